@@ -1,0 +1,1 @@
+"""Positive-unlabelled node classification: a graph, a handful of known positives, no negatives."""

@@ -1,0 +1,18 @@
+"""Graphs: the structure, hop distances, sampling. Knows nothing of learning."""
+
+from pugnn.graph.distances import UNREACHABLE, hop_distances
+from pugnn.graph.graph import Cleaning, Graph
+from pugnn.graph.negatives import NO_NEGATIVE, sample_non_neighbours
+from pugnn.graph.statistics import GraphStatistics, edge_homophily, graph_statistics
+
+__all__ = [
+    "NO_NEGATIVE",
+    "UNREACHABLE",
+    "Cleaning",
+    "Graph",
+    "GraphStatistics",
+    "edge_homophily",
+    "graph_statistics",
+    "hop_distances",
+    "sample_non_neighbours",
+]

@@ -1,0 +1,64 @@
+"""Hop distance from every node to the nearest of a set of nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from pugnn.errors import PugnnError
+from pugnn.graph.graph import Graph
+
+#: Distance of a node that no source reaches. Larger than every real distance, so ``distance <= delta`` is right.
+UNREACHABLE = int(np.iinfo(np.int32).max)
+
+
+def hop_distances(graph: Graph, sources: ArrayLike, *, cap: int | None = None) -> NDArray[np.int32]:
+    """Number of edges from each node to the nearest source, by one multi-source breadth-first search.
+
+    Args:
+        graph: the graph; weights play no part.
+        sources: positions of the sources, shape ``(S,)``.
+        cap: stop after this many hops; nodes further away count as unreachable.
+
+    Returns:
+        Distances, shape ``(N,)``; 0 for sources, :data:`UNREACHABLE` where no source reaches.
+
+    Example:
+        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3], num_nodes=5)
+        >>> hop_distances(path, [0])[:4]
+        array([0, 1, 2, 3], dtype=int32)
+        >>> bool(hop_distances(path, [0])[4] == UNREACHABLE)
+        True
+    """
+    start = np.unique(np.asarray(sources, dtype=np.int64))
+    if len(start) and (start[0] < 0 or start[-1] >= graph.num_nodes):
+        outside = start[0] if start[0] < 0 else start[-1]
+        raise PugnnError(f"node {outside} is not in the graph; positions run from 0 to {graph.num_nodes - 1}")
+    if cap is not None and cap < 0:
+        raise PugnnError(f"cap must not be negative, got {cap}")
+    return _breadth_first(graph.indptr, graph.indices, start, UNREACHABLE if cap is None else cap)
+
+
+@njit(cache=True)
+def _breadth_first(indptr, indices, start, cap):  # type: ignore[no-untyped-def]
+    n = len(indptr) - 1
+    distance = np.full(n, UNREACHABLE, dtype=np.int32)
+    queue = np.empty(n, dtype=np.int32)
+    tail = 0
+    for node in start:
+        distance[node] = 0
+        queue[tail] = node
+        tail += 1
+    head = 0
+    while head < tail:
+        node = queue[head]
+        head += 1
+        if distance[node] >= cap:
+            break  # the queue is in order of distance: all that follow are as far
+        for neighbour in indices[indptr[node] : indptr[node + 1]]:
+            if distance[neighbour] == UNREACHABLE:
+                distance[neighbour] = distance[node] + 1
+                queue[tail] = neighbour
+                tail += 1
+    return distance

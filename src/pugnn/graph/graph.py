@@ -1,0 +1,394 @@
+"""The one structure that every room takes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from pugnn.errors import PugnnError, shorten
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from torch_geometric.data import Data
+
+Features = NDArray[np.float32] | sp.csr_array
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """What was done to the edges as given to make them simple and symmetric.
+
+    Args:
+        rows: edges as given.
+        self_loops: dropped.
+        duplicates: repeats of an edge in the same direction, merged (weights are added).
+        two_way: pairs given in both directions, merged into one (weights are added).
+    """
+
+    rows: int = 0
+    self_loops: int = 0
+    duplicates: int = 0
+    two_way: int = 0
+
+    @property
+    def edges(self) -> int:
+        """Undirected edges that remain."""
+        return self.rows - self.self_loops - self.duplicates - self.two_way
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rows:,} edges given, {self.edges:,} kept: {self.self_loops:,} self loops dropped, "
+            f"{self.duplicates:,} duplicates merged, {self.two_way:,} two-way pairs merged (direction dropped)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An undirected simple graph with features and the users' own node ids. Immutable.
+
+    Make one with :meth:`from_edges`, :meth:`from_scipy`, :meth:`from_networkx` or :meth:`from_pyg`;
+    these clean the edges and count what they did in :attr:`cleaning`.
+
+    Args:
+        indptr: row starts of the symmetric adjacency in CSR form, shape ``(N + 1,)``.
+        indices: neighbours of each node, sorted, without the node itself, shape ``(2E,)``.
+        features: ``(N, F)``, float32, dense or ``scipy.sparse.csr_array``.
+        ids: one unique id per node, any hashable type, shape ``(N,)``.
+        weights: one positive weight per entry of ``indices``, or ``None``.
+        cleaning: what was done to the edges as they were given.
+
+    Example:
+        >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "cleo"], ids=["ann", "bob", "cleo"])
+        >>> graph
+        Graph(3 nodes, 2 edges, 0 features)
+        >>> graph.neighbours(1)
+        array([0, 2], dtype=int32)
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    features: Features
+    ids: NDArray[Any]
+    weights: NDArray[np.float32] | None = None
+    cleaning: Cleaning = field(default_factory=Cleaning)
+
+    def __post_init__(self) -> None:
+        n = self.num_nodes
+        if self.features.ndim != 2 or self.features.shape[0] != n:
+            raise PugnnError(f"features have shape {self.features.shape}, expected ({n}, number of features)")
+        values = self.features.data if sp.issparse(self.features) else self.features
+        if not np.isfinite(values).all():
+            raise PugnnError(f"features hold a value that is not finite: {_first_bad_feature(self)}")
+        if len(self.ids) != n:
+            raise PugnnError(f"{len(self.ids)} ids were given for {n} nodes")
+        for name in ("indptr", "indices", "ids", "weights"):
+            array = getattr(self, name)
+            if array is not None:
+                object.__setattr__(self, name, _read_only(array))
+        if isinstance(self.features, np.ndarray):
+            object.__setattr__(self, "features", _read_only(self.features))
+
+    # ------------------------------------------------------------------ sizes and look-ups
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes, N."""
+        return len(self.indptr) - 1
+
+    @property
+    def num_edges(self) -> int:
+        """Number of undirected edges, E."""
+        return len(self.indices) // 2
+
+    @property
+    def num_features(self) -> int:
+        """Number of features, F."""
+        return int(self.features.shape[1])
+
+    @cached_property
+    def degrees(self) -> NDArray[np.int64]:
+        """Number of neighbours of each node, shape ``(N,)``."""
+        return np.diff(self.indptr)
+
+    def neighbours(self, node: int) -> NDArray[np.int32]:
+        """Sorted positions of the neighbours of the node at position ``node``."""
+        return self.indices[self.indptr[node] : self.indptr[node + 1]]
+
+    @cached_property
+    def _position_of_id(self) -> dict[Hashable, int]:
+        return {node_id: position for position, node_id in enumerate(self.ids.tolist())}
+
+    def positions(self, ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
+        """Positions of the nodes with these ids; an unknown id is an error."""
+        wanted = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        found = [self._position_of_id.get(node_id, -1) for node_id in wanted]
+        if -1 in found:
+            unknown = [i for i, position in zip(wanted, found, strict=True) if position < 0]
+            raise PugnnError(
+                f"{len(unknown):,} of {len(wanted):,} ids are not in the graph: {shorten(unknown)}. "
+                f"The graph's ids look like {shorten(self.ids[:3])}; type and white space must agree."
+            )
+        return np.asarray(found, dtype=np.int64)
+
+    def __repr__(self) -> str:
+        return f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} edges, {self.num_features:,} features)"
+
+    # ------------------------------------------------------------------ ways in
+
+    @classmethod
+    def from_edges(
+        cls,
+        source: ArrayLike,
+        target: ArrayLike,
+        *,
+        ids: Sequence[Any] | NDArray[Any] | None = None,
+        num_nodes: int | None = None,
+        features: ArrayLike | sp.sparray | sp.spmatrix | None = None,
+        weights: ArrayLike | None = None,
+    ) -> Graph:
+        """Build a graph from two arrays of edge ends.
+
+        The ends are node ids when ``ids`` is given, positions ``0 … N-1`` otherwise. Direction is
+        dropped, self loops are dropped, repeats are merged and their weights added.
+        ``num_nodes`` is needed only where there are neither ids nor features and the last nodes have no edge.
+        """
+        node_ids = None if ids is None else as_ids(ids)
+        matrix = None if features is None else _as_features(features)
+        if node_ids is not None:
+            n = len(node_ids)
+            lookup = {node_id: position for position, node_id in enumerate(node_ids.tolist())}
+            u, v = (_ends_from_ids(end, lookup) for end in (source, target))
+        else:
+            u, v = _as_positions(source), _as_positions(target)
+            largest = int(max(u.max(initial=-1), v.max(initial=-1)))
+            n = num_nodes if num_nodes is not None else largest + 1 if matrix is None else matrix.shape[0]
+            if largest >= n:
+                raise PugnnError(f"an edge ends at node {largest}, but there are only {n} nodes (0 to {n - 1})")
+            node_ids = np.arange(n)
+        if len(u) != len(v):
+            raise PugnnError(f"{len(u)} edge sources but {len(v)} edge targets")
+        edge_weights = None if weights is None else _as_weights(weights, len(u))
+        indptr, indices, merged, cleaning = _symmetric_csr(n, u, v, edge_weights)
+        if matrix is None:
+            matrix = np.zeros((n, 0), dtype=np.float32)
+        return cls(indptr, indices, matrix, node_ids, merged, cleaning)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        adjacency: sp.sparray | sp.spmatrix,
+        *,
+        ids: Sequence[Any] | NDArray[Any] | None = None,
+        features: ArrayLike | sp.sparray | sp.spmatrix | None = None,
+        weighted: bool = False,
+    ) -> Graph:
+        """Build a graph from a square adjacency matrix, symmetric or not.
+
+        Entries count as edges of weight one unless ``weighted`` is set. Where the matrix is symmetric each
+        edge is taken once; where it is not, direction is dropped and the two directions' weights are added.
+        """
+        coo = sp.coo_array(adjacency)
+        if coo.shape[0] != coo.shape[1]:
+            raise PugnnError(f"an adjacency matrix must be square, this one has shape {coo.shape}")
+        coo.eliminate_zeros()
+        if (abs(coo - coo.T)).nnz == 0:
+            coo = sp.coo_array(sp.triu(coo))
+        node_ids = np.arange(coo.shape[0]) if ids is None else as_ids(ids)
+        if len(node_ids) != coo.shape[0]:
+            raise PugnnError(f"{len(node_ids)} ids were given for {coo.shape[0]} nodes")
+        graph = cls.from_edges(
+            coo.row, coo.col, num_nodes=coo.shape[0], features=features, weights=coo.data if weighted else None
+        )
+        return cls(graph.indptr, graph.indices, graph.features, node_ids, graph.weights, graph.cleaning)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: nx.Graph[Any],
+        *,
+        features: str | ArrayLike | sp.sparray | sp.spmatrix | None = None,
+        weight: str | None = None,
+    ) -> Graph:
+        """Build a graph from NetworkX, directed or multi graphs too; its nodes become the ids.
+
+        ``features`` is a matrix in the order of ``graph.nodes``, or the name of a node attribute that
+        holds a vector. ``weight`` is the name of an edge attribute; without it weights are not used.
+        """
+        nodes = list(graph.nodes)
+        if isinstance(features, str):
+            bare = [node for node, value in graph.nodes(data=features) if value is None]
+            if bare:
+                raise PugnnError(f"{len(bare):,} nodes have no attribute {features!r}: {shorten(bare)}")
+            features = np.asarray([np.atleast_1d(value) for _, value in graph.nodes(data=features)])
+        position = {node: i for i, node in enumerate(nodes)}
+        ends = np.asarray([(position[u], position[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
+        weights = None
+        if weight is not None:
+            weights = [value for _, _, value in graph.edges(data=weight, default=1.0)]
+        built = cls.from_edges(ends[:, 0], ends[:, 1], num_nodes=len(nodes), features=features, weights=weights)
+        return cls(built.indptr, built.indices, built.features, as_ids(nodes), built.weights, built.cleaning)
+
+    @classmethod
+    def from_pyg(cls, data: Data, *, ids: Sequence[Any] | NDArray[Any] | None = None) -> Graph:
+        """Build a graph from a PyG ``Data`` object: ``edge_index``, ``x`` and one-dimensional ``edge_weight``."""
+        weights = getattr(data, "edge_weight", None)
+        n = int(data.num_nodes)
+        row, col = data.edge_index.cpu().numpy()
+        values = np.ones(len(row), dtype=np.float32) if weights is None else weights.cpu().numpy()
+        adjacency = sp.coo_array((values, (row, col)), shape=(n, n))
+        features = None
+        if data.x is not None:
+            x = data.x.cpu()
+            if x.layout is not _strided():
+                coo = x.to_sparse_coo().coalesce()
+                features = sp.csr_array((coo.values().numpy(), coo.indices().numpy()), shape=tuple(x.shape))
+            else:
+                features = x.numpy()
+        return cls.from_scipy(adjacency, ids=ids, features=features, weighted=weights is not None)
+
+    # ------------------------------------------------------------------ ways out
+
+    def to_scipy(self) -> sp.csr_array:
+        """The symmetric adjacency matrix, float32, with weights where there are any."""
+        values = np.ones(len(self.indices), dtype=np.float32) if self.weights is None else self.weights
+        return sp.csr_array((values, self.indices, self.indptr), shape=(self.num_nodes, self.num_nodes))
+
+    def to_pyg(self) -> Data:
+        """A PyG ``Data`` object with ``edge_index``, ``x`` (sparse CSR stays sparse) and ``edge_weight``."""
+        import torch
+        from torch_geometric.data import Data
+
+        sources = np.repeat(np.arange(self.num_nodes), self.degrees)
+        edge_index = torch.from_numpy(np.stack([sources, self.indices.astype(np.int64)]))
+        if isinstance(self.features, np.ndarray):
+            x = torch.from_numpy(self.features.copy())
+        else:
+            x = torch.sparse_csr_tensor(
+                torch.from_numpy(self.features.indptr.astype(np.int64)),
+                torch.from_numpy(self.features.indices.astype(np.int64)),
+                torch.from_numpy(self.features.data.copy()),
+                size=self.features.shape,
+            )
+        data = Data(x=x, edge_index=edge_index, num_nodes=self.num_nodes)
+        if self.weights is not None:
+            data.edge_weight = torch.from_numpy(self.weights.copy())
+        return data
+
+
+def as_ids(ids: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """One-dimensional array of unique ids; mixed types are kept as they are."""
+    if isinstance(ids, np.ndarray):
+        array = ids
+    else:
+        values = list(ids)
+        kinds = {type(value) for value in values}
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        if len(kinds) == 1 and kinds <= {int, str}:
+            array = np.asarray(values)
+    if array.ndim != 1:
+        raise PugnnError(f"ids must be one-dimensional, these have shape {array.shape}")
+    listed = array.tolist()
+    if len(set(listed)) != len(listed):
+        seen: set[Any] = set()
+        twice = [i for i in listed if i in seen or seen.add(i)]  # type: ignore[func-returns-value]
+        raise PugnnError(f"node ids must be unique; these appear more than once: {shorten(twice)}")
+    return array
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _strided() -> object:
+    import torch
+
+    return torch.strided
+
+
+def _ends_from_ids(ends: ArrayLike, lookup: dict[Any, int]) -> NDArray[np.int64]:
+    listed = ends.tolist() if isinstance(ends, np.ndarray) else list(ends)  # type: ignore[arg-type]
+    unknown = [end for end in listed if end not in lookup]
+    if unknown:
+        raise PugnnError(f"{len(unknown):,} edge ends are not among the node ids: {shorten(unknown)}")
+    return np.fromiter((lookup[end] for end in listed), dtype=np.int64, count=len(listed))
+
+
+def _as_positions(ends: ArrayLike) -> NDArray[np.int64]:
+    array = np.asarray(ends)
+    if array.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if array.dtype.kind not in "iu":
+        raise PugnnError(f"edge ends must be whole numbers, got {array.dtype}; give `ids` where they are ids")
+    if array.min() < 0:
+        raise PugnnError(f"an edge end is negative ({array.min()}); positions count from 0")
+    return array.astype(np.int64).ravel()
+
+
+def _as_weights(weights: ArrayLike, rows: int) -> NDArray[np.float32]:
+    array = np.asarray(weights, dtype=np.float32)
+    if array.shape != (rows,):
+        raise PugnnError(f"edge weights have shape {array.shape}, expected ({rows},): one per edge")
+    if not (np.isfinite(array) & (array > 0)).all():
+        bad = int(np.flatnonzero(~(np.isfinite(array) & (array > 0)))[0])
+        raise PugnnError(f"edge weights must be positive and finite; edge {bad} has weight {array[bad]}")
+    return array
+
+
+def _as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
+    if sp.issparse(features):
+        matrix = sp.csr_array(features, dtype=np.float32)
+        matrix.sum_duplicates()
+        return matrix
+    try:
+        dense = np.ascontiguousarray(features, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise PugnnError(f"features must be a matrix of numbers: {error}") from None
+    return dense[:, None] if dense.ndim == 1 else dense
+
+
+def _first_bad_feature(graph: Graph) -> str:
+    coo = sp.coo_array(graph.features) if sp.issparse(graph.features) else None
+    if coo is None:
+        row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(graph.features)))
+        value = graph.features[row, column]
+    else:
+        at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
+        row, column, value = int(coo.row[at]), int(coo.col[at]), coo.data[at]
+    return f"{value} at node {graph.ids.tolist()[row]!r}, column {column}. Replace or drop it first."
+
+
+def _symmetric_csr(
+    n: int, u: NDArray[np.int64], v: NDArray[np.int64], weights: NDArray[np.float32] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, Cleaning]:
+    if n > np.iinfo(np.int32).max:
+        raise PugnnError(f"{n:,} nodes are more than 32-bit positions can hold")
+    proper = u != v
+    self_loops = len(u) - int(proper.sum())
+    if self_loops:
+        u, v = u[proper], v[proper]
+        weights = None if weights is None else weights[proper]
+    directed = len(np.unique(u * n + v))
+    pairs, where = np.unique(np.minimum(u, v) * n + np.maximum(u, v), return_inverse=True)
+    cleaning = Cleaning(
+        rows=len(u) + self_loops,
+        self_loops=self_loops,
+        duplicates=len(u) - directed,
+        two_way=directed - len(pairs),
+    )
+    low, high = pairs // max(n, 1), pairs % max(n, 1)
+    values = np.ones(len(pairs)) if weights is None else np.bincount(where, weights, minlength=len(pairs))
+    csr = sp.csr_array(
+        (np.concatenate([values, values]), (np.concatenate([low, high]), np.concatenate([high, low]))), shape=(n, n)
+    )
+    csr.sort_indices()
+    merged = None if weights is None else csr.data.astype(np.float32)
+    return csr.indptr.astype(np.int64), csr.indices.astype(np.int32), merged, cleaning

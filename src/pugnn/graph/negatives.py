@@ -1,0 +1,99 @@
+"""Uniform draws from the nodes that are not neighbours of a given node.
+
+Three things make these draws fit for training:
+
+* **No rejection.** For a node of degree *m* there are *M = N − 1 − m* candidates. A rank *r* is drawn from
+  ``0 … M−1``, and the *r*-th non-neighbour is found by stepping over the sorted excluded nodes (the
+  neighbours and the node itself). Every draw takes one random number, for a hub joined to nearly everyone too.
+* **No state.** The random number of a draw is a hash of (seed, row, draw), as in counter-based generators
+  (here: SplitMix64). So draws do not depend on the order in which, or the thread on which, they are made.
+* **With replacement**, as the paper's expectation over P(v_i) asks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint64
+from numpy.typing import ArrayLike, NDArray
+
+from pugnn.graph.graph import Graph
+
+#: Stands for "there is none": the node is joined to every other node.
+NO_NEGATIVE = -1
+
+
+def sample_non_neighbours(graph: Graph, anchors: ArrayLike, draws: int, *, seed: int) -> NDArray[np.int32]:
+    """Draw nodes uniformly, with replacement, from the non-neighbours of each anchor.
+
+    Args:
+        graph: the graph.
+        anchors: positions of the nodes to draw for, shape ``(A,)``; repeats get draws of their own.
+        draws: number of draws for each anchor, K.
+        seed: any non-negative whole number; the same seed gives the same draws.
+
+    Returns:
+        Positions, shape ``(A, K)``: neither the anchor nor one of its neighbours. :data:`NO_NEGATIVE` in the
+        rows of anchors that are joined to every other node.
+
+    Example:
+        >>> triangle_and_one = Graph.from_edges([0, 1, 2], [1, 2, 0], num_nodes=4)
+        >>> sample_non_neighbours(triangle_and_one, [0, 1], 3, seed=0)
+        array([[3, 3, 3],
+               [3, 3, 3]], dtype=int32)
+    """
+    rows = np.ascontiguousarray(anchors, dtype=np.int64)
+    return _sample(graph.indptr, graph.indices, rows, draws, np.uint64(seed))
+
+
+@njit(cache=True, inline="always")
+def random_bits(seed, counter):  # type: ignore[no-untyped-def]
+    """64 random bits for this seed and counter (SplitMix64, Steele et al. 2014)."""
+    x = seed + uint64(0x9E3779B97F4A7C15) * (counter + uint64(1))
+    x = (x ^ (x >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return x ^ (x >> uint64(31))
+
+
+@njit(cache=True, inline="always")
+def random_below(bits, bound):  # type: ignore[no-untyped-def]
+    """The high word of ``bits × bound``: uniform on ``0 … bound-1`` to within ``bound / 2**64``; bound < 2**32."""
+    low = (bits & uint64(0xFFFFFFFF)) * bound
+    high = (bits >> uint64(32)) * bound
+    return (high + (low >> uint64(32))) >> uint64(32)
+
+
+@njit(cache=True, inline="always")
+def nth_non_neighbour(indices, start, stop, anchor, rank):  # type: ignore[no-untyped-def]
+    """The non-neighbour of ``anchor`` with ``rank`` smaller ones; its neighbours are ``indices[start:stop]``."""
+    # Leave the anchor itself aside first: the nodes other than the anchor are numbered without a gap,
+    # and among those numbers the t-th neighbour has t smaller neighbours, so the wanted node lies past
+    # all neighbours with (number - t) <= rank. That difference never falls, so bisect on it.
+    low, high = start, stop
+    while low < high:
+        middle = (low + high) >> 1
+        neighbour = indices[middle]
+        number = neighbour - (1 if neighbour > anchor else 0)
+        if number - (middle - start) <= rank:
+            low = middle + 1
+        else:
+            high = middle
+    number = rank + (low - start)
+    return number + (1 if number >= anchor else 0)
+
+
+@njit(cache=True)
+def _sample(indptr, indices, anchors, draws, seed):  # type: ignore[no-untyped-def]
+    n = len(indptr) - 1
+    out = np.empty((len(anchors), draws), dtype=np.int32)
+    for row in range(len(anchors)):
+        anchor = anchors[row]
+        start, stop = indptr[anchor], indptr[anchor + 1]
+        candidates = n - 1 - (stop - start)
+        for draw in range(draws):
+            if candidates == 0:
+                out[row, draw] = NO_NEGATIVE
+            else:
+                bits = random_bits(seed, uint64(row * draws + draw))
+                rank = random_below(bits, uint64(candidates))
+                out[row, draw] = nth_non_neighbour(indices, start, stop, anchor, np.int64(rank))
+    return out

@@ -1,0 +1,54 @@
+"""Sizes and mixing of a graph, for people to look at before they train."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from pugnn.graph.graph import Graph
+
+
+@dataclass(frozen=True)
+class GraphStatistics:
+    """Sizes of a graph; ``isolated`` nodes have no edge, ``largest_component`` is a number of nodes."""
+
+    nodes: int
+    edges: int
+    features: int
+    isolated: int
+    components: int
+    largest_component: int
+    mean_degree: float
+    max_degree: int
+
+
+def graph_statistics(graph: Graph) -> GraphStatistics:
+    """Count what there is to count without looking at any label."""
+    count, component = connected_components(graph.to_scipy(), directed=False)
+    return GraphStatistics(
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
+        features=graph.num_features,
+        isolated=int((graph.degrees == 0).sum()),
+        components=int(count),
+        largest_component=int(np.bincount(component).max(initial=0)),
+        mean_degree=float(graph.degrees.mean()) if graph.num_nodes else 0.0,
+        max_degree=int(graph.degrees.max(initial=0)),
+    )
+
+
+def edge_homophily(graph: Graph, labels: NDArray[np.generic]) -> float:
+    """Share of edges whose two ends carry the same label; ``nan`` without edges.
+
+    Example:
+        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+        >>> edge_homophily(path, np.array([1, 1, 0, 0]))  # doctest: +ELLIPSIS
+        0.66...
+    """
+    sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+    if not len(sources):
+        return float("nan")
+    return float((labels[sources] == labels[graph.indices]).mean())
