@@ -1,1 +1,44 @@
 """Positive-unlabelled node classification: a graph, a handful of known positives, no negatives."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public names load with their module when first used, so that `import pugnn` stays light.
+_HOME = {
+    "Graph": "pugnn.graph",
+    "PUBenchmark": "pugnn.data",
+    "PUGNN": "pugnn.methods",
+    "PUNodeClassifier": "pugnn.estimator",
+    "PUTask": "pugnn.data",
+    "PugnnError": "pugnn.errors",
+    "PugnnWarning": "pugnn.errors",
+    "draw_benchmark": "pugnn.data",
+    "load_dataset": "pugnn.data",
+}
+
+__all__ = sorted([*_HOME, "__version__"])
+
+if TYPE_CHECKING:
+    from pugnn.data import PUBenchmark as PUBenchmark
+    from pugnn.data import PUTask as PUTask
+    from pugnn.data import draw_benchmark as draw_benchmark
+    from pugnn.data import load_dataset as load_dataset
+    from pugnn.errors import PugnnError as PugnnError
+    from pugnn.errors import PugnnWarning as PugnnWarning
+    from pugnn.estimator import PUNodeClassifier as PUNodeClassifier
+    from pugnn.graph import Graph as Graph
+    from pugnn.methods import PUGNN as PUGNN
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'pugnn' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -37,7 +37,9 @@ def hop_distances(graph: Graph, sources: ArrayLike, *, cap: int | None = None) -
         raise PugnnError(f"node {outside} is not in the graph; positions run from 0 to {graph.num_nodes - 1}")
     if cap is not None and cap < 0:
         raise PugnnError(f"cap must not be negative, got {cap}")
-    return _breadth_first(graph.indptr, graph.indices, start, UNREACHABLE if cap is None else cap)
+    limit = UNREACHABLE if cap is None else cap
+    distances: NDArray[np.int32] = _breadth_first(graph.indptr, graph.indices, start, limit)
+    return distances
 
 
 @njit(cache=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-Features = NDArray[np.float32] | sp.csr_array
+Features: TypeAlias = NDArray[np.float32] | sp.csr_array
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ class Graph:
         features: ``(N, F)``, float32, dense or ``scipy.sparse.csr_array``.
         ids: one unique id per node, any hashable type, shape ``(N,)``.
         weights: one positive weight per entry of ``indices``, or ``None``.
+        feature_names: one per column of ``features``, or ``None``; a model refuses a graph with other names.
         cleaning: what was done to the edges as they were given.
 
     Example:
@@ -76,6 +77,7 @@ class Graph:
     features: Features
     ids: NDArray[Any]
     weights: NDArray[np.float32] | None = None
+    feature_names: tuple[str, ...] | None = None
     cleaning: Cleaning = field(default_factory=Cleaning)
 
     def __post_init__(self) -> None:
@@ -87,6 +89,8 @@ class Graph:
             raise PugnnError(f"features hold a value that is not finite: {_first_bad_feature(self)}")
         if len(self.ids) != n:
             raise PugnnError(f"{len(self.ids)} ids were given for {n} nodes")
+        if self.feature_names is not None and len(self.feature_names) != self.num_features:
+            raise PugnnError(f"{len(self.feature_names)} feature names for {self.num_features} features")
         for name in ("indptr", "indices", "ids", "weights"):
             array = getattr(self, name)
             if array is not None:
@@ -151,6 +155,7 @@ class Graph:
         num_nodes: int | None = None,
         features: ArrayLike | sp.sparray | sp.spmatrix | None = None,
         weights: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
     ) -> Graph:
         """Build a graph from two arrays of edge ends.
 
@@ -177,7 +182,8 @@ class Graph:
         indptr, indices, merged, cleaning = _symmetric_csr(n, u, v, edge_weights)
         if matrix is None:
             matrix = np.zeros((n, 0), dtype=np.float32)
-        return cls(indptr, indices, matrix, node_ids, merged, cleaning)
+        names = None if feature_names is None else tuple(feature_names)
+        return cls(indptr, indices, matrix, node_ids, merged, names, cleaning)
 
     @classmethod
     def from_scipy(
@@ -199,13 +205,10 @@ class Graph:
         coo.eliminate_zeros()
         if (abs(coo - coo.T)).nnz == 0:
             coo = sp.coo_array(sp.triu(coo))
-        node_ids = np.arange(coo.shape[0]) if ids is None else as_ids(ids)
-        if len(node_ids) != coo.shape[0]:
-            raise PugnnError(f"{len(node_ids)} ids were given for {coo.shape[0]} nodes")
         graph = cls.from_edges(
             coo.row, coo.col, num_nodes=coo.shape[0], features=features, weights=coo.data if weighted else None
         )
-        return cls(graph.indptr, graph.indices, graph.features, node_ids, graph.weights, graph.cleaning)
+        return graph if ids is None else replace(graph, ids=as_ids(ids))
 
     @classmethod
     def from_networkx(
@@ -232,7 +235,7 @@ class Graph:
         if weight is not None:
             weights = [value for _, _, value in graph.edges(data=weight, default=1.0)]
         built = cls.from_edges(ends[:, 0], ends[:, 1], num_nodes=len(nodes), features=features, weights=weights)
-        return cls(built.indptr, built.indices, built.features, as_ids(nodes), built.weights, built.cleaning)
+        return replace(built, ids=as_ids(nodes))
 
     @classmethod
     def from_pyg(cls, data: Data, *, ids: Sequence[Any] | NDArray[Any] | None = None) -> Graph:

@@ -42,7 +42,8 @@ def sample_non_neighbours(graph: Graph, anchors: ArrayLike, draws: int, *, seed:
                [3, 3, 3]], dtype=int32)
     """
     rows = np.ascontiguousarray(anchors, dtype=np.int64)
-    return _sample(graph.indptr, graph.indices, rows, draws, np.uint64(seed))
+    drawn: NDArray[np.int32] = _sample(graph.indptr, graph.indices, rows, draws, np.uint64(seed))
+    return drawn
 
 
 @njit(cache=True, inline="always")

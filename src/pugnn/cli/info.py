@@ -1,0 +1,142 @@
+"""`pugnn info`: look at a graph and its known positives before training."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from pugnn.cli import options
+from pugnn.cli.options import Source, read_source
+
+if TYPE_CHECKING:
+    from pugnn.data import PUTask
+
+
+def info(
+    dataset: options.Dataset = None,
+    edges: options.Edges = None,
+    features: options.Features = None,
+    positives: options.Positives = None,
+    keep_isolated: options.KeepIsolated = False,
+    label_ratio: options.LabelRatio = 0.01,
+    label_ratio_of: options.LabelRatioOf = "all_nodes",
+    labels: options.Labels = None,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+) -> None:
+    """Show sizes, the number of nodes at each distance from the known positives, and homophily.
+
+    The rings help to choose `--delta`: the near set should be neither tiny nor nearly everything.
+
+    Examples:
+
+        pugnn info --dataset cora --labels 10
+
+        pugnn info --edges edges.csv --features features.csv --positives positives.csv
+    """
+    from pugnn.graph import graph_statistics
+
+    source = read_source(
+        dataset=dataset,
+        edges=edges,
+        features=features,
+        positives=positives,
+        keep_isolated=keep_isolated,
+        label_ratio=label_ratio,
+        label_ratio_of=label_ratio_of,
+        labels=labels,
+        seed=seed,
+    )
+    record: dict[str, Any] = {
+        **source.description,
+        **asdict(graph_statistics(source.graph)),
+        "cleaning": asdict(source.graph.cleaning),
+    }
+    if source.task is not None:
+        record |= {"labelled": len(source.task.labelled), "rings": _rings(source)}
+        record["homophily"] = _homophily(source, source.task)
+    if as_json:
+        typer.echo(json.dumps(record))
+    else:
+        _print(record, source)
+
+
+def _rings(source: Source) -> list[dict[str, Any]]:
+    """Unlabelled nodes by distance, and the share of true positives among them where it is known."""
+    import numpy as np
+
+    from pugnn.graph import UNREACHABLE, hop_distances
+
+    assert source.task is not None
+    distance = hop_distances(source.graph, source.task.labelled)[source.task.unlabelled]
+    rings: list[dict[str, Any]] = []
+    for hops in np.unique(distance):
+        members = source.task.unlabelled[distance == hops]
+        ring: dict[str, Any] = {
+            "distance": None if hops == UNREACHABLE else int(hops),
+            "nodes": len(members),
+            "share_within": round(float((distance <= hops).mean()), 4),
+        }
+        if source.benchmark is not None:
+            ring["positive_share"] = round(float(source.benchmark.positive[members].mean()), 4)
+        rings.append(ring)
+    return rings
+
+
+def _homophily(source: Source, task: PUTask) -> dict[str, float]:
+    """How much more often known positives are joined to each other than chance would have it."""
+    import numpy as np
+
+    from pugnn.graph import edge_homophily
+
+    known = np.zeros(source.graph.num_nodes, dtype=bool)
+    known[task.labelled] = True
+    ends = np.repeat(np.arange(source.graph.num_nodes), source.graph.degrees)
+    from_known = known[source.graph.indices[known[ends]]]
+    chance = max(len(task.labelled) - 1, 1) / max(source.graph.num_nodes - 1, 1)
+    share = float(from_known.mean()) if len(from_known) else 0.0
+    result = {"known_neighbours_of_known": round(share, 4), "times_chance": round(share / chance, 2)}
+    if source.benchmark is not None:
+        result["true_edge_homophily"] = round(edge_homophily(source.graph, source.benchmark.positive), 4)
+    return result
+
+
+def _print(record: dict[str, Any], source: Source) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from pugnn.cli.tables import pairs_table
+
+    console = Console(highlight=False)
+    rows = [
+        (name.replace("_", " "), f"{record[name]:,}" if isinstance(record[name], int) else f"{record[name]:.2f}")
+        for name in ("nodes", "edges", "features", "isolated", "components", "largest_component", "mean_degree")
+    ]
+    console.print(pairs_table("Graph", [*rows, ("cleaning", str(source.graph.cleaning))]))
+    if "rings" not in record:
+        console.print("No positives given: add --positives FILE to see rings and homophily.")
+        return
+    truth = source.benchmark is not None
+    table = Table(title=f"Unlabelled nodes by distance to {record['labelled']:,} known positives", box=box.SIMPLE)
+    table.add_column("hops", justify="right")
+    table.add_column("nodes", justify="right")
+    table.add_column("share up to here", justify="right")
+    if truth:
+        table.add_column("truly positive", justify="right")
+    for ring in record["rings"]:
+        hops = "unreachable" if ring["distance"] is None else str(ring["distance"])
+        row = [hops, f"{ring['nodes']:,}", f"{100 * ring['share_within']:.1f} %"]
+        table.add_row(*row, *([f"{100 * ring['positive_share']:.1f} %"] if truth else []))
+    console.print(table)
+    mixing = record["homophily"]
+    words = (
+        f"{100 * mixing['known_neighbours_of_known']:.1f} % of the neighbours of known positives are known positives "
+        f"themselves, {mixing['times_chance']:.1f} times what chance would give."
+    )
+    if truth:
+        words += f" Truly, {100 * mixing['true_edge_homophily']:.1f} % of all edges join nodes of the same kind."
+    console.print(words)

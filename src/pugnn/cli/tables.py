@@ -1,0 +1,83 @@
+"""What the commands show on the terminal."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from pugnn.cli.options import Source
+from pugnn.graph import UNREACHABLE
+from pugnn.runs import Run
+
+
+def print_run(run: Run, source: Source, *, top: int = 10) -> None:
+    """What was known, what was found, how good it is where that is known, and where it lies."""
+    assert source.task is not None
+    console = Console(highlight=False)
+    console.print(_found(run, source, top))
+    console.print(_summary(run, source))
+
+
+def pairs_table(title: str, rows: list[tuple[str, str]]) -> Table:
+    """A table of names and values."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE, show_header=False)
+    table.add_column(style="bold")
+    table.add_column()
+    for name, value in rows:
+        table.add_row(name, escape(value))
+    return table
+
+
+def _found(run: Run, source: Source, top: int) -> Table:
+    assert source.task is not None
+    graph, classes, truth = source.graph, source.class_of_node, source.benchmark
+    unknown = np.setdiff1d(np.arange(graph.num_nodes), source.task.labelled)
+    best = unknown[np.argsort(-run.scores[unknown], kind="stable")][:top]
+    table = Table(title=f"Found: the {len(best)} best of {len(unknown):,} unlabelled nodes", box=box.SIMPLE)
+    table.add_column("id")
+    table.add_column("score", justify="right")
+    table.add_column("hops to a known one", justify="right")
+    if classes is not None and truth is not None:
+        table.add_column("true class (never shown to the method)")
+        table.add_column("right")
+    for node in best:
+        hops = run.distances[node]
+        row = [
+            escape(str(graph.ids[node])),
+            f"{run.scores[node]:.4f}",
+            "unreachable" if hops == UNREACHABLE else str(hops),
+        ]
+        if classes is not None and truth is not None:
+            row += [escape(classes[node]), "[green]yes[/]" if truth.positive[node] else "[red]no[/]"]
+        table.add_row(*row)
+    return table
+
+
+def _summary(run: Run, source: Source) -> Table:
+    assert source.task is not None
+    graph, record = source.graph, run.record
+    known = f"{len(source.task.labelled):,} positives among {graph.num_nodes:,} nodes"
+    if source.benchmark is not None:
+        classes = source.class_of_node or []
+        names = sorted({classes[node] for node in np.flatnonzero(source.benchmark.positive)})
+        known += f"; {int(source.benchmark.positive.sum()):,} are truly positive ({', '.join(names)})"
+    found = int((run.scores >= record["threshold"]).sum())
+    rows = [
+        ("graph", f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {graph.num_features:,} features"),
+        ("known", known),
+        ("found", f"{found:,} nodes with a score of {record['threshold']:.3g} or more"),
+    ]
+    metrics = record["metrics"]
+    if metrics is not None:
+        rows += [
+            ("macro-F1", f"{metrics['macro_f1']:.1f} % on {metrics['test_nodes']:,} test nodes"),
+            ("AUC", f"{metrics['roc_auc']:.1f} %"),
+        ]
+    rows += [
+        ("time", f"{record['seconds']['training']:.1f} s training, {record['seconds']['total']:.1f} s in all"),
+        ("run folder", str(run.path)),
+    ]
+    return pairs_table("Run", rows)

@@ -1,0 +1,170 @@
+"""One data set in one ``.npz`` file: how it is read and written.
+
+The same layout serves the file shipped in the package, the cache and the folder in ``PUGNN_DATA``:
+
+=============================== ====================== =============================================
+key                             type                   meaning
+=============================== ====================== =============================================
+``num_nodes``                   int64 scalar           N
+``edge_index``                  int32 ``(2, E)``       each undirected edge once, smaller end first
+``x_indptr, x_indices, x_data`` int32, int32, float32  features in CSR form
+``x_shape``                     int64 ``(2,)``         (N, number of features)
+``y``                           int16 ``(N,)``         class index of each node
+``missing_nodes`` (optional)    int32                  nodes without a true label
+``ids`` (optional)              int64 ``(N,)``         the source's own node ids
+``class_names`` (optional)      unicode                class index -> name
+=============================== ====================== =============================================
+
+A file written here ends in the SHA-256 of all bytes before it. It sits in the zip format's comment
+field, so the file stays an ordinary ``.npz``, and file and checksum are replaced in one step.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from pugnn.errors import PugnnError
+from pugnn.graph import Graph
+
+_REQUIRED = ("num_nodes", "edge_index", "x_indptr", "x_indices", "x_data", "x_shape", "y")
+_CHECKSUM_LENGTH = 64
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The numbers by which a published data set is recognised."""
+
+    nodes: int
+    edges: int
+    features: int
+    class_counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Archive:
+    """The content of one file: see the table at the top of this module."""
+
+    edge_index: NDArray[np.int32]
+    x: sp.csr_array
+    y: NDArray[np.int16]
+    missing_nodes: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    ids: NDArray[np.int64] | None = None
+    class_names: tuple[str, ...] | None = None
+
+    @property
+    def sizes(self) -> Sizes:
+        """Sizes as they are, to compare with what is published."""
+        counts = tuple(np.bincount(self.y).tolist())
+        return Sizes(len(self.y), self.edge_index.shape[1], int(self.x.shape[1]), counts)
+
+
+def simple_edges(source: ArrayLike, target: ArrayLike, num_nodes: int) -> NDArray[np.int32]:
+    """Each undirected edge once, smaller end first, sorted, without self loops: shape ``(2, E)``."""
+    adjacency = Graph.from_edges(source, target, num_nodes=num_nodes).to_scipy()
+    upper = sp.triu(adjacency, format="csr").tocoo()
+    return np.stack([upper.row, upper.col]).astype(np.int32)
+
+
+def archive_bytes(archive: Archive) -> bytes:
+    """The file for an archive; the same archive always gives the same bytes."""
+    arrays: dict[str, NDArray[Any]] = {
+        "num_nodes": np.asarray(len(archive.y), dtype=np.int64),
+        "edge_index": archive.edge_index.astype(np.int32),
+        "x_indptr": archive.x.indptr.astype(np.int32),
+        "x_indices": archive.x.indices.astype(np.int32),
+        "x_data": archive.x.data.astype(np.float32),
+        "x_shape": np.asarray(archive.x.shape, dtype=np.int64),
+        "y": archive.y.astype(np.int16),
+    }
+    if len(archive.missing_nodes):
+        arrays["missing_nodes"] = archive.missing_nodes.astype(np.int32)
+    if archive.ids is not None:
+        arrays["ids"] = archive.ids
+    if archive.class_names is not None:
+        arrays["class_names"] = np.asarray(archive.class_names, dtype=np.str_)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for key, array in arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, array, allow_pickle=False)
+            # A ZipInfo of our own carries a fixed date, where numpy.savez leaves the choice to zipfile.
+            info = zipfile.ZipInfo(f"{key}.npy")
+            file.writestr(info, member.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=9)
+        file.comment = b"0" * _CHECKSUM_LENGTH
+    body = buffer.getvalue()[:-_CHECKSUM_LENGTH]
+    return body + sha256(body).hexdigest().encode()
+
+
+def read_archive(path: Path, *, verify: bool = False) -> Archive:
+    """Read one file; whatever is wrong with it becomes one :class:`PugnnError` that names it.
+
+    Args:
+        path: the ``.npz`` file.
+        verify: demand the checksum that :func:`archive_bytes` puts at the end.
+    """
+    try:
+        content = path.read_bytes()
+        if verify and sha256(content[:-_CHECKSUM_LENGTH]).hexdigest().encode() != content[-_CHECKSUM_LENGTH:]:
+            raise PugnnError("its checksum does not match its content")
+        return _parse(content)
+    except Exception as error:  # damage can surface anywhere inside zipfile, zlib, numpy or scipy
+        raise PugnnError(
+            f"cannot read the data set file {path}: {error}. Replace it with a whole copy of the file."
+        ) from error
+
+
+def _parse(content: bytes) -> Archive:
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        raise PugnnError("it is not a whole .npz file")
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        absent = [key for key in _REQUIRED if key not in file]
+        if absent:
+            raise PugnnError(f"it lacks the arrays {', '.join(absent)}")
+        arrays: dict[str, NDArray[Any]] = {key: file[key] for key in file.files}
+    n = int(arrays["num_nodes"])
+    shape = tuple(arrays["x_shape"].tolist())
+    x = sp.csr_array((arrays["x_data"].astype(np.float32), arrays["x_indices"], arrays["x_indptr"]), shape=shape)
+    x.check_format()
+    archive = Archive(
+        edge_index=arrays["edge_index"],
+        x=x,
+        y=arrays["y"],
+        missing_nodes=arrays.get("missing_nodes", np.zeros(0, dtype=np.int32)),
+        ids=arrays.get("ids"),
+        class_names=tuple(arrays["class_names"].tolist()) if "class_names" in arrays else None,
+    )
+    _check(archive, n)
+    return archive
+
+
+def _check(archive: Archive, n: int) -> None:
+    shapes_agree = (
+        archive.y.shape == (n,)
+        and archive.x.shape[0] == n
+        and archive.edge_index.ndim == 2
+        and archive.edge_index.shape[0] == 2
+        and (archive.ids is None or archive.ids.shape == (n,))
+    )
+    if not shapes_agree:
+        raise PugnnError(
+            f"shapes disagree: num_nodes is {n}, y has {archive.y.shape}, x {archive.x.shape}, "
+            f"edge_index {archive.edge_index.shape}, ids {None if archive.ids is None else archive.ids.shape}"
+        )
+    for key, nodes in (("edge_index", archive.edge_index), ("missing_nodes", archive.missing_nodes)):
+        if nodes.dtype.kind not in "iu" or (nodes.size and not 0 <= nodes.min() <= nodes.max() < n):
+            raise PugnnError(f"{key} names a node outside 0 to {n - 1}")
+    if archive.y.dtype.kind not in "iu" or n == 0 or archive.y.min() < 0:
+        raise PugnnError("y must hold one class index, 0 or more, for each node")
+    if archive.class_names is not None and len(archive.class_names) <= archive.y.max():
+        raise PugnnError(f"{len(archive.class_names)} class names for {archive.y.max() + 1} classes")
+    if not np.isfinite(archive.x.data).all():
+        raise PugnnError("x_data holds a value that is not finite")

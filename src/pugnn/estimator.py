@@ -1,0 +1,260 @@
+"""The estimator: fit on a graph and its known positives, score any graph with the same features."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from pugnn.data.positives import resolve_positives
+from pugnn.data.protocol import PUTask
+from pugnn.errors import PugnnError, shorten
+from pugnn.graph import Graph
+from pugnn.methods import Method, make_method
+from pugnn.models import make_backbone
+from pugnn.training import Checkpoint, TrainingSettings, load_sealed, save_sealed, score
+
+
+class PUNodeClassifier(BaseEstimator):
+    """Find the positives among the unlabelled nodes of a graph.
+
+    Parameters follow scikit-learn's conventions: they are stored as given, ``fit`` checks them, and what
+    ``fit`` finds ends in an underscore.
+
+    Args:
+        method: a name, or a method with settings of its own such as ``PUGNN(delta=2)``.
+        backbone: ``gcn``, ``gcn-linear``, ``gat``, ``gin``, ``sage`` or ``appnp``.
+        hidden: size of the hidden layer.
+        dropout: share of inputs dropped before each layer.
+        epochs: full passes over the graph.
+        learning_rate: of Adam.
+        weight_decay: on the first layer.
+        threshold: score from which a node is decided positive; ``"prior"`` puts it where the share of
+            positives among the unlabelled nodes equals the method's prior.
+        seed: decides everything random.
+        device: ``cpu``, ``cuda``, ``cuda:1``, …
+        progress: show a bar on standard error when training takes longer than two seconds.
+
+    Attributes:
+        classes_: ``[0, 1]``, not positive and positive.
+        labelled_: positions of the known positives.
+        log_: one record per epoch with every term of the loss.
+        model_: the trained network.
+        prior_: positive share of the unlabelled nodes that the method assumed or found.
+        threshold_: the threshold as a number.
+
+    Example:
+        >>> from pugnn import Graph, PUNodeClassifier
+        >>> graph = Graph.from_edges([0, 1, 2, 3, 4], [1, 2, 0, 4, 5], features=np.eye(6))
+        >>> classifier = PUNodeClassifier(epochs=5).fit(graph, positives=[0])  # doctest: +SKIP
+        >>> classifier.predict_proba().shape  # doctest: +SKIP
+        (6, 2)
+    """
+
+    def __init__(
+        self,
+        method: str | Method = "pu-gnn",
+        *,
+        backbone: str = "gcn",
+        hidden: int = 16,
+        dropout: float = 0.5,
+        epochs: int = 200,
+        learning_rate: float = 0.01,
+        weight_decay: float = 5e-4,
+        threshold: float | Literal["prior"] = 0.5,
+        seed: int = 0,
+        device: str = "cpu",
+        progress: bool = True,
+    ) -> None:
+        self.method = method
+        self.backbone = backbone
+        self.hidden = hidden
+        self.dropout = dropout
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.threshold = threshold
+        self.seed = seed
+        self.device = device
+        self.progress = progress
+
+    def fit(
+        self,
+        graph: Graph,
+        positives: Any,
+        *,
+        unlabelled: NDArray[np.int64] | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> Self:
+        """Train on a graph and its known positives.
+
+        Args:
+            graph: the graph.
+            positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see
+                :func:`pugnn.data.positives.resolve_positives`.
+            unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are
+                not known positives.
+            checkpoint: a file to save the state of the training in now and then. If it exists, training
+                goes on from there, with the same result as without the interruption.
+        """
+        _check_graph(graph)
+        method, settings = self._method(), self._settings()
+        self._check_threshold()
+        task = PUTask.from_positives(graph, resolve_positives(graph, positives))
+        if unlabelled is not None:
+            task = PUTask(graph, task.labelled, np.setdiff1d(unlabelled, task.labelled))
+        state = None
+        if checkpoint is not None:
+            state = Checkpoint(Path(checkpoint), _identity(task, method, settings))
+        fitted = method.fit(task, settings, checkpoint=state, progress=self.progress)
+        self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
+        self.labelled_ = task.labelled
+        self.classes_ = np.array([0, 1])
+        self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
+        self._graph: Graph | None = graph
+        scores = score(self.model_, graph).numpy()
+        self.threshold_ = (
+            _prior_threshold(scores[task.unlabelled], self.prior_)
+            if self.threshold == "prior"
+            else float(self.threshold)
+        )
+        return self
+
+    def predict_proba(self, graph: Graph | None = None) -> NDArray[np.float64]:
+        """Probability of each class for every node, shape ``(N, 2)``; column 1 is the score.
+
+        Args:
+            graph: another graph with the same features; by default the one that ``fit`` saw.
+        """
+        positive = score(self.model_, self._checked(graph)).numpy()
+        return np.stack([1 - positive, positive], axis=1)
+
+    def predict(self, graph: Graph | None = None) -> NDArray[np.int64]:
+        """Decision for every node, shape ``(N,)``: 1 where the score reaches the threshold."""
+        return (self.predict_proba(graph)[:, 1] >= self.threshold_).astype(np.int64)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one safetensors file. The training graph is not part of it."""
+        self._require_fit()
+        metadata = {
+            "format": 1,
+            **self.settings_record(),
+            "num_features": self.num_features_,
+            "feature_names": self.feature_names_,
+            "threshold": self.threshold_,
+            "prior": self.prior_,
+        }
+        save_sealed(Path(path), self.model_.state_dict(), metadata)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model that :meth:`save` wrote. Nothing in the file is executed."""
+        tensors, metadata = load_sealed(Path(path))
+        try:
+            options = dict(metadata["method"])
+            estimator = cls(make_method(options.pop("name"), **options), **metadata["parameters"])
+            estimator.num_features_ = int(metadata["num_features"])
+            names = metadata["feature_names"]
+            estimator.feature_names_ = None if names is None else tuple(names)
+            estimator.threshold_, estimator.prior_ = metadata["threshold"], metadata["prior"]
+            estimator.model_ = make_backbone(
+                estimator.backbone,
+                estimator.num_features_,
+                hidden=estimator.hidden,
+                dropout=estimator.dropout,
+            )
+            estimator.model_.load_state_dict(tensors)
+        except (KeyError, TypeError, RuntimeError) as error:
+            raise PugnnError(f"{path} is not a model of this version of pugnn: {error}") from None
+        estimator.model_.eval()
+        estimator.classes_ = np.array([0, 1])
+        estimator._graph = None
+        return estimator
+
+    def settings_record(self) -> dict[str, Any]:
+        """All settings as plain values, for JSON: the method's own and the estimator's."""
+        method = self._method()
+        parameters = {name: value for name, value in self.get_params(deep=False).items() if name != "method"}
+        return {"method": {"name": method.name, **asdict(method)}, "parameters": parameters}
+
+    # ------------------------------------------------------------------ checks
+
+    def _method(self) -> Method:
+        return make_method(self.method) if isinstance(self.method, str) else self.method
+
+    def _settings(self) -> TrainingSettings:
+        return TrainingSettings(
+            backbone=self.backbone,
+            hidden=self.hidden,
+            dropout=self.dropout,
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            seed=self.seed,
+            device=self.device,
+        )
+
+    def _check_threshold(self) -> None:
+        if self.threshold != "prior" and not (isinstance(self.threshold, int | float) and 0 <= self.threshold <= 1):
+            raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {self.threshold!r}")
+
+    def _require_fit(self) -> None:
+        if not hasattr(self, "model_"):
+            raise PugnnError("this classifier has not been fitted; call fit(graph, positives) first")
+
+    def _checked(self, graph: Graph | None) -> Graph:
+        self._require_fit()
+        graph = self._graph if graph is None else graph
+        if graph is None:
+            raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
+        if graph.num_features != self.num_features_:
+            raise PugnnError(
+                f"the model was trained with {self.num_features_} features, the graph has {graph.num_features}. "
+                "Give the same features, in the same order."
+            )
+        if None not in (self.feature_names_, graph.feature_names) and graph.feature_names != self.feature_names_:
+            assert self.feature_names_ is not None
+            assert graph.feature_names is not None
+            ours, theirs = self.feature_names_, graph.feature_names
+            if set(ours) == set(theirs):
+                raise PugnnError("the features are the model's but in another order; reorder the columns")
+            raise PugnnError(
+                f"the model was trained with other features: it misses {shorten(sorted(set(ours) - set(theirs)))} "
+                f"and does not know {shorten(sorted(set(theirs) - set(ours)))}"
+            )
+        return graph
+
+
+def _check_graph(graph: Graph) -> None:
+    if not isinstance(graph, Graph):
+        raise PugnnError(f"expected a pugnn.Graph, got {type(graph).__name__}; make one with Graph.from_edges")
+    if not graph.num_nodes:
+        raise PugnnError("the graph is empty: it has no nodes")
+    if not graph.num_edges:
+        raise PugnnError("the graph has no edges, so there is no structure to learn from; check the edge list")
+
+
+def _prior_threshold(scores: NDArray[np.float64], prior: float) -> float:
+    count = min(len(scores), max(1, round(prior * len(scores))))
+    return float(np.sort(scores)[-count])
+
+
+def _identity(task: PUTask, method: Method, settings: TrainingSettings) -> str:
+    """A digest of all that decides the result, so that a checkpoint is never continued with something else."""
+    graph = task.graph
+    features = graph.features if isinstance(graph.features, np.ndarray) else sp.csr_array(graph.features)
+    matrices = [features] if isinstance(features, np.ndarray) else [features.data, features.indices, features.indptr]
+    digest = hashlib.sha256()
+    for array in (graph.indptr, graph.indices, graph.weights, task.labelled, task.unlabelled, *matrices):
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).tobytes())
+    settings_text = json.dumps([method.name, asdict(method), asdict(settings)], sort_keys=True)
+    digest.update(settings_text.encode())
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Experiments: the paper's tables, measured and published values side by side."""

@@ -1,0 +1,149 @@
+r"""The distance-aware PU loss of PU-GNN (section 3.1 of the paper).
+
+Unlabelled nodes are split by hop distance to the nearest labelled node, near (at most δ) and far (the
+others; a node that no labelled node reaches is far). With scores :math:`\hat y = \sigma(g)`,
+
+.. math::
+    L_G = 2 (\hat\pi + \breve\pi) \Big| \operatorname{mean}_L \hat y - 1 \Big|
+        + \Big| \operatorname{mean}_{near} \hat y - \hat\pi \Big|
+        + \Big| \operatorname{mean}_{far} \hat y - \breve\pi \Big|
+
+where :math:`\hat\pi` (``near_prior``) and :math:`\breve\pi` (``far_prior``) are the positive shares of the
+two sets. The absolute value is taken of the *mean*: single nodes may score anything.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.graph import Graph, hop_distances
+
+#: A set that holds this share of the unlabelled nodes leaves next to nothing for the other.
+SATURATED = 0.98
+
+
+@dataclass(frozen=True)
+class NearFar:
+    """Positions of the three sets of the loss: labelled nodes, near and far unlabelled ones."""
+
+    labelled: Tensor
+    near: Tensor
+    far: Tensor
+
+    def to(self, device: torch.device | str) -> NearFar:
+        """The same sets on another device."""
+        return NearFar(self.labelled.to(device), self.near.to(device), self.far.to(device))
+
+    @property
+    def near_share(self) -> float:
+        """Share of the unlabelled nodes that are near."""
+        return len(self.near) / max(1, len(self.near) + len(self.far))
+
+
+def split_near_far(graph: Graph, labelled: NDArray[np.int64], unlabelled: NDArray[np.int64], delta: int) -> NearFar:
+    """Split the unlabelled nodes by hop distance to the nearest labelled one, with a warning where δ fits ill.
+
+    Args:
+        graph: distances are measured on all of it, whichever nodes count as unlabelled.
+        labelled: positions of the known positives, shape ``(n_L,)``.
+        unlabelled: positions of the nodes that enter the loss as unlabelled, shape ``(n_U,)``.
+        delta: largest distance that counts as near.
+    """
+    if delta < 1:
+        raise PugnnError(f"delta must be at least 1 hop, got {delta}")
+    is_near = hop_distances(graph, labelled, cap=delta)[unlabelled] <= delta
+    parts = (labelled, unlabelled[is_near], unlabelled[~is_near])
+    sets = NearFar(*(torch.from_numpy(np.array(part)) for part in parts))
+    for name, members, remedy in (
+        ("near", sets.near, "a larger delta, or more known positives"),
+        ("far", sets.far, "a smaller delta"),
+    ):
+        if len(members) <= (1 - SATURATED) * len(unlabelled):
+            much = "no" if not len(members) else f"only {len(members):,}"
+            warnings.warn(
+                f"delta={delta} leaves {much} of {len(unlabelled):,} unlabelled nodes in the {name} set, so "
+                f"distance says little here. Try {remedy}; `pugnn info` shows the number of nodes at each distance.",
+                PugnnWarning,
+                stacklevel=2,
+            )
+    return sets
+
+
+@dataclass(frozen=True)
+class DistanceAwareLoss:
+    r"""L_G, with a switch for each place where the paper leaves a choice.
+
+    Args:
+        near_prior: :math:`\hat\pi`, positive share of the near set. Paper: 0.6.
+        far_prior: :math:`\breve\pi`, positive share of the far set, smaller than ``near_prior``. Paper: 0.3.
+        set_weights: ``"equal"`` as written; ``"size"`` weights the near and the far term by their shares of
+            the unlabelled nodes, :math:`\hat n / n_U` and :math:`\breve n / n_U`, as the paper's
+            Proposition 1 would need.
+        labelled_weight: ``"sum"`` as written, :math:`2(\hat\pi + \breve\pi)`; ``"prior"`` is
+            :math:`2 (\hat n \hat\pi + \breve n \breve\pi) / n_U`, twice the share of positives that the two
+            priors imply, which is what Dist-PU has there.
+        empty_set: when the near or the far set is empty, ``"drop"`` leaves its term out and nothing else
+            changes; ``"dist-pu"`` falls back to the Dist-PU loss with the other set's prior π, which differs
+            in the weight of the labelled term: :math:`2\pi` instead of :math:`2(\hat\pi + \breve\pi)`.
+    """
+
+    near_prior: float = 0.6
+    far_prior: float = 0.3
+    set_weights: Literal["equal", "size"] = "equal"
+    labelled_weight: Literal["sum", "prior"] = "sum"
+    empty_set: Literal["drop", "dist-pu"] = "drop"
+
+    def __post_init__(self) -> None:
+        for name in ("near_prior", "far_prior"):
+            if not 0.0 < getattr(self, name) < 1.0:
+                raise PugnnError(f"{name} is a share and must lie between 0 and 1, got {getattr(self, name)}")
+        for name, choices in (
+            ("set_weights", ("equal", "size")),
+            ("labelled_weight", ("sum", "prior")),
+            ("empty_set", ("drop", "dist-pu")),
+        ):
+            if getattr(self, name) not in choices:
+                raise PugnnError(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
+        if self.near_prior <= self.far_prior:
+            warnings.warn(
+                f"near_prior={self.near_prior} is not above far_prior={self.far_prior}: this says that nodes near "
+                "a known positive are no more likely positive than far ones. Raise near_prior or lower far_prior; "
+                "if the graph really is like that, use a method without distances.",
+                PugnnWarning,
+                stacklevel=3,
+            )
+
+    def prior(self, sets: NearFar) -> float:
+        """Positive share of all unlabelled nodes that the two priors imply."""
+        return sets.near_share * self.near_prior + (1 - sets.near_share) * self.far_prior
+
+    def __call__(self, logits: Tensor, sets: NearFar) -> dict[str, Tensor]:
+        """The three terms by name; their sum is the loss.
+
+        Args:
+            logits: one per node, shape ``(N,)``.
+            sets: which nodes are labelled, near and far.
+        """
+        one_set = not len(sets.near) or not len(sets.far)
+        if self.labelled_weight == "prior" or (one_set and self.empty_set == "dist-pu"):
+            weight = 2 * self.prior(sets)
+        else:
+            weight = 2 * (self.near_prior + self.far_prior)
+        by_size = self.set_weights == "size"
+        near_weight, far_weight = (sets.near_share, 1 - sets.near_share) if by_size else (1.0, 1.0)
+
+        scores = torch.sigmoid(logits)
+        terms = {"labelled": weight * (scores[sets.labelled].mean() - 1).abs()}
+        if len(sets.near):
+            terms["near"] = near_weight * (scores[sets.near].mean() - self.near_prior).abs()
+        if len(sets.far):
+            terms["far"] = far_weight * (scores[sets.far].mean() - self.far_prior).abs()
+        return terms

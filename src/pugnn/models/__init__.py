@@ -1,0 +1,23 @@
+"""Backbones: each gives an embedding and a logit per node."""
+
+from pugnn.models.appnp import APPNP
+from pugnn.models.backbone import Backbone, Output
+from pugnn.models.factory import BACKBONES, make_backbone
+from pugnn.models.gat import GAT
+from pugnn.models.gcn import GCN
+from pugnn.models.gin import GIN
+from pugnn.models.inputs import GraphInputs
+from pugnn.models.sage import GraphSAGE
+
+__all__ = [
+    "APPNP",
+    "BACKBONES",
+    "GAT",
+    "GCN",
+    "GIN",
+    "Backbone",
+    "GraphInputs",
+    "GraphSAGE",
+    "Output",
+    "make_backbone",
+]

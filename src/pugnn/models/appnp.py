@@ -1,0 +1,52 @@
+"""Predict, then propagate (Gasteiger et al., ICLR 2019)."""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+
+from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.inputs import GraphInputs
+
+
+class APPNP(Backbone):
+    r"""A perceptron on the features, then personalised PageRank over its outputs.
+
+    .. math:: Z^{(t+1)} = (1 - \beta) \hat A Z^{(t)} + \beta Z^{(0)}, \qquad
+        Z^{(0)} = \mathrm{ReLU}(X W_1 + b_1) W_2 + b_2, \qquad g = Z^{(T)} w + c
+
+    Propagating the d outputs and mapping them to a logit last gives every node an embedding that has seen
+    the graph.
+
+    Args:
+        num_features: F.
+        hidden: size of the hidden layer and the embedding, d.
+        dropout: before each linear layer, in training.
+        steps: T.
+        restart: β, the probability of going back to the start.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        *,
+        hidden: int = 16,
+        dropout: float = 0.5,
+        steps: int = 10,
+        restart: float = 0.1,
+    ) -> None:
+        super().__init__()
+        self.first_layer = InputLinear(num_features, hidden, dropout=dropout, bias=True)
+        self.second_layer = linear(hidden, hidden)
+        self.head = linear(hidden, 1)
+        self.dropout = dropout
+        self.steps = steps
+        self.restart = restart
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score every node of a graph."""
+        hidden = F.dropout(F.relu(self.first_layer(inputs.features)), self.dropout, self.training)
+        start = self.second_layer(hidden)
+        embedding = start
+        for _ in range(self.steps):
+            embedding = (1 - self.restart) * (inputs.gcn_adjacency @ embedding) + self.restart * start
+        return Output(embedding, self.head(embedding).squeeze(1))

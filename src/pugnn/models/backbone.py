@@ -1,0 +1,70 @@
+"""The small interface that every backbone follows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from pugnn.models.inputs import GraphInputs
+from pugnn.models.sparse import SparseMatrix
+
+
+class Output(NamedTuple):
+    """What a backbone says of each node.
+
+    Args:
+        embedding: the representation *z* **before** any ReLU, shape ``(N, d)``. (A ReLU would make all
+            products of two embeddings non-negative and every similarity at least one half.)
+        logit: log-odds of being positive, shape ``(N,)``.
+    """
+
+    embedding: Tensor
+    logit: Tensor
+
+
+class Backbone(nn.Module):
+    """A graph neural network with one output.
+
+    Attributes:
+        first_layer: the module whose parameters get weight decay (Kipf & Welling decay the first layer alone).
+    """
+
+    first_layer: nn.Module
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score every node of a graph."""
+        raise NotImplementedError
+
+
+class InputLinear(nn.Module):
+    """Dropout and a linear map of the features, which may be sparse and stay so.
+
+    Args:
+        num_features: F.
+        out: number of outputs.
+        dropout: share of the features (non-zero ones, where sparse) set to zero in training.
+        bias: add a bias.
+    """
+
+    def __init__(self, num_features: int, out: int, *, dropout: float, bias: bool = False) -> None:
+        super().__init__()
+        self.linear = linear(num_features, out, bias=bias)
+        self.dropout = dropout
+
+    def forward(self, features: Tensor | SparseMatrix) -> Tensor:
+        """Map features of shape ``(N, F)`` to ``(N, out)``."""
+        if isinstance(features, SparseMatrix):
+            mapped = features.dropout(self.dropout, self.training) @ self.linear.weight.t()
+            return mapped if self.linear.bias is None else mapped + self.linear.bias
+        return F.linear(F.dropout(features, self.dropout, self.training), self.linear.weight, self.linear.bias)
+
+
+def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
+    """A linear layer initialised as Glorot & Bengio do, with a zero bias."""
+    layer = nn.Linear(inputs, outputs, bias=bias)
+    nn.init.xavier_uniform_(layer.weight)
+    if bias:
+        nn.init.zeros_(layer.bias)
+    return layer

@@ -1,0 +1,40 @@
+"""Graph attention network (Veličković et al., ICLR 2018)."""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from torch import nn
+
+from pugnn.errors import PugnnError
+from pugnn.models.backbone import Backbone, InputLinear, Output
+from pugnn.models.inputs import GraphInputs
+
+
+class GAT(Backbone):
+    """Two of PyG's attention layers; the first one's concatenated heads are the embedding.
+
+    Args:
+        num_features: F.
+        hidden: size of the embedding, d: ``heads`` heads of ``hidden / heads`` outputs each.
+        dropout: before each layer and on the attention, in training.
+        heads: heads of the first layer.
+    """
+
+    def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, heads: int = 4) -> None:
+        from torch_geometric.nn import GATConv  # heavy: only those who use it wait for it
+
+        super().__init__()
+        if hidden % heads:
+            raise PugnnError(f"hidden={hidden} cannot be shared out among {heads} attention heads")
+        self.first_layer = InputLinear(num_features, hidden, dropout=dropout)
+        self.first_attention = GATConv(hidden, hidden // heads, heads=heads, dropout=dropout)
+        # PyG's layer would map dense features here; first_layer has done so already, sparse ones too.
+        self.first_attention.lin = nn.Identity()
+        self.second_attention = GATConv(hidden, 1, dropout=dropout)
+        self.dropout = dropout
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score every node of a graph."""
+        embedding = self.first_attention(self.first_layer(inputs.features), inputs.edge_index)
+        hidden = F.dropout(F.elu(embedding), self.dropout, self.training)
+        return Output(embedding, self.second_attention(hidden, inputs.edge_index).squeeze(1))

@@ -1,0 +1,49 @@
+"""Graph convolutional network (Kipf & Welling, ICLR 2017), the paper's backbone."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.inputs import GraphInputs
+
+
+class GCN(Backbone):
+    r"""Two graph convolutions with the normalised adjacency :math:`\hat A`.
+
+    .. math:: Z = \hat A X W_1 + b_1, \qquad g = \hat A\, \mathrm{ReLU}(Z)\, W_2 + b_2
+
+    The paper says "two-layer GCN with hidden dimension 16" and no more. The default reads this as Kipf's
+    network, :math:`F \to 16 \to 1`, with the hidden layer as embedding. With ``linear_head`` it is read as
+    GRAB's: both convolutions have ``hidden`` outputs, the second one is the embedding, and a linear layer
+    follows.
+
+    Args:
+        num_features: F.
+        hidden: size of the hidden layer and the embedding, d.
+        dropout: before each layer, in training.
+        linear_head: two convolutions and a linear layer instead of two convolutions.
+    """
+
+    def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, linear_head: bool = False) -> None:
+        super().__init__()
+        self.first_layer = InputLinear(num_features, hidden, dropout=dropout)
+        self.first_bias = nn.Parameter(torch.zeros(hidden))
+        outputs = hidden if linear_head else 1
+        self.second_layer = linear(hidden, outputs, bias=False)
+        self.second_bias = nn.Parameter(torch.zeros(outputs))
+        self.head = linear(hidden, 1) if linear_head else None
+        self.dropout = dropout
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score every node of a graph."""
+        adjacency = inputs.gcn_adjacency
+        first = adjacency @ self.first_layer(inputs.features) + self.first_bias
+        hidden = F.dropout(F.relu(first), self.dropout, self.training)
+        second = adjacency @ self.second_layer(hidden) + self.second_bias
+        if self.head is None:
+            return Output(first, second.squeeze(1))
+        hidden = F.dropout(F.relu(second), self.dropout, self.training)
+        return Output(second, self.head(hidden).squeeze(1))

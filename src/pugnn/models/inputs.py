@@ -1,0 +1,58 @@
+"""A graph as tensors, with the normalised adjacencies that backbones ask for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from pugnn.graph import Graph
+from pugnn.models.sparse import SparseMatrix
+
+
+class GraphInputs:
+    """What a backbone reads. Each adjacency is computed once, when first asked for.
+
+    Args:
+        graph: the graph.
+        device: where the tensors go.
+    """
+
+    def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
+        self.graph = graph
+        self.device = torch.device(device)
+        self.features: Tensor | SparseMatrix
+        if isinstance(graph.features, np.ndarray):
+            self.features = torch.from_numpy(np.array(graph.features)).to(self.device)
+        else:
+            self.features = SparseMatrix(graph.features, self.device)
+
+    @cached_property
+    def gcn_adjacency(self) -> SparseMatrix:
+        r""":math:`\tilde D^{-1/2} (A + I) \tilde D^{-1/2}` with :math:`\tilde D_{ii} = 1 + \sum_j A_{ij}`."""
+        adjacency = sp.csr_array(self.graph.to_scipy() + sp.eye_array(self.graph.num_nodes, dtype=np.float32))
+        scale = sp.diags_array(1.0 / np.sqrt(adjacency.sum(axis=1, dtype=np.float64)))
+        normalised = sp.csr_array(scale @ adjacency @ scale, dtype=np.float32)
+        return SparseMatrix(normalised, self.device, symmetric=True)
+
+    @cached_property
+    def mean_adjacency(self) -> SparseMatrix:
+        """Each row averages over the neighbours; the row of an isolated node is zero."""
+        adjacency = sp.csr_array(self.graph.to_scipy() != 0, dtype=np.float32)
+        scale = sp.diags_array((1.0 / np.maximum(self.graph.degrees, 1)).astype(np.float32))
+        return SparseMatrix(sp.csr_array(scale @ adjacency), self.device)
+
+    @cached_property
+    def sum_adjacency(self) -> SparseMatrix:
+        """Each row adds up the neighbours."""
+        adjacency = sp.csr_array(self.graph.to_scipy() != 0, dtype=np.float32)
+        return SparseMatrix(adjacency, self.device, symmetric=True)
+
+    @cached_property
+    def edge_index(self) -> Tensor:
+        """Both directions of every edge as two rows of positions, shape ``(2, 2E)``, for PyG's layers."""
+        sources = np.repeat(np.arange(self.graph.num_nodes), self.graph.degrees)
+        return torch.from_numpy(np.stack([sources, self.graph.indices.astype(np.int64)])).to(self.device)

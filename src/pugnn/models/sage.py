@@ -1,0 +1,38 @@
+"""GraphSAGE with the mean aggregator (Hamilton et al., NeurIPS 2017)."""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+
+from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.inputs import GraphInputs
+
+
+class GraphSAGE(Backbone):
+    r"""Two layers, each of a node's own state and the mean :math:`M` over its neighbours.
+
+    .. math:: Z = X W_1 + M (X V_1) + b_1, \qquad g = \mathrm{ReLU}(Z) W_2 + M (\mathrm{ReLU}(Z) V_2) + b_2
+
+    Mapping first and averaging second is the same as the other way round, and keeps sparse features sparse.
+
+    Args:
+        num_features: F.
+        hidden: size of the hidden layer and the embedding, d.
+        dropout: before each layer, in training.
+    """
+
+    def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5) -> None:
+        super().__init__()
+        # Own and neighbour map side by side: one product with the features serves both.
+        self.first_layer = InputLinear(num_features, 2 * hidden, dropout=dropout, bias=True)
+        self.second_own = linear(hidden, 1)
+        self.second_neighbours = linear(hidden, 1, bias=False)
+        self.dropout = dropout
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score every node of a graph."""
+        own, neighbours = self.first_layer(inputs.features).chunk(2, dim=1)
+        embedding = own + inputs.mean_adjacency @ neighbours
+        hidden = F.dropout(F.relu(embedding), self.dropout, self.training)
+        logit = self.second_own(hidden) + inputs.mean_adjacency @ self.second_neighbours(hidden)
+        return Output(embedding, logit.squeeze(1))

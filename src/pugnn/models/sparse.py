@@ -1,0 +1,84 @@
+"""Products of a fixed sparse matrix with a dense one, under autograd."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+class SparseMatrix:
+    r"""A constant matrix in CSR form that knows its transpose.
+
+    ``matrix @ dense`` is differentiable with respect to ``dense``: the gradient of :math:`AB` is
+    :math:`A^\top G`, and because the transpose is laid out once, both directions are plain CSR products.
+
+    Args:
+        matrix: shape ``(R, C)``.
+        device: where the products happen.
+        symmetric: the matrix equals its transpose, so that one layout serves both directions.
+    """
+
+    def __init__(self, matrix: sp.csr_array, device: torch.device | str = "cpu", *, symmetric: bool = False) -> None:
+        self.shape: tuple[int, int] = matrix.shape
+        self._symmetric = symmetric
+        self.values = torch.from_numpy(np.array(matrix.data)).to(device)
+        self._rows = _layout(matrix, device)
+        if symmetric:
+            self._columns, self._order = self._rows, None
+        else:
+            entries = np.arange(matrix.nnz)
+            flipped = sp.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape).T.tocsr()
+            self._columns = _layout(flipped, device)
+            self._order = torch.from_numpy(flipped.data).to(device)
+
+    def dropout(self, p: float, training: bool) -> SparseMatrix:
+        """The same matrix with a share ``p`` of its entries dropped and the others scaled up."""
+        if not training or p == 0.0:
+            return self
+        assert not self._symmetric, "dropping entries would break the symmetry"
+        dropped = object.__new__(SparseMatrix)
+        dropped.__dict__.update(self.__dict__)
+        dropped.values = F.dropout(self.values, p)
+        return dropped
+
+    def __matmul__(self, dense: Tensor) -> Tensor:
+        product: Tensor = _Product.apply(self, dense)  # type: ignore[no-untyped-call]
+        return product
+
+    def forward_csr(self) -> Tensor:
+        """This matrix as a torch CSR tensor."""
+        return _csr(*self._rows, self.values, self.shape)
+
+    def transposed_csr(self) -> Tensor:
+        """Its transpose as a torch CSR tensor."""
+        values = self.values if self._order is None else self.values[self._order]
+        return _csr(*self._columns, values, (self.shape[1], self.shape[0]))
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, matrix: SparseMatrix, dense: Tensor) -> Tensor:
+        ctx.matrix = matrix
+        return matrix.forward_csr() @ dense
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor]:
+        return None, ctx.matrix.transposed_csr() @ grad.contiguous()
+
+
+def _layout(matrix: sp.csr_array, device: torch.device | str) -> tuple[Tensor, Tensor]:
+    starts = torch.from_numpy(matrix.indptr.astype(np.int32)).to(device)
+    columns = torch.from_numpy(matrix.indices.astype(np.int32)).to(device)
+    return starts, columns
+
+
+def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+        return torch.sparse_csr_tensor(starts, columns, values, size=shape, check_invariants=False)

@@ -1,0 +1,106 @@
+r"""The structural regulariser of PU-GNN (section 3.2 of the paper).
+
+With similarities :math:`S_{ij} = \sigma(z_i^\top z_j)`, neighbours are pulled together and K nodes drawn from
+:math:`P(v_i)`, the uniform distribution on the nodes that are not neighbours of :math:`v_i`, are pushed away:
+
+.. math::
+    R_S = \sum_i \sum_{j \in N(i)} \Big( (S_{ij} - 1)^2
+        + \sum_{k=1}^{K} \mathbb{E}_{v_k \sim P(v_i)} S_{ik}^2 \Big)
+
+Each edge counts in both directions. The expectation is estimated by the K draws, made anew at every step;
+a node itself is never drawn. Gradients reach both ends of every pair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pugnn.errors import PugnnError
+from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
+from pugnn.regularizers.structural_cpu import structural_sums_cpu
+
+
+@dataclass(frozen=True)
+class StructuralRegularizer:
+    r"""R_S with its two parts as named terms.
+
+    Args:
+        negatives: K, draws per directed edge. Paper: 50.
+        reduction: how the sum is scaled; with :math:`m = 2E` directed edges and the two sums
+            :math:`A = \sum (S_{ij} - 1)^2` and :math:`B = \sum S_{ik}^2`,
+
+            * ``"sum"``, as written: :math:`A + B`. On Cora this starts at about 135,000 against a PU loss
+              of about 1, so that α = 0.01 leaves the PU loss no say.
+            * ``"edge-mean"``: :math:`(A + B) / m`, the mean over edges with the K draws summed.
+            * ``"pair-mean"``: :math:`A / m + B / (m K)`, mean over neighbours plus mean over non-neighbours.
+    """
+
+    negatives: int = 50
+    reduction: Literal["sum", "edge-mean", "pair-mean"] = "edge-mean"
+
+    def __post_init__(self) -> None:
+        if self.negatives < 1:
+            raise PugnnError(f"negatives must be at least 1 draw per edge, got {self.negatives}")
+        if self.reduction not in ("sum", "edge-mean", "pair-mean"):
+            raise PugnnError(f"reduction must be sum, edge-mean or pair-mean; got {self.reduction!r}")
+
+    def __call__(self, embedding: Tensor, graph: Graph, *, seed: int) -> dict[str, Tensor]:
+        """The two terms by name; their sum is R_S.
+
+        Args:
+            embedding: z, shape ``(N, d)``.
+            graph: whose edges and non-edges count.
+            seed: decides the draws; give another one at every step.
+        """
+        if embedding.device.type == "cpu":
+            edges, non_edges = _CPUSums.apply(embedding, graph, self.negatives, seed)  # type: ignore[no-untyped-call]
+        else:
+            edges, non_edges = structural_sums_reference(embedding, graph, self.negatives, seed=seed)
+        directed = max(1, len(graph.indices))
+        if self.reduction == "edge-mean":
+            edges, non_edges = edges / directed, non_edges / directed
+        elif self.reduction == "pair-mean":
+            edges, non_edges = edges / directed, non_edges / (directed * self.negatives)
+        return {"edges": edges, "non_edges": non_edges}
+
+
+def structural_sums_reference(embedding: Tensor, graph: Graph, negatives: int, *, seed: int) -> tuple[Tensor, Tensor]:
+    """The two sums A and B in plain PyTorch: the definition that the kernels are checked against.
+
+    It holds all 2E · K pairs at once, so memory grows with their number times d.
+    """
+    sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+    drawn = sample_non_neighbours(graph, sources, negatives, seed=seed)
+    pairs_from = np.repeat(sources, negatives)[drawn.ravel() != NO_NEGATIVE]
+    pairs_to = drawn.ravel()[drawn.ravel() != NO_NEGATIVE].astype(np.int64)
+    edges = (_similarity(embedding, sources, graph.indices.astype(np.int64)) - 1).square().sum()
+    non_edges = _similarity(embedding, pairs_from, pairs_to).square().sum()
+    return edges, non_edges
+
+
+def _similarity(embedding: Tensor, left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> Tensor:
+    i, j = (torch.from_numpy(nodes).to(embedding.device) for nodes in (left, right))
+    return torch.sigmoid((embedding[i] * embedding[j]).sum(dim=1))
+
+
+class _CPUSums(torch.autograd.Function):
+    """The fused kernel finds both sums and their gradients in one pass; backward only scales them."""
+
+    @staticmethod
+    def forward(ctx: Any, embedding: Tensor, graph: Graph, negatives: int, seed: int) -> tuple[Tensor, Tensor]:
+        z = embedding.detach().contiguous()
+        sums, grad_edges, grad_non_edges = structural_sums_cpu(
+            z.numpy(), graph.indptr, graph.indices, negatives, np.uint64(seed)
+        )
+        ctx.save_for_backward(torch.from_numpy(grad_edges), torch.from_numpy(grad_non_edges))
+        return tuple(torch.tensor(value, dtype=z.dtype) for value in sums)  # type: ignore[return-value]
+
+    @staticmethod
+    def backward(ctx: Any, edges: Tensor, non_edges: Tensor) -> tuple[Tensor, None, None, None]:
+        grad_edges, grad_non_edges = ctx.saved_tensors
+        return edges * grad_edges + non_edges * grad_non_edges, None, None, None

@@ -1,0 +1,19 @@
+"""Training: the loop, its settings, checkpoints and progress."""
+
+from pugnn.training.checkpoint import Checkpoint
+from pugnn.training.loop import Trained, resolve_device, score, train
+from pugnn.training.sealed import load_sealed, save_sealed
+from pugnn.training.seeds import derive_seed
+from pugnn.training.settings import TrainingSettings
+
+__all__ = [
+    "Checkpoint",
+    "Trained",
+    "TrainingSettings",
+    "derive_seed",
+    "load_sealed",
+    "resolve_device",
+    "save_sealed",
+    "score",
+    "train",
+]

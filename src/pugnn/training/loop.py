@@ -1,0 +1,116 @@
+"""The training loop: full batch, every method's."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pugnn.errors import PugnnError
+from pugnn.graph import Graph
+from pugnn.models import Backbone, GraphInputs, Output, make_backbone
+from pugnn.training.checkpoint import Checkpoint, Log
+from pugnn.training.progress import EpochProgress
+from pugnn.training.seeds import derive_seed
+from pugnn.training.settings import TrainingSettings
+
+#: From what the network says and the number of the epoch to the named terms of the loss.
+Objective = Callable[[Output, int], dict[str, Tensor]]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained network and, for each epoch, every term of its loss, their total and the seconds so far."""
+
+    model: Backbone
+    log: Log
+
+
+def train(
+    graph: Graph,
+    objective: Objective,
+    settings: TrainingSettings,
+    *,
+    checkpoint: Checkpoint | None = None,
+    progress: bool = False,
+) -> Trained:
+    """Minimise the sum of the objective's terms with Adam and keep the last epoch's weights.
+
+    Args:
+        graph: what the network reads.
+        objective: the loss, as named terms.
+        settings: backbone and optimiser.
+        checkpoint: where to save the state now and then; training goes on from a state found there.
+        progress: show a bar when it takes longer than two seconds.
+    """
+    device = resolve_device(settings.device)
+    inputs = GraphInputs(graph, device)
+    # Dropout and initial weights draw from torch's global generator: borrow it and give it back as it was.
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(derive_seed(settings.seed))
+        model = make_backbone(
+            settings.backbone, graph.num_features, hidden=settings.hidden, dropout=settings.dropout
+        ).to(device)
+        optimizer = _adam(model, settings)
+        log = checkpoint.restore(model, optimizer) if checkpoint else []
+        model.train()
+        started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
+        with EpochProgress(settings.epochs, len(log), show=progress) as bar:
+            for epoch in range(len(log), settings.epochs):
+                torch.manual_seed(derive_seed(settings.seed, epoch))
+                optimizer.zero_grad()
+                terms = objective(model(inputs), epoch)
+                total = torch.stack(list(terms.values())).sum()
+                total.backward()  # type: ignore[no-untyped-call]
+                optimizer.step()
+                log.append(_record(epoch, terms, total, time.perf_counter() - started))
+                bar.update(epoch + 1, log[-1]["total"])
+                if checkpoint and (epoch + 1) % checkpoint.every == 0 and epoch + 1 < settings.epochs:
+                    checkpoint.save(model, optimizer, log)
+    return Trained(model.eval(), log)
+
+
+@torch.no_grad()
+def score(model: Backbone, graph: Graph) -> Tensor:
+    """Probability of being positive for every node of a graph, shape ``(N,)``, on the CPU."""
+    device = next(model.parameters()).device
+    logit = model.eval()(GraphInputs(graph, device)).logit
+    # In double precision, so that confident scores keep their order instead of rounding to 1.
+    return torch.sigmoid(logit.double()).cpu()
+
+
+def resolve_device(name: str) -> torch.device:
+    """The torch device of that name, if it is there."""
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise PugnnError(f"there is no device {name!r}; use cpu, cuda or cuda:1") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise PugnnError("device='cuda' was asked for, but torch sees no CUDA device here; use device='cpu'")
+    return device
+
+
+def _adam(model: Backbone, settings: TrainingSettings) -> torch.optim.Adam:
+    first = list(model.first_layer.parameters())
+    known = {id(parameter) for parameter in first}
+    others = [parameter for parameter in model.parameters() if id(parameter) not in known]
+    groups: list[dict[str, Any]] = [
+        {"params": first, "weight_decay": settings.weight_decay},
+        {"params": others},
+    ]
+    return torch.optim.Adam(groups, lr=settings.learning_rate)
+
+
+def _record(epoch: int, terms: dict[str, Tensor], total: Tensor, seconds: float) -> dict[str, float]:
+    values = torch.stack([*terms.values(), total]).tolist()  # one transfer from the device, not one per term
+    if not math.isfinite(values[-1]):
+        raise PugnnError(
+            f"the loss became {values[-1]} in epoch {epoch + 1}. Lower the learning rate, or scale the features "
+            "down if they are large."
+        )
+    return {"epoch": epoch + 1, **dict(zip([*terms, "total"], values, strict=True)), "seconds": seconds}

@@ -1,0 +1,54 @@
+"""Tensors and JSON in one safetensors file that notices a changed byte.
+
+The file is a plain safetensors file, so nothing in it can run. Its header holds our metadata and a SHA-256
+of the whole file, computed with the digest's own 64 characters taken as zeros.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from pugnn.errors import PugnnError
+from pugnn.files import replacing
+
+_BLANK = b"0" * 64
+
+
+def save_sealed(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+    """Write tensors and JSON-able metadata; an older file stays until the new one is whole."""
+    header = {"pugnn": json.dumps(metadata, sort_keys=True), "sha256": _BLANK.decode()}
+    content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, header)
+    assert content.count(_BLANK) >= 1
+    at = content.index(b'"sha256":"' + _BLANK) + len(b'"sha256":"')
+    digest = hashlib.sha256(content).hexdigest().encode()
+    with replacing(path) as temporary:
+        temporary.write_bytes(content[:at] + digest + content[at + 64 :])
+
+
+def load_sealed(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what :func:`save_sealed` wrote, or say why it cannot be trusted."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise PugnnError(f"cannot read {path}: {error.strerror}") from None
+    at = content.find(b'"sha256":"') + len(b'"sha256":"')
+    seal = content[at : at + 64]
+    if at < len(b'"sha256":"') or hashlib.sha256(content[:at] + _BLANK + content[at + 64 :]).hexdigest() != (
+        seal.decode("ascii", errors="replace")
+    ):
+        raise PugnnError(
+            f"{path} is not a whole pugnn file: its checksum does not fit its content. "
+            "It was cut short or changed after it was written; use another copy or train again."
+        )
+    try:
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        return load(content), json.loads(header["__metadata__"]["pugnn"])
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise PugnnError(f"{path} is not a pugnn file: {error}") from None
