@@ -7,13 +7,13 @@ the same data set at once, the later one replaces a good file by an equal one.
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 from pugnn.data.archive import Archive, archive_bytes, read_archive
 from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.files import replacing
 
 
 def cache_folder() -> Path:
@@ -54,24 +54,9 @@ def cached(name: str, build: Callable[[], Archive]) -> Archive:
             warnings.warn(message, PugnnWarning, stacklevel=4)
     make_cache_folder()  # before the work of building, not after it
     archive = build()
-    _write(path, archive)
+    with replacing(path) as draft:
+        draft.write_bytes(archive_bytes(archive))
     return archive
-
-
-def _write(path: Path, archive: Archive) -> None:
-    """Write a file so that nobody ever sees half of it."""
-    try:
-        path.parent.mkdir(exist_ok=True)
-        # In the same folder, because a rename is atomic only within one file system.
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".draft-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(archive_bytes(archive))
-            os.replace(draft, path)
-        finally:
-            Path(draft).unlink(missing_ok=True)
-    except OSError as error:
-        raise _cannot_write(path, error) from error
 
 
 def _cannot_write(path: Path, reason: object) -> PugnnError:

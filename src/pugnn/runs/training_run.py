@@ -1,0 +1,126 @@
+"""From a graph and its positives to a complete run folder."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+import warnings
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.data import PUBenchmark, PUTask
+from pugnn.errors import PugnnWarning
+from pugnn.estimator import PUNodeClassifier
+from pugnn.files import replacing
+from pugnn.graph import graph_statistics, hop_distances
+from pugnn.metrics import accuracy, average_precision, f1, macro_f1, roc_auc
+from pugnn.runs.folder import RunFolder
+from pugnn.runs.writers import plot_log, write_log, write_scores
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: its folder, what ``run.json`` says, and the scores by position."""
+
+    path: Path
+    record: dict[str, Any]
+    scores: NDArray[np.float64]
+    distances: NDArray[np.int32]
+
+
+def train_into_folder(
+    estimator: PUNodeClassifier,
+    task: PUTask,
+    folder: RunFolder,
+    *,
+    source: dict[str, Any],
+    truth: PUBenchmark | None = None,
+) -> Run:
+    """Train, score every node and write scores, model, log, picture and ``run.json``.
+
+    Args:
+        estimator: not fitted yet.
+        task: the graph and its known positives.
+        folder: where to put it all; it stays partial, with a checkpoint, if the run is stopped.
+        source: where the data came from, for ``run.json``.
+        truth: the benchmark that the task was drawn from, for metrics after training.
+    """
+    started = time.perf_counter()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", PugnnWarning)
+            estimator.fit(task.graph, _mask(task), unlabelled=task.unlabelled, checkpoint=folder.checkpoint)
+        for warning in caught:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+        trained = time.perf_counter()
+        scores = estimator.predict_proba()[:, 1]
+        distances = hop_distances(task.graph, task.labelled)
+        write_scores(
+            folder.partial / "scores.csv",
+            task.graph.ids,
+            scores,
+            estimator.predict(),
+            known=_mask(task),
+            distances=distances,
+        )
+        estimator.save(folder.partial / "model.safetensors")
+        write_log(folder.partial / "log.csv", estimator.log_)
+        plot_log(folder.partial / "training.png", estimator.log_)
+        record = _record(estimator, task, source)
+        record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
+        record["warnings"] = [str(w.message) for w in caught if issubclass(w.category, PugnnWarning)]
+        record["seconds"] = {
+            "training": round(trained - started, 3),
+            "total": round(time.perf_counter() - started, 3),
+        }
+        with replacing(folder.partial / "run.json") as temporary:
+            temporary.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        folder.finish()
+    except BaseException:
+        folder.abandon()
+        raise
+    return Run(folder.path, record, scores, distances)
+
+
+def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) -> dict[str, float]:
+    """Metrics on the benchmark's test nodes, in percent; never seen by any training."""
+    positive, scored = truth.positive[truth.scored], scores[truth.scored]
+    decided = scored >= threshold
+    values = {
+        "macro_f1": macro_f1(positive, decided),
+        "f1": f1(positive, decided),
+        "accuracy": accuracy(positive, decided),
+        "roc_auc": roc_auc(positive, scored),
+        "average_precision": average_precision(positive, scored),
+    }
+    return {"test_nodes": len(scored), **{name: round(100 * value, 3) for name, value in values.items()}}
+
+
+def _mask(task: PUTask) -> NDArray[np.bool_]:
+    mask = np.zeros(task.graph.num_nodes, dtype=bool)
+    mask[task.labelled] = True
+    return mask
+
+
+def _record(estimator: PUNodeClassifier, task: PUTask, source: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "pugnn": version("pugnn"),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "data": {**source, **asdict(graph_statistics(task.graph)), "cleaning": asdict(task.graph.cleaning)},
+        "labelled": len(task.labelled),
+        "unlabelled": len(task.unlabelled),
+        **estimator.settings_record(),
+        "threshold": estimator.threshold_,
+        "prior": estimator.prior_,
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("torch", "numpy", "scipy", "numba", "scikit-learn")},
+        },
+    }
