@@ -26,7 +26,7 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.chmod(0o666 & ~_umask())
         os.replace(temporary, path)
     except OSError as error:
-        raise PugnnError(f"cannot write {path}: {error.strerror}. Nothing was changed there.") from None
+        raise PugnnError(f"cannot write {path}: {error.strerror or error}. Nothing was changed there.") from None
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from pugnn.cli.demo import demo
 from pugnn.cli.fit import fit
@@ -44,22 +45,19 @@ def _root(
 
 def main() -> None:
     """Run the command line; bad input ends with one message and exit code 2."""
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
     show_other = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
         if issubclass(category, PugnnWarning):
-            errors.print("[yellow]warning:[/]", str(message), markup=True)
+            errors.print(f"[yellow]warning:[/] {escape(str(message))}")
         else:
             show_other(message, category, *rest)
 
-    warnings.showwarning = show  # type: ignore[assignment]
-    try:
-        app()
-    except PugnnError as error:
-        errors.print("[red]error:[/] ", end="")
-        errors.print(str(error), markup=False)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        errors.print("stopped")
-        sys.exit(130)
+    with warnings.catch_warnings():
+        warnings.showwarning = show  # type: ignore[assignment]
+        try:
+            app()
+        except PugnnError as error:
+            errors.print(f"[red]error:[/] {escape(str(error))}")
+            sys.exit(2)

@@ -142,7 +142,12 @@ def fit(
     )
     name = dataset or (edges.stem if edges else "run")
     folder = RunFolder(out if out is not None else next_free(Path("runs"), name), resume=resume)
-    run = train_into_folder(estimator, source.task, folder, source=source.description, truth=source.benchmark)
+    try:
+        run = train_into_folder(estimator, source.task, folder, source=source.description, truth=source.benchmark)
+    except KeyboardInterrupt:
+        if folder.checkpoint.exists():
+            typer.echo(f"stopped; the same options with --out {folder.path} --resume go on from here", err=True)
+        raise
     if as_json:
         typer.echo(json.dumps({"folder": str(run.path), **run.record}))
         return

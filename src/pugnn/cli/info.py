@@ -111,7 +111,7 @@ def _print(record: dict[str, Any], source: Source) -> None:
 
     from pugnn.cli.tables import pairs_table
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     rows = [
         (name.replace("_", " "), f"{record[name]:,}" if isinstance(record[name], int) else f"{record[name]:.2f}")
         for name in ("nodes", "edges", "features", "isolated", "components", "largest_component", "mean_degree")

@@ -84,8 +84,12 @@ def read_source(
     labels: int | None = None,
     unlabelled: str = "all",
     seed: int = 0,
+    draw: bool = True,
 ) -> Source:
-    """Read what the data options name, a data set or CSV files; the task is missing only without positives."""
+    """Read what the data options name, a data set or CSV files; the task is missing only without positives.
+
+    ``draw`` says whether known positives are drawn from a named data set.
+    """
     from pugnn.data import PUTask, draw_benchmark, load_dataset
     from pugnn.data.tables import read_graph, read_positives
 
@@ -93,9 +97,11 @@ def read_source(
         given = [name for name, value in (("--edges", edges), ("--features", features)) if value is not None]
         if given:
             raise PugnnError(f"give either --dataset or {given[0]}, not both")
-        data = load_dataset(dataset)
         if positives is not None:
             raise PugnnError("--positives goes with --edges and --features; a named data set draws its own (--labels)")
+        data = load_dataset(dataset)
+        if not draw:
+            return Source(data.graph, {"dataset": dataset})
         benchmark = draw_benchmark(
             data,
             label_ratio=None if labels is not None else label_ratio,
@@ -109,6 +115,9 @@ def read_source(
         return Source(data.graph, description, benchmark.task, benchmark, classes)
     if edges is None or features is None:
         raise PugnnError("say what to read: --dataset NAME, or --edges FILE --features FILE")
+    for option, asked in (("--labels", labels is not None), ("--unlabelled", unlabelled != "all")):
+        if asked:
+            raise PugnnError(f"{option} goes with --dataset; with --edges the positives come from --positives FILE")
     graph = read_graph(edges, features, keep_isolated=keep_isolated)
     description = {"edges_file": str(edges), "features_file": str(features)}
     if positives is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -32,12 +33,18 @@ def predict(
     from pugnn.estimator import PUNodeClassifier
     from pugnn.runs import write_scores
 
-    if out.exists():
+    if os.path.lexists(out):
         raise PugnnError(f"{out} exists already and is left as it is. Choose another --out, or remove it first.")
-    file = model / "model.safetensors" if model.is_dir() else model
+    file = model / "model.safetensors" if os.path.isdir(model) else model
     estimator = PUNodeClassifier.load(file)
     source = read_source(
-        dataset=dataset, edges=edges, features=features, positives=None, keep_isolated=keep_isolated, seed=seed
+        dataset=dataset,
+        edges=edges,
+        features=features,
+        positives=None,
+        keep_isolated=keep_isolated,
+        seed=seed,
+        draw=False,
     )
     scores = estimator.predict_proba(source.graph)[:, 1]
     decisions = estimator.predict(source.graph)

@@ -16,7 +16,7 @@ from pugnn.runs import Run
 def print_run(run: Run, source: Source, *, top: int = 10) -> None:
     """What was known, what was found, how good it is where that is known, and where it lies."""
     assert source.task is not None
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     console.print(_found(run, source, top))
     console.print(_summary(run, source))
 

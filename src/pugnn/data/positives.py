@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
             * a boolean mask, one entry per node;
             * a vector of 1 and 0, or of 1 and −1, one entry per node;
             * ids of the positives;
-            * positions of the positives, where the graph's ids are not whole numbers themselves.
+            * positions of the positives, where none of the graph's ids is a number itself.
 
     Example:
         >>> graph = Graph.from_edges(["a", "b"], ["b", "c"], ids=["a", "b", "c"])
@@ -29,7 +30,10 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
         (array([0, 2]), array([0]))
     """
     n = graph.num_nodes
-    given = np.asarray(list(positives) if isinstance(positives, set | frozenset) else positives)
+    # Object arrays hold whatever a table had, ids or truth values: look at the values, not at the array.
+    loose = isinstance(positives, set | frozenset) or getattr(getattr(positives, "dtype", None), "kind", "") == "O"
+    values = list(positives) if loose else positives
+    given = _as_array(values)
     if given.ndim != 1:
         raise PugnnError(f"positives must be a list of nodes or one entry per node; got shape {given.shape}")
     if given.dtype == bool:
@@ -44,15 +48,28 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
                 "a known negative here, set it to 0 to leave it unlabelled."
             )
         found = np.flatnonzero(given == 1)
-    elif given.dtype.kind in "iu" and graph.ids.dtype.kind not in "iu":
+    elif given.dtype.kind in "iu" and not any(isinstance(node_id, Real) for node_id in graph.ids.tolist()):
         if len(given) and (given.min() < 0 or given.max() >= n):
             outside = given[(given < 0) | (given >= n)][0]
             raise PugnnError(f"position {outside} among the positives is not in the graph (0 to {n - 1})")
         found = np.unique(given)
     else:
-        found = np.unique(graph.positions(positives if isinstance(positives, list | tuple) else given))
+        # From a list itself where there is one: an array would have made all of its ids the same type.
+        found = np.unique(graph.positions(values if isinstance(values, list | tuple) else given))
     if not len(found):
         raise PugnnError("there are no known positives; at least one is needed, and ten or more help a lot")
     if len(found) == n:
         raise PugnnError("all nodes are known positives, so there is nothing left to find")
     return found.astype(np.int64)
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    """An array with one entry per value, where numpy would make a matrix of ids that are tuples."""
+    if isinstance(values, list | tuple) and any(isinstance(value, tuple) for value in values):
+        return np.fromiter(values, dtype=object, count=len(values))
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise PugnnError(
+            "positives must be a list of nodes or one entry per node; got lists of several lengths"
+        ) from None

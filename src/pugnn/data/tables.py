@@ -17,6 +17,9 @@ from pugnn.graph import Graph
 #: Matrices with a smaller share of non-zeros than this are kept sparse.
 SPARSE_BELOW = 0.25
 
+#: Features and weights are kept in 32 bits.
+LARGEST = float(np.finfo(np.float32).max)
+
 
 def read_graph(edges: Path, features: Path, *, keep_isolated: bool = False) -> Graph:
     """Read a graph from two CSV files with a header line each.
@@ -40,7 +43,7 @@ def read_graph(edges: Path, features: Path, *, keep_isolated: bool = False) -> G
             )
     dense = np.asarray(matrix, dtype=np.float32)
     sparse = np.count_nonzero(dense) < SPARSE_BELOW * dense.size
-    return Graph.from_edges(
+    graph = Graph.from_edges(
         sources,
         targets,
         ids=ids,
@@ -48,6 +51,9 @@ def read_graph(edges: Path, features: Path, *, keep_isolated: bool = False) -> G
         weights=weights,
         feature_names=names,
     )
+    if not graph.num_edges:
+        raise PugnnError(f"{edges} holds only self loops (row 2 and on); a graph needs edges between nodes")
+    return graph
 
 
 def read_positives(path: Path, graph: Graph) -> NDArray[np.int64]:
@@ -67,7 +73,10 @@ def read_positives(path: Path, graph: Graph) -> NDArray[np.int64]:
         found.append(known[node_id])
     if not found:
         raise PugnnError(f"{path} names no positives below its header; at least one is needed")
-    return np.unique(np.asarray(found, dtype=np.int64))
+    positions = np.unique(np.asarray(found, dtype=np.int64))
+    if len(positions) == graph.num_nodes:
+        raise PugnnError(f"{path} names all {len(positions):,} nodes as positives; there is nothing left to find")
+    return positions
 
 
 def _read_features(path: Path) -> tuple[list[str], list[str], list[list[float]], dict[str, int]]:
@@ -117,7 +126,7 @@ def _read_edges(path: Path, row_of: dict[str, int], features: Path) -> tuple[lis
         targets.append(ends[1])
         if weight_column is not None:
             weight = _number(path, number, "weight", row[weight_column])
-            if weight <= 0:
+            if not np.float32(weight) > 0:
                 raise PugnnError(f"{path}, row {number}: weight {row[weight_column]!r} is not positive")
             weights.append(weight)
     return sources, targets, weights if weight_column is not None else None
@@ -150,8 +159,10 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _columns(path: Path, header: list[str], wanted: tuple[str, ...]) -> tuple[int, ...]:
     for name in wanted:
         if header.count(name) != 1:
+            other_separator = len(header) == 1 and any(mark in header[0] for mark in ";\t|")
+            remedy = "Separate the columns by commas." if other_separator else "Rename it."
             raise PugnnError(
-                f"{path} needs one column named {name!r} in its header line, which has {shorten(header)}. Rename it."
+                f"{path} needs one column named {name!r} in its header line, which has {shorten(header)}. {remedy}"
             )
     return tuple(header.index(name) for name in wanted)
 
@@ -163,4 +174,8 @@ def _number(path: Path, row: int, column: str, cell: str) -> float:
         raise PugnnError(f"{path}, row {row}, column {column!r}: {cell!r} is not a number") from None
     if not math.isfinite(value):
         raise PugnnError(f"{path}, row {row}, column {column!r}: {cell!r} is not finite. Replace or remove it.")
+    if abs(value) > LARGEST:
+        raise PugnnError(
+            f"{path}, row {row}, column {column!r}: {cell!r} is larger than a 32-bit float. Scale it down."
+        )
     return value

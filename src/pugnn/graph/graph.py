@@ -277,6 +277,7 @@ class Graph:
                 torch.from_numpy(self.features.indices.astype(np.int64)),
                 torch.from_numpy(self.features.data.copy()),
                 size=self.features.shape,
+                check_invariants=True,
             )
         data = Data(x=x, edge_index=edge_index, num_nodes=self.num_nodes)
         if self.weights is not None:

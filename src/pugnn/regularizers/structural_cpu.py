@@ -1,82 +1,142 @@
 """The structural regulariser on the CPU: sampling, similarities and gradients in one pass.
 
-Nothing of size (edges × K) is ever stored. The nodes are cut into a fixed number of chunks with about as many
-edges each; every chunk adds the gradients of the nodes it drew to an accumulator of its own, and the
-accumulators are added up in order. So the result does not depend on how many threads share the chunks.
+Nothing of size (edges × K) is ever stored: a node's draws are made, used and forgotten a block at a time, small
+enough to stay in the first-level cache. The nodes are cut into a fixed number of chunks with about as many edges
+each; every chunk adds up the gradients in a table of its own, and these are added in order. So the result does
+not depend on how many threads share the chunks.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit, prange, uint64
+from numpy.typing import NDArray
 
 from pugnn.graph.negatives import nth_non_neighbour, random_below, random_bits
+from pugnn.regularizers.lanes import FASTMATH, LANES, dot, exchange, exponential
 
+#: Most threads that can share the work, and tables of gradients held at once.
 CHUNKS = 8
+#: Draws handled at a time.
+BLOCK = 64
+#: Up to this degree a rank steps over the neighbours one by one, sixteen draws at a time; above, by bisection.
+FEW = 96
 
 
-@njit(cache=True, parallel=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
-def structural_sums_cpu(z, indptr, indices, negatives, seed):  # type: ignore[no-untyped-def]
+def structural_sums_cpu(
+    z: NDArray[np.floating], indptr: NDArray[np.int64], indices: NDArray[np.int32], negatives: int, seed: int
+) -> tuple[tuple[float, float], NDArray[np.floating], NDArray[np.floating]]:
     """Both sums and their gradients with respect to ``z``.
 
     Args:
-        z: embedding, shape ``(N, d)``, float32 or float64, C order.
+        z: embedding, shape ``(N, d)``, float32 or float64.
         indptr: row starts, shape ``(N + 1,)``.
         indices: sorted neighbours, shape ``(2E,)``.
         negatives: K.
-        seed: uint64; draw k of directed edge e has counter ``e * K + k``.
+        seed: draw k of directed edge e comes from (seed, e · K + k).
 
     Returns:
-        ``(A, B)`` as float64 array, gradient of A and gradient of B, each of shape ``(N, d)``.
+        ``(A, B)``, and the gradient of each, of shape ``(N, d)``.
     """
     n, d = z.shape
+    width = -(-d // LANES) * LANES
+    padded = z
+    if width != d:
+        padded = np.zeros((n, width), dtype=z.dtype)
+        padded[:, :d] = z
+    edges, grad_edges = _edges(padded.reshape(-1), width, indptr, indices)
+    non_edges, grad_non_edges = _non_edges(padded.reshape(-1), width, indptr, indices, negatives, np.uint64(seed))
+    return (
+        (edges, non_edges),
+        grad_edges.reshape(n, width)[:, :d],
+        grad_non_edges.reshape(n, width)[:, :d],
+    )
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH)
+def _edges(z, width, indptr, indices):  # type: ignore[no-untyped-def]
+    """Sum of (S - 1)² over directed edges. Both directions of an edge add the same to a node, so no scattering."""
+    n = len(indptr) - 1
+    sums = np.zeros(n)
+    grad = np.zeros_like(z)
+    for i in prange(n):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            product = dot(z, i * width, j * width)
+            for shift in range(LANES, width, LANES):
+                product += dot(z, i * width + shift, j * width + shift)
+            miss = 1 / (1 + exponential(product))  # 1 - S
+            sums[i] += miss * miss
+            slope = -4 * miss * miss * (1 - miss)  # d/dx (1 - S)² = -2 (1 - S)² S, for each direction
+            for c in range(width):
+                grad[i * width + c] += slope * z[j * width + c]
+    return sums.sum(), grad
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH)
+def _non_edges(z, width, indptr, indices, negatives, seed):  # type: ignore[no-untyped-def]
+    """Sum of S² over the drawn pairs; the gradient reaches both ends."""
+    n = len(indptr) - 1
     bounds = np.searchsorted(indptr, np.linspace(0, len(indices), CHUNKS + 1).astype(np.int64))
     bounds[0], bounds[CHUNKS] = 0, n
-    sums = np.zeros((CHUNKS, 2))
-    grad_edges = np.zeros_like(z)
-    scattered = np.zeros((CHUNKS, n, d), dtype=z.dtype)
+    sums = np.zeros(CHUNKS)
+    tables = np.zeros((CHUNKS, len(z)), dtype=z.dtype)
     for chunk in prange(CHUNKS):
-        drawn = np.empty(negatives, dtype=np.int64)
-        slope = np.empty(negatives, dtype=z.dtype)
-        own = np.empty(d, dtype=z.dtype)
-        target = scattered[chunk]
+        drawn = np.empty(BLOCK, dtype=np.int32)
+        rows = np.empty(BLOCK, dtype=np.int64)
+        products = np.empty(BLOCK, dtype=z.dtype)
+        slopes = np.empty(BLOCK, dtype=z.dtype)
+        table = tables[chunk]
         for i in range(bounds[chunk], bounds[chunk + 1]):
             start, stop = indptr[i], indptr[i + 1]
-            candidates = n - 1 - (stop - start)
-            own[:] = 0
-            for e in range(start, stop):
-                j = indices[e]
-                s = _sigmoid(z[i], z[j])
-                sums[chunk, 0] += (s - 1) * (s - 1)
-                # d/dx (σ(x) - 1)² = -2 σ (1 - σ)²; twice, for the edge in its other direction
-                step = -4 * s * (1 - s) * (1 - s)
-                for c in range(d):
-                    grad_edges[i, c] += step * z[j, c]
-                if candidates > 0:
-                    for k in range(negatives):
-                        bits = random_bits(seed, uint64(e * negatives + k))
-                        rank = np.int64(random_below(bits, uint64(candidates)))
-                        drawn[k] = nth_non_neighbour(indices, start, stop, i, rank)
-                    for k in range(negatives):
-                        s = _sigmoid(z[i], z[drawn[k]])
-                        sums[chunk, 1] += s * s
-                        slope[k] = 2 * s * s * (1 - s)
-                    for k in range(negatives):
-                        other = drawn[k]
-                        for c in range(d):
-                            own[c] += slope[k] * z[other, c]
-                            target[other, c] += slope[k] * z[i, c]
-            for c in range(d):
-                target[i, c] += own[c]
-    grad_non_edges = scattered[0]
+            if n - 1 - (stop - start) == 0:
+                continue  # joined to everyone: nobody to draw
+            for first in range(start * negatives, stop * negatives, BLOCK):
+                count = min(BLOCK, stop * negatives - first)
+                _draw(drawn, indices, start, stop, i, n, seed, first)
+                for t in range(count):
+                    rows[t] = drawn[t] * width
+                    products[t] = dot(z, i * width, rows[t])
+                    for shift in range(LANES, width, LANES):
+                        products[t] += dot(z, i * width + shift, rows[t] + shift)
+                products[count:] = -80  # a similarity of zero: the rest of the block adds nothing
+                squares = z.dtype.type(0)
+                for t in range(BLOCK):
+                    odds = exponential(-products[t])
+                    s = 1 / (1 + odds)
+                    squares += s * s
+                    slopes[t] = 2 * s * s * s * odds  # d/dx S² = 2 S² (1 - S), and 1 - S = S · odds
+                sums[chunk] += squares
+                for shift in range(0, width, LANES):
+                    exchange(z, table, slopes, rows, count, i * width + shift, shift)
+    grad = tables[0]
     for chunk in range(1, CHUNKS):
-        grad_non_edges += scattered[chunk]
-    return sums.sum(axis=0), grad_edges, grad_non_edges
+        grad += tables[chunk]
+    return sums.sum(), grad
 
 
-@njit(cache=True, inline="always", fastmath={"reassoc", "contract", "nsz", "arcp"})
-def _sigmoid(left, right):  # type: ignore[no-untyped-def]
-    product = left[0] * right[0]
-    for c in range(1, len(left)):
-        product += left[c] * right[c]
-    return 1 / (1 + np.exp(-product))
+@njit(cache=True, inline="always")
+def _draw(drawn, indices, start, stop, anchor, n, seed, first):  # type: ignore[no-untyped-def]
+    """Fill the block with non-neighbours of the anchor, those of the counters from ``first`` on."""
+    candidates = uint64(n - 1 - (stop - start))
+    for t in range(BLOCK):
+        drawn[t] = np.int32(random_below(random_bits(seed, uint64(first + t)), candidates))
+    if stop - start > FEW:
+        for t in range(BLOCK):
+            drawn[t] = nth_non_neighbour(indices, start, stop, anchor, np.int64(drawn[t]))
+        return
+    # Step over the excluded nodes in rising order, the anchor in its place among its neighbours.
+    anchor_ahead = True
+    for e in range(start, stop):
+        if anchor_ahead and indices[e] > anchor:
+            _step_over(drawn, np.int32(anchor))
+            anchor_ahead = False
+        _step_over(drawn, indices[e])
+    if anchor_ahead:
+        _step_over(drawn, np.int32(anchor))
+
+
+@njit(cache=True, inline="always")
+def _step_over(drawn, excluded):  # type: ignore[no-untyped-def]
+    for t in range(BLOCK):
+        drawn[t] += np.int32(drawn[t] >= excluded)

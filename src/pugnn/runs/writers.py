@@ -75,7 +75,7 @@ def _write_csv(path: Path, header: list[str], rows: Any) -> None:
     with replacing(path) as temporary:
         try:
             with temporary.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file)
+                writer = csv.writer(file, lineterminator="\n")
                 writer.writerow(header)
                 writer.writerows(rows)
         except OSError as error:

@@ -15,4 +15,6 @@ def derive_seed(seed: int, *path: int) -> int:
         >>> derive_seed(0, 1) == derive_seed(0, 1), derive_seed(0, 1) == derive_seed(0, 2)
         (True, False)
     """
-    return int(np.random.SeedSequence([seed, *path]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+    # The length goes in too: to a SeedSequence, numbers that end in zeros are the same without them.
+    sequence = np.random.SeedSequence([len(path), seed, *path])
+    return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))

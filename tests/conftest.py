@@ -1,0 +1,38 @@
+"""Small graphs that many tests share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pugnn.graph import Graph
+
+
+def random_graph(nodes: int, probability: float, seed: int, features: int = 3) -> Graph:
+    """An Erdős–Rényi graph; low probabilities leave isolated nodes."""
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((nodes, nodes)) < probability, 1)
+    source, target = np.nonzero(upper)
+    x = rng.normal(size=(nodes, features)).astype(np.float32)
+    return Graph.from_edges(source, target, num_nodes=nodes, features=x)
+
+
+def special_graphs() -> dict[str, Graph]:
+    """Graphs at the edges of what can occur."""
+    hub = 30
+    spokes = [(0, other) for other in range(1, hub - 1)]  # one node, the last, is not joined to the hub
+    ring = [(i, i + 1) for i in range(1, hub - 1)]
+    everyone = [(i, j) for i in range(6) for j in range(i)]
+    return {
+        "random": random_graph(40, 0.1, seed=1),
+        "isolated": random_graph(40, 0.02, seed=2),
+        "hub": Graph.from_edges(*np.array(spokes + ring).T, num_nodes=hub),
+        "complete": Graph.from_edges(*np.array(everyone).T),
+        "two nodes": Graph.from_edges([0], [1]),
+        "two nodes and one": Graph.from_edges([0], [2], num_nodes=3),
+    }
+
+
+@pytest.fixture(params=list(special_graphs()))
+def special_graph(request: pytest.FixtureRequest) -> Graph:
+    return special_graphs()[request.param]

@@ -1,0 +1,179 @@
+import io
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from conftest import random_graph
+from pugnn.errors import PugnnError
+from pugnn.training import Checkpoint, TrainingSettings, derive_seed, score, train
+from pugnn.training import progress as progress_module
+
+
+@pytest.fixture
+def graph():
+    return random_graph(20, 0.2, seed=0, features=4)
+
+
+def objective(output, epoch):
+    return {"pull": (output.logit - 1).square().mean(), "small": 0.01 * output.embedding.square().mean()}
+
+
+def test_log_holds_every_term_and_their_sum(graph):
+    log = train(graph, objective, TrainingSettings(epochs=7)).log
+    assert [record["epoch"] for record in log] == list(range(1, 8))
+    for record in log:
+        assert list(record) == ["epoch", "pull", "small", "total", "seconds"]
+        assert record["total"] == pytest.approx(record["pull"] + record["small"], rel=1e-6)
+    assert [r["seconds"] for r in log] == sorted(r["seconds"] for r in log)
+
+
+def test_training_minimises(graph):
+    log = train(graph, objective, TrainingSettings(epochs=100, dropout=0.0)).log
+    assert log[-1]["total"] < 0.2 * log[0]["total"]
+
+
+def test_weight_decay_is_on_the_first_layer_alone(graph):
+    def nothing(output, epoch):
+        return {"zero": 0.0 * output.logit.sum()}
+
+    settings = TrainingSettings(epochs=1, weight_decay=1.0, dropout=0.0)
+    before = train(graph, nothing, TrainingSettings(epochs=1, weight_decay=0.0, dropout=0.0)).model.state_dict()
+    after = train(graph, nothing, settings).model.state_dict()
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {"first_layer.linear.weight"}
+
+
+def test_same_seed_same_weights_other_seed_other_weights(graph):
+    def weights(seed):
+        return train(graph, objective, TrainingSettings(epochs=5, seed=seed)).model.state_dict()
+
+    one, again, other = weights(1), weights(1), weights(2)
+    assert all(torch.equal(one[name], again[name]) for name in one)
+    assert not all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_the_users_generator_is_left_as_it_was(graph):
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    train(graph, objective, TrainingSettings(epochs=3))
+    assert torch.equal(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize("backbone", ["gcn", "gat"])
+def test_a_stopped_training_goes_on_as_if_nothing_had_been(graph, tmp_path, backbone):
+    settings = TrainingSettings(epochs=13, backbone=backbone)
+    whole = train(graph, objective, settings)
+    checkpoint = Checkpoint(tmp_path / "state", "mine", every=5)
+
+    def stops(output, epoch):
+        if epoch == 11:
+            raise KeyboardInterrupt
+        return objective(output, epoch)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(graph, stops, settings, checkpoint=checkpoint)
+    resumed = train(graph, objective, settings, checkpoint=checkpoint)
+    assert all(torch.equal(a, b) for a, b in zip(whole.model.parameters(), resumed.model.parameters(), strict=True))
+    for mine, theirs in zip(whole.log, resumed.log, strict=True):
+        assert {**mine, "seconds": 0} == {**theirs, "seconds": 0}
+
+
+def test_a_checkpoint_of_something_else_is_refused(graph, tmp_path):
+    settings = TrainingSettings(epochs=2)
+    train(graph, objective, settings, checkpoint=Checkpoint(tmp_path / "state", "mine", every=1))
+    with pytest.raises(PugnnError, match="belongs to a run with other data or settings"):
+        train(graph, objective, settings, checkpoint=Checkpoint(tmp_path / "state", "other", every=1))
+
+
+def test_a_loss_that_is_not_finite_stops_with_advice(graph):
+    with pytest.raises(PugnnError, match=r"the loss became nan in epoch 1\. Lower the learning rate"):
+        train(graph, lambda output, epoch: {"bad": output.logit.sum() * float("nan")}, TrainingSettings(epochs=2))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"epochs": 0}, "epochs must be at least 1, got 0"),
+        ({"learning_rate": 0.0}, "learning_rate must be positive"),
+        ({"weight_decay": -1.0}, "weight_decay must not be negative"),
+        ({"seed": -1}, "seed must not be negative"),
+    ],
+)
+def test_bad_settings_are_explained(arguments, message):
+    with pytest.raises(PugnnError, match=message):
+        TrainingSettings(**arguments)
+
+
+def test_unknown_devices_are_explained(graph):
+    with pytest.raises(PugnnError, match="no device 'gpu'"):
+        train(graph, objective, TrainingSettings(device="gpu"))
+    if not torch.cuda.is_available():
+        with pytest.raises(PugnnError, match="torch sees no CUDA device"):
+            train(graph, objective, TrainingSettings(device="cuda"))
+
+
+def test_scores_are_probabilities_without_dropout(graph):
+    model = train(graph, objective, TrainingSettings(epochs=2)).model
+    scores = score(model, graph)
+    assert scores.dtype == torch.float64
+    assert torch.equal(scores, score(model, graph))
+    assert ((scores > 0) & (scores < 1)).all()
+
+
+def test_derived_seeds_differ_by_every_number_of_the_path():
+    seeds = {derive_seed(s, *path) for s in range(5) for path in [(), (0,), (1,), (0, 1), (1, 1), (1, 0)]}
+    assert len(seeds) == 30
+    assert all(0 <= s < 2**63 for s in seeds)
+
+
+def test_progress_off_a_terminal_is_a_line_now_and_then(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress_module, "LINE_EVERY", 0.0)
+    with progress_module.EpochProgress(3) as bar:
+        bar.update(1, 0.5)
+        bar.update(2, 0.25)
+    assert stream.getvalue().splitlines() == [
+        "training: epoch 1 of 3, loss 0.5000",
+        "training: epoch 2 of 3, loss 0.2500",
+    ]
+
+
+def test_progress_on_a_terminal_is_a_bar_that_goes_away(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress_module, "PATIENCE", 0.0)
+    with progress_module.EpochProgress(3) as bar:
+        bar.update(1, 0.5)
+        bar.update(2, 0.25)
+    assert "2/3" in stream.getvalue()
+    assert "loss 0.2500" in stream.getvalue()
+
+
+def test_progress_can_be_silent(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress_module, "LINE_EVERY", 0.0)
+    with progress_module.EpochProgress(3, show=False) as bar:
+        bar.update(1, 0.5)
+    assert stream.getvalue() == ""
+
+
+def test_sparse_and_dense_features_train_alike(graph):
+    import scipy.sparse as sp
+
+    from pugnn.graph import Graph
+
+    source = np.repeat(np.arange(20), graph.degrees)
+    sparse = Graph.from_edges(source, graph.indices, features=sp.csr_array(graph.features))
+    settings = TrainingSettings(epochs=20, dropout=0.0)
+    one, two = train(graph, objective, settings), train(sparse, objective, settings)
+    assert torch.allclose(score(one.model, graph), score(two.model, sparse), atol=1e-5)
