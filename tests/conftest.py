@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from pugnn.graph import Graph
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread() -> None:
+    """Tiny graphs gain nothing from threads, and threads that wait for a busy core cost a lot."""
+    torch.set_num_threads(1)
 
 
 def random_graph(nodes: int, probability: float, seed: int, features: int = 3) -> Graph:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from pugnn.data.positives import resolve_positives
@@ -90,7 +91,7 @@ class PUNodeClassifier(BaseEstimator):
         graph: Graph,
         positives: Any,
         *,
-        unlabelled: NDArray[np.int64] | None = None,
+        unlabelled: ArrayLike | None = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
         """Train on a graph and its known positives.
@@ -100,7 +101,7 @@ class PUNodeClassifier(BaseEstimator):
             positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see
                 :func:`pugnn.data.positives.resolve_positives`.
             unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are
-                not known positives.
+                not known positives. Known positives among them are left out.
             checkpoint: a file to save the state of the training in now and then. If it exists, training
                 goes on from there, with the same result as without the interruption.
         """
@@ -109,7 +110,7 @@ class PUNodeClassifier(BaseEstimator):
         self._check_threshold()
         task = PUTask.from_positives(graph, resolve_positives(graph, positives))
         if unlabelled is not None:
-            task = PUTask(graph, task.labelled, np.setdiff1d(unlabelled, task.labelled))
+            task = PUTask(graph, task.labelled, _positions(unlabelled, graph.num_nodes, without=task.labelled))
         state = None
         if checkpoint is not None:
             state = Checkpoint(Path(checkpoint), _identity(task, method, settings))
@@ -133,7 +134,8 @@ class PUNodeClassifier(BaseEstimator):
         Args:
             graph: another graph with the same features; by default the one that ``fit`` saw.
         """
-        positive = score(self.model_, self._checked(graph)).numpy()
+        graph = self._checked(graph)
+        positive = score(self.model_, graph).numpy()
         return np.stack([1 - positive, positive], axis=1)
 
     def predict(self, graph: Graph | None = None) -> NDArray[np.int64]:
@@ -181,7 +183,7 @@ class PUNodeClassifier(BaseEstimator):
     def settings_record(self) -> dict[str, Any]:
         """All settings as plain values, for JSON: the method's own and the estimator's."""
         method = self._method()
-        parameters = {name: value for name, value in self.get_params(deep=False).items() if name != "method"}
+        parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items() if name != "method"}
         return {"method": {"name": method.name, **asdict(method)}, "parameters": parameters}
 
     # ------------------------------------------------------------------ checks
@@ -202,7 +204,8 @@ class PUNodeClassifier(BaseEstimator):
         )
 
     def _check_threshold(self) -> None:
-        if self.threshold != "prior" and not (isinstance(self.threshold, int | float) and 0 <= self.threshold <= 1):
+        threshold: Any = self.threshold
+        if threshold != "prior" and not (isinstance(threshold, Real) and 0 <= float(threshold) <= 1):
             raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {self.threshold!r}")
 
     def _require_fit(self) -> None:
@@ -241,6 +244,18 @@ def _check_graph(graph: Graph) -> None:
         raise PugnnError("the graph has no edges, so there is no structure to learn from; check the edge list")
 
 
+def _positions(nodes: ArrayLike, num_nodes: int, *, without: NDArray[np.int64]) -> NDArray[np.int64]:
+    given = np.asarray(nodes)
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise PugnnError(f"unlabelled must be a list of positions; got shape {given.shape} of {given.dtype}")
+    if len(given) and not 0 <= given.min() <= given.max() < num_nodes:
+        raise PugnnError(f"unlabelled holds a position outside 0 to {num_nodes - 1}")
+    rest = np.setdiff1d(given, without)
+    if not len(rest):
+        raise PugnnError("no unlabelled nodes are left, so there is nothing to learn from")
+    return rest.astype(np.int64)
+
+
 def _prior_threshold(scores: NDArray[np.float64], prior: float) -> float:
     count = min(len(scores), max(1, round(prior * len(scores))))
     return float(np.sort(scores)[-count])
@@ -254,7 +269,13 @@ def _identity(task: PUTask, method: Method, settings: TrainingSettings) -> str:
     digest = hashlib.sha256()
     for array in (graph.indptr, graph.indices, graph.weights, task.labelled, task.unlabelled, *matrices):
         if array is not None:
+            digest.update(f"{array.dtype} {array.shape}".encode())  # so that it is clear where each array ends
             digest.update(np.ascontiguousarray(array).tobytes())
-    settings_text = json.dumps([method.name, asdict(method), asdict(settings)], sort_keys=True)
+    settings_text = json.dumps([method.name, asdict(method), asdict(settings)], sort_keys=True, default=_plain)
     digest.update(settings_text.encode())
     return digest.hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy's as Python's own, for JSON."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,6 +1,5 @@
 import math
 
-import numba
 import numpy as np
 import pytest
 import torch
@@ -12,6 +11,7 @@ from pugnn.errors import PugnnError
 from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
 from pugnn.regularizers import StructuralRegularizer, structural_sums_reference
 from pugnn.regularizers.structural import _CPUSums
+from pugnn.regularizers.structural_cpu import WORTH_THREADS
 
 
 def embedding(graph: Graph, dimensions: int = 5, dtype=torch.float64, seed: int = 0) -> torch.Tensor:
@@ -96,18 +96,18 @@ def test_kernel_agrees_with_the_reference_on_random_graphs(nodes, probability, d
         assert relative_error(mine, theirs) < 1e-5
 
 
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="one core only")
 def test_threads_do_not_change_a_bit():
     graph = random_graph(200, 0.05, seed=3)
+    negatives = 1 + WORTH_THREADS // len(graph.indices)
     z = embedding(graph, 16, torch.float32)
-    before = numba.get_num_threads()
+    before = torch.get_num_threads()
     results = []
-    for threads in (1, 2):
-        numba.set_num_threads(threads)
-        results.append(with_gradient(kernel, z, graph, 10, 4))
-    numba.set_num_threads(before)
-    for one, two in zip(*results, strict=True):
-        assert torch.equal(one, two)
+    for threads in (1, 2, 3):
+        torch.set_num_threads(threads)
+        results.append(with_gradient(kernel, z, graph, negatives, 4))
+    torch.set_num_threads(before)
+    for one, *others in zip(*results, strict=True):
+        assert all(torch.equal(one, other) for other in others)
 
 
 def test_sampled_sum_estimates_the_expectation():

@@ -14,6 +14,9 @@ from pugnn.cli.options import Source, read_source
 if TYPE_CHECKING:
     from pugnn.data import PUTask
 
+#: Expected known neighbours below which the observed number says nothing.
+TOO_FEW = 5
+
 
 def info(
     dataset: options.Dataset = None,
@@ -86,8 +89,8 @@ def _rings(source: Source) -> list[dict[str, Any]]:
     return rings
 
 
-def _homophily(source: Source, task: PUTask) -> dict[str, float]:
-    """How much more often known positives are joined to each other than chance would have it."""
+def _homophily(source: Source, task: PUTask) -> dict[str, Any]:
+    """How many neighbours of known positives are known positives, against what chance would give."""
     import numpy as np
 
     from pugnn.graph import edge_homophily
@@ -95,10 +98,13 @@ def _homophily(source: Source, task: PUTask) -> dict[str, float]:
     known = np.zeros(source.graph.num_nodes, dtype=bool)
     known[task.labelled] = True
     ends = np.repeat(np.arange(source.graph.num_nodes), source.graph.degrees)
-    from_known = known[source.graph.indices[known[ends]]]
-    chance = max(len(task.labelled) - 1, 1) / max(source.graph.num_nodes - 1, 1)
-    share = float(from_known.mean()) if len(from_known) else 0.0
-    result = {"known_neighbours_of_known": round(share, 4), "times_chance": round(share / chance, 2)}
+    neighbours = source.graph.indices[known[ends]]
+    chance = (len(task.labelled) - 1) / max(source.graph.num_nodes - 1, 1)
+    result: dict[str, Any] = {
+        "neighbours_of_known": len(neighbours),
+        "known_among_them": int(known[neighbours].sum()),
+        "expected_by_chance": round(chance * len(neighbours), 2),
+    }
     if source.benchmark is not None:
         result["true_edge_homophily"] = round(edge_homophily(source.graph, source.benchmark.positive), 4)
     return result
@@ -134,9 +140,11 @@ def _print(record: dict[str, Any], source: Source) -> None:
     console.print(table)
     mixing = record["homophily"]
     words = (
-        f"{100 * mixing['known_neighbours_of_known']:.1f} % of the neighbours of known positives are known positives "
-        f"themselves, {mixing['times_chance']:.1f} times what chance would give."
+        f"Of {mixing['neighbours_of_known']:,} neighbours of known positives, {mixing['known_among_them']:,} are known "
+        f"positives themselves; chance would give {mixing['expected_by_chance']:.1f}."
     )
+    if mixing["expected_by_chance"] < TOO_FEW:
+        words += " That is too few to tell whether positives keep together."
     if truth:
         words += f" Truly, {100 * mixing['true_edge_homophily']:.1f} % of all edges join nodes of the same kind."
     console.print(words)

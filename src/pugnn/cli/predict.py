@@ -20,7 +20,7 @@ def predict(
     edges: options.Edges = None,
     features: options.Features = None,
     keep_isolated: options.KeepIsolated = False,
-    seed: options.Seed = 0,
+    seed: Annotated[int, typer.Option(help="Scoring has nothing random in it; any seed gives the same.", min=0)] = 0,
     out: Annotated[Path, typer.Option(help="Where to write the scores.", rich_help_panel=OUTPUT)] = Path("scores.csv"),
     as_json: options.Json = False,
 ) -> None:

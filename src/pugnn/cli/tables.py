@@ -56,6 +56,12 @@ def _found(run: Run, source: Source, top: int) -> Table:
     return table
 
 
+def _hint(found: int, nodes: int) -> str:
+    if 0 < found < nodes:
+        return ""
+    return f" ({'all' if found else 'none'} of them: train for more epochs, or use --threshold prior)"
+
+
 def _summary(run: Run, source: Source) -> Table:
     assert source.task is not None
     graph, record = source.graph, run.record
@@ -68,13 +74,13 @@ def _summary(run: Run, source: Source) -> Table:
     rows = [
         ("graph", f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {graph.num_features:,} features"),
         ("known", known),
-        ("found", f"{found:,} nodes with a score of {record['threshold']:.3g} or more"),
+        ("found", f"{found:,} nodes with a score of {record['threshold']:.3g} or more{_hint(found, graph.num_nodes)}"),
     ]
     metrics = record["metrics"]
     if metrics is not None:
         rows += [
             ("macro-F1", f"{metrics['macro_f1']:.1f} % on {metrics['test_nodes']:,} test nodes"),
-            ("AUC", f"{metrics['roc_auc']:.1f} %"),
+            ("AUC", "not defined: one class only" if metrics["roc_auc"] is None else f"{metrics['roc_auc']:.1f} %"),
         ]
     rows += [
         ("time", f"{record['seconds']['training']:.1f} s training, {record['seconds']['total']:.1f} s in all"),

@@ -101,7 +101,9 @@ def draw_benchmark(
         }[label_ratio_of]
         labels = max(1, round(label_ratio * base))
     assert labels is not None
-    if not 1 <= labels <= len(candidates):
+    if labels < 1:
+        raise PugnnError(f"labels must be at least 1, got {labels}")
+    if labels > len(candidates):
         raise PugnnError(
             f"cannot label {labels} nodes: the training split of {dataset.name} holds {len(candidates)} positives. "
             "Ask for fewer."

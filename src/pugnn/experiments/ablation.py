@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import torch
 import typer
 from joblib import Parallel, delayed
 from rich.progress import track
@@ -104,21 +105,17 @@ def main(
         for cell, (labels, score) in zip(cells, results, strict=True)
     ]
     with replacing(out.with_suffix(".csv")) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    page = "\n".join(_page(rows, draws, epochs, time.perf_counter() - started, jobs))
+    page = "\n".join(_page(rows, draws, epochs, time.perf_counter() - started, jobs, out.with_suffix(".csv").name))
     with replacing(out) as temporary:
         temporary.write_text(page + "\n", encoding="utf-8")
 
 
 def measure(cell: Cell, epochs: int) -> tuple[int, float]:
     """Train one cell; the number of labels and the macro-F1 (%) on the test nodes, last epoch, threshold 0.5."""
-    import numba
-    import torch
-
-    torch.set_num_threads(1)
-    numba.set_num_threads(1)
+    torch.set_num_threads(1)  # the processes share the cores
     reading = READINGS[cell.reading]
     data = load_dataset("cora")
     benchmark = draw_benchmark(
@@ -139,7 +136,9 @@ def measure(cell: Cell, epochs: int) -> tuple[int, float]:
     return len(benchmark.task.labelled), metrics["macro_f1"]
 
 
-def _page(rows: list[dict[str, Any]], draws: int, epochs: int, seconds: float, jobs: int) -> Iterator[str]:
+def _page(
+    rows: list[dict[str, Any]], draws: int, epochs: int, seconds: float, jobs: int, every_draw: str
+) -> Iterator[str]:
     yield "# The ablation on Cora, under several readings"
     yield ""
     yield (
@@ -149,10 +148,11 @@ def _page(rows: list[dict[str, Any]], draws: int, epochs: int, seconds: float, j
         "The published values are over 5 repetitions of which the paper does not say what was repeated."
     )
     yield ""
+    command = f"python -m pugnn.experiments.ablation --draws {draws} --epochs {epochs}"
     yield (
-        f"Made by `python -m pugnn.experiments.ablation --draws {draws}` with pugnn {version('pugnn')} and torch "
-        f"{version('torch').split('+')[0]}, {len(rows):,} trainings in {seconds / 60:.0f} minutes on {jobs} cores; "
-        "`ablation.csv` beside this page holds every draw."
+        f"Made by `{command}` with pugnn {version('pugnn')} and torch {version('torch').split('+')[0]}, "
+        f"{len(rows):,} trainings in {seconds / 60:.0f} minutes on {jobs} cores; "
+        f"`{every_draw}` beside this page holds every draw."
     )
     header = " | ".join(f"ratio {ratio}" for ratio in RATIOS)
     for name, reading in READINGS.items():

@@ -72,7 +72,7 @@ class PUGNN:
         progress: bool = False,
     ) -> FittedMethod:
         """Train on what the task shows."""
-        if self.alpha < 0:
+        if not self.alpha >= 0:
             raise PugnnError(f"alpha must not be negative, got {self.alpha}")
         if self.representation not in REPRESENTATIONS:
             raise PugnnError(f"representation must be one of {', '.join(REPRESENTATIONS)}; got {self.representation!r}")

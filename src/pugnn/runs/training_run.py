@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -54,11 +57,8 @@ def train_into_folder(
     """
     started = time.perf_counter()
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", PugnnWarning)
+        with _noted_warnings() as noted:
             estimator.fit(task.graph, _mask(task), unlabelled=task.unlabelled, checkpoint=folder.checkpoint)
-        for warning in caught:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
         trained = time.perf_counter()
         scores = estimator.predict_proba()[:, 1]
         distances = hop_distances(task.graph, task.labelled)
@@ -75,7 +75,7 @@ def train_into_folder(
         plot_log(folder.partial / "training.png", estimator.log_)
         record = _record(estimator, task, source)
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
-        record["warnings"] = [str(w.message) for w in caught if issubclass(w.category, PugnnWarning)]
+        record["warnings"] = noted
         record["seconds"] = {
             "training": round(trained - started, 3),
             "total": round(time.perf_counter() - started, 3),
@@ -89,8 +89,27 @@ def train_into_folder(
     return Run(folder.path, record, scores, distances)
 
 
-def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) -> dict[str, float]:
-    """Metrics on the benchmark's test nodes, in percent; never seen by any training."""
+@contextmanager
+def _noted_warnings() -> Iterator[list[str]]:
+    """Collect our own warnings while they are shown as ever."""
+    noted: list[str] = []
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def note(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+            if issubclass(category, PugnnWarning):
+                noted.append(str(message))
+            show(message, category, *rest)
+
+        warnings.showwarning = note  # type: ignore[assignment]
+        yield noted
+
+
+def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) -> dict[str, Any]:
+    """Metrics on the benchmark's test nodes, in percent; never seen by any training.
+
+    A metric that does not exist, such as the AUC where all test nodes are of one class, is ``None``.
+    """
     positive, scored = truth.positive[truth.scored], scores[truth.scored]
     decided = scored >= threshold
     values = {
@@ -100,7 +119,8 @@ def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) 
         "roc_auc": roc_auc(positive, scored),
         "average_precision": average_precision(positive, scored),
     }
-    return {"test_nodes": len(scored), **{name: round(100 * value, 3) for name, value in values.items()}}
+    percent = {name: None if math.isnan(value) else round(100 * value, 3) for name, value in values.items()}
+    return {"test_nodes": len(scored), **percent}
 
 
 def _mask(task: PUTask) -> NDArray[np.bool_]:

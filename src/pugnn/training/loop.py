@@ -52,7 +52,7 @@ def train(
     inputs = GraphInputs(graph, device)
     # Dropout and initial weights draw from torch's global generator: borrow it and give it back as it was.
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        torch.manual_seed(derive_seed(settings.seed))
+        _seed(device, derive_seed(settings.seed))
         model = make_backbone(
             settings.backbone, graph.num_features, hidden=settings.hidden, dropout=settings.dropout
         ).to(device)
@@ -62,7 +62,7 @@ def train(
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
         with EpochProgress(settings.epochs, len(log), show=progress) as bar:
             for epoch in range(len(log), settings.epochs):
-                torch.manual_seed(derive_seed(settings.seed, epoch))
+                _seed(device, derive_seed(settings.seed, epoch))
                 optimizer.zero_grad()
                 terms = objective(model(inputs), epoch)
                 total = torch.stack(list(terms.values())).sum()
@@ -87,12 +87,22 @@ def score(model: Backbone, graph: Graph) -> Tensor:
 def resolve_device(name: str) -> torch.device:
     """The torch device of that name, if it is there."""
     try:
-        device = torch.device(name)
+        device: torch.device | None = torch.device(name)
     except RuntimeError:
-        raise PugnnError(f"there is no device {name!r}; use cpu, cuda or cuda:1") from None
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise PugnnError(f"there is no device {name!r}; use cpu, cuda or cuda:1")
     if device.type == "cuda" and not torch.cuda.is_available():
         raise PugnnError("device='cuda' was asked for, but torch sees no CUDA device here; use device='cpu'")
     return device
+
+
+def _seed(device: torch.device, seed: int) -> None:
+    # The weights are made on the CPU before they move, so its generator counts in any case. Seeding it alone
+    # where there is no other device is cheaper, and leaves the generators of other devices as they were.
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(seed)
 
 
 def _adam(model: Backbone, settings: TrainingSettings) -> torch.optim.Adam:

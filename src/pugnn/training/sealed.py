@@ -18,6 +18,7 @@ from torch import Tensor
 from pugnn.errors import PugnnError
 from pugnn.files import replacing
 
+_KEY = b'"sha256":"'
 _BLANK = b"0" * 64
 
 
@@ -25,8 +26,7 @@ def save_sealed(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]
     """Write tensors and JSON-able metadata; an older file stays until the new one is whole."""
     header = {"pugnn": json.dumps(metadata, sort_keys=True), "sha256": _BLANK.decode()}
     content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, header)
-    assert content.count(_BLANK) >= 1
-    at = content.index(b'"sha256":"' + _BLANK) + len(b'"sha256":"')
+    at = content.index(_KEY + _BLANK) + len(_KEY)
     digest = hashlib.sha256(content).hexdigest().encode()
     with replacing(path) as temporary:
         temporary.write_bytes(content[:at] + digest + content[at + 64 :])
@@ -38,14 +38,12 @@ def load_sealed(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         content = path.read_bytes()
     except OSError as error:
         raise PugnnError(f"cannot read {path}: {error.strerror}") from None
-    at = content.find(b'"sha256":"') + len(b'"sha256":"')
-    seal = content[at : at + 64]
-    if at < len(b'"sha256":"') or hashlib.sha256(content[:at] + _BLANK + content[at + 64 :]).hexdigest() != (
-        seal.decode("ascii", errors="replace")
-    ):
+    at = content.find(_KEY) + len(_KEY)
+    expected = hashlib.sha256(content[:at] + _BLANK + content[at + 64 :]).hexdigest()
+    if _KEY not in content or content[at : at + 64] != expected.encode():
         raise PugnnError(
-            f"{path} is not a whole pugnn file: its checksum does not fit its content. "
-            "It was cut short or changed after it was written; use another copy or train again."
+            f"{path} is not a whole pugnn file: it is a file of another kind, or it was cut short or changed after it "
+            "was written, for its checksum does not fit. Please use another copy or train again."
         )
     try:
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])

@@ -1,0 +1,259 @@
+import csv
+import json
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import pugnn
+from pugnn import PUGNN, Graph, PUBenchmark, PugnnError, PugnnWarning, PUNodeClassifier, PUTask
+from pugnn.runs import RunFolder, train_into_folder, write_scores
+from pugnn.training.progress import EpochProgress
+
+FILES = ["log.csv", "model.safetensors", "run.json", "scores.csv", "training.png"]
+IDS = [f"n{i}" for i in range(10)] + ["alone, far", "off"]
+
+
+@pytest.fixture(scope="module")
+def task():
+    """A path of ten nodes, the first two known, and a pair that nothing joins to it."""
+    x = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
+    source, target = [*IDS[:9], "off"], [*IDS[1:10], "alone, far"]
+    graph = Graph.from_edges(source, target, ids=IDS, features=x)
+    return PUTask.from_positives(graph, np.array([0, 1]))
+
+
+def classifier(**options):
+    return PUNodeClassifier(**{"epochs": 4, "hidden": 4, "progress": False, **options})
+
+
+@pytest.fixture(scope="module")
+def benchmark(task):
+    positive = np.arange(12) < 5
+    nodes = np.arange(12)
+    return PUBenchmark(task, positive, train=nodes[:4], test=nodes[4:], scored=nodes[4:11])
+
+
+@pytest.fixture(scope="module")
+def done(task, benchmark, tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "mine"
+    estimator = classifier(epochs=25, learning_rate=0.1)
+    run = train_into_folder(estimator, task, RunFolder(path), source={"dataset": "toy"}, truth=benchmark)
+    return run, estimator
+
+
+def rows(path):
+    text = path.read_bytes().decode()
+    assert "\r" not in text
+    return list(csv.DictReader(text.splitlines()))
+
+
+def names(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+# ---------------------------------------------------------------------- a complete run
+
+
+def test_the_folder_is_complete(done):
+    run, _ = done
+    assert run.path.name == "mine"
+    assert names(run.path.parent) == ["mine", *(f"mine/{name}" for name in FILES)]
+
+
+def test_scores(done):
+    run, estimator = done
+    table = rows(run.path / "scores.csv")
+    assert list(table[0]) == ["id", "score", "decision", "rank", "known", "distance"]
+    expected = dict(zip(IDS, estimator.predict_proba()[:, 1].tolist(), strict=True))
+    assert {row["id"]: float(row["score"]) for row in table} == expected, "every node, to the last bit"
+    listed = [float(row["score"]) for row in table]
+    assert listed == sorted(listed, reverse=True)
+    assert [row["rank"] for row in table] == [str(i) for i in range(1, 13)]
+    assert all(row["decision"] == str(int(float(row["score"]) >= 0.5)) for row in table)
+    assert {row["id"] for row in table if row["known"] == "1"} == {"n0", "n1"}
+    hops = {row["id"]: row["distance"] for row in table}
+    assert hops == {"n0": "0", **{f"n{i}": str(i - 1) for i in range(1, 10)}, "alone, far": "", "off": ""}
+
+
+def test_model_and_scores_belong_together(done, task):
+    run, _ = done
+    loaded = PUNodeClassifier.load(run.path / "model.safetensors")
+    assert np.array_equal(loaded.predict_proba(task.graph)[:, 1], run.scores)
+
+
+def test_log(done):
+    run, estimator = done
+    table = rows(run.path / "log.csv")
+    assert list(table[0]) == list(estimator.log_[0])
+    assert [{name: float(value) for name, value in row.items()} for row in table] == estimator.log_
+    assert [row["epoch"] for row in table] == [str(i) for i in range(1, 26)]
+
+
+def test_picture(done):
+    run, _ = done
+    content = (run.path / "training.png").read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert content.rstrip().endswith(b"IEND\xaeB`\x82")
+    width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
+    assert width > 600
+    assert height > 300
+
+
+def test_record(done):
+    run, estimator = done
+    record = json.loads((run.path / "run.json").read_text(encoding="utf-8"))
+    assert record == run.record
+    assert record["pugnn"] == pugnn.__version__
+    assert (
+        record["data"] | {"dataset": "toy", "nodes": 12, "edges": 10, "features": 3, "components": 2}
+        == (record["data"])
+    )
+    assert record["data"]["cleaning"] == {"rows": 10, "self_loops": 0, "duplicates": 0, "two_way": 0}
+    assert (record["labelled"], record["unlabelled"]) == (2, 10)
+    assert record["method"] == {"name": "pu-gnn", **vars(PUGNN())}
+    assert record["parameters"]["epochs"] == 25
+    assert record["parameters"]["learning_rate"] == 0.1
+    assert record["parameters"]["seed"] == 0
+    assert record["threshold"] == 0.5
+    assert record["prior"] == estimator.prior_
+    assert record["warnings"] == []
+    assert 0 < record["seconds"]["training"] <= record["seconds"]["total"]
+    assert {"python", "torch", "numpy"} <= set(record["versions"])
+
+
+def test_metrics(done):
+    run, _ = done
+    decided, truth, right, pairs = [], [], 0, []
+    for node in range(4, 11):
+        decided.append(bool(run.scores[node] >= 0.5))
+        truth.append(node < 5)
+        right += decided[-1] == truth[-1]
+        if node != 4:
+            pairs.append(float(run.scores[4] > run.scores[node]))
+
+    def f1(wanted):
+        hit = sum(t == d == wanted for t, d in zip(truth, decided, strict=True))
+        return 2 * hit / (truth.count(wanted) + decided.count(wanted))
+
+    metrics = run.record["metrics"]
+    assert metrics["test_nodes"] == 7
+    assert metrics["accuracy"] == pytest.approx(100 * right / 7, abs=1e-3)
+    assert metrics["roc_auc"] == pytest.approx(100 * np.mean(pairs), abs=1e-3)
+    assert metrics["f1"] == pytest.approx(100 * f1(True), abs=1e-3)
+    assert metrics["macro_f1"] == pytest.approx(50 * (f1(True) + f1(False)), abs=1e-3)
+    rank = 1 + sum(run.scores[node] > run.scores[4] for node in range(5, 11))
+    assert metrics["average_precision"] == pytest.approx(100 / rank, abs=1e-3)
+
+
+def test_without_truth_there_are_no_metrics(task, tmp_path):
+    run = train_into_folder(classifier(), task, RunFolder(tmp_path / "mine"), source={})
+    assert run.record["metrics"] is None
+    assert json.loads((tmp_path / "mine" / "run.json").read_text())["metrics"] is None
+
+
+def test_warnings_are_shown_and_written_down(task, tmp_path):
+    method = PUGNN(delta=20, near_prior=0.5, far_prior=0.5)
+    path = PUTask(task.graph, task.labelled, np.arange(2, 10))
+    with pytest.warns(PugnnWarning) as shown:
+        run = train_into_folder(classifier(method=method), path, RunFolder(tmp_path / "mine"), source={})
+    assert run.record["warnings"] == [str(warning.message) for warning in shown]
+    assert [text.split()[0] for text in run.record["warnings"]] == ["near_prior=0.5", "delta=20"]
+
+
+def test_only_some_unlabelled_nodes(task, tmp_path):
+    part = PUTask(task.graph, task.labelled, np.array([2, 3, 8, 9]))
+    run = train_into_folder(classifier(), part, RunFolder(tmp_path / "mine"), source={})
+    assert run.record["unlabelled"] == 4
+    assert run.record["prior"] == pytest.approx((2 * 0.6 + 2 * 0.3) / 4)
+    assert len(run.scores) == 12
+
+
+def test_without_matplotlib_only_the_picture_is_missing(task, tmp_path, monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"] + ["matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    run = train_into_folder(classifier(), task, RunFolder(tmp_path / "mine"), source={})
+    assert names(run.path) == [name for name in FILES if name != "training.png"]
+
+
+# ---------------------------------------------------------------------- runs that go wrong
+
+
+def stop_after(monkeypatch, epochs, error=KeyboardInterrupt):
+    def update(self, epoch, loss):
+        if epoch == epochs:
+            raise error
+
+    monkeypatch.setattr(EpochProgress, "update", update)
+
+
+def test_a_failure_before_any_checkpoint_leaves_nothing(task, tmp_path, monkeypatch):
+    with pytest.raises(PugnnError, match="dropout"):
+        train_into_folder(classifier(dropout=3), task, RunFolder(tmp_path / "runs" / "mine"), source={})
+    assert names(tmp_path) == []
+    stop_after(monkeypatch, 19)
+    with pytest.raises(KeyboardInterrupt):
+        train_into_folder(classifier(epochs=30), task, RunFolder(tmp_path / "runs" / "mine"), source={})
+    assert names(tmp_path) == []
+
+
+def test_a_stopped_run_keeps_its_checkpoint_and_goes_on_from_it(task, tmp_path, monkeypatch):
+    whole = train_into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "whole"), source={})
+    with monkeypatch.context() as patch:
+        stop_after(patch, 33)
+        with pytest.raises(KeyboardInterrupt):
+            train_into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "mine"), source={})
+    partial = ["mine.partial", "mine.partial/checkpoint.safetensors"]
+    assert [name for name in names(tmp_path) if "mine" in name] == partial
+
+    with pytest.raises(PugnnError, match="other data or settings"):
+        train_into_folder(classifier(epochs=51), task, RunFolder(tmp_path / "mine", resume=True), source={})
+    assert [name for name in names(tmp_path) if "mine" in name] == partial
+
+    run = train_into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "mine", resume=True), source={})
+    assert names(run.path) == FILES
+    assert not (tmp_path / "mine.partial").exists()
+    assert (run.path / "scores.csv").read_bytes() == (whole.path / "scores.csv").read_bytes()
+    assert len(rows(run.path / "log.csv")) == 50
+
+
+def test_a_failure_while_writing_leaves_no_half_run(task, tmp_path, monkeypatch):
+    def full(*_):
+        raise PugnnError("cannot write: No space left on device")
+
+    monkeypatch.setattr("pugnn.runs.training_run.write_log", full)
+    with pytest.raises(PugnnError, match="No space left"):
+        train_into_folder(classifier(), task, RunFolder(tmp_path / "mine"), source={})
+    assert names(tmp_path) == []
+
+
+def test_warnings_as_errors_are_respected(task, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(PugnnWarning):
+            train_into_folder(classifier(method=PUGNN(far_prior=0.7)), task, RunFolder(tmp_path / "mine"), source={})
+    assert names(tmp_path) == []
+
+
+# ---------------------------------------------------------------------- scores on their own
+
+
+def test_ties_keep_the_order_of_the_nodes(tmp_path):
+    write_scores(
+        tmp_path / "scores.csv",
+        np.array(["a", "b", "c", "d"]),
+        np.array([0.25, 1.0, 0.25, 0.5]),
+        np.array([0, 1, 0, 1]),
+    )
+    assert (tmp_path / "scores.csv").read_text() == (
+        "id,score,decision,rank\nb,1.0,1,1\nd,0.5,1,2\na,0.25,0,3\nc,0.25,0,4\n"
+    )
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("1")
+    with pytest.raises(PugnnError, match="cannot write"):
+        write_scores(tmp_path / "file" / "scores.csv", np.array([0]), np.array([0.5]), np.array([1]))
+    assert names(tmp_path) == ["file"]

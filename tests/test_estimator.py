@@ -1,0 +1,539 @@
+import json
+import pickle
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from sklearn.base import clone
+
+from pugnn import PUGNN, Graph, PugnnError, PUNodeClassifier
+from pugnn.training import load_sealed
+from pugnn.training.progress import EpochProgress
+
+NAMES = ("x", "y", "z")
+FIT = {"epochs": 20, "learning_rate": 0.1, "dropout": 0.0}
+
+
+def path_graph(nodes: int = 12, *, seed: int = 0, names=NAMES, features: int = 3) -> Graph:
+    """A path with random features: with the first two nodes known, δ = 3 leaves three near and the rest far."""
+    x = np.random.default_rng(seed).normal(size=(nodes, features)).astype(np.float32)
+    ids = [f"n{i}" for i in range(nodes)]
+    return Graph.from_edges(ids[:-1], ids[1:], ids=ids, features=x, feature_names=names)
+
+
+def classifier(**options) -> PUNodeClassifier:
+    return PUNodeClassifier(**{"epochs": 4, "hidden": 4, "progress": False, **options})
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return path_graph()
+
+
+@pytest.fixture(scope="module")
+def fitted(graph):
+    return classifier(**FIT).fit(graph, ["n0", "n1"])
+
+
+def scores(estimator, graph=None):
+    return estimator.predict_proba(graph)[:, 1]
+
+
+# ---------------------------------------------------------------------- scikit-learn's conventions
+
+
+def test_parameters_are_stored_as_given():
+    method = PUGNN(delta=2)
+    given = {
+        "method": method,
+        "backbone": "no such thing",
+        "hidden": -3,
+        "dropout": 7,
+        "epochs": "many",
+        "learning_rate": None,
+        "weight_decay": -1,
+        "threshold": [0.5],
+        "seed": -1,
+        "device": object(),
+        "progress": 0,
+    }
+    estimator = PUNodeClassifier(**given)
+    assert estimator.get_params(deep=False) == given
+    assert all(getattr(estimator, name) is value for name, value in given.items())
+
+
+def test_set_params_and_clone(fitted):
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params()
+    assert not hasattr(copy, "model_")
+    assert copy.set_params(seed=5, hidden=2) is copy
+    assert (copy.seed, copy.hidden, fitted.seed, fitted.hidden) == (5, 2, 0, 4)
+
+
+def test_clone_keeps_a_methods_own_settings(graph):
+    copy = clone(PUNodeClassifier(PUGNN(delta=2, near_prior=0.7)))
+    assert copy.method == PUGNN(delta=2, near_prior=0.7)
+
+
+def test_only_the_method_is_positional():
+    with pytest.raises(TypeError):
+        PUNodeClassifier("pu-gnn", "gcn")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "magic"}, "no method 'magic'; choose one of pu-gnn"),
+        ({"backbone": "cnn"}, "no backbone 'cnn'; choose one of gcn, gcn-linear, gat, gin, sage, appnp"),
+        ({"threshold": 1.5}, "threshold must be a number from 0 to 1, or 'prior'; got 1.5"),
+        ({"threshold": float("nan")}, "threshold must be .* got nan"),
+        ({"threshold": "posterior"}, "threshold must be .* got 'posterior'"),
+        ({"dropout": 1.0}, r"dropout must lie in \[0, 1\), got 1.0"),
+        ({"dropout": -0.1}, "dropout must lie in .* got -0.1"),
+        ({"hidden": 0}, "hidden must be at least 1, got 0"),
+        ({"epochs": 0}, "epochs must be at least 1, got 0"),
+        ({"learning_rate": 0.0}, "learning_rate must be positive, got 0.0"),
+        ({"weight_decay": -1.0}, "weight_decay must not be negative, got -1.0"),
+        ({"seed": -1}, "seed must not be negative, got -1"),
+        ({"device": "abacus"}, "no device 'abacus'"),
+        ({"method": PUGNN(delta=0)}, "delta must be at least 1 hop, got 0"),
+        ({"method": PUGNN(near_prior=1.2)}, "near_prior .* got 1.2"),
+        ({"method": PUGNN(alpha=-1.0)}, "alpha must not be negative, got -1.0"),
+        ({"method": PUGNN(reduction="max")}, "reduction must be .* got 'max'"),
+    ],
+)
+def test_parameters_are_checked_by_fit(graph, options, words):
+    estimator = classifier(**options)
+    with pytest.raises(PugnnError, match=words):
+        estimator.fit(graph, ["n0", "n1"])
+    assert not hasattr(estimator, "model_")
+
+
+def test_fit_returns_the_estimator_and_leaves_its_parameters(graph):
+    estimator = classifier(threshold="prior")
+    before = estimator.get_params()
+    assert estimator.fit(graph, ["n0", "n1"]) is estimator
+    assert estimator.get_params() == before
+
+
+# ---------------------------------------------------------------------- fitting and scoring
+
+
+def test_what_fit_finds(fitted):
+    assert fitted.classes_.tolist() == [0, 1]
+    assert fitted.labelled_.tolist() == [0, 1]
+    assert [record["epoch"] for record in fitted.log_] == list(range(1, 21))
+    for record in fitted.log_:
+        terms = [value for name, value in record.items() if name not in ("epoch", "total", "seconds")]
+        assert record["total"] == pytest.approx(sum(terms), rel=1e-6)
+    assert {"labelled", "near", "far"} <= set(fitted.log_[0])
+    assert fitted.log_[-1]["total"] < fitted.log_[0]["total"]
+    assert fitted.prior_ == pytest.approx(0.3 * 0.6 + 0.7 * 0.3)  # three of ten unlabelled nodes are near
+    assert fitted.threshold_ == 0.5
+
+
+def test_probabilities_and_decisions(fitted):
+    probabilities, decisions = fitted.predict_proba(), fitted.predict()
+    assert probabilities.shape == (12, 2)
+    assert np.allclose(probabilities.sum(axis=1), 1)
+    assert ((probabilities > 0) & (probabilities < 1)).all()
+    assert decisions.shape == (12,)
+    assert decisions.tolist() == [int(score >= 0.5) for score in probabilities[:, 1]]
+    assert set(decisions.tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize(
+    "positives", [["n0", "n1"], {"n1", "n0"}, [0, 1], np.arange(12) < 2, [1, 1] + [0] * 10, [1, 1] + [-1] * 10]
+)
+def test_every_form_of_positives_gives_the_same(graph, fitted, positives):
+    assert np.array_equal(scores(classifier(**FIT).fit(graph, positives)), scores(fitted))
+
+
+def test_ids_play_no_part_in_the_result(graph, fitted):
+    renamed = Graph.from_edges(np.arange(11), np.arange(1, 12), features=graph.features)
+    assert np.array_equal(scores(classifier(**FIT).fit(renamed, [0, 1, 1])), scores(fitted))
+
+
+def gcn_by_hand(model, graph) -> np.ndarray:
+    """Kipf's two layers, node by node."""
+    weights = {name: tensor.double().numpy() for name, tensor in model.state_dict().items()}
+    x = np.asarray(graph.features, dtype=float)
+
+    def convolve(values):
+        out = np.zeros_like(values)
+        for i in range(graph.num_nodes):
+            for j in [i, *graph.neighbours(i)]:
+                out[i] += values[j] / np.sqrt((len(graph.neighbours(i)) + 1) * (len(graph.neighbours(j)) + 1))
+        return out
+
+    hidden = convolve(x @ weights["first_layer.linear.weight"].T) + weights["first_bias"]
+    logit = convolve(np.maximum(hidden, 0) @ weights["second_layer.weight"].T) + weights["second_bias"]
+    return 1 / (1 + np.exp(-logit[:, 0]))
+
+
+@pytest.mark.parametrize("other", [path_graph(), path_graph(7, seed=1), path_graph(5, seed=2, names=None)])
+def test_scores_of_this_and_of_other_graphs(fitted, other):
+    assert np.allclose(scores(fitted, other), gcn_by_hand(fitted.model_, other), atol=1e-5)
+    assert fitted.predict(other).tolist() == [int(score >= 0.5) for score in scores(fitted, other)]
+
+
+def test_the_graph_of_the_training_is_the_default(fitted, graph):
+    assert np.array_equal(scores(fitted), scores(fitted, graph))
+
+
+def test_parameters_may_be_numpy_numbers(graph, tmp_path):
+    """As they come from a search over np.arange or np.logspace."""
+    grid = {"seed": np.int64(3), "hidden": np.int64(4), "dropout": np.float32(0.5), "threshold": np.float32(0.25)}
+    estimator = classifier(**grid).fit(graph, [0, 1], checkpoint=tmp_path / "checkpoint")
+    assert np.array_equal(scores(estimator), scores(classifier(seed=3, threshold=0.25).fit(graph, [0, 1])))
+    estimator.save(tmp_path / "model.safetensors")
+    assert np.array_equal(scores(PUNodeClassifier.load(tmp_path / "model.safetensors"), graph), scores(estimator))
+
+
+def test_threshold_as_a_number(graph):
+    estimator = classifier(**FIT, threshold=0.4).fit(graph, ["n0", "n1"])
+    assert estimator.threshold_ == 0.4
+    assert estimator.predict().tolist() == [int(score >= 0.4) for score in scores(estimator)]
+
+
+@pytest.mark.parametrize(("near", "far", "expected"), [(0.6, 0.3, 4), (0.9, 0.8, 8), (0.2, 0.1, 1)])
+def test_threshold_that_matches_the_prior(graph, near, far, expected):
+    method = PUGNN(near_prior=near, far_prior=far)
+    estimator = classifier(method=method, threshold="prior").fit(graph, ["n0", "n1"])
+    prior = 0.3 * near + 0.7 * far
+    assert estimator.prior_ == pytest.approx(prior)
+    assert expected == round(10 * prior)
+    assert estimator.predict()[2:].sum() == expected, "decided positives among the ten unlabelled nodes"
+    assert estimator.threshold_ == sorted(scores(estimator)[2:])[-expected]
+
+
+def test_unlabelled_nodes_can_be_named(graph):
+    estimator = classifier().fit(graph, ["n0", "n1"], unlabelled=np.array([1, 2, 3, 10, 11]))
+    assert estimator.prior_ == pytest.approx((2 * 0.6 + 2 * 0.3) / 4)  # 1 is labelled; 2, 3 near; 10, 11 far
+    assert not np.array_equal(scores(estimator), scores(classifier().fit(graph, ["n0", "n1"])))
+
+
+# ---------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("bad", "positives", "words"),
+    [
+        (np.eye(3), [0], "expected a pugnn.Graph, got ndarray"),
+        (Graph.from_edges([], [], features=np.zeros((0, 2))), [], "the graph is empty"),
+        (Graph.from_edges([], [], features=np.ones((3, 2))), [0], "has no edges"),
+        (Graph.from_edges([0], [0], features=np.ones((3, 2))), [0], "has no edges"),
+        (Graph.from_edges([0, 1], [1, 2]), [0], "has no features"),
+        (path_graph(), [], "no known positives"),
+        (path_graph(), ["n0", "who"], "not in the graph: 'who'"),
+        (path_graph(), [True] * 12, "all nodes are known positives"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::pugnn.PugnnWarning")
+def test_bad_graphs_and_positives(bad, positives, words):
+    with pytest.raises(PugnnError, match=words):
+        classifier().fit(bad, positives)
+
+
+def test_other_features_are_refused(fitted):
+    with pytest.raises(PugnnError, match="trained with 3 features, the graph has 2"):
+        fitted.predict_proba(path_graph(names=("x", "y"), features=2))
+    with pytest.raises(PugnnError, match="other features: it misses 'z' and does not know 'w'"):
+        fitted.predict_proba(path_graph(names=("x", "y", "w")))
+    with pytest.raises(PugnnError, match="in another order; reorder"):
+        fitted.predict(path_graph(names=("y", "x", "z")))
+
+
+def test_names_are_compared_only_where_both_sides_have_them(graph, fitted):
+    assert np.array_equal(scores(fitted, path_graph(names=None)), scores(fitted))
+    nameless = classifier(**FIT).fit(path_graph(names=None), [0, 1])
+    assert np.array_equal(scores(nameless, graph), scores(fitted))
+
+
+@pytest.mark.parametrize("call", ["predict", "predict_proba", "save"])
+def test_not_fitted(call, graph, tmp_path):
+    argument = tmp_path / "model.safetensors" if call == "save" else graph
+    with pytest.raises(PugnnError, match=r"has not been fitted; call fit\(graph, positives\) first"):
+        getattr(PUNodeClassifier(), call)(argument)
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------------- saved models
+
+
+@pytest.fixture(scope="module")
+def saved(fitted, tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "model.safetensors"
+    fitted.save(path)
+    return path
+
+
+def test_a_loaded_model_is_the_saved_one(fitted, saved, graph):
+    loaded = PUNodeClassifier.load(saved)
+    assert np.array_equal(scores(loaded, graph), scores(fitted))
+    assert np.array_equal(loaded.predict(graph), fitted.predict())
+    assert loaded.get_params() == {**fitted.get_params(), "method": PUGNN()}
+    assert loaded.classes_.tolist() == [0, 1]
+    assert (loaded.threshold_, loaded.prior_) == (fitted.threshold_, fitted.prior_)
+    with pytest.raises(PugnnError, match="holds no graph"):
+        loaded.predict_proba()
+    with pytest.raises(PugnnError, match="reorder"):
+        loaded.predict(path_graph(names=("y", "x", "z")))
+
+
+@pytest.mark.parametrize("backbone", ["gcn-linear", "gat", "gin", "sage", "appnp"])
+def test_every_backbone_can_be_saved(graph, tmp_path, backbone):
+    method = PUGNN(delta=2, reduction="pair-mean", far_prior=0.25)
+    estimator = classifier(method=method, backbone=backbone, threshold="prior").fit(graph, [0, 1])
+    estimator.save(tmp_path / "model.safetensors")
+    loaded = PUNodeClassifier.load(tmp_path / "model.safetensors")
+    assert loaded.method == method
+    assert np.array_equal(scores(loaded, graph), scores(estimator))
+    assert loaded.threshold_ == estimator.threshold_
+
+
+def test_a_loaded_model_can_be_fitted_again(saved, graph, fitted):
+    again = PUNodeClassifier.load(saved).fit(graph, ["n0", "n1"])
+    assert np.array_equal(scores(again), scores(fitted))
+
+
+def test_saving_again_gives_the_same_model(fitted, saved, tmp_path):
+    fitted.save(tmp_path / "again.safetensors")
+    (ours, metadata), (theirs, others) = load_sealed(tmp_path / "again.safetensors"), load_sealed(saved)
+    assert metadata == others
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+    assert [path.name for path in tmp_path.iterdir()] == ["again.safetensors"]
+
+
+IN_A_NEW_PROCESS = """
+import json, sys
+import numpy as np
+from pugnn import Graph, PUNodeClassifier
+x = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
+graph = Graph.from_edges(np.arange(11), np.arange(1, 12), features=x, feature_names=("x", "y", "z"))
+print(json.dumps([score.hex() for score in PUNodeClassifier.load(sys.argv[1]).predict_proba(graph)[:, 1]]))
+"""
+
+
+def test_a_new_process_scores_identically(fitted, saved):
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_NEW_PROCESS, str(saved)], check=True, capture_output=True, text=True
+    )
+    assert json.loads(done.stdout) == [float(score).hex() for score in scores(fitted)]
+
+
+def test_every_changed_byte_is_noticed(tmp_path, graph):
+    path = tmp_path / "model.safetensors"
+    classifier(hidden=1).fit(graph, [0, 1]).save(path)
+    content = path.read_bytes()
+    assert 500 < len(content) < 5000
+    accepted = []
+    for position in range(len(content)):
+        changed = bytearray(content)
+        changed[position] ^= 1 << position % 8
+        path.write_bytes(changed)
+        try:
+            PUNodeClassifier.load(path)
+            accepted.append(position)
+        except PugnnError:
+            pass
+    assert accepted == []
+    path.write_bytes(content)
+    PUNodeClassifier.load(path)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 1.0])
+def test_truncated_and_lengthened_files_are_refused(saved, tmp_path, share):
+    content = saved.read_bytes()
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(content[: round(share * (len(content) - 1))])
+    with pytest.raises(PugnnError, match="cut short or changed"):
+        PUNodeClassifier.load(path)
+    path.write_bytes(content + b"\0")
+    with pytest.raises(PugnnError, match="cut short or changed"):
+        PUNodeClassifier.load(path)
+
+
+class Trap:
+    """What a hostile pickle would run when it is loaded."""
+
+    def __reduce__(self):
+        return (open, ("trapped", "w"))
+
+
+def test_foreign_files_are_refused(tmp_path, monkeypatch, fitted):
+    monkeypatch.chdir(tmp_path)
+    save_file(fitted.model_.state_dict(), "other.safetensors")
+    (tmp_path / "model.pickle").write_bytes(pickle.dumps(Trap()))
+    torch.save(fitted.model_.state_dict(), "model.pt")
+    (tmp_path / "model.json").write_text("{}")
+    (tmp_path / "folder").mkdir()
+    before = sorted(path.name for path in tmp_path.iterdir())
+    for name in ("other.safetensors", "model.pickle", "model.pt", "model.json"):
+        with pytest.raises(PugnnError, match=f"{name} is not a whole pugnn file"):
+            PUNodeClassifier.load(name)
+    with pytest.raises(PugnnError, match="cannot read folder: Is a directory"):
+        PUNodeClassifier.load("folder")
+    with pytest.raises(PugnnError, match="cannot read nowhere: No such file"):
+        PUNodeClassifier.load("nowhere")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before, "nothing was executed"
+
+
+def test_a_sealed_file_that_is_no_model_is_refused(tmp_path, graph):
+    path = tmp_path / "checkpoint.safetensors"
+    classifier(epochs=25).fit(graph, [0, 1], checkpoint=path)
+    with pytest.raises(PugnnError, match="not a model of this version of pugnn"):
+        PUNodeClassifier.load(path)
+
+
+# ---------------------------------------------------------------------- seeds
+
+
+@pytest.mark.parametrize("backbone", ["gcn", "gcn-linear", "gat", "gin", "sage", "appnp"])
+def test_the_same_seed_twice_is_the_same_to_the_bit(graph, backbone):
+    first, second, other = (scores(classifier(backbone=backbone, seed=seed).fit(graph, [0, 1])) for seed in (3, 3, 4))
+    assert first.tobytes() == second.tobytes()
+    assert not np.array_equal(first, other)
+
+
+def test_the_result_does_not_depend_on_global_generators(graph):
+    torch.manual_seed(1)
+    np.random.seed(1)  # noqa: NPY002
+    first = scores(classifier().fit(graph, [0, 1]))
+    torch.manual_seed(2)
+    np.random.seed(2)  # noqa: NPY002
+    assert scores(classifier().fit(graph, [0, 1])).tobytes() == first.tobytes()
+
+
+def test_global_generators_are_left_as_they_were(graph):
+    torch.manual_seed(123)
+    before = torch.get_rng_state(), np.random.get_state()[1].tobytes(), random.getstate()  # noqa: NPY002
+    classifier().fit(graph, [0, 1]).predict()
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert np.random.get_state()[1].tobytes() == before[1]  # noqa: NPY002
+    assert random.getstate() == before[2]
+
+
+# ---------------------------------------------------------------------- checkpoints
+
+
+class Stopped(Exception):
+    pass
+
+
+def stop_after(monkeypatch, epochs: int | None) -> list[int]:
+    """Make the training stop after some epochs; the list that comes back fills with those that were done."""
+    done: list[int] = []
+
+    def update(self, epoch, loss):
+        done.append(epoch)
+        if epoch == epochs:
+            raise Stopped
+
+    monkeypatch.setattr(EpochProgress, "update", update)
+    return done
+
+
+@pytest.mark.parametrize("backbone", ["gcn", "gat", "gin"])
+def test_stopped_and_resumed_is_the_same_to_the_bit(graph, tmp_path, monkeypatch, backbone):
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    options = {"backbone": backbone, "epochs": 70, "seed": 2}
+    whole = classifier(**options).fit(graph, [0, 1])
+
+    assert_stops(classifier(**options), graph, checkpoint, stop_after(monkeypatch, 50), list(range(1, 51)))
+    assert len(load_sealed(checkpoint)[1]["log"]) == 40
+    assert_stops(classifier(**options), graph, checkpoint, stop_after(monkeypatch, 61), list(range(41, 62)))
+
+    done = stop_after(monkeypatch, None)
+    resumed = classifier(**options).fit(graph, [0, 1], checkpoint=checkpoint)
+    assert done == list(range(61, 71))
+    assert scores(resumed).tobytes() == scores(whole).tobytes()
+    for name, tensor in whole.model_.state_dict().items():
+        assert torch.equal(tensor, resumed.model_.state_dict()[name])
+    without_time = [[{**record, "seconds": 0} for record in fit.log_] for fit in (whole, resumed)]
+    assert without_time[0] == without_time[1]
+    seconds = [record["seconds"] for record in resumed.log_]
+    assert seconds == sorted(seconds)
+
+
+def assert_stops(estimator, graph, checkpoint, done, expected):
+    with pytest.raises(Stopped):
+        estimator.fit(graph, [0, 1], checkpoint=checkpoint)
+    assert done == expected
+
+
+def test_a_checkpoint_changes_nothing_in_the_result(graph, fitted, tmp_path):
+    estimator = classifier(epochs=41).fit(graph, [0, 1], checkpoint=str(tmp_path / "state"))
+    assert (tmp_path / "state").exists()
+    assert scores(estimator).tobytes() == scores(classifier(epochs=41).fit(graph, [0, 1])).tobytes()
+
+
+@pytest.fixture(scope="module")
+def checkpoint(graph, tmp_path_factory):
+    path = tmp_path_factory.mktemp("checkpoint") / "checkpoint.safetensors"
+    classifier(epochs=25).fit(graph, [0, 1], checkpoint=path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"epochs": 26},
+        {"hidden": 5},
+        {"dropout": 0.4},
+        {"learning_rate": 0.02},
+        {"weight_decay": 0.0},
+        {"seed": 1},
+        {"backbone": "sage"},
+        {"method": PUGNN(alpha=0.02)},
+    ],
+)
+def test_a_checkpoint_of_other_settings_is_refused(graph, checkpoint, options):
+    before = checkpoint.read_bytes()
+    with pytest.raises(PugnnError, match="other data or settings"):
+        classifier(**{"epochs": 25, **options}).fit(graph, [0, 1], checkpoint=checkpoint)
+    assert checkpoint.read_bytes() == before
+
+
+def with_edge(graph: Graph) -> Graph:
+    return Graph.from_edges([*range(11), 0], [*range(1, 12), 11], features=graph.features)
+
+
+@pytest.mark.parametrize(
+    ("change", "positives", "unlabelled"),
+    [
+        pytest.param(lambda graph: path_graph(seed=1), [0, 1], None, id="other features"),
+        pytest.param(with_edge, [0, 1, 1], None, id="another edge"),
+        pytest.param(lambda graph: graph, [0, 5], None, id="other positives"),
+        pytest.param(lambda graph: graph, [0, 1, 2], None, id="one positive more"),
+        pytest.param(lambda graph: graph, [0], None, id="one positive fewer"),
+        pytest.param(lambda graph: graph, [0, 1], np.arange(2, 11), id="fewer unlabelled"),
+    ],
+)
+def test_a_checkpoint_of_other_data_is_refused(graph, checkpoint, change, positives, unlabelled):
+    with pytest.raises(PugnnError, match="other data or settings"):
+        classifier(epochs=25).fit(change(graph), positives, unlabelled=unlabelled, checkpoint=checkpoint)
+
+
+def test_a_damaged_checkpoint_is_refused(graph, checkpoint, tmp_path):
+    damaged = tmp_path / "checkpoint.safetensors"
+    damaged.write_bytes(checkpoint.read_bytes()[:-3])
+    with pytest.raises(PugnnError, match="cut short or changed"):
+        classifier(epochs=25).fit(graph, [0, 1], checkpoint=damaged)
+
+
+@pytest.mark.parametrize(
+    ("unlabelled", "message"),
+    [
+        (np.ones(12, dtype=bool), "unlabelled must be a list of positions"),
+        ([0, 12], "a position outside 0 to 11"),
+        ([0, 1], "no unlabelled nodes are left"),
+    ],
+)
+def test_bad_unlabelled_nodes_are_explained(unlabelled, message):
+    with pytest.raises(PugnnError, match=message):
+        PUNodeClassifier(epochs=1).fit(path_graph(), ["n0", "n1"], unlabelled=unlabelled)
