@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint format ablation cora clean
+.PHONY: demo test test-slow lint format ablation cora clean clean-kernels
 
 demo: $(READY)
 	$(BIN)/pugnn demo
@@ -41,5 +41,9 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet -c constraints.txt -e ".[dev]"
 	touch $(READY)
 
-clean:
+# Compiled kernels, see CONTRIBUTING.md.
+clean-kernels:
+	find src -name '*.nb[ic]' -delete
+
+clean: clean-kernels
 	rm -rf $(VENV) build dist .coverage* .mypy_cache .pytest_cache .ruff_cache

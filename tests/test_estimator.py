@@ -94,15 +94,15 @@ def test_only_the_method_is_positional():
         ({"threshold": "posterior"}, "threshold must be .* got 'posterior'"),
         ({"dropout": 1.0}, r"dropout must lie in \[0, 1\), got 1.0"),
         ({"dropout": -0.1}, "dropout must lie in .* got -0.1"),
-        ({"hidden": 0}, "hidden must be at least 1, got 0"),
-        ({"epochs": 0}, "epochs must be at least 1, got 0"),
+        ({"hidden": 0}, "hidden must be a whole number, at least 1; got 0"),
+        ({"epochs": 0}, "epochs must be a whole number, at least 1; got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be positive, got 0.0"),
         ({"weight_decay": -1.0}, "weight_decay must not be negative, got -1.0"),
-        ({"seed": -1}, "seed must not be negative, got -1"),
+        ({"seed": -1}, "seed must be a whole number, at least 0; got -1"),
         ({"device": "abacus"}, "no device 'abacus'"),
-        ({"method": PUGNN(delta=0)}, "delta must be at least 1 hop, got 0"),
+        ({"method": PUGNN(delta=0)}, "delta must be a whole number, at least 1; got 0"),
         ({"method": PUGNN(near_prior=1.2)}, "near_prior .* got 1.2"),
-        ({"method": PUGNN(alpha=-1.0)}, "alpha must not be negative, got -1.0"),
+        ({"method": PUGNN(alpha=-1.0)}, "alpha must be a number and not negative, got -1.0"),
         ({"method": PUGNN(reduction="max")}, "reduction must be .* got 'max'"),
     ],
 )
@@ -155,7 +155,7 @@ def test_every_form_of_positives_gives_the_same(graph, fitted, positives):
 
 def test_ids_play_no_part_in_the_result(graph, fitted):
     renamed = Graph.from_edges(np.arange(11), np.arange(1, 12), features=graph.features)
-    assert np.array_equal(scores(classifier(**FIT).fit(renamed, [0, 1, 1])), scores(fitted))
+    assert np.array_equal(scores(classifier(**FIT).fit(renamed, [0, 1])), scores(fitted))
 
 
 def gcn_by_hand(model, graph) -> np.ndarray:
@@ -507,7 +507,7 @@ def with_edge(graph: Graph) -> Graph:
     ("change", "positives", "unlabelled"),
     [
         pytest.param(lambda graph: path_graph(seed=1), [0, 1], None, id="other features"),
-        pytest.param(with_edge, [0, 1, 1], None, id="another edge"),
+        pytest.param(with_edge, [0, 1], None, id="another edge"),
         pytest.param(lambda graph: graph, [0, 5], None, id="other positives"),
         pytest.param(lambda graph: graph, [0, 1, 2], None, id="one positive more"),
         pytest.param(lambda graph: graph, [0], None, id="one positive fewer"),
@@ -537,3 +537,68 @@ def test_a_damaged_checkpoint_is_refused(graph, checkpoint, tmp_path):
 def test_bad_unlabelled_nodes_are_explained(unlabelled, message):
     with pytest.raises(PugnnError, match=message):
         PUNodeClassifier(epochs=1).fit(path_graph(), ["n0", "n1"], unlabelled=unlabelled)
+
+
+def test_a_saved_model_is_the_fitted_one_whatever_was_set_later(graph, tmp_path):
+    estimator = classifier(**FIT).fit(graph, ["n0", "n1"])
+    expected = scores(estimator)
+    estimator.set_params(hidden=32, threshold=0.9)
+    estimator.save(tmp_path / "model")
+    loaded = PUNodeClassifier.load(tmp_path / "model")
+    assert np.array_equal(loaded.predict_proba(graph)[:, 1], expected)
+    assert (loaded.hidden, loaded.threshold_) == (4, 0.5)
+
+
+def test_a_model_of_another_format_is_refused(fitted, tmp_path, monkeypatch):
+    monkeypatch.setattr("pugnn.estimator.FORMAT", 2)
+    fitted.save(tmp_path / "model")
+    monkeypatch.undo()
+    with pytest.raises(PugnnError, match="not a model of this version"):
+        PUNodeClassifier.load(tmp_path / "model")
+
+
+def test_settings_of_a_method_may_be_numpy_numbers(graph, tmp_path):
+    estimator = classifier(**{**FIT, "method": PUGNN(delta=np.int64(2), alpha=np.float32(0.5))})
+    estimator.fit(graph, ["n0", "n1"]).save(tmp_path / "model")
+    assert PUNodeClassifier.load(tmp_path / "model").method == PUGNN(delta=2, alpha=0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epochs": "10"}, "epochs must be a whole number, at least 1; got '10'"),
+        ({"epochs": 2.5}, "epochs must be a whole number"),
+        ({"hidden": 2.5}, "hidden must be a whole number"),
+        ({"seed": None}, "seed must be a whole number, at least 0; got None"),
+        ({"dropout": "half"}, "dropout must be a number, got 'half'"),
+        ({"learning_rate": np.inf}, "learning_rate must be a number, got inf"),
+        ({"method": None}, "method must be a name or a method"),
+        ({"method": PUGNN}, "method must be a name or a method"),
+        ({"method": PUGNN(delta="2")}, "delta must be a whole number, at least 1; got '2'"),
+        ({"method": PUGNN(negatives=2.5)}, "negatives must be a whole number"),
+        ({"method": PUGNN(alpha=np.inf)}, "alpha must be a number"),
+    ],
+)
+def test_parameters_of_the_wrong_kind_are_explained(graph, options, message):
+    with pytest.raises(PugnnError, match=message):
+        classifier(**{**FIT, **options}).fit(graph, ["n0", "n1"])
+
+
+def test_only_graphs_can_be_scored(fitted):
+    with pytest.raises(PugnnError, match=r"expected a pugnn\.Graph, got ndarray"):
+        fitted.predict(np.ones((3, 3)))
+
+
+def test_defaults_are_written_alike_everywhere():
+    import inspect
+    from dataclasses import asdict
+
+    from pugnn.cli.fit import fit
+    from pugnn.training import TrainingSettings
+
+    mine = {name: p.default for name, p in inspect.signature(PUNodeClassifier).parameters.items()}
+    command = {name: p.default for name, p in inspect.signature(fit).parameters.items()}
+    for name, value in asdict(TrainingSettings()).items():
+        assert mine[name] == command[name] == value
+    for name, value in asdict(PUGNN()).items():
+        assert command[name] == value

@@ -13,21 +13,30 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from pugnn.data.positives import resolve_positives
 from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError, shorten
 from pugnn.graph import Graph
-from pugnn.methods import Method, make_method
+from pugnn.methods import METHODS, Method, make_method
 from pugnn.models import make_backbone
 from pugnn.training import Checkpoint, TrainingSettings, load_sealed, save_sealed, score
+
+#: Version of the layout of saved models.
+FORMAT = 1
+
+
+class _NotFitted(PugnnError, NotFittedError):
+    """Ours and scikit-learn's."""
 
 
 class PUNodeClassifier(BaseEstimator):
     """Find the positives among the unlabelled nodes of a graph.
 
     Parameters follow scikit-learn's conventions: they are stored as given, ``fit`` checks them, and what
-    ``fit`` finds ends in an underscore.
+    ``fit`` finds ends in an underscore. A method's own settings change with the method:
+    ``set_params(method=PUGNN(delta=2))``.
 
     Args:
         method: a name, or a method with settings of its own such as ``PUGNN(delta=2)``.
@@ -48,6 +57,7 @@ class PUNodeClassifier(BaseEstimator):
         labelled_: positions of the known positives.
         log_: one record per epoch with every term of the loss.
         model_: the trained network.
+        settings_: all settings of the fit as plain values, the method's own and the estimator's.
         prior_: positive share of the unlabelled nodes that the method assumed or found.
         threshold_: the threshold as a number.
 
@@ -103,7 +113,7 @@ class PUNodeClassifier(BaseEstimator):
             unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are
                 not known positives. Known positives among them are left out.
             checkpoint: a file to save the state of the training in now and then. If it exists, training
-                goes on from there, with the same result as without the interruption.
+                goes on from there, with the same result as without the interruption. It is yours to remove.
         """
         _check_graph(graph)
         method, settings = self._method(), self._settings()
@@ -116,6 +126,7 @@ class PUNodeClassifier(BaseEstimator):
             state = Checkpoint(Path(checkpoint), _identity(task, method, settings))
         fitted = method.fit(task, settings, checkpoint=state, progress=self.progress)
         self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
+        self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
         self.labelled_ = task.labelled
         self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
@@ -146,8 +157,8 @@ class PUNodeClassifier(BaseEstimator):
         """Write the model to one safetensors file. The training graph is not part of it."""
         self._require_fit()
         metadata = {
-            "format": 1,
-            **self.settings_record(),
+            "format": FORMAT,
+            **self.settings_,
             "num_features": self.num_features_,
             "feature_names": self.feature_names_,
             "threshold": self.threshold_,
@@ -159,6 +170,8 @@ class PUNodeClassifier(BaseEstimator):
     def load(cls, path: str | Path) -> Self:
         """Read a model that :meth:`save` wrote. Nothing in the file is executed."""
         tensors, metadata = load_sealed(Path(path))
+        if metadata.get("format") != FORMAT:
+            raise PugnnError(f"{path} is not a model of this version of pugnn; load it with the one that wrote it")
         try:
             options = dict(metadata["method"])
             estimator = cls(make_method(options.pop("name"), **options), **metadata["parameters"])
@@ -176,20 +189,26 @@ class PUNodeClassifier(BaseEstimator):
         except (KeyError, TypeError, RuntimeError) as error:
             raise PugnnError(f"{path} is not a model of this version of pugnn: {error}") from None
         estimator.model_.eval()
+        estimator.settings_ = estimator._settings_record()
         estimator.classes_ = np.array([0, 1])
         estimator._graph = None
         return estimator
 
-    def settings_record(self) -> dict[str, Any]:
+    def _settings_record(self) -> dict[str, Any]:
         """All settings as plain values, for JSON: the method's own and the estimator's."""
         method = self._method()
         parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items() if name != "method"}
-        return {"method": {"name": method.name, **asdict(method)}, "parameters": parameters}
+        options = {name: _plain(value) for name, value in asdict(method).items()}
+        return {"method": {"name": method.name, **options}, "parameters": parameters}
 
     # ------------------------------------------------------------------ checks
 
     def _method(self) -> Method:
-        return make_method(self.method) if isinstance(self.method, str) else self.method
+        if isinstance(self.method, str):
+            return make_method(self.method)
+        if type(self.method) not in METHODS.values():
+            raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
+        return self.method
 
     def _settings(self) -> TrainingSettings:
         return TrainingSettings(
@@ -210,11 +229,13 @@ class PUNodeClassifier(BaseEstimator):
 
     def _require_fit(self) -> None:
         if not hasattr(self, "model_"):
-            raise PugnnError("this classifier has not been fitted; call fit(graph, positives) first")
+            raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
 
     def _checked(self, graph: Graph | None) -> Graph:
         self._require_fit()
         graph = self._graph if graph is None else graph
+        if graph is not None and not isinstance(graph, Graph):
+            raise _not_a_graph(graph)
         if graph is None:
             raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
         if graph.num_features != self.num_features_:
@@ -235,9 +256,13 @@ class PUNodeClassifier(BaseEstimator):
         return graph
 
 
+def _not_a_graph(given: object) -> PugnnError:
+    return PugnnError(f"expected a pugnn.Graph, got {type(given).__name__}; make one with Graph.from_edges")
+
+
 def _check_graph(graph: Graph) -> None:
     if not isinstance(graph, Graph):
-        raise PugnnError(f"expected a pugnn.Graph, got {type(graph).__name__}; make one with Graph.from_edges")
+        raise _not_a_graph(graph)
     if not graph.num_nodes:
         raise PugnnError("the graph is empty: it has no nodes")
     if not graph.num_edges:

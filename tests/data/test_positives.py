@@ -124,3 +124,17 @@ def test_one_zero_and_minus_one_are_refused_with_an_explanation(graph, given):
 def test_refused(graph, given, words):
     with pytest.raises(PugnnError, match=words):
         resolve_positives(graph, given)
+
+
+@pytest.mark.parametrize("length", [9, 11])
+@pytest.mark.parametrize("other", [0, -1])
+def test_a_vector_of_the_wrong_length_is_not_read_as_ids(length, other):
+    graph = Graph.from_edges(range(9), range(1, 10))
+    with pytest.raises(PugnnError, match=f"one entry per node: got {length} for 10 nodes"):
+        resolve_positives(graph, [1, 1] + [other] * (length - 2))
+
+
+def test_numbers_for_ids_that_are_text_are_refused():
+    graph = Graph.from_edges(["1", "0"], ["0", "2"], ids=["2", "1", "0"])
+    with pytest.raises(PugnnError, match="ids are text such as '2': give them as text"):
+        resolve_positives(graph, [2])

@@ -258,7 +258,7 @@ def test_fit_a_named_data_set(here, pugnn_main):
 def test_a_warning_is_one_line_and_the_run_goes_on(here, pugnn_main):
     result = pugnn_main(*FIT, "--delta", 30, "--out", "mine")
     assert result.code == 0
-    assert result.err.startswith("warning: delta=30 leaves no of 10 unlabelled nodes in the far set")
+    assert result.err.startswith("warning: delta=30 leaves none of the 10 unlabelled nodes in the far set")
     assert result.err.count("\n") == 1
     assert len(json.loads((here / "mine" / "run.json").read_text())["warnings"]) == 1
 
@@ -298,7 +298,7 @@ def test_info_of_tables(here, pugnn_main):
         {"distance": hops, "nodes": 1, "share_within": pytest.approx(hops / 10)} for hops in range(1, 11)
     ]
     # The three neighbours of n0 and n1 are n1, n0 and n2; by chance each would be known once in 11.
-    assert record["homophily"] == {"neighbours_of_known": 3, "known_among_them": 2, "expected_by_chance": 0.27}
+    assert record["homophily"] == {"links_of_known": 3, "to_known": 2, "expected_by_chance": 0.27}
 
 
 def test_info_without_positives(here, pugnn_main):
@@ -316,7 +316,7 @@ def test_info_as_a_table(here, pugnn_main):
     assert ["isolated", "1"] in lines
     assert ["2", "1", "18.2", "%"] in lines
     assert ["unreachable", "1", "100.0", "%"] in lines
-    assert "Of 3 neighbours of known positives, 2 are known positives themselves; chance would give 0.2." in text
+    assert "Of 3 links of known positives, 2 lead to known positives; chance would give 0.2." in text
 
 
 def test_info_of_a_named_data_set(here, pugnn_main):
@@ -489,16 +489,16 @@ def test_bad_tables_for_predict(here, pugnn_main, run_folder, case):
         (["fit"], ["--dataset NAME, or --edges FILE --features FILE"]),
         (["fit", "--edges", "edges.csv"], ["--edges FILE --features FILE"]),
         (["fit", *TABLES], ["--positives FILE"]),
-        (["fit", *TABLES, "--dataset", "cora"], ["either --dataset or --edges"]),
-        (["fit", "--dataset", "cora", "--positives", "positives.csv"], ["--positives goes with --edges"]),
+        (["fit", *TABLES, "--dataset", "cora"], ["--edges goes with CSV files"]),
+        (["fit", "--dataset", "cora", "--positives", "positives.csv"], ["--positives goes with CSV files"]),
         (["fit", "--dataset", "atlantis"], ["no data set named 'atlantis'", "cora, citeseer"]),
         (["fit", "--dataset", "cora", "--labels", "500"], ["cannot label 500 nodes"]),
-        (["fit", "--dataset", "cora", "--labels", "0"], ["labels must be at least 1, got 0"]),
+        (["fit", "--dataset", "cora", "--labels", "0"], ["labels must be a whole number, at least 1; got 0"]),
         (["fit", "--dataset", "cora", "--label-ratio", "2"], ["label_ratio", "2.0"]),
         (["fit", "--dataset", "cora", "--label-ratio-of", "x"], ["label_ratio_of", "'x'"]),
         (["fit", "--dataset", "cora", "--unlabelled", "x"], ["unlabelled", "'x'"]),
-        ([*FIT, "--labels", "5"], ["--labels goes with --dataset"]),
-        ([*FIT, "--unlabelled", "train"], ["--unlabelled goes with --dataset"]),
+        ([*FIT, "--labels", "5"], ["--labels goes with a named --dataset"]),
+        ([*FIT, "--unlabelled", "train"], ["--unlabelled goes with a named --dataset"]),
         ([*FIT, "--resume"], ["--resume needs --out"]),
         ([*FIT, "--resume", "--out", "mine"], ["nothing to resume", "mine.partial"]),
         ([*FIT, "--out", "."], ["exists already"]),
@@ -598,3 +598,44 @@ def test_predict_does_not_overwrite(here, pugnn_main, run_folder):
     assert_refused(pugnn_main("predict", run_folder, *TABLES, "--out", "edges.csv/x"), ["cannot write edges.csv/x"])
     assert_refused(pugnn_main("predict", run_folder, *TABLES, "--out", "x" * 300), ["cannot write", "too long"])
     assert snapshot(here) == before
+
+
+def test_every_option_of_fit_reaches_the_run(here, pugnn_main):
+    method = {
+        "delta": 2,
+        "near_prior": 0.7,
+        "far_prior": 0.2,
+        "alpha": 0.02,
+        "negatives": 7,
+        "set_weights": "size",
+        "labelled_weight": "prior",
+        "empty_set": "dist-pu",
+        "reduction": "pair-mean",
+        "representation": "logit",
+        "supervision": "cross-entropy",
+    }
+    parameters = {
+        "backbone": "sage",
+        "hidden": 5,
+        "dropout": 0.25,
+        "epochs": 3,
+        "learning_rate": 0.02,
+        "weight_decay": 0.001,
+        "threshold": 0.4,
+        "seed": 9,
+    }
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in {**method, **parameters}.items()]
+    result = pugnn_main(*FIT, "--json", *options)
+    record = json.loads(result.out)
+    assert record["method"] == {"name": "pu-gnn", **method}
+    assert {name: record["parameters"][name] for name in parameters} == parameters
+
+
+def test_the_seed_of_info_draws_other_positives(pugnn_main):
+    rings = [json.loads(pugnn_main("info", "--dataset", "cora", "--json", "--seed", s).out)["rings"] for s in "121"]
+    assert rings[0] == rings[2] != rings[1]
+
+
+def test_demo_can_be_resumed(here, pugnn_main):
+    assert_refused(pugnn_main("demo", "--resume"), ["--resume needs --out"])
+    assert_refused(pugnn_main("demo", "--resume", "--out", "none"), ["there is nothing to resume"])

@@ -108,6 +108,20 @@ def test_a_graph_cannot_be_changed():
         graph.indices = np.zeros(2)
 
 
+def test_a_graph_keeps_its_own_copy_of_the_features():
+    for x in (np.ones((2, 1), dtype=np.float32), sp.csr_array(np.ones((2, 1), dtype=np.float32))):
+        graph = Graph.from_edges([0], [1], features=x)
+        (x.data if sp.issparse(x) else x)[:] = 7
+        assert graph.features.sum() == 2
+    with pytest.raises(ValueError, match="read-only"):
+        graph.features.data[0] = 0
+
+
+def test_sources_belong_to_indices():
+    graph = Graph.from_edges([2, 0], [1, 1])
+    assert list(zip(graph.sources.tolist(), graph.indices.tolist(), strict=True)) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+
+
 def test_one_feature_may_be_a_plain_list():
     assert Graph.from_edges([0], [1], features=[1.0, 2.0]).features.tolist() == [[1.0], [2.0]]
 

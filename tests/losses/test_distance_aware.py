@@ -100,18 +100,24 @@ def test_split_by_networkx_distances(delta):
 
 def test_distances_are_measured_on_the_whole_graph():
     path = Graph.from_edges([0, 1, 2], [1, 2, 3])  # node 2 is reached through node 1, which is not in U
-    with pytest.warns(PugnnWarning, match="delta=2 leaves no of 1 unlabelled nodes in the far set"):
+    with pytest.warns(PugnnWarning, match="delta=2 leaves none of the 1 unlabelled nodes in the far set"):
         found = split_near_far(path, np.array([0]), np.array([2]), 2)
     assert found.near.tolist() == [2]
+
+
+def test_unreachable_is_far_for_any_delta():
+    graph = Graph.from_edges([0, 2], [1, 3])
+    found = split_near_far(graph, np.array([0]), np.array([1, 2, 3]), 2**31 - 1)
+    assert (found.near.tolist(), found.far.tolist()) == ([1], [2, 3])
 
 
 def test_warnings_name_the_set_and_a_remedy():
     two = Graph.from_edges([0, 2], [1, 3], num_nodes=100)
     everyone = np.arange(1, 100)
-    with pytest.warns(PugnnWarning, match="only 1 of 99 unlabelled nodes in the near set.*Try a larger delta"):
+    with pytest.warns(PugnnWarning, match="only 1 of the 99 unlabelled nodes in the near set.*Try a larger delta"):
         split_near_far(two, np.array([0]), everyone, 3)
     star = Graph.from_edges(np.zeros(99, dtype=int), np.arange(1, 100))
-    with pytest.warns(PugnnWarning, match="no of 99 unlabelled nodes in the far set.*Try a smaller delta"):
+    with pytest.warns(PugnnWarning, match="none of the 99 unlabelled nodes in the far set.*Try a smaller delta"):
         split_near_far(star, np.array([0]), everyone, 1)
 
 
@@ -136,5 +142,5 @@ def test_bad_settings_are_explained(arguments, message):
 
 
 def test_delta_must_be_positive():
-    with pytest.raises(PugnnError, match="delta must be at least 1 hop, got 0"):
+    with pytest.raises(PugnnError, match="delta must be a whole number, at least 1; got 0"):
         split_near_far(random_graph(5, 0.5, 0), np.array([0]), np.array([1, 2]), 0)

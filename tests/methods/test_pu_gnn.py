@@ -28,13 +28,15 @@ def first_epoch(task: PUTask, method: PUGNN, backbone: str = "gcn") -> dict[str,
     return {name: value for name, value in record.items() if name not in ("epoch", "seconds", "total")}
 
 
-def expected_terms(task: PUTask, method: PUGNN, represent) -> dict[str, float]:
+def expected_terms(task: PUTask, method: PUGNN, represent, **switches) -> dict[str, float]:
     """The objective at the initial weights, put together from its parts."""
     with torch.random.fork_rng():
         torch.manual_seed(derive_seed(0))
         model = make_backbone("gcn", 5, hidden=16, dropout=0.0)
     output = model(GraphInputs(task.graph))
-    terms = DistanceAwareLoss()(output.logit, split_near_far(task.graph, task.labelled, task.unlabelled, method.delta))
+    terms = DistanceAwareLoss(**switches)(
+        output.logit, split_near_far(task.graph, task.labelled, task.unlabelled, method.delta)
+    )
     parts = StructuralRegularizer(method.negatives, method.reduction)(
         represent(output), task.graph, seed=derive_seed(0, 0, 1)
     )
@@ -54,6 +56,26 @@ def expected_terms(task: PUTask, method: PUGNN, represent) -> dict[str, float]:
 def test_objective_is_loss_plus_alpha_times_regulariser(task, representation, represent, reduction):
     method = PUGNN(delta=1, alpha=0.3, negatives=4, representation=representation, reduction=reduction)
     assert first_epoch(task, method) == pytest.approx(expected_terms(task, method, represent), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "switches",
+    [
+        {"near_prior": 0.7, "far_prior": 0.2},
+        {"set_weights": "size"},
+        {"labelled_weight": "prior"},
+        {"empty_set": "dist-pu"},
+    ],
+)
+@pytest.mark.parametrize("delta", [1, 40])
+@pytest.mark.filterwarnings("ignore::pugnn.PugnnWarning")
+def test_switches_of_the_loss_reach_it(switches, delta):
+    graph = Graph.from_edges(range(39), range(1, 40), features=np.random.default_rng(0).normal(size=(40, 5)))
+    task = PUTask.from_positives(graph, np.array([0, 1]))  # on a path δ = 40 leaves the far set empty
+    method = PUGNN(delta=delta, negatives=4, **switches)
+    expected = expected_terms(task, method, lambda output: output.embedding, **switches)
+    assert first_epoch(task, method) == pytest.approx(expected, rel=1e-6)
+    assert ("far" in expected) == (delta == 1)
 
 
 def test_without_alpha_there_is_no_regulariser(task):
@@ -104,10 +126,10 @@ def test_cora_with_27_labels_is_well_above_chance():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alpha": -1.0}, "alpha must not be negative"),
+        ({"alpha": -1.0}, "alpha must be a number and not negative"),
         ({"representation": "z"}, "representation must be one of hidden, activated, logit; got 'z'"),
         ({"supervision": "none"}, "supervision must be distance-aware or cross-entropy"),
-        ({"delta": 0}, "delta must be at least 1"),
+        ({"delta": 0}, "delta must be a whole number"),
     ],
 )
 def test_bad_options_are_explained(task, options, message):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from pugnn.regularizers.lanes import dot, exchange, exponentials
+from pugnn.regularizers.lanes import dot, exchange, exponential
 
 
 @njit
@@ -13,6 +13,14 @@ def _dot(table, left, right):
 @njit
 def _exchange(table, sums, slopes, rows, count, own, shift):
     exchange(table, sums, slopes, rows, count, own, shift)
+
+
+@njit
+def exponentials(values):
+    out = np.empty_like(values)
+    for i in range(len(values)):
+        out[i] = exponential(values[i])
+    return out
 
 
 def table(dtype) -> np.ndarray:

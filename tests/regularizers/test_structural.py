@@ -110,6 +110,16 @@ def test_threads_do_not_change_a_bit():
         assert all(torch.equal(one, other) for other in others)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_extreme_products_leave_the_gradient_finite(dtype, sign):
+    graph = Graph.from_edges([0, 1], [1, 2], num_nodes=4)
+    z = torch.full((4, 16), 30.0, dtype=dtype)
+    z[2:] *= sign
+    for value in with_gradient(kernel, z, graph, 5, 0):
+        assert torch.isfinite(value).all()
+
+
 def test_sampled_sum_estimates_the_expectation():
     """The mean over many draws comes close to K times the exact mean over all non-neighbours."""
     graph = random_graph(12, 0.3, seed=2)
@@ -147,7 +157,10 @@ def test_a_graph_without_edges_costs_nothing():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"negatives": 0}, "negatives must be at least 1"), ({"reduction": "mean"}, "reduction must be sum, edge-mean")],
+    [
+        ({"negatives": 0}, "negatives must be a whole number"),
+        ({"reduction": "mean"}, "reduction must be sum, edge-mean"),
+    ],
 )
 def test_bad_settings_are_explained(arguments, message):
     with pytest.raises(PugnnError, match=message):

@@ -174,8 +174,10 @@ def test_without_matplotlib_only_the_picture_is_missing(task, tmp_path, monkeypa
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"] + ["matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    run = train_into_folder(classifier(), task, RunFolder(tmp_path / "mine"), source={})
+    with pytest.warns(PugnnWarning, match=r"training\.png is left out.*pip install 'pugnn\[plot\]'"):
+        run = train_into_folder(classifier(), task, RunFolder(tmp_path / "mine"), source={})
     assert names(run.path) == [name for name in FILES if name != "training.png"]
+    assert run.record["warnings"][-1].startswith("training.png is left out")
 
 
 # ---------------------------------------------------------------------- runs that go wrong

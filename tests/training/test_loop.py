@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from conftest import random_graph
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.graph import Graph
 from pugnn.training import Checkpoint, TrainingSettings, derive_seed, score, train
 from pugnn.training import progress as progress_module
 
@@ -96,15 +97,26 @@ def test_a_loss_that_is_not_finite_stops_with_advice(graph):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"epochs": 0}, "epochs must be at least 1, got 0"),
+        ({"epochs": 0}, "epochs must be a whole number, at least 1; got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be positive"),
         ({"weight_decay": -1.0}, "weight_decay must not be negative"),
-        ({"seed": -1}, "seed must not be negative"),
+        ({"seed": -1}, "seed must be a whole number, at least 0; got -1"),
     ],
 )
 def test_bad_settings_are_explained(arguments, message):
     with pytest.raises(PugnnError, match=message):
         TrainingSettings(**arguments)
+
+
+@pytest.mark.parametrize(("backbone", "used"), [("gcn", True), ("appnp", True), ("gin", False), ("sage", False)])
+def test_weights_that_play_no_part_are_mentioned(backbone, used):
+    graph = Graph.from_edges([0, 1], [1, 2], features=np.eye(3), weights=[1.0, 5.0])
+    settings = TrainingSettings(epochs=1, backbone=backbone)
+    if used:
+        train(graph, objective, settings)
+    else:
+        with pytest.warns(PugnnWarning, match=f"backbone {backbone} does not use them. Take gcn"):
+            train(graph, objective, settings)
 
 
 def test_unknown_devices_are_explained(graph):
@@ -169,8 +181,6 @@ def test_progress_can_be_silent(monkeypatch):
 
 def test_sparse_and_dense_features_train_alike(graph):
     import scipy.sparse as sp
-
-    from pugnn.graph import Graph
 
     source = np.repeat(np.arange(20), graph.degrees)
     sparse = Graph.from_edges(source, graph.indices, features=sp.csr_array(graph.features))

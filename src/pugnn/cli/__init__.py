@@ -57,7 +57,7 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment]
         try:
-            app()
+            app(prog_name="pugnn")
         except PugnnError as error:
             errors.print(f"[red]error:[/] {escape(str(error))}")
             sys.exit(2)

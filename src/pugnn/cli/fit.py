@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.options import METHOD, OUTPUT, TRAINING, read_source
+from pugnn.cli.options import METHOD, TRAINING, read_source
 from pugnn.errors import PugnnError
 
 
@@ -19,17 +17,13 @@ def fit(
     features: options.Features = None,
     positives: options.Positives = None,
     keep_isolated: options.KeepIsolated = False,
-    label_ratio: options.LabelRatio = 0.01,
-    label_ratio_of: options.LabelRatioOf = "all_nodes",
+    label_ratio: options.LabelRatio = None,
+    label_ratio_of: options.LabelRatioOf = None,
     labels: options.Labels = None,
-    unlabelled: options.UnlabelledNodes = "all",
+    unlabelled: options.UnlabelledNodes = None,
     seed: options.Seed = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="The run folder; by default runs/NAME-1, -2, …", rich_help_panel=OUTPUT)
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run that was stopped; needs --out.", rich_help_panel=OUTPUT)
-    ] = False,
+    out: options.Out = None,
+    resume: options.Resume = False,
     as_json: options.Json = False,
     delta: Annotated[int, typer.Option(help="Hops up to which a node is near.", rich_help_panel=METHOD)] = 3,
     near_prior: Annotated[
@@ -92,11 +86,6 @@ def fit(
 
         pugnn fit --edges edges.csv --features features.csv --positives positives.csv --out runs/mine --resume
     """
-    from pugnn.methods import make_method
-    from pugnn.runs import RunFolder, next_free, train_into_folder
-
-    if resume and out is None:
-        raise PugnnError("--resume needs --out, the name of the run that was stopped")
     source = read_source(
         dataset=dataset,
         edges=edges,
@@ -112,7 +101,9 @@ def fit(
     if source.task is None:
         raise PugnnError("say which nodes are known positives: --positives FILE")
 
+    from pugnn.cli.training import train_and_show
     from pugnn.estimator import PUNodeClassifier
+    from pugnn.methods import make_method
 
     method = make_method(
         "pu-gnn",
@@ -141,20 +132,7 @@ def fit(
         device=device,
     )
     name = dataset or (edges.stem if edges else "run")
-    folder = RunFolder(out if out is not None else next_free(Path("runs"), name), resume=resume)
-    try:
-        run = train_into_folder(estimator, source.task, folder, source=source.description, truth=source.benchmark)
-    except KeyboardInterrupt:
-        if folder.checkpoint.exists():
-            typer.echo(f"stopped; the same options with --out {folder.path} --resume go on from here", err=True)
-        raise
-    if as_json:
-        typer.echo(json.dumps({"folder": str(run.path), **run.record}))
-        return
-
-    from pugnn.cli.tables import print_run
-
-    print_run(run, source)
+    train_and_show(estimator, source, name=name, out=out, resume=resume, as_json=as_json)
 
 
 def _number(threshold: str) -> float:

@@ -24,8 +24,8 @@ def info(
     features: options.Features = None,
     positives: options.Positives = None,
     keep_isolated: options.KeepIsolated = False,
-    label_ratio: options.LabelRatio = 0.01,
-    label_ratio_of: options.LabelRatioOf = "all_nodes",
+    label_ratio: options.LabelRatio = None,
+    label_ratio_of: options.LabelRatioOf = None,
     labels: options.Labels = None,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -56,6 +56,7 @@ def info(
     record: dict[str, Any] = {
         **source.description,
         **asdict(graph_statistics(source.graph)),
+        "weighted": source.graph.weights is not None,
         "cleaning": asdict(source.graph.cleaning),
     }
     if source.task is not None:
@@ -90,19 +91,18 @@ def _rings(source: Source) -> list[dict[str, Any]]:
 
 
 def _homophily(source: Source, task: PUTask) -> dict[str, Any]:
-    """How many neighbours of known positives are known positives, against what chance would give."""
+    """How many links of known positives lead to known positives, against what chance would give."""
     import numpy as np
 
     from pugnn.graph import edge_homophily
 
     known = np.zeros(source.graph.num_nodes, dtype=bool)
     known[task.labelled] = True
-    ends = np.repeat(np.arange(source.graph.num_nodes), source.graph.degrees)
-    neighbours = source.graph.indices[known[ends]]
+    neighbours = source.graph.indices[known[source.graph.sources]]
     chance = (len(task.labelled) - 1) / max(source.graph.num_nodes - 1, 1)
     result: dict[str, Any] = {
-        "neighbours_of_known": len(neighbours),
-        "known_among_them": int(known[neighbours].sum()),
+        "links_of_known": len(neighbours),
+        "to_known": int(known[neighbours].sum()),
         "expected_by_chance": round(chance * len(neighbours), 2),
     }
     if source.benchmark is not None:
@@ -122,7 +122,8 @@ def _print(record: dict[str, Any], source: Source) -> None:
         (name.replace("_", " "), f"{record[name]:,}" if isinstance(record[name], int) else f"{record[name]:.2f}")
         for name in ("nodes", "edges", "features", "isolated", "components", "largest_component", "mean_degree")
     ]
-    console.print(pairs_table("Graph", [*rows, ("cleaning", str(source.graph.cleaning))]))
+    rows += [("weights", "yes" if record["weighted"] else "no"), ("cleaning", str(source.graph.cleaning))]
+    console.print(pairs_table("Graph", rows))
     if "rings" not in record:
         console.print("No positives given: add --positives FILE to see rings and homophily.")
         return
@@ -140,8 +141,8 @@ def _print(record: dict[str, Any], source: Source) -> None:
     console.print(table)
     mixing = record["homophily"]
     words = (
-        f"Of {mixing['neighbours_of_known']:,} neighbours of known positives, {mixing['known_among_them']:,} are known "
-        f"positives themselves; chance would give {mixing['expected_by_chance']:.1f}."
+        f"Of {mixing['links_of_known']:,} links of known positives, {mixing['to_known']:,} lead to known positives; "
+        f"chance would give {mixing['expected_by_chance']:.1f}."
     )
     if mixing["expected_by_chance"] < TOO_FEW:
         words += " That is too few to tell whether positives keep together."

@@ -35,25 +35,33 @@ KeepIsolated = Annotated[
     bool, typer.Option("--keep-isolated", help="Keep nodes that have features but no edge.", rich_help_panel=DATA)
 ]
 LabelRatio = Annotated[
-    float,
-    typer.Option(help="Share of nodes to draw as known positives from a named data set.", rich_help_panel=DATA),
+    float | None,
+    typer.Option(
+        help="Share of nodes to draw as known positives from a named data set; 0.01 if nothing is said.",
+        rich_help_panel=DATA,
+    ),
 ]
 LabelRatioOf = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="What it is a share of: all_nodes, all_positives, train_positives or train_nodes.", rich_help_panel=DATA
+        help="What it is a share of: all_nodes (if nothing is said), all_positives, train_positives or train_nodes.",
+        rich_help_panel=DATA,
     ),
 ]
 Labels = Annotated[
     int | None, typer.Option(help="Number of known positives to draw, instead of a share.", rich_help_panel=DATA)
 ]
 UnlabelledNodes = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--unlabelled",
-        help="Nodes the loss takes as unlabelled: all, or those of the train split (named data sets).",
+        help="Nodes the loss takes as unlabelled: all (if nothing is said), or those of the train split.",
         rich_help_panel=DATA,
     ),
+]
+Out = Annotated[Path | None, typer.Option(help="The run folder; by default runs/NAME-1, -2, …", rich_help_panel=OUTPUT)]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with a run that was stopped; needs --out.", rich_help_panel=OUTPUT)
 ]
 Seed = Annotated[int, typer.Option(help="Decides everything random; the same seed repeats the run exactly.", min=0)]
 Json = Annotated[
@@ -74,15 +82,15 @@ class Source:
 
 def read_source(
     *,
-    dataset: str | None,
-    edges: Path | None,
-    features: Path | None,
-    positives: Path | None,
+    dataset: str | None = None,
+    edges: Path | None = None,
+    features: Path | None = None,
+    positives: Path | None = None,
     keep_isolated: bool = False,
-    label_ratio: float = 0.01,
-    label_ratio_of: str = "all_nodes",
+    label_ratio: float | None = None,
+    label_ratio_of: str | None = None,
     labels: int | None = None,
-    unlabelled: str = "all",
+    unlabelled: str | None = None,
     seed: int = 0,
     draw: bool = True,
 ) -> Source:
@@ -90,37 +98,58 @@ def read_source(
 
     ``draw`` says whether known positives are drawn from a named data set.
     """
-    from pugnn.data import PUTask, draw_benchmark, load_dataset
-    from pugnn.data.tables import read_graph, read_positives
-
+    for_tables: dict[str, object] = {"--edges": edges, "--features": features, "--positives": positives}
+    for_draws: dict[str, object] = {
+        "--labels": labels,
+        "--label-ratio": label_ratio,
+        "--label-ratio-of": label_ratio_of,
+        "--unlabelled": unlabelled,
+    }
     if dataset is not None:
-        given = [name for name, value in (("--edges", edges), ("--features", features)) if value is not None]
-        if given:
-            raise PugnnError(f"give either --dataset or {given[0]}, not both")
-        if positives is not None:
-            raise PugnnError("--positives goes with --edges and --features; a named data set draws its own (--labels)")
-        data = load_dataset(dataset)
-        if not draw:
-            return Source(data.graph, {"dataset": dataset})
-        benchmark = draw_benchmark(
-            data,
-            label_ratio=None if labels is not None else label_ratio,
-            label_ratio_of=label_ratio_of,  # type: ignore[arg-type]
-            labels=labels,
-            unlabelled=unlabelled,  # type: ignore[arg-type]
-            seed=seed,
-        )
-        description = {"dataset": dataset, "label_ratio_of": label_ratio_of, "unlabelled": unlabelled}
-        classes = [data.class_names[label] for label in data.labels]
-        return Source(data.graph, description, benchmark.task, benchmark, classes)
+        for_tables["--keep-isolated"] = True if keep_isolated else None
+    for option, value in (for_draws if dataset is None else for_tables).items():
+        if value is not None:
+            other = "a named --dataset" if dataset is None else "CSV files; a named data set brings its own"
+            raise PugnnError(f"{option} goes with {other}")
+    if dataset is not None:
+        return _from_dataset(dataset, label_ratio, label_ratio_of, labels, unlabelled, seed, draw)
     if edges is None or features is None:
         raise PugnnError("say what to read: --dataset NAME, or --edges FILE --features FILE")
-    for option, asked in (("--labels", labels is not None), ("--unlabelled", unlabelled != "all")):
-        if asked:
-            raise PugnnError(f"{option} goes with --dataset; with --edges the positives come from --positives FILE")
+
+    from pugnn.data import PUTask
+    from pugnn.data.tables import read_graph, read_positives
+
     graph = read_graph(edges, features, keep_isolated=keep_isolated)
     description = {"edges_file": str(edges), "features_file": str(features)}
     if positives is None:
         return Source(graph, description)
     task = PUTask.from_positives(graph, read_positives(positives, graph))
     return Source(graph, {**description, "positives_file": str(positives)}, task)
+
+
+def _from_dataset(
+    name: str,
+    label_ratio: float | None,
+    label_ratio_of: str | None,
+    labels: int | None,
+    unlabelled: str | None,
+    seed: int,
+    draw: bool,
+) -> Source:
+    from pugnn.data import draw_benchmark, load_dataset
+
+    if labels is not None and (label_ratio is not None or label_ratio_of is not None):
+        raise PugnnError("give either --labels or --label-ratio, not both")
+    data = load_dataset(name)
+    if not draw:
+        return Source(data.graph, {"dataset": name})
+    protocol: dict[str, Any] = {"labels": labels}
+    if labels is None:
+        protocol = {
+            "label_ratio": 0.01 if label_ratio is None else label_ratio,
+            "label_ratio_of": label_ratio_of or "all_nodes",
+        }
+    protocol |= {"unlabelled": unlabelled or "all", "seed": seed}
+    benchmark = draw_benchmark(data, **protocol)
+    classes = [data.class_names[label] for label in data.labels]
+    return Source(data.graph, {"dataset": name, **protocol}, benchmark.task, benchmark, classes)

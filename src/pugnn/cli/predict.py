@@ -41,13 +41,12 @@ def predict(
         dataset=dataset,
         edges=edges,
         features=features,
-        positives=None,
         keep_isolated=keep_isolated,
         seed=seed,
         draw=False,
     )
     scores = estimator.predict_proba(source.graph)[:, 1]
-    decisions = estimator.predict(source.graph)
+    decisions = (scores >= estimator.threshold_).astype(int)
     write_scores(out, source.graph.ids, scores, decisions)
     result = {"scores": str(out), "nodes": len(scores), "positive": int(decisions.sum())}
     if as_json:

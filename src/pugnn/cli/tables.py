@@ -70,11 +70,12 @@ def _summary(run: Run, source: Source) -> Table:
         classes = source.class_of_node or []
         names = sorted({classes[node] for node in np.flatnonzero(source.benchmark.positive)})
         known += f"; {int(source.benchmark.positive.sum()):,} are truly positive ({', '.join(names)})"
-    found = int((run.scores >= record["threshold"]).sum())
+    unlabelled = np.setdiff1d(np.arange(graph.num_nodes), source.task.labelled)
+    found = int((run.scores[unlabelled] >= record["threshold"]).sum())
     rows = [
         ("graph", f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {graph.num_features:,} features"),
         ("known", known),
-        ("found", f"{found:,} nodes with a score of {record['threshold']:.3g} or more{_hint(found, graph.num_nodes)}"),
+        ("found", f"{found:,} unlabelled nodes score {record['threshold']:.3g} or more{_hint(found, len(unlabelled))}"),
     ]
     metrics = record["metrics"]
     if metrics is not None:

@@ -22,7 +22,7 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
             * a boolean mask, one entry per node;
             * a vector of 1 and 0, or of 1 and −1, one entry per node;
             * ids of the positives;
-            * positions of the positives, where none of the graph's ids is a number itself.
+            * positions of the positives, where no id of the graph is a number, or text that reads like one of them.
 
     Example:
         >>> graph = Graph.from_edges(["a", "b"], ["b", "c"], ids=["a", "b", "c"])
@@ -48,10 +48,19 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
                 "a known negative here, set it to 0 to leave it unlabelled."
             )
         found = np.flatnonzero(given == 1)
+    elif given.dtype.kind in "iuf" and len(np.unique(given)) < len(given) and np.isin(given, (-1, 0, 1)).all():
+        raise PugnnError(f"a vector of positives needs one entry per node: got {len(given)} for {n} nodes")
     elif given.dtype.kind in "iu" and not any(isinstance(node_id, Real) for node_id in graph.ids.tolist()):
         if len(given) and (given.min() < 0 or given.max() >= n):
             outside = given[(given < 0) | (given >= n)][0]
             raise PugnnError(f"position {outside} among the positives is not in the graph (0 to {n - 1})")
+        names = set(graph.ids.tolist())
+        alike = [text for text in map(str, given.tolist()) if text in names]
+        if alike:
+            raise PugnnError(
+                f"the positives are whole numbers, but the graph's ids are text such as {alike[0]!r}: give them as "
+                "text, or as a mask"
+            )
         found = np.unique(given)
     else:
         # From a list itself where there is one: an array would have made all of its ids the same type.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.data.dataset import Dataset
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, require_whole
 from pugnn.graph import Graph
 
 RatioOf = Literal["all_nodes", "all_positives", "train_positives", "train_nodes"]
@@ -89,7 +89,7 @@ def draw_benchmark(
     rng = np.random.default_rng(seed)
     nodes = rng.permutation(dataset.graph.num_nodes)
     train, test = np.sort(nodes[: dataset.train_size]), np.sort(nodes[dataset.train_size :])
-    candidates = train[dataset.positive[train]]
+    candidates = train[dataset.positive[train] & ~dataset.missing[train]]
     if label_ratio is not None:
         if not 0 < label_ratio <= 1:
             raise PugnnError(f"label_ratio must lie between 0 and 1, got {label_ratio}")
@@ -101,8 +101,7 @@ def draw_benchmark(
         }[label_ratio_of]
         labels = max(1, round(label_ratio * base))
     assert labels is not None
-    if labels < 1:
-        raise PugnnError(f"labels must be at least 1, got {labels}")
+    require_whole("labels", labels, 1)
     if labels > len(candidates):
         raise PugnnError(
             f"cannot label {labels} nodes: the training split of {dataset.name} holds {len(candidates)} positives. "

@@ -115,6 +115,9 @@ def _read_edges(path: Path, row_of: dict[str, int], features: Path) -> tuple[lis
         if columns is None:
             columns = _columns(path, row, ("source", "target"))
             weight_column = row.index("weight") if "weight" in row else None
+            nearly = [name for name in row if name.lower() in ("weight", "weights") and name != "weight"]
+            if nearly:  # other columns are nobody's concern, but weights that are passed over would be missed
+                raise PugnnError(f"{path} has a column {nearly[0]!r}; rename it to 'weight', or remove it")
             continue
         ends = [row[at] for at in columns]
         for end in ends:
@@ -160,7 +163,7 @@ def _columns(path: Path, header: list[str], wanted: tuple[str, ...]) -> tuple[in
     for name in wanted:
         if header.count(name) != 1:
             other_separator = len(header) == 1 and any(mark in header[0] for mark in ";\t|")
-            remedy = "Separate the columns by commas." if other_separator else "Rename it."
+            remedy = "Separate the columns by commas." if other_separator else f"Rename the right one to {name!r}."
             raise PugnnError(
                 f"{path} needs one column named {name!r} in its header line, which has {shorten(header)}. {remedy}"
             )

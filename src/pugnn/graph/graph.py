@@ -97,6 +97,9 @@ class Graph:
                 object.__setattr__(self, name, _read_only(array))
         if isinstance(self.features, np.ndarray):
             object.__setattr__(self, "features", _read_only(self.features))
+        else:
+            for part in (self.features.data, self.features.indices, self.features.indptr):
+                part.flags.writeable = False
 
     # ------------------------------------------------------------------ sizes and look-ups
 
@@ -119,6 +122,11 @@ class Graph:
     def degrees(self) -> NDArray[np.int64]:
         """Number of neighbours of each node, shape ``(N,)``."""
         return np.diff(self.indptr)
+
+    @cached_property
+    def sources(self) -> NDArray[np.int32]:
+        """The node that each entry of ``indices`` is a neighbour of, shape ``(2E,)``."""
+        return np.repeat(np.arange(self.num_nodes, dtype=np.int32), self.degrees)
 
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """Sorted positions of the neighbours of the node at position ``node``."""
@@ -267,8 +275,7 @@ class Graph:
         import torch
         from torch_geometric.data import Data
 
-        sources = np.repeat(np.arange(self.num_nodes), self.degrees)
-        edge_index = torch.from_numpy(np.stack([sources, self.indices.astype(np.int64)]))
+        edge_index = torch.from_numpy(np.stack([self.sources, self.indices]).astype(np.int64))
         if isinstance(self.features, np.ndarray):
             x = torch.from_numpy(self.features.copy())
         else:
@@ -349,11 +356,11 @@ def _as_weights(weights: ArrayLike, rows: int) -> NDArray[np.float32]:
 
 def _as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
     if sp.issparse(features):
-        matrix = sp.csr_array(features, dtype=np.float32)
+        matrix = sp.csr_array(features, dtype=np.float32, copy=True)
         matrix.sum_duplicates()
         return matrix
     try:
-        dense = np.ascontiguousarray(features, dtype=np.float32)
+        dense = np.array(features, dtype=np.float32, order="C")  # a copy: what callers do to theirs stays theirs
     except (TypeError, ValueError) as error:
         raise PugnnError(f"features must be a matrix of numbers: {error}") from None
     return dense[:, None] if dense.ndim == 1 else dense

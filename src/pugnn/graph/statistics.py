@@ -48,7 +48,6 @@ def edge_homophily(graph: Graph, labels: NDArray[np.generic]) -> float:
         >>> edge_homophily(path, np.array([1, 1, 0, 0]))  # doctest: +ELLIPSIS
         0.66...
     """
-    sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
-    if not len(sources):
+    if not graph.num_edges:
         return float("nan")
-    return float((labels[sources] == labels[graph.indices]).mean())
+    return float((labels[graph.sources] == labels[graph.indices]).mean())

@@ -23,8 +23,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.graph import Graph, hop_distances
+from pugnn.errors import PugnnError, PugnnWarning, require_whole
+from pugnn.graph import UNREACHABLE, Graph, hop_distances
 
 #: A set that holds this share of the unlabelled nodes leaves next to nothing for the other.
 SATURATED = 0.98
@@ -57,9 +57,9 @@ def split_near_far(graph: Graph, labelled: NDArray[np.int64], unlabelled: NDArra
         unlabelled: positions of the nodes that enter the loss as unlabelled, shape ``(n_U,)``.
         delta: largest distance that counts as near.
     """
-    if delta < 1:
-        raise PugnnError(f"delta must be at least 1 hop, got {delta}")
-    is_near = hop_distances(graph, labelled, cap=delta)[unlabelled] <= delta
+    require_whole("delta", delta, 1)
+    distance = hop_distances(graph, labelled, cap=delta)[unlabelled]
+    is_near = (distance <= delta) & (distance != UNREACHABLE)
     parts = (labelled, unlabelled[is_near], unlabelled[~is_near])
     sets = NearFar(*(torch.from_numpy(np.array(part)) for part in parts))
     for name, members, remedy in (
@@ -67,9 +67,9 @@ def split_near_far(graph: Graph, labelled: NDArray[np.int64], unlabelled: NDArra
         ("far", sets.far, "a smaller delta"),
     ):
         if len(members) <= (1 - SATURATED) * len(unlabelled):
-            much = "no" if not len(members) else f"only {len(members):,}"
+            much = "none" if not len(members) else f"only {len(members):,}"
             warnings.warn(
-                f"delta={delta} leaves {much} of {len(unlabelled):,} unlabelled nodes in the {name} set, so "
+                f"delta={delta} leaves {much} of the {len(unlabelled):,} unlabelled nodes in the {name} set, so "
                 f"distance says little here. Try {remedy}; `pugnn info` shows the number of nodes at each distance.",
                 PugnnWarning,
                 stacklevel=2,

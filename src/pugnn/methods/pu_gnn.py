@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -72,8 +73,8 @@ class PUGNN:
         progress: bool = False,
     ) -> FittedMethod:
         """Train on what the task shows."""
-        if not self.alpha >= 0:
-            raise PugnnError(f"alpha must not be negative, got {self.alpha}")
+        if not 0 <= self.alpha < math.inf:
+            raise PugnnError(f"alpha must be a number and not negative, got {self.alpha}")
         if self.representation not in REPRESENTATIONS:
             raise PugnnError(f"representation must be one of {', '.join(REPRESENTATIONS)}; got {self.representation!r}")
         if self.supervision not in ("distance-aware", "cross-entropy"):

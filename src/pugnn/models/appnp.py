@@ -25,6 +25,8 @@ class APPNP(Backbone):
         restart: β, the probability of going back to the start.
     """
 
+    uses_weights = True
+
     def __init__(
         self,
         num_features: int,

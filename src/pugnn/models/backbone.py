@@ -29,9 +29,11 @@ class Backbone(nn.Module):
 
     Attributes:
         first_layer: the module whose parameters get weight decay (Kipf & Welling decay the first layer alone).
+        uses_weights: edge weights play a part.
     """
 
     first_layer: nn.Module
+    uses_weights: bool = False
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, require_whole
 from pugnn.models.appnp import APPNP
 from pugnn.models.backbone import Backbone
 from pugnn.models.gat import GAT
@@ -32,8 +32,7 @@ def make_backbone(name: str, num_features: int, *, hidden: int, dropout: float) 
             "the graph has no features, and a graph neural network needs some. Without attributes, "
             "give each node its own: features=scipy.sparse.eye_array(number_of_nodes, format='csr')"
         )
-    if hidden < 1:
-        raise PugnnError(f"hidden must be at least 1, got {hidden}")
+    require_whole("hidden", hidden, 1)
     if not 0.0 <= dropout < 1.0:
         raise PugnnError(f"dropout must lie in [0, 1), got {dropout}")
     return BACKBONES[name](num_features, hidden=hidden, dropout=dropout)

@@ -27,6 +27,8 @@ class GCN(Backbone):
         linear_head: two convolutions and a linear layer instead of two convolutions.
     """
 
+    uses_weights = True
+
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, linear_head: bool = False) -> None:
         super().__init__()
         self.first_layer = InputLinear(num_features, hidden, dropout=dropout)

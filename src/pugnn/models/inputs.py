@@ -54,5 +54,5 @@ class GraphInputs:
     @cached_property
     def edge_index(self) -> Tensor:
         """Both directions of every edge as two rows of positions, shape ``(2, 2E)``, for PyG's layers."""
-        sources = np.repeat(np.arange(self.graph.num_nodes), self.graph.degrees)
-        return torch.from_numpy(np.stack([sources, self.graph.indices.astype(np.int64)])).to(self.device)
+        pairs = np.stack([self.graph.sources, self.graph.indices])
+        return torch.from_numpy(pairs.astype(np.int64)).to(self.device)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
@@ -129,7 +129,7 @@ def _exponential(x):  # type: ignore[no-untyped-def]
 
 
 def _exp_double(x):  # type: ignore[no-untyped-def]
-    return np.exp(x)
+    return np.exp(min(max(x, -700.0), 700.0))
 
 
 def _exp_single(x):  # type: ignore[no-untyped-def]
@@ -156,12 +156,3 @@ def _from_bits(_context, bits):  # type: ignore[no-untyped-def]
         return builder.bitcast(arguments[0], ir.FloatType())
 
     return types.float32(types.int32), generate
-
-
-@njit(cache=True)
-def exponentials(values):  # type: ignore[no-untyped-def]
-    """The exponential of every entry of an array: the compiled function for tests."""
-    out = np.empty_like(values)
-    for i in range(len(values)):
-        out[i] = exponential(values[i])
-    return out

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, require_whole
 from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
 from pugnn.regularizers.structural_cpu import structural_sums_cpu
 
@@ -44,8 +44,7 @@ class StructuralRegularizer:
     reduction: Literal["sum", "edge-mean", "pair-mean"] = "edge-mean"
 
     def __post_init__(self) -> None:
-        if self.negatives < 1:
-            raise PugnnError(f"negatives must be at least 1 draw per edge, got {self.negatives}")
+        require_whole("negatives", self.negatives, 1)
         if self.reduction not in ("sum", "edge-mean", "pair-mean"):
             raise PugnnError(f"reduction must be sum, edge-mean or pair-mean; got {self.reduction!r}")
 
@@ -74,7 +73,7 @@ def structural_sums_reference(embedding: Tensor, graph: Graph, negatives: int, *
 
     It holds all 2E · K pairs at once, so memory grows with their number times d.
     """
-    sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+    sources = graph.sources.astype(np.int64)
     drawn = sample_non_neighbours(graph, sources, negatives, seed=seed)
     pairs_from = np.repeat(sources, negatives)[drawn.ravel() != NO_NEGATIVE]
     pairs_to = drawn.ravel()[drawn.ravel() != NO_NEGATIVE].astype(np.int64)

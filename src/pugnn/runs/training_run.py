@@ -27,6 +27,8 @@ from pugnn.metrics import accuracy, average_precision, f1, macro_f1, roc_auc
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.writers import plot_log, write_log, write_scores
 
+NO_PICTURE = "training.png is left out, because matplotlib is not installed. To get it: pip install 'pugnn[plot]'"
+
 
 @dataclass(frozen=True)
 class Run:
@@ -57,7 +59,8 @@ def train_into_folder(
     """
     started = time.perf_counter()
     try:
-        with _noted_warnings() as noted:
+        noted: list[str] = []
+        with _noted_warnings(noted):
             estimator.fit(task.graph, _mask(task), unlabelled=task.unlabelled, checkpoint=folder.checkpoint)
         trained = time.perf_counter()
         scores = estimator.predict_proba()[:, 1]
@@ -66,13 +69,15 @@ def train_into_folder(
             folder.partial / "scores.csv",
             task.graph.ids,
             scores,
-            estimator.predict(),
+            (scores >= estimator.threshold_).astype(np.int64),
             known=_mask(task),
             distances=distances,
         )
         estimator.save(folder.partial / "model.safetensors")
         write_log(folder.partial / "log.csv", estimator.log_)
-        plot_log(folder.partial / "training.png", estimator.log_)
+        if not plot_log(folder.partial / "training.png", estimator.log_):
+            with _noted_warnings(noted):
+                warnings.warn(NO_PICTURE, PugnnWarning, stacklevel=2)
         record = _record(estimator, task, source)
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
         record["warnings"] = noted
@@ -90,9 +95,8 @@ def train_into_folder(
 
 
 @contextmanager
-def _noted_warnings() -> Iterator[list[str]]:
+def _noted_warnings(noted: list[str]) -> Iterator[None]:
     """Collect our own warnings while they are shown as ever."""
-    noted: list[str] = []
     with warnings.catch_warnings():
         show = warnings.showwarning
 
@@ -102,7 +106,7 @@ def _noted_warnings() -> Iterator[list[str]]:
             show(message, category, *rest)
 
         warnings.showwarning = note  # type: ignore[assignment]
-        yield noted
+        yield
 
 
 def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) -> dict[str, Any]:
@@ -136,7 +140,7 @@ def _record(estimator: PUNodeClassifier, task: PUTask, source: dict[str, Any]) -
         "data": {**source, **asdict(graph_statistics(task.graph)), "cleaning": asdict(task.graph.cleaning)},
         "labelled": len(task.labelled),
         "unlabelled": len(task.unlabelled),
-        **estimator.settings_record(),
+        **estimator.settings_,
         "threshold": estimator.threshold_,
         "prior": estimator.prior_,
         "versions": {

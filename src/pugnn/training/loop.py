@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, GraphInputs, Output, make_backbone
 from pugnn.training.checkpoint import Checkpoint, Log
@@ -56,6 +57,13 @@ def train(
         model = make_backbone(
             settings.backbone, graph.num_features, hidden=settings.hidden, dropout=settings.dropout
         ).to(device)
+        if graph.weights is not None and not model.uses_weights:
+            warnings.warn(
+                f"the graph has edge weights, but the backbone {settings.backbone} does not use them. "
+                "Take gcn, gcn-linear or appnp, or give no weights.",
+                PugnnWarning,
+                stacklevel=4,
+            )
         optimizer = _adam(model, settings)
         log = checkpoint.restore(model, optimizer) if checkpoint else []
         model.train()

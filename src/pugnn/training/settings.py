@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from numbers import Real
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, require_whole
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,12 @@ class TrainingSettings:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        if self.epochs < 1:
-            raise PugnnError(f"epochs must be at least 1, got {self.epochs}")
+        for name, least in (("hidden", 1), ("epochs", 1), ("seed", 0)):
+            require_whole(name, getattr(self, name), least)
+        for name in ("dropout", "learning_rate", "weight_decay"):
+            if not isinstance(getattr(self, name), Real) or not math.isfinite(getattr(self, name)):
+                raise PugnnError(f"{name} must be a number, got {getattr(self, name)!r}")
         if not self.learning_rate > 0:
             raise PugnnError(f"learning_rate must be positive, got {self.learning_rate}")
         if not self.weight_decay >= 0:
             raise PugnnError(f"weight_decay must not be negative, got {self.weight_decay}")
-        if self.seed < 0:
-            raise PugnnError(f"seed must not be negative, got {self.seed}")
