@@ -26,7 +26,7 @@ def random_graph(nodes: int, probability: float, seed: int, features: int = 3) -
 
 def special_graphs() -> dict[str, Graph]:
     """Graphs at the edges of what can occur."""
-    hub = 30
+    hub = 300
     spokes = [(0, other) for other in range(1, hub - 1)]  # one node, the last, is not joined to the hub
     ring = [(i, i + 1) for i in range(1, hub - 1)]
     everyone = [(i, j) for i in range(6) for j in range(i)]

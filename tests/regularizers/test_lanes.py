@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from pugnn.regularizers.lanes import dot, exchange, exponential
+from pugnn.regularizers.lanes import collect, dot, exchange, exponential
 
 
 @njit
@@ -23,6 +23,11 @@ def exponentials(values):
     return out
 
 
+@njit
+def _collect(table, sums, slopes, rows, count, own, shift):
+    collect(table, sums, slopes, rows, count, own, shift)
+
+
 def table(dtype) -> np.ndarray:
     return np.random.default_rng(0).normal(size=5 * 32).astype(dtype)
 
@@ -36,7 +41,8 @@ def test_dot_of_sixteen(dtype):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_exchange_row_by_row(dtype, count):
+@pytest.mark.parametrize(("function", "both_ends"), [(_exchange, True), (_collect, False)])
+def test_rows_are_added_one_by_one(dtype, count, function, both_ends):
     numbers, slopes = table(dtype), np.array([0.5, -2.0, 3.0], dtype=dtype)
     rows = np.array([0, 96, 0])  # a row may come twice
     sums = np.ones_like(numbers)
@@ -44,8 +50,8 @@ def test_exchange_row_by_row(dtype, count):
     for t in range(count):
         for c in range(16):
             expected[64 + 16 + c] += slopes[t] * numbers[rows[t] + 16 + c]
-            expected[rows[t] + 16 + c] += slopes[t] * numbers[64 + 16 + c]
-    _exchange(numbers, sums, slopes, rows, count, 64 + 16, 16)
+            expected[rows[t] + 16 + c] += both_ends * slopes[t] * numbers[64 + 16 + c]
+    function(numbers, sums, slopes, rows, count, 64 + 16, 16)
     assert np.allclose(sums, expected, rtol=1e-5)
 
 

@@ -17,6 +17,7 @@ from numba import njit, uint64
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.graph.graph import Graph
+from pugnn.graph.random import random_below, random_bits
 
 #: Stands for "there is none": the node is joined to every other node.
 NO_NEGATIVE = -1
@@ -44,23 +45,6 @@ def sample_non_neighbours(graph: Graph, anchors: ArrayLike, draws: int, *, seed:
     rows = np.ascontiguousarray(anchors, dtype=np.int64)
     drawn: NDArray[np.int32] = _sample(graph.indptr, graph.indices, rows, draws, np.uint64(seed))
     return drawn
-
-
-@njit(cache=True, inline="always")
-def random_bits(seed, counter):  # type: ignore[no-untyped-def]
-    """64 random bits for this seed and counter (SplitMix64, Steele et al. 2014)."""
-    x = seed + uint64(0x9E3779B97F4A7C15) * (counter + uint64(1))
-    x = (x ^ (x >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return x ^ (x >> uint64(31))
-
-
-@njit(cache=True, inline="always")
-def random_below(bits, bound):  # type: ignore[no-untyped-def]
-    """The high word of ``bits × bound``: uniform on ``0 … bound-1`` to within ``bound / 2**64``; bound < 2**32."""
-    low = (bits & uint64(0xFFFFFFFF)) * bound
-    high = (bits >> uint64(32)) * bound
-    return (high + (low >> uint64(32))) >> uint64(32)
 
 
 @njit(cache=True, inline="always")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 
 from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -46,7 +47,7 @@ class APPNP(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
-        hidden = F.dropout(F.relu(self.first_layer(inputs.features)), self.dropout, self.training)
+        hidden = dropout(F.relu(self.first_layer(inputs.features)), self.dropout, self.training)
         start = self.second_layer(hidden)
         embedding = start
         for _ in range(self.steps):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 from pugnn.models.sparse import SparseMatrix
 
@@ -60,7 +61,7 @@ class InputLinear(nn.Module):
         if isinstance(features, SparseMatrix):
             mapped = features.dropout(self.dropout, self.training) @ self.linear.weight.t()
             return mapped if self.linear.bias is None else mapped + self.linear.bias
-        return F.linear(F.dropout(features, self.dropout, self.training), self.linear.weight, self.linear.bias)
+        return F.linear(dropout(features, self.dropout, self.training), self.linear.weight, self.linear.bias)
 
 
 def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:

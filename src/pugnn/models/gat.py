@@ -7,6 +7,7 @@ from torch import nn
 
 from pugnn.errors import PugnnError
 from pugnn.models.backbone import Backbone, InputLinear, Output
+from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -36,5 +37,5 @@ class GAT(Backbone):
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
         embedding = self.first_attention(self.first_layer(inputs.features), inputs.edge_index)
-        hidden = F.dropout(F.elu(embedding), self.dropout, self.training)
+        hidden = dropout(F.elu(embedding), self.dropout, self.training)
         return Output(embedding, self.second_attention(hidden, inputs.edge_index).squeeze(1))

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -43,9 +44,9 @@ class GCN(Backbone):
         """Score every node of a graph."""
         adjacency = inputs.gcn_adjacency
         first = adjacency @ self.first_layer(inputs.features) + self.first_bias
-        hidden = F.dropout(F.relu(first), self.dropout, self.training)
+        hidden = dropout(F.relu(first), self.dropout, self.training)
         second = adjacency @ self.second_layer(hidden) + self.second_bias
         if self.head is None:
             return Output(first, second.squeeze(1))
-        hidden = F.dropout(F.relu(second), self.dropout, self.training)
+        hidden = dropout(F.relu(second), self.dropout, self.training)
         return Output(second, self.head(hidden).squeeze(1))

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -41,6 +42,6 @@ class GIN(Backbone):
         mapped = self.first_layer(inputs.features)
         summed = (1 + self.first_epsilon) * mapped + inputs.sum_adjacency @ mapped + self.first_bias
         embedding = self.first_output(F.relu(summed))
-        mapped = self.second_layer(F.dropout(F.relu(embedding), self.dropout, self.training))
+        mapped = self.second_layer(dropout(F.relu(embedding), self.dropout, self.training))
         summed = (1 + self.second_epsilon) * mapped + inputs.sum_adjacency @ mapped + self.second_bias
         return Output(embedding, self.second_output(F.relu(summed)).squeeze(1))

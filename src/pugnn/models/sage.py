@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 
 from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -33,6 +34,6 @@ class GraphSAGE(Backbone):
         """Score every node of a graph."""
         own, neighbours = self.first_layer(inputs.features).chunk(2, dim=1)
         embedding = own + inputs.mean_adjacency @ neighbours
-        hidden = F.dropout(F.relu(embedding), self.dropout, self.training)
+        hidden = dropout(F.relu(embedding), self.dropout, self.training)
         logit = self.second_own(hidden) + inputs.mean_adjacency @ self.second_neighbours(hidden)
         return Output(embedding, logit.squeeze(1))

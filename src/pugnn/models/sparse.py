@@ -11,6 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from pugnn.models.dropout import draw_seed, drop_entries, drop_entries_at
+
 
 class SparseMatrix:
     r"""A constant matrix in CSR form that knows its transpose.
@@ -26,16 +28,17 @@ class SparseMatrix:
 
     def __init__(self, matrix: sp.csr_array, device: torch.device | str = "cpu", *, symmetric: bool = False) -> None:
         self.shape: tuple[int, int] = matrix.shape
-        self._symmetric = symmetric
         self.values = torch.from_numpy(np.array(matrix.data)).to(device)
         self._rows = _layout(matrix, device)
+        self._symmetric = symmetric
         if symmetric:
-            self._columns, self._order = self._rows, None
+            self._columns, self._transposed_values = self._rows, self.values
         else:
             entries = np.arange(matrix.nnz)
             flipped = sp.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape).T.tocsr()
             self._columns = _layout(flipped, device)
-            self._order = torch.from_numpy(flipped.data).to(device)
+            self._places = torch.from_numpy(flipped.data).to(device)  # where each entry stands in the other layout
+            self._transposed_values = self.values[self._places]
 
     def dropout(self, p: float, training: bool) -> SparseMatrix:
         """The same matrix with a share ``p`` of its entries dropped and the others scaled up."""
@@ -44,7 +47,16 @@ class SparseMatrix:
         assert not self._symmetric, "dropping entries would break the symmetry"
         dropped = object.__new__(SparseMatrix)
         dropped.__dict__.update(self.__dict__)
-        dropped.values = F.dropout(self.values, p)
+        if self.values.device.type == "cpu":
+            seed = draw_seed()
+            places = self._places.numpy()
+            dropped.values = torch.from_numpy(drop_entries(self.values.numpy(), p, seed))
+            dropped._transposed_values = torch.from_numpy(
+                drop_entries_at(self._transposed_values.numpy(), places, p, seed)
+            )
+        else:
+            dropped.values = F.dropout(self.values, p)
+            dropped._transposed_values = dropped.values[self._places]
         return dropped
 
     def __matmul__(self, dense: Tensor) -> Tensor:
@@ -57,8 +69,7 @@ class SparseMatrix:
 
     def transposed_csr(self) -> Tensor:
         """Its transpose as a torch CSR tensor."""
-        values = self.values if self._order is None else self.values[self._order]
-        return _csr(*self._columns, values, (self.shape[1], self.shape[0]))
+        return _csr(*self._columns, self._transposed_values, (self.shape[1], self.shape[0]))
 
 
 class _Product(torch.autograd.Function):

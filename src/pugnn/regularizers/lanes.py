@@ -8,6 +8,7 @@ at multiples of 16.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,50 +46,57 @@ def dot(_context, table, left, right):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def exchange(_context, table, sums, slopes, rows, count, own, shift):  # type: ignore[no-untyped-def]
-    """For each of the first ``count`` rows r with slope w: add w · (row r) to the own row, w · (own row) to row r.
+def collect(_context, table, sums, slopes, rows, count, own, shift):  # type: ignore[no-untyped-def]
+    """For each of the first ``count`` rows r with slope w: add w · (row r) to the own row.
 
     ``own`` is the place in ``table`` and ``sums`` where the own 16 numbers start, ``rows[t] + shift`` that of the
-    others. Rows are read from ``table`` and added to in ``sums``; the own sum stays in a register meanwhile, so no
-    row may be the own one.
+    others. Rows are read from ``table`` and added to in ``sums``.
     """
     signature = types.void(table, sums, slopes, rows, types.int64, types.int64, types.int64)
+    return signature, partial(_add_rows, both_ends=False)
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
-        vector = _vector(context, signature.args[0])
-        table, sums, slopes, rows = (
-            _data(context, builder, kind, value) for kind, value in zip(signature.args[:4], arguments[:4], strict=True)
-        )
-        count, own, shift = arguments[4:]
-        zero = ir.Constant(_INDEX, 0)
-        mine = _load(builder, table, own, vector)
-        before = _load(builder, sums, own, vector)
 
-        entry = builder.block
-        loop, done = builder.append_basic_block("loop"), builder.append_basic_block("done")
-        builder.cbranch(builder.icmp_signed(">", count, zero), loop, done)
+@intrinsic
+def exchange(_context, table, sums, slopes, rows, count, own, shift):  # type: ignore[no-untyped-def]
+    """As :func:`collect`, and add w · (own row) to row r as well. No row may be the own one."""
+    signature = types.void(table, sums, slopes, rows, types.int64, types.int64, types.int64)
+    return signature, partial(_add_rows, both_ends=True)
 
-        builder.position_at_end(loop)
-        t, total = builder.phi(_INDEX), builder.phi(vector)
-        row = builder.add(builder.load(builder.gep(rows, [t])), shift)
-        slope = _spread(builder, builder.load(builder.gep(slopes, [t])), vector)
-        gained = builder.fmul(slope, _load(builder, table, row, vector), flags=_FAST)
-        after = builder.fadd(total, gained, flags=_FAST)
+
+def _add_rows(context: Any, builder: Any, signature: Any, arguments: Any, *, both_ends: bool) -> None:
+    vector = _vector(context, signature.args[0])
+    table, sums, slopes, rows = (
+        _data(context, builder, kind, value) for kind, value in zip(signature.args[:4], arguments[:4], strict=True)
+    )
+    count, own, shift = arguments[4:]
+    zero = ir.Constant(_INDEX, 0)
+    mine = _load(builder, table, own, vector)
+    before = _load(builder, sums, own, vector)
+
+    entry = builder.block
+    loop, done = builder.append_basic_block("loop"), builder.append_basic_block("done")
+    builder.cbranch(builder.icmp_signed(">", count, zero), loop, done)
+
+    builder.position_at_end(loop)
+    t, total = builder.phi(_INDEX), builder.phi(vector)  # the own sum stays in a register
+    row = builder.add(builder.load(builder.gep(rows, [t])), shift)
+    slope = _spread(builder, builder.load(builder.gep(slopes, [t])), vector)
+    gained = builder.fmul(slope, _load(builder, table, row, vector), flags=_FAST)
+    after = builder.fadd(total, gained, flags=_FAST)
+    if both_ends:
         given = builder.fmul(slope, mine, flags=_FAST)
         _store(builder, sums, row, builder.fadd(_load(builder, sums, row, vector), given, flags=_FAST))
-        following = builder.add(t, ir.Constant(_INDEX, 1))
-        for phi, start, value in ((t, zero, following), (total, before, after)):
-            phi.add_incoming(start, entry)
-            phi.add_incoming(value, loop)
-        builder.cbranch(builder.icmp_signed("<", following, count), loop, done)
+    following = builder.add(t, ir.Constant(_INDEX, 1))
+    for phi, start, value in ((t, zero, following), (total, before, after)):
+        phi.add_incoming(start, entry)
+        phi.add_incoming(value, loop)
+    builder.cbranch(builder.icmp_signed("<", following, count), loop, done)
 
-        builder.position_at_end(done)
-        result = builder.phi(vector)
-        result.add_incoming(before, entry)
-        result.add_incoming(after, loop)
-        _store(builder, sums, own, result)
-
-    return signature, generate
+    builder.position_at_end(done)
+    result = builder.phi(vector)
+    result.add_incoming(before, entry)
+    result.add_incoming(after, loop)
+    _store(builder, sums, own, result)
 
 
 def _vector(context: Any, table: Any) -> Any:

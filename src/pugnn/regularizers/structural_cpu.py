@@ -13,21 +13,24 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import torch
 from numba import njit, uint64
 from numpy.typing import NDArray
 
-from pugnn.graph.negatives import nth_non_neighbour, random_below, random_bits
-from pugnn.regularizers.lanes import FASTMATH, LANES, dot, exchange, exponential
+from pugnn.graph.negatives import nth_non_neighbour
+from pugnn.graph.random import random_below, random_bits
+from pugnn.regularizers.lanes import FASTMATH, LANES, collect, dot, exchange, exponential
 
 #: Most threads that can share the work, and tables of gradients held at once.
 CHUNKS = 8
 #: Draws handled at a time.
 BLOCK = 64
 #: Up to this degree a rank steps over the neighbours one by one, sixteen draws at a time; above, by bisection.
-FEW = 96
+FEW = 192
+CACHE_LINE = 64
 #: Fewer pairs than this are not worth the handing over to other threads.
 WORTH_THREADS = 100_000
 
@@ -49,15 +52,15 @@ def structural_sums_cpu(
     """
     n, d = z.shape
     width = -(-d // LANES) * LANES
-    padded = z
-    if width != d:
-        padded = np.zeros((n, width), dtype=z.dtype)
-        padded[:, :d] = z
+    table = z
+    if width != d or z.ctypes.data % CACHE_LINE:
+        table = _aligned_zeros((n, width), z.dtype)
+        table[:, :d] = z
     bounds = np.searchsorted(indptr, np.linspace(0, len(indices), CHUNKS + 1).astype(np.int64))
     bounds[0], bounds[CHUNKS] = 0, n
     grad_edges = np.zeros(n * width, dtype=z.dtype)
-    tables = np.zeros((CHUNKS, n * width), dtype=z.dtype)
-    work = partial(_chunk, padded.reshape(-1), width, indptr, indices, negatives, np.uint64(seed), grad_edges)
+    tables = _aligned_zeros((CHUNKS, n * width), z.dtype)
+    work = partial(_chunk, table.reshape(-1), width, indptr, indices, negatives, np.uint64(seed), grad_edges)
     threads = min(CHUNKS, torch.get_num_threads()) if len(indices) * negatives >= WORTH_THREADS else 1
     run = map if threads == 1 else _threads(threads).map
     sums = list(run(work, tables, bounds[:-1], bounds[1:]))
@@ -70,50 +73,92 @@ def structural_sums_cpu(
     )
 
 
+def _aligned_zeros(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Zeros that start at a cache line, so that a row of 16 float32 fills one line instead of touching two."""
+    zeros = np.zeros(shape[0] * shape[1] + CACHE_LINE // dtype.itemsize, dtype=dtype)
+    skip = -zeros.ctypes.data % CACHE_LINE // dtype.itemsize
+    return zeros[skip : skip + shape[0] * shape[1]].reshape(shape)
+
+
 @cache
 def _threads(number: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(number, thread_name_prefix="pugnn")
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH)
+@njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")
 def _chunk(z, width, indptr, indices, negatives, seed, grad_edges, table, begin, end):  # type: ignore[no-untyped-def]
     """The two sums of the nodes from ``begin`` to ``end``; gradients go to their rows and into the table."""
     drawn = np.empty(BLOCK, dtype=np.int32)
     rows = np.empty(BLOCK, dtype=np.int64)
     products = np.empty(BLOCK, dtype=z.dtype)
     slopes = np.empty(BLOCK, dtype=z.dtype)
+    times = np.ones(BLOCK, dtype=z.dtype)
+    # Numbers of the table's own precision: with Python's, numba would compute in double precision.
+    zero, one, two, four = z.dtype.type(0), z.dtype.type(1), z.dtype.type(2), z.dtype.type(4)
     edges, non_edges = 0.0, 0.0
     n = len(indptr) - 1
     for i in range(begin, end):
-        start, stop = indptr[i], indptr[i + 1]
-        for e in range(start, stop):
-            j = indices[e]
-            miss = 1 / (1 + exponential(_product(z, width, i * width, j * width)))  # 1 - S
-            edges += miss * miss
-            # d/dx (1 - S)² = -2 (1 - S)² S. Both directions of an edge add the same, so node i takes its half of
-            # both, and no other node's row is touched.
-            slope = -4 * miss * miss * (1 - miss)
-            for c in range(width):
-                grad_edges[i * width + c] += slope * z[j * width + c]
-        if n - 1 - (stop - start) == 0:
+        own, start, stop = i * width, indptr[i], indptr[i + 1]
+
+        for first in range(start, stop, BLOCK):
+            count = min(BLOCK, stop - first)
+            for t in range(count):
+                rows[t] = indices[first + t] * width
+                products[t] = _product(z, width, own, rows[t])
+            products[count:] = 80  # a similarity of one: the rest of the block adds nothing
+            squares = zero
+            for t in range(BLOCK):
+                miss = one / (one + exponential(products[t]))  # 1 - S
+                squares += miss * miss
+                # d/dx (1 - S)² = -2 (1 - S)² S. Both directions of an edge add the same, so node i takes its half
+                # of both, and no other node's row is touched.
+                slopes[t] = -four * miss * miss * (one - miss)
+            edges += squares
+            for shift in range(0, width, LANES):
+                collect(z, grad_edges, slopes, rows, count, own + shift, shift)
+
+        candidates = n - 1 - (stop - start)
+        draws = (stop - start) * negatives
+        if candidates == 0:
             continue  # joined to everyone: nobody to draw
-        for first in range(start * negatives, stop * negatives, BLOCK):
-            count = min(BLOCK, stop * negatives - first)
-            _draw(drawn, indices, start, stop, i, n, seed, first)
+        # With more draws than candidates, each candidate is taken once, times the number of its draws. That is less
+        # work, and a hub's thousands of draws of the same few nodes lose no digits to each other.
+        counted = draws > candidates
+        if counted:
+            counts = _count(candidates, draws, seed, start * negatives)
+        for first in range(0, candidates if counted else draws, BLOCK):
+            count = min(BLOCK, (candidates if counted else draws) - first)
+            if counted:
+                for t in range(count):
+                    drawn[t] = nth_non_neighbour(indices, start, stop, i, np.int64(first + t))
+                    times[t] = counts[first + t]
+            else:
+                _draw(drawn, indices, start, stop, i, n, seed, start * negatives + first)
             for t in range(count):
                 rows[t] = drawn[t] * width
-                products[t] = _product(z, width, i * width, rows[t])
+                products[t] = _product(z, width, own, rows[t])
             products[count:] = -80  # a similarity of zero: the rest of the block adds nothing
-            squares = z.dtype.type(0)
+            squares = zero
             for t in range(BLOCK):
                 odds = exponential(-products[t])
-                s = 1 / (1 + odds)
-                squares += s * s
-                slopes[t] = 2 * s * s * s * odds  # d/dx S² = 2 S² (1 - S), and 1 - S = S · odds
+                s = one / (one + odds)
+                squares += times[t] * s * s
+                slopes[t] = two * times[t] * s * s * s * odds  # d/dx S² = 2 S² (1 - S), and 1 - S = S · odds
             non_edges += squares
             for shift in range(0, width, LANES):
-                exchange(z, table, slopes, rows, count, i * width + shift, shift)
+                exchange(z, table, slopes, rows, count, own + shift, shift)
+        if counted:
+            times[:] = one
     return edges, non_edges
+
+
+@njit(cache=True)
+def _count(candidates, draws, seed, first):  # type: ignore[no-untyped-def]
+    """How often each candidate is drawn, by rank."""
+    counts = np.zeros(candidates, dtype=np.int32)
+    for t in range(draws):
+        counts[random_below(random_bits(seed, uint64(first + t)), uint64(candidates))] += 1
+    return counts
 
 
 @njit(cache=True, inline="always", fastmath=FASTMATH)
