@@ -611,6 +611,7 @@ def test_every_option_of_fit_reaches_the_run(here, pugnn_main):
         "labelled_weight": "prior",
         "empty_set": "dist-pu",
         "reduction": "pair-mean",
+        "expectation": "exact",
         "representation": "logit",
         "supervision": "cross-entropy",
     }

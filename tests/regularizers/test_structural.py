@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from conftest import random_graph
 from pugnn.errors import PugnnError
 from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
-from pugnn.regularizers import StructuralRegularizer, structural_sums_reference
-from pugnn.regularizers.structural import _CPUSums
+from pugnn.regularizers import StructuralRegularizer, structural_sums, structural_sums_reference
 from pugnn.regularizers.structural_cpu import WORTH_THREADS
 
 
@@ -37,7 +36,7 @@ def sums_by_plain_loops(z: torch.Tensor, graph: Graph, negatives: int, seed: int
 
 
 def kernel(z: torch.Tensor, graph: Graph, negatives: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    return _CPUSums.apply(z, graph, negatives, seed)
+    return structural_sums(z, graph, negatives, seed=seed)
 
 
 def with_gradient(function, z, graph, negatives, seed):
@@ -132,6 +131,48 @@ def test_sampled_sum_estimates_the_expectation():
     drawn = [kernel(z.detach(), graph, 3, seed)[1].item() for seed in range(2000)]
     standard_error = np.std(drawn) / np.sqrt(len(drawn))
     assert abs(np.mean(drawn) - exact) < 4 * standard_error
+
+
+def exact(z, graph, negatives, seed=None):
+    return structural_sums(z, graph, negatives, seed=None)
+
+
+def test_exact_expectation_by_plain_loops(special_graph):
+    graph = special_graph
+    z = embedding(graph, 4)
+    similarity = torch.sigmoid(z.detach() @ z.detach().T).tolist()
+    edges = non_edges = 0.0
+    for i in range(graph.num_nodes):
+        near = set(graph.neighbours(i).tolist())
+        others = [k for k in range(graph.num_nodes) if k != i and k not in near]
+        edges += sum((similarity[i][j] - 1) ** 2 for j in near)
+        if others:
+            non_edges += len(near) * 7 * sum(similarity[i][k] ** 2 for k in others) / len(others)
+    found = [value.item() for value in exact(z, graph, 7)]
+    assert found == pytest.approx((edges, non_edges), rel=1e-9)
+
+
+@pytest.mark.parametrize("pairs", [1, 50, 4_000_000])
+def test_exact_gradient_by_finite_differences_in_blocks_of_any_size(pairs, monkeypatch):
+    monkeypatch.setattr("pugnn.regularizers.structural_exact.PAIRS", pairs)
+    graph = random_graph(9, 0.3, seed=4)
+    assert torch.autograd.gradcheck(lambda z: exact(z, graph, 3), embedding(graph, 3))
+
+
+def test_draws_average_out_to_the_exact_gradient():
+    graph = random_graph(20, 0.2, seed=8)
+    z = embedding(graph, 4)
+    expected = with_gradient(exact, z, graph, 5, None)[3]
+    drawn = torch.stack([with_gradient(kernel, z, graph, 5, seed)[3] for seed in range(400)])
+    standard_error = drawn.std(dim=0) / 20
+    assert ((drawn.mean(dim=0) - expected).abs() < 5 * standard_error + 1e-9).all()
+
+
+def test_exact_needs_no_seed():
+    graph = random_graph(15, 0.3, seed=1)
+    regularizer = StructuralRegularizer(negatives=6, expectation="exact")
+    one, two = (regularizer(embedding(graph), graph, seed=seed) for seed in (1, 2))
+    assert one["non_edges"] == two["non_edges"]
 
 
 @pytest.mark.parametrize("reduction", ["sum", "edge-mean", "pair-mean"])

@@ -49,6 +49,10 @@ def fit(
         str,
         typer.Option(help="Scale of the regulariser: edge-mean, pair-mean or sum.", rich_help_panel=METHOD),
     ] = "edge-mean",
+    expectation: Annotated[
+        str,
+        typer.Option(help="Over non-neighbours: sampled, or exact (small graphs, GPU).", rich_help_panel=METHOD),
+    ] = "sampled",
     representation: Annotated[
         str,
         typer.Option(help="What the regulariser compares: hidden, activated or logit.", rich_help_panel=METHOD),
@@ -116,6 +120,7 @@ def fit(
         labelled_weight=labelled_weight,
         empty_set=empty_set,
         reduction=reduction,
+        expectation=expectation,
         representation=representation,
         supervision=supervision,
     )

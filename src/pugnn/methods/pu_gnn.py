@@ -44,6 +44,7 @@ class PUGNN:
             ``prior`` of the whole.
         empty_set: what to do when one set is empty, ``drop`` its term or fall back to ``dist-pu``.
         reduction: scale of the regulariser, ``edge-mean``, ``pair-mean`` or the literal ``sum``.
+        expectation: of the regulariser over non-neighbours, ``sampled`` by K draws or ``exact`` over all of them.
         representation: what the regulariser compares: the ``hidden`` layer before its ReLU, the
             ``activated`` one after it (similarities then never fall below one half), or the ``logit``.
         supervision: ``distance-aware`` is PU-GNN; ``cross-entropy`` takes unlabelled nodes as negative
@@ -61,6 +62,7 @@ class PUGNN:
     labelled_weight: Literal["sum", "prior"] = "sum"
     empty_set: Literal["drop", "dist-pu"] = "drop"
     reduction: Literal["sum", "edge-mean", "pair-mean"] = "edge-mean"
+    expectation: Literal["sampled", "exact"] = "sampled"
     representation: Literal["hidden", "activated", "logit"] = "hidden"
     supervision: Literal["distance-aware", "cross-entropy"] = "distance-aware"
 
@@ -87,7 +89,7 @@ class PUGNN:
             empty_set=self.empty_set,
         )
         loss = distance_aware if self.supervision == "distance-aware" else UnlabelledAsNegativeLoss()
-        regularizer = StructuralRegularizer(negatives=self.negatives, reduction=self.reduction)
+        regularizer = StructuralRegularizer(self.negatives, self.reduction, self.expectation)
         represent = REPRESENTATIONS[self.representation]
         sets = split_near_far(task.graph, task.labelled, task.unlabelled, self.delta)
         sets = sets.to(resolve_device(settings.device))

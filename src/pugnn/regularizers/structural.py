@@ -7,22 +7,38 @@ With similarities :math:`S_{ij} = \sigma(z_i^\top z_j)`, neighbours are pulled t
     R_S = \sum_i \sum_{j \in N(i)} \Big( (S_{ij} - 1)^2
         + \sum_{k=1}^{K} \mathbb{E}_{v_k \sim P(v_i)} S_{ik}^2 \Big)
 
-Each edge counts in both directions. The expectation is estimated by the K draws, made anew at every step;
-a node itself is never drawn. Gradients reach both ends of every pair.
+Each edge counts in both directions; a node itself is never drawn. The expectation is estimated by the K draws, made
+anew at every step, or computed exactly from all non-neighbours. Gradients reach both ends of every pair.
+
+The sums have several forms that compute the same, chosen by device:
+
+======================= ================================ =========================================
+form                    where                            file
+======================= ================================ =========================================
+sampled, definition     anywhere, slow, much memory      here, :func:`structural_sums_reference`
+sampled, fused          CPU                              ``structural_cpu.py`` (numba)
+sampled, fused          CUDA with Triton                 ``structural_gpu.py``
+exact, by blocks        anywhere                         ``structural_exact.py``
+exact, fused            CUDA with Triton                 ``structural_gpu.py``
+======================= ================================ =========================================
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import PugnnError, PugnnWarning, require_whole
 from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
 from pugnn.regularizers.structural_cpu import structural_sums_cpu
+from pugnn.regularizers.structural_exact import structural_sums_exact
 
 
 @dataclass(frozen=True)
@@ -38,15 +54,20 @@ class StructuralRegularizer:
               of about 1, so that α = 0.01 leaves the PU loss no say.
             * ``"edge-mean"``: :math:`(A + B) / m`, the mean over edges with the K draws summed.
             * ``"pair-mean"``: :math:`A / m + B / (m K)`, mean over neighbours plus mean over non-neighbours.
+        expectation: ``"sampled"`` estimates it by K draws, at a cost that grows with the number of edges;
+            ``"exact"`` takes all pairs of nodes, without any randomness: small graphs, or a GPU.
     """
 
     negatives: int = 50
     reduction: Literal["sum", "edge-mean", "pair-mean"] = "edge-mean"
+    expectation: Literal["sampled", "exact"] = "sampled"
 
     def __post_init__(self) -> None:
         require_whole("negatives", self.negatives, 1)
         if self.reduction not in ("sum", "edge-mean", "pair-mean"):
             raise PugnnError(f"reduction must be sum, edge-mean or pair-mean; got {self.reduction!r}")
+        if self.expectation not in ("sampled", "exact"):
+            raise PugnnError(f"expectation must be sampled or exact; got {self.expectation!r}")
 
     def __call__(self, embedding: Tensor, graph: Graph, *, seed: int) -> dict[str, Tensor]:
         """The two terms by name; their sum is R_S.
@@ -56,16 +77,30 @@ class StructuralRegularizer:
             graph: whose edges and non-edges count.
             seed: decides the draws; give another one at every step.
         """
-        if embedding.device.type == "cpu":
-            edges, non_edges = _CPUSums.apply(embedding, graph, self.negatives, seed)  # type: ignore[no-untyped-call]
-        else:
-            edges, non_edges = structural_sums_reference(embedding, graph, self.negatives, seed=seed)
+        draws = None if self.expectation == "exact" else seed
+        edges, non_edges = structural_sums(embedding, graph, self.negatives, seed=draws)
         directed = max(1, len(graph.indices))
         if self.reduction == "edge-mean":
             edges, non_edges = edges / directed, non_edges / directed
         elif self.reduction == "pair-mean":
             edges, non_edges = edges / directed, non_edges / (directed * self.negatives)
         return {"edges": edges, "non_edges": non_edges}
+
+
+def structural_sums(embedding: Tensor, graph: Graph, negatives: int, *, seed: int | None) -> tuple[Tensor, Tensor]:
+    """The two sums A and B by the fastest form there is for the embedding's device.
+
+    Args:
+        embedding: z, shape ``(N, d)``.
+        graph: whose edges and non-edges count.
+        negatives: K.
+        seed: decides the draws; ``None`` for the exact expectation.
+    """
+    on_gpu = embedding.device.type == "cuda"
+    if on_gpu and not _has_triton() and seed is not None:
+        return structural_sums_reference(embedding, graph, negatives, seed=seed)
+    sums: tuple[Tensor, Tensor] = _FusedSums.apply(embedding, graph, negatives, seed)  # type: ignore[no-untyped-call]
+    return sums
 
 
 def structural_sums_reference(embedding: Tensor, graph: Graph, negatives: int, *, seed: int) -> tuple[Tensor, Tensor]:
@@ -88,17 +123,39 @@ def _products(embedding: Tensor, left: np.ndarray[Any, Any], right: np.ndarray[A
     return (embedding[i] * embedding[j]).sum(dim=1)
 
 
-class _CPUSums(torch.autograd.Function):
-    """The fused kernel finds both sums and their gradients in one pass; backward only scales them."""
+class _FusedSums(torch.autograd.Function):
+    """Kernels find both sums and their gradients in one pass; backward only scales the gradients."""
 
     @staticmethod
-    def forward(ctx: Any, embedding: Tensor, graph: Graph, negatives: int, seed: int) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, embedding: Tensor, graph: Graph, negatives: int, seed: int | None) -> tuple[Tensor, Tensor]:
         z = embedding.detach().contiguous()
-        sums, grad_edges, grad_non_edges = structural_sums_cpu(z.numpy(), graph.indptr, graph.indices, negatives, seed)
-        ctx.save_for_backward(torch.from_numpy(grad_edges), torch.from_numpy(grad_non_edges))
-        return tuple(torch.tensor(value, dtype=z.dtype) for value in sums)  # type: ignore[return-value]
+        if z.device.type == "cuda" and _has_triton() and z.dtype == torch.float32:
+            from pugnn.regularizers.structural_gpu import structural_sums_gpu
+
+            edges, non_edges, grad_edges, grad_non_edges = structural_sums_gpu(z, graph, negatives, seed)
+        elif seed is None:
+            edges, non_edges, grad_edges, grad_non_edges = structural_sums_exact(z, graph, negatives)
+        else:
+            sums, *gradients = structural_sums_cpu(z.numpy(), graph.indptr, graph.indices, negatives, seed)
+            edges, non_edges = (torch.tensor(value, dtype=z.dtype) for value in sums)
+            grad_edges, grad_non_edges = (torch.from_numpy(gradient) for gradient in gradients)
+        ctx.save_for_backward(grad_edges, grad_non_edges)
+        return edges.to(z.dtype), non_edges.to(z.dtype)
 
     @staticmethod
     def backward(ctx: Any, edges: Tensor, non_edges: Tensor) -> tuple[Tensor, None, None, None]:
         grad_edges, grad_non_edges = ctx.saved_tensors
         return edges * grad_edges + non_edges * grad_non_edges, None, None, None
+
+
+@cache
+def _has_triton() -> bool:
+    if find_spec("triton") is not None:
+        return True
+    warnings.warn(
+        "Triton is not installed, so the structural regulariser runs on this GPU in its plain form, which is slow and "
+        "needs much memory. Triton comes with torch for CUDA on Linux; elsewhere, train on the CPU.",
+        PugnnWarning,
+        stacklevel=5,
+    )
+    return False

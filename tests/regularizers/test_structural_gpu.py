@@ -1,0 +1,82 @@
+"""Runs where there is a CUDA device: PYTHONPATH=src:tests pytest -m gpu."""
+
+import pytest
+import torch
+
+from conftest import random_graph
+from pugnn.graph import Graph
+from pugnn.methods import PUGNN
+from pugnn.regularizers import structural as dispatch
+from pugnn.regularizers import structural_sums, structural_sums_reference
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
+]
+
+
+def sums_and_gradients(function, z):
+    z = z.detach().clone().requires_grad_()
+    edges, non_edges = function(z)
+    (grad_edges,) = torch.autograd.grad(edges, z, retain_graph=True)
+    grad_non_edges = torch.autograd.grad(non_edges, z)[0] if non_edges.item() else torch.zeros_like(z)
+    return [value.cpu().double() for value in (edges, non_edges, grad_edges, grad_non_edges)]
+
+
+def assert_close(found, expected, tolerance=1e-5):
+    for mine, theirs in zip(found, expected, strict=True):
+        assert (mine - theirs).norm() <= tolerance * theirs.norm().clamp_min(1e-30)
+
+
+def embedding(graph: Graph, dimensions: int) -> torch.Tensor:
+    return 0.5 * torch.randn(graph.num_nodes, dimensions, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("dimensions", [1, 16, 40])
+@pytest.mark.parametrize("seed", [7, 2**63 + 12345])
+def test_sampled_equals_the_reference(special_graph, dimensions, seed):
+    z = embedding(special_graph, dimensions)
+    found = sums_and_gradients(lambda z: structural_sums(z, special_graph, 50, seed=seed), z.cuda())
+    expected = sums_and_gradients(lambda z: structural_sums_reference(z, special_graph, 50, seed=seed), z.double())
+    assert_close(found, expected)
+
+
+@pytest.mark.parametrize("dimensions", [1, 16, 40])
+def test_exact_equals_the_blocked_form_in_double_precision(special_graph, dimensions):
+    z = embedding(special_graph, dimensions)
+    found = sums_and_gradients(lambda z: structural_sums(z, special_graph, 50, seed=None), z.cuda())
+    expected = sums_and_gradients(lambda z: structural_sums(z, special_graph, 50, seed=None), z.double())
+    assert_close(found, expected, 1e-4)
+
+
+def test_exact_repeats_bit_for_bit():
+    graph = random_graph(500, 0.02, 0)
+    z = embedding(graph, 16).cuda()
+    one, two = (sums_and_gradients(lambda z: structural_sums(z, graph, 50, seed=None), z) for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+def test_without_triton_the_plain_form_runs_and_says_so(monkeypatch):
+    dispatch._has_triton.cache_clear()
+    monkeypatch.setattr(dispatch, "find_spec", lambda name: None)
+    graph = random_graph(30, 0.1, 0)
+    z = embedding(graph, 16)
+    with pytest.warns(UserWarning, match="Triton is not installed"):
+        found = sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=3), z.cuda())
+    exact = sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=None), z.cuda())
+    dispatch._has_triton.cache_clear()
+    assert_close(found, sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=3), z.double()))
+    assert_close(exact, sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=None), z.double()), 1e-4)
+
+
+@pytest.mark.parametrize("expectation", ["sampled", "exact"])
+def test_a_whole_training_on_the_gpu(expectation):
+    from pugnn.data import PUTask
+    from pugnn.training import TrainingSettings, score
+
+    graph = random_graph(60, 0.06, 1, features=5)
+    task = PUTask.from_positives(graph, torch.arange(3).numpy())
+    method = PUGNN(delta=1, alpha=0.1, expectation=expectation)
+    found = method.fit(task, TrainingSettings(epochs=20, dropout=0.0, device="cuda"))
+    expected = method.fit(task, TrainingSettings(epochs=20, dropout=0.0))
+    assert torch.allclose(score(found.model, graph), score(expected.model, graph), atol=1e-3)
