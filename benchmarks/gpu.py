@@ -74,7 +74,7 @@ def sampled(bandwidth: float) -> None:
         for name, build in (("eager PyTorch", PlainTorch), ("pugnn", WithPugnn)):
             model = build(task, "cuda")
             for what, run in (
-                ("regulariser", lambda model=model: backward(model.regularizer, z)),
+                ("regulariser", lambda model=model, z=z: backward(model.regularizer, z)),
                 ("whole step", model.step),
             ):
                 try:
@@ -130,9 +130,10 @@ def exact() -> None:
         structural_sums(leaf := z.clone().requires_grad_(), graph, DRAWS, seed=1)[1], leaf
     )[0]
     noise = ((sampled_gradient - one).norm() / one.norm()).item()
+    mib = peak_mib(lambda: backward(run, z))
     tera = nodes**2 * 64 / ms / 1e9
     print(
-        f"\nexact expectation, {graph}: {ms:.1f} ms forward and backward, {peak_mib(lambda: backward(run, z)):.0f} MiB, "
+        f"\nexact expectation, {graph}: {ms:.1f} ms forward and backward, {mib:.0f} MiB, "
         f"{tera:.0f} TFLOP/s in its two products (64 flops per pair); gradients of 512 rows against double precision: "
         f"relative error {error:.1e}; twice the same bits: {torch.equal(one, two)}. "
         f"One sampled gradient (K = {DRAWS}) differs from it by {100 * noise:.0f} %."

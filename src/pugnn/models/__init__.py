@@ -6,7 +6,7 @@ from pugnn.models.factory import BACKBONES, make_backbone
 from pugnn.models.gat import GAT
 from pugnn.models.gcn import GCN
 from pugnn.models.gin import GIN
-from pugnn.models.inputs import GraphInputs
+from pugnn.models.inputs import GraphInputs, inputs_on
 from pugnn.models.sage import GraphSAGE
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "GraphInputs",
     "GraphSAGE",
     "Output",
+    "inputs_on",
     "make_backbone",
 ]

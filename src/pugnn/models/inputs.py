@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,12 @@ from torch import Tensor
 
 from pugnn.graph import Graph
 from pugnn.models.sparse import SparseMatrix
+
+
+@lru_cache(maxsize=2)
+def inputs_on(graph: Graph, device: torch.device) -> GraphInputs:
+    """The inputs for a graph, shared by trainings and scorings that follow each other on it."""
+    return GraphInputs(graph, device)
 
 
 class GraphInputs:

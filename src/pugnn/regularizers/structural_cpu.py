@@ -20,6 +20,7 @@ import torch
 from numba import njit, uint64
 from numpy.typing import NDArray
 
+from pugnn.graph.compiling import say_if_compiling
 from pugnn.graph.negatives import nth_non_neighbour
 from pugnn.graph.random import random_below, random_bits
 from pugnn.regularizers.lanes import FASTMATH, LANES, collect, dot, exchange, exponential
@@ -50,6 +51,7 @@ def structural_sums_cpu(
     Returns:
         ``(A, B)``, and the gradient of each, of shape ``(N, d)``.
     """
+    say_if_compiling(_chunk)
     n, d = z.shape
     width = -(-d // LANES) * LANES
     table = z

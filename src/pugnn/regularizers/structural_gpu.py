@@ -155,9 +155,9 @@ def _neighbours(  # type: ignore[no-untyped-def]
     gradient = tl.zeros([WIDTH], tl.float32)
     if EXACT:
         own_weight = tl.load(weight + i)
-        s = tl.sigmoid(tl.sum(own * own))
-        taken = own_weight * s * s
-        taken_gradient = 4 * own_weight * s * s * (1 - s) * own
+        to_itself = tl.sigmoid(tl.sum(own * own))
+        taken = own_weight * to_itself * to_itself
+        taken_gradient = 4 * own_weight * to_itself * to_itself * (1 - to_itself) * own
     for first in range(start, stop, BLOCK):
         at = first + tl.arange(0, BLOCK)
         live = at < stop

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
-from pugnn.models import Backbone, GraphInputs, Output, make_backbone
+from pugnn.models import Backbone, Output, inputs_on, make_backbone
 from pugnn.training.checkpoint import Checkpoint, Log
 from pugnn.training.progress import EpochProgress
 from pugnn.training.seeds import derive_seed
@@ -50,7 +50,7 @@ def train(
         progress: show a bar when it takes longer than two seconds.
     """
     device = resolve_device(settings.device)
-    inputs = GraphInputs(graph, device)
+    inputs = inputs_on(graph, device)
     # Dropout and initial weights draw from torch's global generator: borrow it and give it back as it was.
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         _seed(device, derive_seed(settings.seed))
@@ -87,7 +87,7 @@ def train(
 def score(model: Backbone, graph: Graph) -> Tensor:
     """Probability of being positive for every node of a graph, shape ``(N,)``, on the CPU."""
     device = next(model.parameters()).device
-    logit = model.eval()(GraphInputs(graph, device)).logit
+    logit = model.eval()(inputs_on(graph, device)).logit
     # In double precision, so that confident scores keep their order instead of rounding to 1.
     return torch.sigmoid(logit.double()).cpu()
 
