@@ -46,6 +46,22 @@ def dot(_context, table, left, right):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
+def prefetch(_context, table, at):  # type: ignore[no-untyped-def]
+    """Ask for the cache line at place ``at`` of ``table`` ahead of its use."""
+    signature = types.void(table, types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        data = _data(context, builder, signature.args[0], arguments[0])
+        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        builder.call(ask, [pointer, *(ir.Constant(flag, value) for value in (0, 3, 1))])  # to read, keep it, data
+
+    return signature, generate
+
+
+@intrinsic
 def collect(_context, table, sums, slopes, rows, count, own, shift):  # type: ignore[no-untyped-def]
     """For each of the first ``count`` rows r with slope w: add w · (row r) to the own row.
 

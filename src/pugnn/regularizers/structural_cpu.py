@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pugnn.graph.compiling import say_if_compiling
 from pugnn.graph.negatives import nth_non_neighbour
 from pugnn.graph.random import random_below, random_bits
-from pugnn.regularizers.lanes import FASTMATH, LANES, collect, dot, exchange, exponential
+from pugnn.regularizers.lanes import FASTMATH, LANES, collect, dot, exchange, exponential, prefetch
 
 #: Most threads that can share the work, and tables of gradients held at once.
 CHUNKS = 8
@@ -137,7 +137,11 @@ def _chunk(z, width, indptr, indices, negatives, seed, grad_edges, table, begin,
             else:
                 _draw(drawn, indices, start, stop, i, n, seed, start * negatives + first)
             for t in range(count):
+                # Beyond the caches, a row at a time would wait for memory; so many at once wait together.
                 rows[t] = drawn[t] * width
+                prefetch(z, rows[t])
+                prefetch(table, rows[t])
+            for t in range(count):
                 products[t] = _product(z, width, own, rows[t])
             products[count:] = -80  # a similarity of zero: the rest of the block adds nothing
             squares = zero
