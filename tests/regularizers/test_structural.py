@@ -78,7 +78,7 @@ def test_kernel_agrees_with_the_reference_in_single_precision(special_graph):
         assert relative_error(mine, theirs) < 1e-5
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     nodes=st.integers(2, 40),
     probability=st.floats(0, 1),

@@ -151,7 +151,7 @@ def _page(
     command = f"python -m pugnn.experiments.ablation --draws {draws} --epochs {epochs}"
     yield (
         f"Made by `{command}` with pugnn {version('pugnn')} and torch {version('torch').split('+')[0]}, "
-        f"{len(rows):,} trainings in {seconds / 60:.0f} minutes on {jobs} cores; "
+        f"{len(rows):,} trainings in {seconds / 60:.0f} minutes on {jobs} core{'s' * (jobs > 1)}; "
         f"`{every_draw}` beside this page holds every draw."
     )
     header = " | ".join(f"ratio {ratio}" for ratio in RATIOS)

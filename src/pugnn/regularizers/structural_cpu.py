@@ -110,11 +110,12 @@ def _chunk(z, width, indptr, indices, negatives, seed, grad_edges, table, begin,
             products[count:] = 80  # a similarity of one: the rest of the block adds nothing
             squares = zero
             for t in range(BLOCK):
-                miss = one / (one + exponential(products[t]))  # 1 - S
+                odds = exponential(products[t])
+                miss = one / (one + odds)  # 1 - S, and S = miss · odds
                 squares += miss * miss
                 # d/dx (1 - S)² = -2 (1 - S)² S. Both directions of an edge add the same, so node i takes its half
                 # of both, and no other node's row is touched.
-                slopes[t] = -four * miss * miss * (one - miss)
+                slopes[t] = -four * miss * miss * miss * odds
             edges += squares
             for shift in range(0, width, LANES):
                 collect(z, grad_edges, slopes, rows, count, own + shift, shift)

@@ -52,10 +52,11 @@ def structural_sums_exact(z: Tensor, graph: Graph, negatives: int) -> tuple[Tens
         columns = torch.from_numpy(graph.indices[first:last].astype(np.int64)).to(z.device)
         products = z[begin:end] @ z.T
 
-        miss = torch.sigmoid(-products[rows, columns])
+        to_neighbours = products[rows, columns]
+        miss = torch.sigmoid(-to_neighbours)
         edges += miss.square().sum(dtype=torch.float64)
         slopes = torch.zeros_like(products)
-        slopes[rows, columns] = -4 * miss.square() * (1 - miss)  # both directions of an edge
+        slopes[rows, columns] = -4 * miss.square() * torch.sigmoid(to_neighbours)  # both directions of an edge
         grad_edges[begin:end] = slopes @ z
 
         similarity = torch.sigmoid(products)

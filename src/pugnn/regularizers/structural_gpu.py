@@ -155,9 +155,10 @@ def _neighbours(  # type: ignore[no-untyped-def]
     gradient = tl.zeros([WIDTH], tl.float32)
     if EXACT:
         own_weight = tl.load(weight + i)
-        to_itself = tl.sigmoid(tl.sum(own * own))
+        length = tl.sum(own * own)
+        to_itself = tl.sigmoid(length)
         taken = own_weight * to_itself * to_itself
-        taken_gradient = 4 * own_weight * to_itself * to_itself * (1 - to_itself) * own
+        taken_gradient = 4 * own_weight * to_itself * to_itself * tl.sigmoid(-length) * own
     for first in range(start, stop, BLOCK):
         at = first + tl.arange(0, BLOCK)
         live = at < stop
@@ -166,7 +167,7 @@ def _neighbours(  # type: ignore[no-untyped-def]
         product = tl.sum(other * own[None, :], 1)
         miss = tl.where(live, tl.sigmoid(-product), 0.0)
         total += miss * miss
-        gradient += tl.sum((-4 * miss * miss * (1 - miss))[:, None] * other, 0)
+        gradient += tl.sum((-4 * miss * miss * tl.sigmoid(product))[:, None] * other, 0)
         if EXACT:
             s = tl.where(live, tl.sigmoid(product), 0.0)
             both = own_weight + tl.load(weight + j, mask=live, other=0.0)
