@@ -18,8 +18,10 @@ from implementations import DRAWS, PlainTorch, WithPugnn
 from measuring import machine, table
 from pugnn.data import PUTask
 from pugnn.graph import Graph
+from pugnn.methods import PUGNN
 from pugnn.regularizers import structural_sums
 from pugnn.regularizers.structural_exact import expectation_weights
+from pugnn.training import TrainingSettings, loop, steps
 
 
 def pubmed_times(times: int) -> Graph:
@@ -102,6 +104,20 @@ def sampled(bandwidth: float) -> None:
     print("\n" + table(["Pubmed's size", "nodes", "pairs", "ms", "peak MiB", "times faster", "of bandwidth"], rows))
 
 
+def replayed() -> None:
+    """Epochs of a whole training, launched one operation at a time and replayed as a CUDA graph."""
+    rows = []
+    for times in (1, 10):
+        graph = pubmed_times(times)
+        task = PUTask.from_positives(graph, np.arange(graph.num_nodes // 100))
+        for name, kind in (("launched", steps.Step), ("replayed", steps.ReplayedStep)):
+            loop.ReplayedStep = kind
+            log = PUGNN().fit(task, TrainingSettings(epochs=100, device="cuda")).log
+            epochs = np.diff([record["seconds"] for record in log[10:]])
+            rows.append([f"{times} x, {name}", f"{1e3 * np.median(epochs):.2f}", f"{log[-1]['total']:.4f}"])
+    print("\n" + table(["whole training", "ms per epoch", "loss after 100"], rows))
+
+
 def exact() -> None:
     nodes = 100_000
     rng = np.random.default_rng(0)
@@ -145,3 +161,4 @@ if __name__ == "__main__":
     print(machine(), f"- copy bandwidth {bandwidth:,.0f} GB/s, K = {DRAWS}, d = 16\n", flush=True)
     exact()
     sampled(bandwidth)
+    replayed()

@@ -57,16 +57,40 @@ def test_exact_repeats_bit_for_bit():
 
 
 def test_without_triton_the_plain_form_runs_and_says_so(monkeypatch):
-    dispatch._has_triton.cache_clear()
+    dispatch.has_fused_gpu_kernel.cache_clear()
     monkeypatch.setattr(dispatch, "find_spec", lambda name: None)
     graph = random_graph(30, 0.1, 0)
     z = embedding(graph, 16)
     with pytest.warns(UserWarning, match="Triton is not installed"):
         found = sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=3), z.cuda())
     exact = sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=None), z.cuda())
-    dispatch._has_triton.cache_clear()
+    dispatch.has_fused_gpu_kernel.cache_clear()
     assert_close(found, sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=3), z.double()))
     assert_close(exact, sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=None), z.double()), 1e-4)
+
+
+def test_the_seed_may_be_a_tensor_on_the_device():
+    graph = random_graph(50, 0.1, 0)
+    z = embedding(graph, 16).cuda()
+    number, tensor = (structural_sums(z, graph, 5, seed=s)[1] for s in (9, torch.tensor([9], device="cuda")))
+    assert torch.allclose(number, tensor)
+
+
+def test_epochs_with_dropout_differ_and_a_resumed_training_goes_on(tmp_path):
+    from pugnn.training import Checkpoint, TrainingSettings, train
+
+    graph = random_graph(60, 0.06, 1, features=5)
+    settings = TrainingSettings(epochs=25, device="cuda")
+
+    def objective(output, seed):
+        return {"loss": (output.logit - 1).square().mean()}
+
+    whole = train(graph, objective, settings).log
+    assert len({record["loss"] for record in whole}) == 25
+    checkpoint = Checkpoint(tmp_path / "state", "mine", every=10)
+    train(graph, objective, settings, checkpoint=checkpoint)  # leaves the state after 20 epochs
+    resumed = train(graph, objective, settings, checkpoint=checkpoint).log
+    assert [r["loss"] for r in resumed] == pytest.approx([r["loss"] for r in whole], rel=1e-3)
 
 
 @pytest.mark.parametrize("expectation", ["sampled", "exact"])

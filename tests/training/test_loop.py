@@ -17,7 +17,7 @@ def graph():
     return random_graph(20, 0.2, seed=0, features=4)
 
 
-def objective(output, epoch):
+def objective(output, seed):
     return {"pull": (output.logit - 1).square().mean(), "small": 0.01 * output.embedding.square().mean()}
 
 
@@ -36,7 +36,7 @@ def test_training_minimises(graph):
 
 
 def test_weight_decay_is_on_the_first_layer_alone(graph):
-    def nothing(output, epoch):
+    def nothing(output, seed):
         return {"zero": 0.0 * output.logit.sum()}
 
     settings = TrainingSettings(epochs=1, weight_decay=1.0, dropout=0.0)
@@ -69,10 +69,13 @@ def test_a_stopped_training_goes_on_as_if_nothing_had_been(graph, tmp_path, back
     whole = train(graph, objective, settings)
     checkpoint = Checkpoint(tmp_path / "state", "mine", every=5)
 
-    def stops(output, epoch):
-        if epoch == 11:
+    calls = []
+
+    def stops(output, seed):
+        calls.append(seed)
+        if len(calls) == 12:
             raise KeyboardInterrupt
-        return objective(output, epoch)
+        return objective(output, seed)
 
     with pytest.raises(KeyboardInterrupt):
         train(graph, stops, settings, checkpoint=checkpoint)
@@ -91,7 +94,7 @@ def test_a_checkpoint_of_something_else_is_refused(graph, tmp_path):
 
 def test_a_loss_that_is_not_finite_stops_with_advice(graph):
     with pytest.raises(PugnnError, match=r"the loss became nan in epoch 1\. Lower the learning rate"):
-        train(graph, lambda output, epoch: {"bad": output.logit.sum() * float("nan")}, TrainingSettings(epochs=2))
+        train(graph, lambda output, seed: {"bad": output.logit.sum() * float("nan")}, TrainingSettings(epochs=2))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pugnn.losses import DistanceAwareLoss, UnlabelledAsNegativeLoss, split_near
 from pugnn.methods.base import FittedMethod
 from pugnn.models import Output
 from pugnn.regularizers import StructuralRegularizer
-from pugnn.training import Checkpoint, TrainingSettings, derive_seed, resolve_device, train
+from pugnn.training import Checkpoint, Seed, TrainingSettings, resolve_device, train
 
 REPRESENTATIONS: dict[str, Callable[[Output], Tensor]] = {
     "hidden": lambda output: output.embedding,
@@ -94,11 +94,10 @@ class PUGNN:
         sets = split_near_far(task.graph, task.labelled, task.unlabelled, self.delta)
         sets = sets.to(resolve_device(settings.device))
 
-        def objective(output: Output, epoch: int) -> dict[str, Tensor]:
+        def objective(output: Output, seed: Seed) -> dict[str, Tensor]:
             terms = loss(output.logit, sets)
             if self.alpha > 0:
-                draw = derive_seed(settings.seed, epoch, 1)  # new negatives in every epoch
-                parts = regularizer(represent(output), task.graph, seed=draw)
+                parts = regularizer(represent(output), task.graph, seed=seed)  # new negatives in every epoch
                 terms |= {name: self.alpha * part for name, part in parts.items()}
             return terms
 

@@ -92,4 +92,5 @@ def _layout(matrix: sp.csr_array, device: torch.device | str) -> tuple[Tensor, T
 def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+        warnings.filterwarnings("ignore", message="Sparse invariant checks are implicitly disabled")  # torch < 2.13
         return torch.sparse_csr_tensor(starts, columns, values, size=shape, check_invariants=False)

@@ -69,13 +69,14 @@ class StructuralRegularizer:
         if self.expectation not in ("sampled", "exact"):
             raise PugnnError(f"expectation must be sampled or exact; got {self.expectation!r}")
 
-    def __call__(self, embedding: Tensor, graph: Graph, *, seed: int) -> dict[str, Tensor]:
+    def __call__(self, embedding: Tensor, graph: Graph, *, seed: int | Tensor) -> dict[str, Tensor]:
         """The two terms by name; their sum is R_S.
 
         Args:
             embedding: z, shape ``(N, d)``.
             graph: whose edges and non-edges count.
-            seed: decides the draws; give another one at every step.
+            seed: decides the draws; give another one at every step. With a CUDA device and Triton it may be a tensor
+                of shape ``(1,)``, int64, on the device.
         """
         draws = None if self.expectation == "exact" else seed
         edges, non_edges = structural_sums(embedding, graph, self.negatives, seed=draws)
@@ -87,18 +88,20 @@ class StructuralRegularizer:
         return {"edges": edges, "non_edges": non_edges}
 
 
-def structural_sums(embedding: Tensor, graph: Graph, negatives: int, *, seed: int | None) -> tuple[Tensor, Tensor]:
+def structural_sums(
+    embedding: Tensor, graph: Graph, negatives: int, *, seed: int | Tensor | None
+) -> tuple[Tensor, Tensor]:
     """The two sums A and B by the fastest form there is for the embedding's device.
 
     Args:
         embedding: z, shape ``(N, d)``.
         graph: whose edges and non-edges count.
         negatives: K.
-        seed: decides the draws; ``None`` for the exact expectation.
+        seed: decides the draws, a number or where it can be a tensor; ``None`` for the exact expectation.
     """
     on_gpu = embedding.device.type == "cuda"
-    if on_gpu and not _has_triton() and seed is not None:
-        return structural_sums_reference(embedding, graph, negatives, seed=seed)
+    if on_gpu and not has_fused_gpu_kernel() and seed is not None:
+        return structural_sums_reference(embedding, graph, negatives, seed=int(seed))
     sums: tuple[Tensor, Tensor] = _FusedSums.apply(embedding, graph, negatives, seed)  # type: ignore[no-untyped-call]
     return sums
 
@@ -127,9 +130,9 @@ class _FusedSums(torch.autograd.Function):
     """Kernels find both sums and their gradients in one pass; backward only scales the gradients."""
 
     @staticmethod
-    def forward(ctx: Any, embedding: Tensor, graph: Graph, negatives: int, seed: int | None) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, embedding: Tensor, graph: Graph, negatives: int, seed: Any) -> tuple[Tensor, Tensor]:
         z = embedding.detach().contiguous()
-        if z.device.type == "cuda" and _has_triton() and z.dtype == torch.float32:
+        if z.device.type == "cuda" and has_fused_gpu_kernel() and z.dtype == torch.float32:
             from pugnn.regularizers.structural_gpu import structural_sums_gpu
 
             edges, non_edges, grad_edges, grad_non_edges = structural_sums_gpu(z, graph, negatives, seed)
@@ -149,7 +152,8 @@ class _FusedSums(torch.autograd.Function):
 
 
 @cache
-def _has_triton() -> bool:
+def has_fused_gpu_kernel() -> bool:
+    """Whether Triton is there; if not, one warning says what that means."""
     if find_spec("triton") is not None:
         return True
     warnings.warn(

@@ -50,7 +50,7 @@ _moved: WeakKeyDictionary[Graph, dict[torch.device, GraphOnDevice]] = WeakKeyDic
 
 
 def structural_sums_gpu(
-    z: Tensor, graph: Graph, negatives: int, seed: int | None
+    z: Tensor, graph: Graph, negatives: int, seed: int | Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Both sums and their gradients with respect to ``z``.
 
@@ -58,7 +58,8 @@ def structural_sums_gpu(
         z: embedding, shape ``(N, d)``, float32, on the device.
         graph: whose edges and non-edges count; its arrays stay on the device as long as it lives.
         negatives: K.
-        seed: decides the draws; ``None`` for the exact expectation.
+        seed: decides the draws, a number or a tensor of shape ``(1,)``, int64, on the device; ``None`` for the exact
+            expectation.
 
     Returns:
         A and B in double precision, and the gradient of each, of shape ``(N, d)``.
@@ -97,20 +98,20 @@ def structural_sums_gpu(
     return *sums, grad_edges[:, :d], grad_pairs[:, :d]  # type: ignore[return-value]
 
 
-def _sampled(table: Tensor, arrays: GraphOnDevice, negatives: int, seed: int) -> tuple[Tensor, Tensor]:
+def _sampled(table: Tensor, arrays: GraphOnDevice, negatives: int, seed: int | Tensor) -> tuple[Tensor, Tensor]:
     (n, width), directed = table.shape, len(arrays.indices)
     programs = max(1, triton.cdiv(directed, EDGES))
     sums, grad = table.new_zeros(programs), torch.zeros_like(table)
     crowded = arrays.most_draws_per_candidate * negatives > 1
     precise = torch.zeros_like(table, dtype=torch.float64) if crowded else grad
-    # The 64 bits of the seed, read as the signed number that torch can hold.
-    key = torch.tensor([seed - (1 << 64) if seed >= 1 << 63 else seed], device=table.device)
+    if isinstance(seed, int):  # its 64 bits, read as the signed number that torch can hold
+        seed = torch.tensor([seed - (1 << 64) if seed >= 1 << 63 else seed], device=table.device)
     _draws[(programs,)](
         table,
         arrays.sources,
         arrays.indptr,
         arrays.indices,
-        key,
+        seed,
         sums,
         grad,
         precise,

@@ -5,9 +5,11 @@ from pugnn.training.loop import Trained, resolve_device, score, train
 from pugnn.training.sealed import load_sealed, save_sealed
 from pugnn.training.seeds import derive_seed
 from pugnn.training.settings import TrainingSettings
+from pugnn.training.steps import Seed
 
 __all__ = [
     "Checkpoint",
+    "Seed",
     "Trained",
     "TrainingSettings",
     "derive_seed",

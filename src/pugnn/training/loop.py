@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +13,13 @@ from torch import Tensor
 
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
-from pugnn.models import Backbone, Output, inputs_on, make_backbone
+from pugnn.models import Backbone, inputs_on, make_backbone
+from pugnn.regularizers import has_fused_gpu_kernel
 from pugnn.training.checkpoint import Checkpoint, Log
 from pugnn.training.progress import EpochProgress
 from pugnn.training.seeds import derive_seed
 from pugnn.training.settings import TrainingSettings
-
-#: From what the network says and the number of the epoch to the named terms of the loss.
-Objective = Callable[[Output, int], dict[str, Tensor]]
+from pugnn.training.steps import Objective, ReplayedStep, Step
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ def train(
 
     Args:
         graph: what the network reads.
-        objective: the loss, as named terms.
+        objective: the loss, as named terms, from the network's output and a seed that is new in every epoch.
         settings: backbone and optimiser.
         checkpoint: where to save the state now and then; training goes on from a state found there.
         progress: show a bar when it takes longer than two seconds.
@@ -67,16 +65,15 @@ def train(
         optimizer = _adam(model, settings)
         log = checkpoint.restore(model, optimizer) if checkpoint else []
         model.train()
+        step = (ReplayedStep if device.type == "cuda" and has_fused_gpu_kernel() else Step)(
+            model, inputs, objective, optimizer
+        )
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
         with EpochProgress(settings.epochs, len(log), show=progress) as bar:
             for epoch in range(len(log), settings.epochs):
                 _seed(device, derive_seed(settings.seed, epoch))
-                optimizer.zero_grad()
-                terms = objective(model(inputs), epoch)
-                total = torch.stack(list(terms.values())).sum()
-                total.backward()  # type: ignore[no-untyped-call]
-                optimizer.step()
-                log.append(_record(epoch, terms, total, time.perf_counter() - started))
+                values = step(derive_seed(settings.seed, epoch, 1)).tolist()
+                log.append(_record(epoch, step.names, values, time.perf_counter() - started))
                 bar.update(epoch + 1, log[-1]["total"])
                 if checkpoint and (epoch + 1) % checkpoint.every == 0 and epoch + 1 < settings.epochs:
                     checkpoint.save(model, optimizer, log)
@@ -121,14 +118,15 @@ def _adam(model: Backbone, settings: TrainingSettings) -> torch.optim.Adam:
         {"params": first, "weight_decay": settings.weight_decay},
         {"params": others},
     ]
-    return torch.optim.Adam(groups, lr=settings.learning_rate)
+    # What is replayed on a device must keep its count of steps there.
+    on_device = next(model.parameters()).device.type == "cuda"
+    return torch.optim.Adam(groups, lr=settings.learning_rate, capturable=on_device)
 
 
-def _record(epoch: int, terms: dict[str, Tensor], total: Tensor, seconds: float) -> dict[str, float]:
-    values = torch.stack([*terms.values(), total]).tolist()  # one transfer from the device, not one per term
+def _record(epoch: int, names: list[str], values: list[float], seconds: float) -> dict[str, float]:
     if not math.isfinite(values[-1]):
         raise PugnnError(
             f"the loss became {values[-1]} in epoch {epoch + 1}. Lower the learning rate, or scale the features "
             "down if they are large."
         )
-    return {"epoch": epoch + 1, **dict(zip([*terms, "total"], values, strict=True)), "seconds": seconds}
+    return {"epoch": epoch + 1, **dict(zip([*names, "total"], values, strict=True)), "seconds": seconds}
