@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint format ablation cora clean clean-kernels
+.PHONY: demo test test-slow lint format ablation benchmarks cora clean clean-kernels
 
 demo: $(READY)
 	$(BIN)/pugnn demo
@@ -28,6 +28,11 @@ format: $(READY)
 # docs/ablation.md: 720 trainings on Cora, some minutes on two cores.
 ablation: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pugnn.experiments.ablation --draws 10 --out docs/ablation.md
+
+# benchmarks/results/: half an hour on a quiet machine; needs PUGNN_DATA for DBLP.
+benchmarks: $(READY)
+	cd benchmarks && for name in step scaling variance training; do \
+	  ../$(BIN)/python $$name.py > results/$$name.txt || exit 1; done
 
 # src/pugnn/data/files/cora.npz from its source.
 cora: $(READY)
