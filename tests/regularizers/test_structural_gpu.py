@@ -93,6 +93,19 @@ def test_epochs_with_dropout_differ_and_a_resumed_training_goes_on(tmp_path):
     assert [r["loss"] for r in resumed] == pytest.approx([r["loss"] for r in whole], rel=1e-3)
 
 
+@pytest.mark.parametrize("backbone", ["gcn", "gcn-linear", "gat", "gin", "sage", "appnp"])
+def test_every_backbone_trains_on_the_gpu(backbone):
+    from pugnn.data import PUTask
+    from pugnn.training import TrainingSettings
+
+    graph = random_graph(60, 0.06, 1, features=5)
+    task = PUTask.from_positives(graph, torch.arange(3).numpy())
+    settings = TrainingSettings(epochs=60, dropout=0.0, device="cuda", backbone=backbone)
+    log = PUGNN(delta=1).fit(task, settings).log
+    assert log[-1]["total"] < 0.9 * log[0]["total"]
+    assert len({record["non_edges"] for record in log}) == 60
+
+
 @pytest.mark.parametrize("expectation", ["sampled", "exact"])
 def test_a_whole_training_on_the_gpu(expectation):
     from pugnn.data import PUTask

@@ -31,10 +31,12 @@ class Backbone(nn.Module):
     Attributes:
         first_layer: the module whose parameters get weight decay (Kipf & Welling decay the first layer alone).
         uses_weights: edge weights play a part.
+        replayable: an epoch can be recorded as a CUDA graph; not if the host looks at values on the way.
     """
 
     first_layer: nn.Module
     uses_weights: bool = False
+    replayable: bool = True
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""

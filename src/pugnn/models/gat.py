@@ -21,6 +21,8 @@ class GAT(Backbone):
         heads: heads of the first layer.
     """
 
+    replayable = False  # PyG's layer looks for self loops in every pass
+
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, heads: int = 4) -> None:
         from torch_geometric.nn import GATConv  # heavy: only those who use it wait for it
 

@@ -65,9 +65,8 @@ def train(
         optimizer = _adam(model, settings)
         log = checkpoint.restore(model, optimizer) if checkpoint else []
         model.train()
-        step = (ReplayedStep if device.type == "cuda" and has_fused_gpu_kernel() else Step)(
-            model, inputs, objective, optimizer
-        )
+        replay = device.type == "cuda" and model.replayable and has_fused_gpu_kernel()
+        step = (ReplayedStep if replay else Step)(model, inputs, objective, optimizer)
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
         with EpochProgress(settings.epochs, len(log), show=progress) as bar:
             for epoch in range(len(log), settings.epochs):
