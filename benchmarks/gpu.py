@@ -100,7 +100,7 @@ def sampled(bandwidth: float) -> None:
                     share,
                 ]
             )
-            print(*rows[-1], flush=True)
+            print(*rows[-1], file=sys.stderr, flush=True)
     print("\n" + table(["Pubmed's size", "nodes", "pairs", "ms", "peak MiB", "times faster", "of bandwidth"], rows))
 
 

@@ -8,6 +8,7 @@ Cora, 33 on Citeseer, 197 on Pubmed, 177 on DBLP (label ratio 0.01 of all nodes)
 
 from __future__ import annotations
 
+import sys
 import time
 
 import numpy as np
@@ -49,7 +50,7 @@ def main() -> None:
             result = "-" if key == "PyG" else f"{np.mean(scores[key]):.1f}{spread}"
             mine = np.median(seconds[key])
             rows.append([f"{name}, {key}", str(draws), f"{mine:.1f}", f"{mine / ours:.1f}", result])
-            print(*rows[-1], flush=True)
+            print(*rows[-1], file=sys.stderr, flush=True)
     print("\n" + table(["", "draws", "seconds", "times pugnn's", "macro-F1"], rows))
 
 

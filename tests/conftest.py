@@ -34,6 +34,7 @@ def special_graphs() -> dict[str, Graph]:
         "random": random_graph(40, 0.1, seed=1),
         "isolated": random_graph(40, 0.02, seed=2),
         "hub": Graph.from_edges(*np.array(spokes + ring).T, num_nodes=hub),
+        "bisection": Graph.from_edges(*np.array([(0, other) for other in range(1, 800, 2)]).T, num_nodes=2000),
         "complete": Graph.from_edges(*np.array(everyone).T),
         "two nodes": Graph.from_edges([0], [1]),
         "two nodes and one": Graph.from_edges([0], [2], num_nodes=3),

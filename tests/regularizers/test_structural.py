@@ -1,4 +1,6 @@
 import math
+import os
+import time
 
 import numpy as np
 import pytest
@@ -70,10 +72,11 @@ def relative_error(found: torch.Tensor, expected: torch.Tensor) -> float:
     return ((found - expected).norm() / expected.norm().clamp_min(1e-30)).item()
 
 
-def test_kernel_agrees_with_the_reference_in_single_precision(special_graph):
+@pytest.mark.parametrize("negatives", [3, 50])  # few draws one by one, many by counts
+def test_kernel_agrees_with_the_reference_in_single_precision(special_graph, negatives):
     z = embedding(special_graph, 16, torch.float32)
-    found = with_gradient(kernel, z, special_graph, 50, 1)
-    expected = with_gradient(reference, z.double(), special_graph, 50, 1)
+    found = with_gradient(kernel, z, special_graph, negatives, 1)
+    expected = with_gradient(reference, z.double(), special_graph, negatives, 1)
     for mine, theirs in zip(found, expected, strict=True):
         assert relative_error(mine, theirs) < 1e-5
 
@@ -96,7 +99,7 @@ def test_kernel_agrees_with_the_reference_on_random_graphs(nodes, probability, d
 
 
 def test_threads_do_not_change_a_bit():
-    graph = random_graph(200, 0.05, seed=3)
+    graph = random_graph(2000, 0.002, seed=3)
     negatives = 1 + WORTH_THREADS // len(graph.indices)
     z = embedding(graph, 16, torch.float32)
     before = torch.get_num_threads()
@@ -166,6 +169,38 @@ def test_draws_average_out_to_the_exact_gradient():
     drawn = torch.stack([with_gradient(kernel, z, graph, 5, seed)[3] for seed in range(400)])
     standard_error = drawn.std(dim=0) / 20
     assert ((drawn.mean(dim=0) - expected).abs() < 5 * standard_error + 1e-9).all()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    graph = random_graph(2000, 0.002, seed=3)
+    z = embedding(graph, 16, torch.float32).detach()
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    expected = kernel(z, graph, 50, 4)[1]
+    child = os.fork()
+    if not child:
+        os._exit(int(kernel(z, graph, 50, 4)[1] != expected))
+    for _ in range(200):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.05)
+    else:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    torch.set_num_threads(before)
+    assert ended
+    assert status == 0
+
+
+def test_second_derivatives_are_refused():
+    graph = random_graph(8, 0.3, seed=0)
+    z = embedding(graph, 3)
+    (gradient,) = torch.autograd.grad(kernel(z, graph, 3, 5)[1].square(), z, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.sum().backward()
 
 
 def test_exact_needs_no_seed():

@@ -56,12 +56,39 @@ def test_exact_repeats_bit_for_bit():
     assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
 
 
+def star(nodes: int) -> Graph:
+    """A hub joined to all but the last node, and a ring through all of them."""
+    spokes = [(0, other) for other in range(1, nodes - 1)]
+    return Graph.from_edges(*zip(*spokes, *((i, i + 1) for i in range(1, nodes - 1)), strict=True), num_nodes=nodes)
+
+
+@pytest.mark.parametrize("seed", [1, None])
+def test_every_row_is_right_around_a_large_hub(seed):
+    graph = star(4000 if seed is None else 20_000)
+    z = embedding(graph, 16)
+    found = sums_and_gradients(lambda z: structural_sums(z, graph, 50, seed=seed), z.cuda())
+    expected = sums_and_gradients(lambda z: structural_sums(z, graph, 50, seed=seed), z.double())
+    assert_close(found, expected, 1e-5)
+    error = (found[3] - expected[3]).norm(dim=1) / expected[3].norm(dim=1)
+    assert error.median() < 1e-5
+
+
+def test_double_precision_takes_the_plain_form():
+    graph = random_graph(30, 0.1, 0)
+    z = embedding(graph, 4).double()
+    dispatch._advise.cache_clear()
+    with pytest.warns(UserWarning, match="plain form"):
+        found = sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=3), z.cuda())
+    assert_close(found, sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=3), z), 1e-9)
+
+
 def test_without_triton_the_plain_form_runs_and_says_so(monkeypatch):
     dispatch.has_fused_gpu_kernel.cache_clear()
+    dispatch._advise.cache_clear()
     monkeypatch.setattr(dispatch, "find_spec", lambda name: None)
     graph = random_graph(30, 0.1, 0)
     z = embedding(graph, 16)
-    with pytest.warns(UserWarning, match="Triton is not installed"):
+    with pytest.warns(UserWarning, match="kernels need Triton"):
         found = sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=3), z.cuda())
     exact = sums_and_gradients(lambda z: structural_sums(z, graph, 5, seed=None), z.cuda())
     dispatch.has_fused_gpu_kernel.cache_clear()

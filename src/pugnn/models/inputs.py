@@ -13,9 +13,12 @@ from pugnn.graph import Graph
 from pugnn.models.sparse import SparseMatrix
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def inputs_on(graph: Graph, device: torch.device) -> GraphInputs:
-    """The inputs for a graph, shared by trainings and scorings that follow each other on it."""
+    """The inputs for a graph, shared by trainings and scorings that follow each other on it.
+
+    The last graph and its tensors stay in memory for that.
+    """
     return GraphInputs(graph, device)
 
 

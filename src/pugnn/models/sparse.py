@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from pugnn.errors import PugnnError
 from pugnn.models.dropout import draw_seed, drop_entries, drop_entries_at
 
 
@@ -84,6 +85,8 @@ class _Product(torch.autograd.Function):
 
 
 def _layout(matrix: sp.csr_array, device: torch.device | str) -> tuple[Tensor, Tensor]:
+    if matrix.nnz > np.iinfo(np.int32).max:
+        raise PugnnError(f"a matrix with {matrix.nnz:,} entries is too large for its 32-bit layout")
     starts = torch.from_numpy(matrix.indptr.astype(np.int32)).to(device)
     columns = torch.from_numpy(matrix.indices.astype(np.int32)).to(device)
     return starts, columns

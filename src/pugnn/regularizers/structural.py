@@ -34,6 +34,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from pugnn.errors import PugnnError, PugnnWarning, require_whole
 from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
@@ -99,8 +100,8 @@ def structural_sums(
         negatives: K.
         seed: decides the draws, a number or where it can be a tensor; ``None`` for the exact expectation.
     """
-    on_gpu = embedding.device.type == "cuda"
-    if on_gpu and not has_fused_gpu_kernel() and seed is not None:
+    if embedding.device.type == "cuda" and seed is not None and not _fused_on_gpu(embedding):
+        _advise()
         return structural_sums_reference(embedding, graph, negatives, seed=int(seed))
     sums: tuple[Tensor, Tensor] = _FusedSums.apply(embedding, graph, negatives, seed)  # type: ignore[no-untyped-call]
     return sums
@@ -132,7 +133,7 @@ class _FusedSums(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, embedding: Tensor, graph: Graph, negatives: int, seed: Any) -> tuple[Tensor, Tensor]:
         z = embedding.detach().contiguous()
-        if z.device.type == "cuda" and has_fused_gpu_kernel() and z.dtype == torch.float32:
+        if z.device.type == "cuda" and _fused_on_gpu(z):
             from pugnn.regularizers.structural_gpu import structural_sums_gpu
 
             edges, non_edges, grad_edges, grad_non_edges = structural_sums_gpu(z, graph, negatives, seed)
@@ -146,20 +147,28 @@ class _FusedSums(torch.autograd.Function):
         return edges.to(z.dtype), non_edges.to(z.dtype)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, edges: Tensor, non_edges: Tensor) -> tuple[Tensor, None, None, None]:
         grad_edges, grad_non_edges = ctx.saved_tensors
         return edges * grad_edges + non_edges * grad_non_edges, None, None, None
 
 
+def _fused_on_gpu(embedding: Tensor) -> bool:
+    return embedding.dtype == torch.float32 and has_fused_gpu_kernel()
+
+
 @cache
 def has_fused_gpu_kernel() -> bool:
-    """Whether Triton is there; if not, one warning says what that means."""
-    if find_spec("triton") is not None:
-        return True
+    """Whether the Triton kernels can run here: Triton is installed, and the GPU is one that it supports."""
+    return find_spec("triton") is not None and torch.cuda.get_device_capability() >= (8, 0)
+
+
+@cache
+def _advise() -> None:
     warnings.warn(
-        "Triton is not installed, so the structural regulariser runs on this GPU in its plain form, which is slow and "
-        "needs much memory. Triton comes with torch for CUDA on Linux; elsewhere, train on the CPU.",
+        "The structural regulariser runs on this GPU in its plain form, which is slow and needs much memory: its "
+        "kernels need Triton, which comes with torch for CUDA on Linux, a GPU of compute capability 8.0 or more, and float32. "
+        "Otherwise the CPU may be faster.",
         PugnnWarning,
-        stacklevel=5,
+        stacklevel=4,
     )
-    return False

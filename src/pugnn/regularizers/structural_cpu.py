@@ -11,6 +11,7 @@ do not keep a core busy while they wait.
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any
@@ -60,7 +61,7 @@ def structural_sums_cpu(
         table[:, :d] = z
     bounds = np.searchsorted(indptr, np.linspace(0, len(indices), CHUNKS + 1).astype(np.int64))
     bounds[0], bounds[CHUNKS] = 0, n
-    grad_edges = np.zeros(n * width, dtype=z.dtype)
+    (grad_edges,) = _aligned_zeros((1, n * width), z.dtype)
     tables = _aligned_zeros((CHUNKS, n * width), z.dtype)
     work = partial(_chunk, table.reshape(-1), width, indptr, indices, negatives, np.uint64(seed), grad_edges)
     threads = min(CHUNKS, torch.get_num_threads()) if len(indices) * negatives >= WORTH_THREADS else 1
@@ -85,6 +86,10 @@ def _aligned_zeros(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]
 @cache
 def _threads(number: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(number, thread_name_prefix="pugnn")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads, whatever their pool believes
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 @njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")

@@ -6,8 +6,8 @@ Like the CPU kernel, these find both sums and their gradients in one pass and st
   a node's gradient, so a program writes its own row only.
 * Non-neighbours, sampled: one program per few directed edges makes their draws, the same as on the CPU. Gradients of
   the drawn nodes are added atomically, in whatever order the device takes, so sums may differ in their last digits
-  from run to run. Where a node has more draws than candidates, the same few nodes get thousands of equal gradients;
-  those are added in double precision.
+  from run to run. Where a node has more draws than candidates, it and the same few nodes get thousands of equal
+  gradients; those are added in double precision.
 * Non-neighbours, exact: all pairs, in tiles, as in flash attention. The weights of a pair are symmetric, so again a
   program writes its own rows only, and the result repeats bit for bit. Neighbours and the node itself are taken off
   by the first kernel. ``structural_exact.py`` has the formulas.
@@ -31,6 +31,9 @@ from pugnn.regularizers.structural_exact import expectation_weights
 EDGES, DRAWS = 2, 64
 #: Rows that one program of the exact kernel owns, and columns that it goes through at a time.
 ROWS, COLUMNS = 64, 128
+#: A node with fewer candidates than this fraction of all nodes is a hub in the exact form: to take its neighbours off
+#: all pairs would leave a small difference of large numbers, so its few candidates are added up by themselves.
+FEW = 8
 #: Neighbours that one program of the neighbours kernel holds at a time.
 NEIGHBOURS = 16
 
@@ -42,8 +45,12 @@ class GraphOnDevice:
         self.indptr, self.indices, self.sources = (
             _move(array, device) for array in (graph.indptr, graph.indices, graph.sources)
         )
-        self.weight_per_draw = _move(expectation_weights(graph, 1).astype(np.float32), device)
-        self.most_draws_per_candidate = float(expectation_weights(graph, 1).max(initial=0.0))
+        weight = expectation_weights(graph, 1)
+        self.most_draws_per_candidate = float(weight.max(initial=0.0))
+        self.hubs = _move(np.flatnonzero(graph.num_nodes - 1 - graph.degrees < graph.num_nodes / FEW), device)
+        self.weight_per_draw = _move(weight.astype(np.float32), device)
+        self.weight_without_hubs = self.weight_per_draw.clone()
+        self.weight_without_hubs[self.hubs] = 0.0
 
 
 _moved: WeakKeyDictionary[Graph, dict[torch.device, GraphOnDevice]] = WeakKeyDictionary()
@@ -71,7 +78,7 @@ def structural_sums_gpu(
     n, d = z.shape
     width = max(16, triton.next_power_of_2(d))
     table = z if width == d else torch.nn.functional.pad(z, (0, width - d))
-    weight = arrays.weight_per_draw * negatives
+    weight = arrays.weight_without_hubs * negatives
     edge_sums = z.new_zeros(n)
     grad_edges = torch.empty_like(table)
     if seed is None:
@@ -94,8 +101,23 @@ def structural_sums_gpu(
         BLOCK=NEIGHBOURS,
         EXACT=seed is None,
     )
-    sums = (part.sum(dtype=torch.float64) for part in (edge_sums, pair_sums))
-    return *sums, grad_edges[:, :d], grad_pairs[:, :d]  # type: ignore[return-value]
+    edges, non_edges = (part.sum(dtype=torch.float64) for part in (edge_sums, pair_sums))
+    if seed is None:
+        for hub in arrays.hubs.tolist():
+            non_edges += _add_hub(hub, graph, table, float(arrays.weight_per_draw[hub]) * negatives, grad_pairs)
+    return edges, non_edges, grad_edges[:, :d], grad_pairs[:, :d]
+
+
+def _add_hub(hub: int, graph: Graph, table: Tensor, weight: float, grad: Tensor) -> Tensor:
+    """Weighted sum of S² over the candidates of one node; their gradients are added to ``grad``."""
+    others = np.setdiff1d(np.arange(graph.num_nodes), np.append(graph.neighbours(hub), hub))
+    rows = _move(others, table.device)
+    products = table[rows] @ table[hub]
+    squares = torch.sigmoid(products).square()
+    slopes = 2 * weight * squares * torch.sigmoid(-products)
+    grad[hub] += slopes @ table[rows]
+    grad[rows] += slopes[:, None] * table[hub]  # every row once, so the order does not matter
+    return weight * squares.sum(dtype=torch.float64)
 
 
 def _sampled(table: Tensor, arrays: GraphOnDevice, negatives: int, seed: int | Tensor) -> tuple[Tensor, Tensor]:
@@ -211,6 +233,7 @@ def _draws(  # type: ignore[no-untyped-def]
     live = live & (candidates > 0)
     own = tl.load(z + i[:, None] * WIDTH + lanes[None, :])
     seed = tl.load(key).to(tl.uint64)
+    many = (stop - start) * negatives > candidates
     gradient = tl.zeros([EDGES, WIDTH], tl.float32)
     total = tl.zeros([EDGES, DRAWS], tl.float32)
     for first in range(0, negatives, DRAWS):
@@ -245,14 +268,18 @@ def _draws(  # type: ignore[no-untyped-def]
         gradient += tl.sum(slope[:, :, None] * other, 1)
         given = slope[:, :, None] * own[:, None, :]
         if CROWDED:
-            many = (stop - start) * negatives > candidates
             few = (valid & (many[:, None] == 0))[:, :, None]
             tl.atomic_add(grad + at, given, mask=few, sem="relaxed")
             tl.atomic_add(precise + at, given.to(tl.float64), mask=(valid & many[:, None])[:, :, None], sem="relaxed")
         else:
             tl.atomic_add(grad + at, given, mask=valid[:, :, None], sem="relaxed")
     tl.store(sums + program, tl.sum(tl.sum(total, 1), 0))
-    tl.atomic_add(grad + i[:, None] * WIDTH + lanes[None, :], gradient, mask=live[:, None], sem="relaxed")
+    at_own = i[:, None] * WIDTH + lanes[None, :]
+    if CROWDED:
+        tl.atomic_add(grad + at_own, gradient, mask=(live & (many == 0))[:, None], sem="relaxed")
+        tl.atomic_add(precise + at_own, gradient.to(tl.float64), mask=(live & many)[:, None], sem="relaxed")
+    else:
+        tl.atomic_add(grad + at_own, gradient, mask=live[:, None], sem="relaxed")
 
 
 @triton.jit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,7 @@ def train(
     device = resolve_device(settings.device)
     inputs = inputs_on(graph, device)
     # Dropout and initial weights draw from torch's global generator: borrow it and give it back as it was.
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+    with _current(device), torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         _seed(device, derive_seed(settings.seed))
         model = make_backbone(
             settings.backbone, graph.num_features, hidden=settings.hidden, dropout=settings.dropout
@@ -76,6 +77,11 @@ def train(
                 bar.update(epoch + 1, log[-1]["total"])
                 if checkpoint and (epoch + 1) % checkpoint.every == 0 and epoch + 1 < settings.epochs:
                     checkpoint.save(model, optimizer, log)
+        if device.type == "cuda":
+            # Recorded epochs hold memory of their own, gradients among it: give it back.
+            model.zero_grad()
+            del step
+            torch.cuda.empty_cache()
     return Trained(model.eval(), log)
 
 
@@ -83,7 +89,8 @@ def train(
 def score(model: Backbone, graph: Graph) -> Tensor:
     """Probability of being positive for every node of a graph, shape ``(N,)``, on the CPU."""
     device = next(model.parameters()).device
-    logit = model.eval()(inputs_on(graph, device)).logit
+    with _current(device):
+        logit = model.eval()(inputs_on(graph, device)).logit
     # In double precision, so that confident scores keep their order instead of rounding to 1.
     return torch.sigmoid(logit.double()).cpu()
 
@@ -96,9 +103,19 @@ def resolve_device(name: str) -> torch.device:
         device = None
     if device is None or device.type not in ("cpu", "cuda"):
         raise PugnnError(f"there is no device {name!r}; use cpu, cuda or cuda:1")
-    if device.type == "cuda" and not torch.cuda.is_available():
+    if device.type == "cpu":
+        return device
+    if not torch.cuda.is_available():
         raise PugnnError("device='cuda' was asked for, but torch sees no CUDA device here; use device='cpu'")
-    return device
+    index = torch.cuda.current_device() if device.index is None else device.index
+    if index >= torch.cuda.device_count():
+        raise PugnnError(f"there is no device {name!r}; torch sees {torch.cuda.device_count()} CUDA devices")
+    return torch.device("cuda", index)  # with its number, so that one device has one name
+
+
+def _current(device: torch.device) -> AbstractContextManager[object]:
+    """Make a CUDA device the current one, on which streams, generators and kernels work."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def _seed(device: torch.device, seed: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -13,6 +14,12 @@ from pugnn.models import Backbone, GraphInputs, Output
 Seed = int | Tensor
 #: From what the network says and the seed of the epoch to the named terms of the loss.
 Objective = Callable[[Output, Seed], dict[str, Tensor]]
+
+
+@cache
+def _side_stream(device: torch.device) -> torch.cuda.Stream:
+    """One stream for all warm-ups: memory that is freed on a stream is kept for that stream."""
+    return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
 
 
 class Step:
@@ -61,7 +68,7 @@ class ReplayedStep(Step):
     ) -> None:
         super().__init__(model, inputs, objective, optimizer)
         self._seed = torch.zeros(1, dtype=torch.int64, device=inputs.device)
-        self._stream = torch.cuda.Stream(inputs.device)  # type: ignore[no-untyped-call]
+        self._stream = _side_stream(inputs.device)
         self._graph: torch.cuda.CUDAGraph | None = None
         self._epochs = 0
 
