@@ -166,9 +166,9 @@ def has_fused_gpu_kernel() -> bool:
 @cache
 def _advise() -> None:
     warnings.warn(
-        "The structural regulariser runs on this GPU in its plain form, which is slow and needs much memory: its "
-        "kernels need Triton, which comes with torch for CUDA on Linux, a GPU of compute capability 8.0 or more, and float32. "
-        "Otherwise the CPU may be faster.",
+        "The structural regulariser runs on this GPU in its plain form, which is slow and needs much memory. Its "
+        "kernels need Triton (which comes with torch for CUDA on Linux), a GPU of compute capability 8.0 or more and "
+        "float32; without them, the CPU may be faster.",
         PugnnWarning,
         stacklevel=4,
     )
