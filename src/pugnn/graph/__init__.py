@@ -1,7 +1,8 @@
 """Graphs: the structure, hop distances, sampling. Knows nothing of learning."""
 
+from pugnn.graph.building import Cleaning
 from pugnn.graph.distances import UNREACHABLE, hop_distances
-from pugnn.graph.graph import Cleaning, Graph
+from pugnn.graph.graph import Graph
 from pugnn.graph.negatives import NO_NEGATIVE, sample_non_neighbours
 from pugnn.graph.statistics import GraphStatistics, edge_homophily, graph_statistics
 
