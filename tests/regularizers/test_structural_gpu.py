@@ -133,12 +133,17 @@ def test_every_backbone_trains_on_the_gpu(backbone):
     assert len({record["non_edges"] for record in log}) == 60
 
 
+@pytest.mark.parametrize("hub", [False, True])
 @pytest.mark.parametrize("expectation", ["sampled", "exact"])
-def test_a_whole_training_on_the_gpu(expectation):
+def test_a_whole_training_on_the_gpu(expectation, hub):
     from pugnn.data import PUTask
     from pugnn.training import TrainingSettings, score
 
     graph = random_graph(60, 0.06, 1, features=5)
+    if hub:  # joined to all but the last two: what is special about it must not stop the recording of an epoch
+        spokes = range(1, 58)
+        ends = [*graph.sources, *[0] * len(spokes)], [*graph.indices, *spokes]
+        graph = Graph.from_edges(*ends, features=graph.features)
     task = PUTask.from_positives(graph, torch.arange(3).numpy())
     method = PUGNN(delta=1, alpha=0.1, expectation=expectation)
     found = method.fit(task, TrainingSettings(epochs=20, dropout=0.0, device="cuda"))

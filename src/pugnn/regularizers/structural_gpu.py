@@ -47,10 +47,13 @@ class GraphOnDevice:
         )
         weight = expectation_weights(graph, 1)
         self.most_draws_per_candidate = float(weight.max(initial=0.0))
-        self.hubs = _move(np.flatnonzero(graph.num_nodes - 1 - graph.degrees < graph.num_nodes / FEW), device)
-        self.weight_per_draw = _move(weight.astype(np.float32), device)
-        self.weight_without_hubs = self.weight_per_draw.clone()
-        self.weight_without_hubs[self.hubs] = 0.0
+        # All of a hub is worked out here, once: while an epoch is recorded, the host may not look at the device.
+        self.hubs: list[tuple[int, Tensor, float]] = []
+        for hub in np.flatnonzero(graph.num_nodes - 1 - graph.degrees < graph.num_nodes / FEW).tolist():
+            others = np.setdiff1d(np.arange(graph.num_nodes), np.append(graph.neighbours(hub), hub))
+            self.hubs.append((hub, _move(others, device), float(weight[hub])))
+            weight[hub] = 0.0
+        self.weight_without_hubs = _move(weight.astype(np.float32), device)
 
 
 _moved: WeakKeyDictionary[Graph, dict[torch.device, GraphOnDevice]] = WeakKeyDictionary()
@@ -103,20 +106,18 @@ def structural_sums_gpu(
     )
     edges, non_edges = (part.sum(dtype=torch.float64) for part in (edge_sums, pair_sums))
     if seed is None:
-        for hub in arrays.hubs.tolist():
-            non_edges += _add_hub(hub, graph, table, float(arrays.weight_per_draw[hub]) * negatives, grad_pairs)
+        for hub, others, per_draw in arrays.hubs:
+            non_edges += _add_hub(hub, others, table, per_draw * negatives, grad_pairs)
     return edges, non_edges, grad_edges[:, :d], grad_pairs[:, :d]
 
 
-def _add_hub(hub: int, graph: Graph, table: Tensor, weight: float, grad: Tensor) -> Tensor:
+def _add_hub(hub: int, others: Tensor, table: Tensor, weight: float, grad: Tensor) -> Tensor:
     """Weighted sum of S² over the candidates of one node; their gradients are added to ``grad``."""
-    others = np.setdiff1d(np.arange(graph.num_nodes), np.append(graph.neighbours(hub), hub))
-    rows = _move(others, table.device)
-    products = table[rows] @ table[hub]
+    products = table[others] @ table[hub]
     squares = torch.sigmoid(products).square()
     slopes = 2 * weight * squares * torch.sigmoid(-products)
-    grad[hub] += slopes @ table[rows]
-    grad[rows] += slopes[:, None] * table[hub]  # every row once, so the order does not matter
+    grad[hub] += slopes @ table[others]
+    grad[others] += slopes[:, None] * table[hub]  # every row once, so the order does not matter
     return weight * squares.sum(dtype=torch.float64)
 
 
