@@ -276,7 +276,8 @@ def test_a_loaded_model_is_the_saved_one(fitted, saved, graph):
     loaded = PUNodeClassifier.load(saved)
     assert np.array_equal(scores(loaded, graph), scores(fitted))
     assert np.array_equal(loaded.predict(graph), fitted.predict())
-    assert loaded.get_params() == {**fitted.get_params(), "method": PUGNN()}
+    settings = {"method": PUGNN(), "backbone": "gcn", "weight_decay": 5e-4}  # as fitted: nothing is left open
+    assert loaded.get_params() == {**fitted.get_params(), **settings}
     assert loaded.classes_.tolist() == [0, 1]
     assert (loaded.threshold_, loaded.prior_) == (fitted.threshold_, fitted.prior_)
     with pytest.raises(PugnnError, match="holds no graph"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -19,8 +19,7 @@ from pugnn.data.positives import resolve_positives
 from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError, shorten
 from pugnn.graph import Graph
-from pugnn.methods import METHODS, Method, make_method
-from pugnn.models import make_backbone
+from pugnn.methods import Method, make_method
 from pugnn.training import Checkpoint, TrainingSettings, load_sealed, save_sealed, score
 
 #: Version of the layout of saved models.
@@ -36,11 +35,13 @@ class PUNodeClassifier(BaseEstimator):
 
     Parameters follow scikit-learn's conventions: they are stored as given, ``fit`` checks them, and what
     ``fit`` finds ends in an underscore. A method's own settings change with the method:
-    ``set_params(method=PUGNN(delta=2))``.
+    ``set_params(method=PUGNN(delta=2))``. Settings of the training that are left at ``None`` are the method's own,
+    see :class:`pugnn.training.TrainingSettings` and each method's ``training``.
 
     Args:
         method: a name, or a method with settings of its own such as ``PUGNN(delta=2)``.
-        backbone: ``gcn``, ``gcn-linear``, ``gat``, ``gin``, ``sage`` or ``appnp``.
+        backbone: ``gcn``, ``gcn-linear``, ``gat``, ``gin``, ``sage``, ``appnp``, ``lsdan``, or ``mlp``, which sees no
+            edges.
         hidden: size of the hidden layer.
         dropout: share of inputs dropped before each layer.
         epochs: full passes over the graph.
@@ -55,7 +56,7 @@ class PUNodeClassifier(BaseEstimator):
     Attributes:
         classes_: ``[0, 1]``, not positive and positive.
         labelled_: positions of the known positives.
-        log_: one record per epoch with every term of the loss.
+        log_: one record per epoch with every term of the loss; empty where nothing is trained.
         model_: the trained network.
         settings_: all settings of the fit as plain values, the method's own and the estimator's.
         prior_: positive share of the unlabelled nodes that the method assumed or found.
@@ -73,12 +74,12 @@ class PUNodeClassifier(BaseEstimator):
         self,
         method: str | Method = "pu-gnn",
         *,
-        backbone: str = "gcn",
-        hidden: int = 16,
-        dropout: float = 0.5,
-        epochs: int = 200,
-        learning_rate: float = 0.01,
-        weight_decay: float = 5e-4,
+        backbone: str | None = None,
+        hidden: int | None = None,
+        dropout: float | None = None,
+        epochs: int | None = None,
+        learning_rate: float | None = None,
+        weight_decay: float | None = None,
         threshold: float | Literal["prior"] = 0.5,
         seed: int = 0,
         device: str = "cpu",
@@ -116,7 +117,8 @@ class PUNodeClassifier(BaseEstimator):
                 goes on from there, with the same result as without the interruption. It is yours to remove.
         """
         _check_graph(graph)
-        method, settings = self._method(), self._settings()
+        method = self._method()
+        settings = self._settings(method)
         self._check_threshold()
         task = PUTask.from_positives(graph, resolve_positives(graph, positives))
         if unlabelled is not None:
@@ -179,12 +181,8 @@ class PUNodeClassifier(BaseEstimator):
             names = metadata["feature_names"]
             estimator.feature_names_ = None if names is None else tuple(names)
             estimator.threshold_, estimator.prior_ = metadata["threshold"], metadata["prior"]
-            estimator.model_ = make_backbone(
-                estimator.backbone,
-                estimator.num_features_,
-                hidden=estimator.hidden,
-                dropout=estimator.dropout,
-            )
+            method = estimator._method()
+            estimator.model_ = method.build(estimator.num_features_, estimator._settings(method))
             estimator.model_.load_state_dict(tensors)
         except (KeyError, TypeError, RuntimeError) as error:
             raise PugnnError(f"{path} is not a model of this version of pugnn: {error}") from None
@@ -197,7 +195,8 @@ class PUNodeClassifier(BaseEstimator):
     def _settings_record(self) -> dict[str, Any]:
         """All settings as plain values, for JSON: the method's own and the estimator's."""
         method = self._method()
-        parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items() if name != "method"}
+        given = {name: value for name, value in self.get_params(deep=False).items() if name != "method"}
+        parameters = {name: _plain(value) for name, value in {**given, **asdict(self._settings(method))}.items()}
         options = {name: _plain(value) for name, value in asdict(method).items()}
         return {"method": {"name": method.name, **options}, "parameters": parameters}
 
@@ -206,21 +205,14 @@ class PUNodeClassifier(BaseEstimator):
     def _method(self) -> Method:
         if isinstance(self.method, str):
             return make_method(self.method)
-        if type(self.method) not in METHODS.values():
+        if not isinstance(self.method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
         return self.method
 
-    def _settings(self) -> TrainingSettings:
-        return TrainingSettings(
-            backbone=self.backbone,
-            hidden=self.hidden,
-            dropout=self.dropout,
-            epochs=self.epochs,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            seed=self.seed,
-            device=self.device,
-        )
+    def _settings(self, method: Method) -> TrainingSettings:
+        mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
+        given = {name: value for name, value in mine.items() if value is not None}
+        return TrainingSettings(**{**method.training, **given})
 
     def _check_threshold(self) -> None:
         threshold: Any = self.threshold

@@ -14,6 +14,7 @@ from pugnn.cli.demo import demo
 from pugnn.cli.fit import fit
 from pugnn.cli.info import info
 from pugnn.cli.predict import predict
+from pugnn.cli.reproduce import reproduce
 from pugnn.errors import PugnnError, PugnnWarning
 
 app = typer.Typer(
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, fit, predict, info):
+for command in (demo, fit, predict, info, reproduce):
     app.command()(command)
 
 

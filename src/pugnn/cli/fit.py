@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.options import METHOD, TRAINING, read_source
+from pugnn.cli.options import METHOD, OTHERS, PUGNN, TRAINING, read_source
 from pugnn.errors import PugnnError
 
 
@@ -25,50 +25,172 @@ def fit(
     out: options.Out = None,
     resume: options.Resume = False,
     as_json: options.Json = False,
-    delta: Annotated[int, typer.Option(help="Hops up to which a node is near.", rich_help_panel=METHOD)] = 3,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="pu-gnn, naive, upu, nnpu, dist-pu, lsdan, grab or label-propagation.", rich_help_panel=METHOD
+        ),
+    ] = "pu-gnn",
+    prior: Annotated[
+        float | None,
+        typer.Option(
+            help="Positive share of the unlabelled nodes; upu, nnpu, dist-pu, lsdan, label-propagation need it.",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    delta: Annotated[
+        int | None,
+        typer.Option(help="Hops up to which a node is near. Default: 3.", rich_help_panel=PUGNN),
+    ] = None,
     near_prior: Annotated[
-        float, typer.Option(help="Positive share of the near unlabelled nodes.", rich_help_panel=METHOD)
-    ] = 0.6,
+        float | None,
+        typer.Option(help="Positive share of the near unlabelled nodes. Default: 0.6.", rich_help_panel=PUGNN),
+    ] = None,
     far_prior: Annotated[
-        float, typer.Option(help="Positive share of the far unlabelled nodes.", rich_help_panel=METHOD)
-    ] = 0.3,
-    alpha: Annotated[float, typer.Option(help="Weight of the structural regulariser.", rich_help_panel=METHOD)] = 0.01,
+        float | None,
+        typer.Option(help="Positive share of the far unlabelled nodes. Default: 0.3.", rich_help_panel=PUGNN),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="Weight of the structural regulariser. Default: 0.01.", rich_help_panel=PUGNN),
+    ] = None,
     negatives: Annotated[
-        int, typer.Option(help="Non-neighbours drawn per directed edge.", rich_help_panel=METHOD)
-    ] = 50,
+        int | None,
+        typer.Option(help="Non-neighbours drawn per directed edge. Default: 50.", rich_help_panel=PUGNN),
+    ] = None,
     set_weights: Annotated[
-        str, typer.Option(help="Weights of near and far term: equal or size.", rich_help_panel=METHOD)
-    ] = "equal",
+        str | None,
+        typer.Option(help="Weights of near and far term: equal or size. Default: equal.", rich_help_panel=PUGNN),
+    ] = None,
     labelled_weight: Annotated[
-        str, typer.Option(help="Weight of the labelled term: sum or prior.", rich_help_panel=METHOD)
-    ] = "sum",
+        str | None,
+        typer.Option(help="Weight of the labelled term: sum or prior. Default: sum.", rich_help_panel=PUGNN),
+    ] = None,
     empty_set: Annotated[
-        str, typer.Option(help="When near or far is empty: drop or dist-pu.", rich_help_panel=METHOD)
-    ] = "drop",
+        str | None,
+        typer.Option(help="When near or far is empty: drop or dist-pu. Default: drop.", rich_help_panel=PUGNN),
+    ] = None,
     reduction: Annotated[
-        str,
-        typer.Option(help="Scale of the regulariser: edge-mean, pair-mean or sum.", rich_help_panel=METHOD),
-    ] = "edge-mean",
+        str | None,
+        typer.Option(
+            help="Scale of the regulariser: edge-mean, pair-mean or sum. Default: edge-mean.", rich_help_panel=PUGNN
+        ),
+    ] = None,
     expectation: Annotated[
-        str,
-        typer.Option(help="Over non-neighbours: sampled, or exact (small graphs, GPU).", rich_help_panel=METHOD),
-    ] = "sampled",
+        str | None,
+        typer.Option(
+            help="Over non-neighbours: sampled, or exact (small graphs, GPU). Default: sampled.", rich_help_panel=PUGNN
+        ),
+    ] = None,
     representation: Annotated[
-        str,
-        typer.Option(help="What the regulariser compares: hidden, activated or logit.", rich_help_panel=METHOD),
-    ] = "hidden",
+        str | None,
+        typer.Option(
+            help="What the regulariser compares: hidden, activated or logit. Default: hidden.", rich_help_panel=PUGNN
+        ),
+    ] = None,
     supervision: Annotated[
-        str,
-        typer.Option(help="distance-aware, or cross-entropy (unlabelled as negative).", rich_help_panel=METHOD),
-    ] = "distance-aware",
+        str | None,
+        typer.Option(
+            help="distance-aware, or cross-entropy (unlabelled as negative). Default: distance-aware.",
+            rich_help_panel=PUGNN,
+        ),
+    ] = None,
+    balanced: Annotated[
+        bool | None,
+        typer.Option(
+            "--balanced",
+            help="naive: labelled and unlabelled nodes weigh the same. Default: False.",
+            rich_help_panel=OTHERS,
+        ),
+    ] = None,
+    surrogate: Annotated[
+        str | None,
+        typer.Option(
+            help="upu, nnpu: loss of a margin, sigmoid or logistic. Default: sigmoid.", rich_help_panel=OTHERS
+        ),
+    ] = None,
+    correction: Annotated[
+        str | None,
+        typer.Option(
+            help="nnpu: where the risk falls below zero, ascent or clamp. Default: ascent.", rich_help_panel=OTHERS
+        ),
+    ] = None,
+    beta: Annotated[
+        float | None,
+        typer.Option(help="nnpu: how far below zero the risk may fall. Default: 0.0.", rich_help_panel=OTHERS),
+    ] = None,
+    gamma: Annotated[
+        float | None,
+        typer.Option(help="nnpu: size of the ascent. Default: 1.0.", rich_help_panel=OTHERS),
+    ] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option(
+            help="dist-pu: formula, or full with entropy, mixup and two stages. Default: formula.",
+            rich_help_panel=OTHERS,
+        ),
+    ] = None,
+    hops: Annotated[
+        int | None,
+        typer.Option(help="lsdan: longest walk that joins two nodes. Default: 3.", rich_help_panel=OTHERS),
+    ] = None,
+    risk: Annotated[
+        str | None,
+        typer.Option(help="lsdan: non-negative or unbiased. Default: non-negative.", rich_help_panel=OTHERS),
+    ] = None,
+    rounds: Annotated[
+        int | None,
+        typer.Option(help="grab: most rounds after the first. Default: 10.", rich_help_panel=OTHERS),
+    ] = None,
+    homophily: Annotated[
+        float | None,
+        typer.Option(help="grab: weight of neighbours being of the same kind. Default: 0.9.", rich_help_panel=OTHERS),
+    ] = None,
+    potentials: Annotated[
+        str | None,
+        typer.Option(help="grab: node potentials, decided or uniform. Default: decided.", rich_help_panel=OTHERS),
+    ] = None,
+    normalisation: Annotated[
+        str | None,
+        typer.Option(
+            help="label-propagation: symmetric, or walk (PageRank). Default: symmetric.", rich_help_panel=OTHERS
+        ),
+    ] = None,
+    restart: Annotated[
+        float | None,
+        typer.Option(help="label-propagation: probability of going back. Default: 0.1.", rich_help_panel=OTHERS),
+    ] = None,
     backbone: Annotated[
-        str, typer.Option(help="gcn, gcn-linear, gat, gin, sage or appnp.", rich_help_panel=TRAINING)
-    ] = "gcn",
-    hidden: Annotated[int, typer.Option(help="Size of the hidden layer.", rich_help_panel=TRAINING)] = 16,
-    dropout: Annotated[float, typer.Option(help="Share of inputs dropped.", rich_help_panel=TRAINING)] = 0.5,
-    epochs: Annotated[int, typer.Option(help="Full passes over the graph.", rich_help_panel=TRAINING)] = 200,
-    learning_rate: Annotated[float, typer.Option(help="Of Adam.", rich_help_panel=TRAINING)] = 0.01,
-    weight_decay: Annotated[float, typer.Option(help="On the first layer.", rich_help_panel=TRAINING)] = 5e-4,
+        str | None,
+        typer.Option(
+            help="gcn, gcn-linear, gat, gin, sage, appnp, lsdan, or mlp (no edges). Default: gcn; for lsdan itself; "
+            "for grab and the full dist-pu gcn-linear.",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None,
+    hidden: Annotated[
+        int | None,
+        typer.Option(help="Size of the hidden layer. Default: 16.", rich_help_panel=TRAINING),
+    ] = None,
+    dropout: Annotated[
+        float | None,
+        typer.Option(help="Share of inputs dropped. Default: 0.5; for grab 0.0.", rich_help_panel=TRAINING),
+    ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            help="Full passes over the graph. Default: 200; for grab at most 1000 in each round.",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None,
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(help="Of Adam. Default: 0.01; for grab 0.001.", rich_help_panel=TRAINING),
+    ] = None,
+    weight_decay: Annotated[
+        float | None,
+        typer.Option(help="On the first layer. Default: 0.0005; for grab 0.0.", rich_help_panel=TRAINING),
+    ] = None,
     threshold: Annotated[
         str,
         typer.Option(
@@ -77,7 +199,9 @@ def fit(
     ] = "0.5",
     device: Annotated[str, typer.Option(help="cpu, cuda or cuda:1.", rich_help_panel=TRAINING)] = "cpu",
 ) -> None:
-    """Train PU-GNN on a graph and its known positives; every node gets a score.
+    """Train on a graph and its known positives; every node gets a score.
+
+    An option that is left out has the default of the method.
 
     The run folder holds `scores.csv` (every node, best first), `model.safetensors` (for `pugnn predict`),
     `run.json` (settings, sizes, metrics where the truth is known), `log.csv` and `training.png`.
@@ -87,6 +211,8 @@ def fit(
         pugnn fit --dataset cora --labels 10
 
         pugnn fit --edges edges.csv --features features.csv --positives positives.csv --out runs/mine
+
+        pugnn fit --edges edges.csv --features features.csv --positives positives.csv --method nnpu --prior 0.1
 
         pugnn fit --edges edges.csv --features features.csv --positives positives.csv --out runs/mine --resume
     """
@@ -109,23 +235,36 @@ def fit(
     from pugnn.estimator import PUNodeClassifier
     from pugnn.methods import make_method
 
-    method = make_method(
-        "pu-gnn",
-        delta=delta,
-        near_prior=near_prior,
-        far_prior=far_prior,
-        alpha=alpha,
-        negatives=negatives,
-        set_weights=set_weights,
-        labelled_weight=labelled_weight,
-        empty_set=empty_set,
-        reduction=reduction,
-        expectation=expectation,
-        representation=representation,
-        supervision=supervision,
-    )
+    options_of_methods = {
+        "prior": prior,
+        "delta": delta,
+        "near_prior": near_prior,
+        "far_prior": far_prior,
+        "alpha": alpha,
+        "negatives": negatives,
+        "set_weights": set_weights,
+        "labelled_weight": labelled_weight,
+        "empty_set": empty_set,
+        "reduction": reduction,
+        "expectation": expectation,
+        "representation": representation,
+        "supervision": supervision,
+        "balanced": balanced,
+        "surrogate": surrogate,
+        "correction": correction,
+        "beta": beta,
+        "gamma": gamma,
+        "variant": variant,
+        "hops": hops,
+        "risk": risk,
+        "rounds": rounds,
+        "homophily": homophily,
+        "potentials": potentials,
+        "normalisation": normalisation,
+        "restart": restart,
+    }
     estimator = PUNodeClassifier(
-        method,
+        make_method(method, **{name: value for name, value in options_of_methods.items() if value is not None}),
         backbone=backbone,
         hidden=hidden,
         dropout=dropout,

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pugnn.data import PUBenchmark, PUTask
     from pugnn.graph import Graph
 
-DATA, TRAINING, METHOD, OUTPUT = "Data", "Training", "PU-GNN", "Output"
+DATA, TRAINING, OUTPUT = "Data", "Training", "Output"
+METHOD, PUGNN, OTHERS = "Method", "PU-GNN", "Other methods"
 
 Dataset = Annotated[
     str | None,

@@ -116,3 +116,28 @@ def draw_benchmark(
         test=test,
         scored=test[~dataset.missing[test]],
     )
+
+
+def draw_share(dataset: Dataset, *, share: float, seed: int) -> PUBenchmark:
+    """Label a share of all positives and score the rest: the protocol of GRAB and of others after it.
+
+    There is no training split: every node that is not labelled is unlabelled, and all of these are test nodes.
+
+    Args:
+        dataset: nodes with known classes.
+        share: of the positives that is labelled; at least one node is.
+        seed: decides which.
+    """
+    if not 0 < share < 1:
+        raise PugnnError(f"share must lie between 0 and 1, got {share}")
+    candidates = np.flatnonzero(dataset.positive & ~dataset.missing)
+    count = max(1, round(share * len(candidates)))
+    labelled = np.sort(np.random.default_rng(seed).choice(candidates, count, replace=False))
+    task = PUTask.from_positives(dataset.graph, labelled)
+    return PUBenchmark(
+        task=task,
+        positive=dataset.positive,
+        train=labelled,
+        test=task.unlabelled,
+        scored=task.unlabelled[~dataset.missing[task.unlabelled]],
+    )

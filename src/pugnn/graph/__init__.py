@@ -1,5 +1,6 @@
 """Graphs: the structure, hop distances, sampling. Knows nothing of learning."""
 
+from pugnn.graph.belief_propagation import propagate_beliefs
 from pugnn.graph.building import Cleaning
 from pugnn.graph.distances import UNREACHABLE, hop_distances
 from pugnn.graph.graph import Graph
@@ -15,5 +16,6 @@ __all__ = [
     "edge_homophily",
     "graph_statistics",
     "hop_distances",
+    "propagate_beliefs",
     "sample_non_neighbours",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor
 
-from pugnn.losses.distance_aware import NearFar
+from pugnn.losses.sets import AnySets
 
 
 @dataclass(frozen=True)
@@ -15,13 +15,18 @@ class UnlabelledAsNegativeLoss:
     r"""Mean binary cross-entropy with labelled nodes as 1 and unlabelled ones as 0, split into its two sums.
 
     .. math:: \frac{1}{n_L + n_U} \Big( \sum_L -\log \sigma(g) + \sum_U -\log \sigma(-g) \Big)
+
+    Args:
+        balanced: give both sets the same weight,
+            :math:`\tfrac12 \operatorname{mean}_L -\log\sigma(g) + \tfrac12 \operatorname{mean}_U -\log\sigma(-g)`.
     """
 
-    def __call__(self, logits: Tensor, sets: NearFar) -> dict[str, Tensor]:
+    balanced: bool = False
+
+    def __call__(self, logits: Tensor, sets: AnySets) -> dict[str, Tensor]:
         """The two terms by name; their sum is the loss."""
-        count = len(sets.labelled) + len(sets.near) + len(sets.far)
-        unlabelled = F.softplus(logits[sets.near]).sum() + F.softplus(logits[sets.far]).sum()
-        return {
-            "labelled": F.softplus(-logits[sets.labelled]).sum() / count,
-            "unlabelled": unlabelled / count,
-        }
+        labelled, unlabelled = F.softplus(-logits[sets.labelled]), F.softplus(logits[sets.unlabelled])
+        if self.balanced:
+            return {"labelled": labelled.mean() / 2, "unlabelled": unlabelled.mean() / 2}
+        count = len(labelled) + len(unlabelled)
+        return {"labelled": labelled.sum() / count, "unlabelled": unlabelled.sum() / count}

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -41,6 +42,11 @@ class NearFar:
     def to(self, device: torch.device | str) -> NearFar:
         """The same sets on another device."""
         return NearFar(self.labelled.to(device), self.near.to(device), self.far.to(device))
+
+    @cached_property
+    def unlabelled(self) -> Tensor:
+        """Near and far nodes together."""
+        return torch.cat([self.near, self.far])
 
     @property
     def near_share(self) -> float:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
+
+from torch import Tensor
 
 from pugnn.data.protocol import PUTask
-from pugnn.models import Backbone
-from pugnn.training import Checkpoint, TrainingSettings
+from pugnn.losses import Sets
+from pugnn.models import Backbone, Output
+from pugnn.training import Checkpoint, Seed, TrainingSettings, make_network, resolve_device, train
 from pugnn.training.checkpoint import Log
 
 
@@ -26,12 +31,22 @@ class FittedMethod:
     prior: float
 
 
-class Method(Protocol):
-    """A recipe; a dataclass whose fields are its settings."""
+@dataclass(frozen=True)
+class Method(ABC):
+    """A recipe: a dataclass whose fields are its settings."""
 
     name: ClassVar[str]
-    __dataclass_fields__: ClassVar[dict[str, Any]]
 
+    @property
+    def training(self) -> dict[str, Any]:
+        """Settings of the training that the method's authors use and that differ from the general ones."""
+        return {}
+
+    def build(self, num_features: int, settings: TrainingSettings) -> Backbone:
+        """The network that the method trains, with new weights."""
+        return make_network(num_features, settings)
+
+    @abstractmethod
     def fit(
         self,
         task: PUTask,
@@ -41,4 +56,34 @@ class Method(Protocol):
         progress: bool = False,
     ) -> FittedMethod:
         """Train on what the task shows."""
-        ...
+
+    def minimise(
+        self,
+        loss: Callable[[Tensor, Sets], dict[str, Tensor]],
+        prior: float,
+        task: PUTask,
+        settings: TrainingSettings,
+        checkpoint: Checkpoint | None,
+        progress: bool,
+    ) -> FittedMethod:
+        """Train the method's network on a loss of its logits: all there is to do for many a method."""
+        sets = Sets.of(task.labelled, task.unlabelled, resolve_device(settings.device))
+
+        def objective(output: Output, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
+            return loss(output.logit, sets)
+
+        trained = train(task.graph, objective, settings, build=self.build, checkpoint=checkpoint, progress=progress)
+        return FittedMethod(trained.model, trained.log, prior)
+
+
+def join_logs(logs: list[Log]) -> Log:
+    """Several trainings as one: epochs and seconds go on, a term that one of them does not have is 0 there."""
+    names = list(dict.fromkeys(name for log in logs for name in log[0]))
+    names = [*(name for name in names if name not in ("total", "seconds")), "total", "seconds"]
+    joined: Log = []
+    for log in logs:
+        seconds = joined[-1]["seconds"] if joined else 0.0
+        for record in log:
+            whole = {name: record.get(name, 0.0) for name in names}
+            joined.append({**whole, "epoch": len(joined) + 1, "seconds": seconds + record["seconds"]})
+    return joined

@@ -13,7 +13,7 @@ from torch import Tensor
 from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError
 from pugnn.losses import DistanceAwareLoss, UnlabelledAsNegativeLoss, split_near_far
-from pugnn.methods.base import FittedMethod
+from pugnn.methods.base import FittedMethod, Method
 from pugnn.models import Output
 from pugnn.regularizers import StructuralRegularizer
 from pugnn.training import Checkpoint, Seed, TrainingSettings, resolve_device, train
@@ -26,7 +26,7 @@ REPRESENTATIONS: dict[str, Callable[[Output], Tensor]] = {
 
 
 @dataclass(frozen=True)
-class PUGNN:
+class PUGNN(Method):
     r"""Minimise :math:`L_G + \alpha R_S`.
 
     Defaults are the paper's where it states them (δ, both priors, α, K) and the readings that the docs argue
@@ -101,5 +101,5 @@ class PUGNN:
                 terms |= {name: self.alpha * part for name, part in parts.items()}
             return terms
 
-        trained = train(task.graph, objective, settings, checkpoint=checkpoint, progress=progress)
+        trained = train(task.graph, objective, settings, build=self.build, checkpoint=checkpoint, progress=progress)
         return FittedMethod(trained.model, trained.log, distance_aware.prior(sets))

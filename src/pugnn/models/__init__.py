@@ -7,6 +7,9 @@ from pugnn.models.gat import GAT
 from pugnn.models.gcn import GCN
 from pugnn.models.gin import GIN
 from pugnn.models.inputs import GraphInputs, inputs_on
+from pugnn.models.lsdan import LSDAN
+from pugnn.models.mlp import MLP
+from pugnn.models.propagation import Propagation
 from pugnn.models.sage import GraphSAGE
 
 __all__ = [
@@ -15,10 +18,13 @@ __all__ = [
     "GAT",
     "GCN",
     "GIN",
+    "LSDAN",
+    "MLP",
     "Backbone",
     "GraphInputs",
     "GraphSAGE",
     "Output",
+    "Propagation",
     "inputs_on",
     "make_backbone",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch.nn.functional as F
+from torch import Tensor
 
 from pugnn.models.backbone import Backbone, InputLinear, Output, linear
 from pugnn.models.dropout import dropout
@@ -27,6 +28,7 @@ class APPNP(Backbone):
     """
 
     uses_weights = True
+    nodewise_head = True
 
     def __init__(
         self,
@@ -52,4 +54,9 @@ class APPNP(Backbone):
         embedding = start
         for _ in range(self.steps):
             embedding = (1 - self.restart) * (inputs.gcn_adjacency @ embedding) + self.restart * start
-        return Output(embedding, self.head(embedding).squeeze(1))
+        return Output(embedding, self.decide(embedding))
+
+    def decide(self, embedding: Tensor) -> Tensor:
+        """Logits of nodes with these embeddings."""
+        logit: Tensor = self.head(embedding)
+        return logit.squeeze(1)

@@ -32,14 +32,20 @@ class Backbone(nn.Module):
         first_layer: the module whose parameters get weight decay (Kipf & Welling decay the first layer alone).
         uses_weights: edge weights play a part.
         replayable: an epoch can be recorded as a CUDA graph; not if the host looks at values on the way.
+        nodewise_head: the way from embedding to logit asks no neighbours, and :meth:`decide` walks it.
     """
 
     first_layer: nn.Module
     uses_weights: bool = False
     replayable: bool = True
+    nodewise_head: bool = False
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
+        raise NotImplementedError
+
+    def decide(self, embedding: Tensor) -> Tensor:
+        """Logits of nodes with these embeddings, ``(M, d)`` to ``(M,)``, where ``nodewise_head`` says that it can."""
         raise NotImplementedError
 
 

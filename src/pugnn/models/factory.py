@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from pugnn.errors import PugnnError, require_whole
 from pugnn.models.appnp import APPNP
@@ -11,6 +12,8 @@ from pugnn.models.backbone import Backbone
 from pugnn.models.gat import GAT
 from pugnn.models.gcn import GCN
 from pugnn.models.gin import GIN
+from pugnn.models.lsdan import LSDAN
+from pugnn.models.mlp import MLP
 from pugnn.models.sage import GraphSAGE
 
 BACKBONES: dict[str, Callable[..., Backbone]] = {
@@ -20,11 +23,13 @@ BACKBONES: dict[str, Callable[..., Backbone]] = {
     "gin": GIN,
     "sage": GraphSAGE,
     "appnp": APPNP,
+    "lsdan": LSDAN,
+    "mlp": MLP,
 }
 
 
-def make_backbone(name: str, num_features: int, *, hidden: int, dropout: float) -> Backbone:
-    """Build a backbone by name; its weights come from torch's global generator."""
+def make_backbone(name: str, num_features: int, *, hidden: int, dropout: float, **options: Any) -> Backbone:
+    """Build a backbone by name, with its own options where it has any; weights come from torch's global generator."""
     if name not in BACKBONES:
         raise PugnnError(f"there is no backbone {name!r}; choose one of {', '.join(BACKBONES)}")
     if num_features == 0:
@@ -35,4 +40,4 @@ def make_backbone(name: str, num_features: int, *, hidden: int, dropout: float) 
     require_whole("hidden", hidden, 1)
     if not 0.0 <= dropout < 1.0:
         raise PugnnError(f"dropout must lie in [0, 1), got {dropout}")
-    return BACKBONES[name](num_features, hidden=hidden, dropout=dropout)
+    return BACKBONES[name](num_features, hidden=hidden, dropout=dropout, **options)

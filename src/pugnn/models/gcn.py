@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from pugnn.models.backbone import Backbone, InputLinear, Output, linear
 from pugnn.models.dropout import dropout
@@ -38,6 +38,7 @@ class GCN(Backbone):
         self.second_layer = linear(hidden, outputs, bias=False)
         self.second_bias = nn.Parameter(torch.zeros(outputs))
         self.head = linear(hidden, 1) if linear_head else None
+        self.nodewise_head = linear_head
         self.dropout = dropout
 
     def forward(self, inputs: GraphInputs) -> Output:
@@ -48,5 +49,10 @@ class GCN(Backbone):
         second = adjacency @ self.second_layer(hidden) + self.second_bias
         if self.head is None:
             return Output(first, second.squeeze(1))
-        hidden = dropout(F.relu(second), self.dropout, self.training)
-        return Output(second, self.head(hidden).squeeze(1))
+        return Output(second, self.decide(second))
+
+    def decide(self, embedding: Tensor) -> Tensor:
+        """Logits of nodes with these embeddings; needs the linear head."""
+        assert self.head is not None
+        logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training))
+        return logit.squeeze(1)

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 
 from pugnn.graph import Graph
+from pugnn.graph.hops import hop_graphs
+from pugnn.models.attention import Neighbourhoods
 from pugnn.models.sparse import SparseMatrix
 
 
@@ -33,6 +35,7 @@ class GraphInputs:
     def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
         self.graph = graph
         self.device = torch.device(device)
+        self._hop_structures: dict[int, list[Neighbourhoods]] = {}
         self.features: Tensor | SparseMatrix
         if isinstance(graph.features, np.ndarray):
             self.features = torch.from_numpy(np.array(graph.features)).to(self.device)
@@ -65,3 +68,9 @@ class GraphInputs:
         """Both directions of every edge as two rows of positions, shape ``(2, 2E)``, for PyG's layers."""
         pairs = np.stack([self.graph.sources, self.graph.indices])
         return torch.from_numpy(pairs.astype(np.int64)).to(self.device)
+
+    def hop_structures(self, hops: int) -> list[Neighbourhoods]:
+        """Whom walks of 1, 2, … ``hops`` steps join each node to, itself included; see :func:`~.hop_graphs`."""
+        if hops not in self._hop_structures:
+            self._hop_structures[hops] = [Neighbourhoods(*part, self.device) for part in hop_graphs(self.graph, hops)]
+        return self._hop_structures[hops]

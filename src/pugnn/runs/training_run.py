@@ -74,10 +74,11 @@ def train_into_folder(
             distances=distances,
         )
         estimator.save(folder.partial / "model.safetensors")
-        write_log(folder.partial / "log.csv", estimator.log_)
-        if not plot_log(folder.partial / "training.png", estimator.log_):
-            with _noted_warnings(noted):
-                warnings.warn(NO_PICTURE, PugnnWarning, stacklevel=2)
+        if estimator.log_:  # label propagation trains nothing
+            write_log(folder.partial / "log.csv", estimator.log_)
+            if not plot_log(folder.partial / "training.png", estimator.log_):
+                with _noted_warnings(noted):
+                    warnings.warn(NO_PICTURE, PugnnWarning, stacklevel=2)
         record = _record(estimator, task, source)
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
         record["warnings"] = noted

@@ -1,7 +1,7 @@
 """Training: the loop, its settings, checkpoints and progress."""
 
 from pugnn.training.checkpoint import Checkpoint
-from pugnn.training.loop import Trained, resolve_device, score, train
+from pugnn.training.loop import Trained, make_network, resolve_device, score, train
 from pugnn.training.sealed import load_sealed, save_sealed
 from pugnn.training.seeds import derive_seed
 from pugnn.training.settings import TrainingSettings
@@ -14,6 +14,7 @@ __all__ = [
     "TrainingSettings",
     "derive_seed",
     "load_sealed",
+    "make_network",
     "resolve_device",
     "save_sealed",
     "score",

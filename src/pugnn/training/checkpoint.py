@@ -13,11 +13,50 @@ from pugnn.errors import PugnnError
 from pugnn.training.sealed import load_sealed, save_sealed
 
 Log = list[dict[str, float]]
+Weights = dict[str, Tensor]
+
+_KINDS = ("weights", "optimizer", "best")
 
 
 @dataclass(frozen=True)
+class Part:
+    """The state of one training of a method: weights, optimiser and log so far.
+
+    Args:
+        weights: of the network.
+        optimizer: state of the optimiser by parameter; empty once the part is finished.
+        best: weights of the lowest loss so far, where a training keeps those.
+        log: one record per epoch.
+        finished: nothing is left to do but to take the weights.
+    """
+
+    weights: Weights
+    optimizer: Weights
+    best: Weights
+    log: Log
+    finished: bool
+
+    @classmethod
+    def of(cls, model: nn.Module, optimizer: torch.optim.Optimizer, best: Weights, log: Log) -> Part:
+        """The state of a training that goes on."""
+        states: Weights = {}
+        for index, state in optimizer.state_dict()["state"].items():
+            states |= {f"{index}.{name}": torch.as_tensor(value) for name, value in state.items()}
+        return cls(model.state_dict(), states, best, log, finished=False)
+
+    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        """Put weights and optimiser back as they were."""
+        model.load_state_dict(self.weights)
+        state: dict[int, Weights] = {}
+        for name, tensor in self.optimizer.items():
+            index, key = name.split(".", 1)
+            state.setdefault(int(index), {})[key] = tensor
+        whole: dict[str, Any] = optimizer.state_dict()
+        optimizer.load_state_dict({**whole, "state": state})
+
+
 class Checkpoint:
-    """Where and how often the state is saved.
+    """One file with the state of a method's trainings: those that are finished, and the one in progress.
 
     Args:
         path: the file.
@@ -25,37 +64,44 @@ class Checkpoint:
         every: save after this many epochs.
     """
 
-    path: Path
-    identity: str
-    every: int = 20
+    def __init__(self, path: Path, identity: str, every: int = 20) -> None:
+        self.path = path
+        self.identity = identity
+        self.every = every
+        self._parts: list[Part] | None = None
 
-    def save(self, model: nn.Module, optimizer: torch.optim.Optimizer, log: Log) -> None:
-        """Write weights, optimiser state and log in place of the older file."""
-        tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
-        for index, state in optimizer.state_dict()["state"].items():
-            tensors |= {f"optimizer.{index}.{name}": torch.as_tensor(value) for name, value in state.items()}
-        save_sealed(self.path, tensors, {"identity": self.identity, "log": log})
+    def load(self, number: int) -> Part | None:
+        """The state of the training with this number, if there is one in the file."""
+        parts = self._read()
+        return parts[number] if number < len(parts) else None
 
-    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> Log:
-        """Load the state into model and optimiser if the file exists; return the log of the epochs behind it."""
-        if not self.path.exists():
-            return []
-        tensors, metadata = load_sealed(self.path)
-        if metadata.get("identity") != self.identity:
-            raise PugnnError(
-                f"{self.path} belongs to a run with other data or settings. Repeat that run's options to go on "
-                "with it, or remove the file to start anew."
-            )
-        model.load_state_dict(_with_prefix(tensors, "model."))
-        state: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in _with_prefix(tensors, "optimizer.").items():
-            index, key = name.split(".", 1)
-            state.setdefault(int(index), {})[key] = tensor
-        whole: dict[str, Any] = optimizer.state_dict()
-        optimizer.load_state_dict({**whole, "state": state})
-        log: Log = metadata["log"]
-        return log
+    def save(self, number: int, part: Part) -> None:
+        """Write a training's state, after those of the trainings before it, in place of the older file."""
+        parts = self._parts = [*self._read()[:number], part]
+        tensors = {
+            f"{i}.{kind}.{name}": tensor
+            for i, each in enumerate(parts)
+            for kind in _KINDS
+            for name, tensor in getattr(each, kind).items()
+        }
+        records = [{"log": each.log, "finished": each.finished} for each in parts]
+        save_sealed(self.path, tensors, {"identity": self.identity, "parts": records})
+
+    def _read(self) -> list[Part]:
+        if self._parts is None:
+            self._parts = []
+            if self.path.exists():
+                tensors, metadata = load_sealed(self.path)
+                if metadata.get("identity") != self.identity:
+                    raise PugnnError(
+                        f"{self.path} belongs to a run with other data or settings. Repeat that run's options to go "
+                        "on with it, or remove the file to start anew."
+                    )
+                for i, record in enumerate(metadata["parts"]):
+                    weights, optimizer, best = (_with_prefix(tensors, f"{i}.{kind}.") for kind in _KINDS)
+                    self._parts.append(Part(weights, optimizer, best, record["log"], record["finished"]))
+        return self._parts
 
 
-def _with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+def _with_prefix(tensors: Weights, prefix: str) -> Weights:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

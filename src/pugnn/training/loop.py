@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import torch
@@ -16,7 +18,8 @@ from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, inputs_on, make_backbone
 from pugnn.regularizers import has_fused_gpu_kernel
-from pugnn.training.checkpoint import Checkpoint, Log
+from pugnn.training.checkpoint import Checkpoint, Log, Part
+from pugnn.training.patience import Patience
 from pugnn.training.progress import EpochProgress
 from pugnn.training.seeds import derive_seed
 from pugnn.training.settings import TrainingSettings
@@ -31,12 +34,21 @@ class Trained:
     log: Log
 
 
+def make_network(num_features: int, settings: TrainingSettings) -> Backbone:
+    """The network that the settings describe, with new weights."""
+    return make_backbone(settings.backbone, num_features, hidden=settings.hidden, dropout=settings.dropout)
+
+
 def train(
     graph: Graph,
     objective: Objective,
     settings: TrainingSettings,
     *,
+    build: Callable[[int, TrainingSettings], Backbone] = make_network,
+    patience: int | None = None,
+    before_epoch: Callable[[int, torch.optim.Optimizer], None] | None = None,
     checkpoint: Checkpoint | None = None,
+    part: int | None = None,
     progress: bool = False,
 ) -> Trained:
     """Minimise the sum of the objective's terms with Adam and keep the last epoch's weights.
@@ -45,7 +57,12 @@ def train(
         graph: what the network reads.
         objective: the loss, as named terms, from the network's output and a seed that is new in every epoch.
         settings: backbone and optimiser.
+        build: makes the network from the number of features and the settings; or gives one to train further.
+        patience: stop when the loss has not fallen for so many epochs, and keep the weights of its lowest value.
+        before_epoch: called with the number of the coming epoch, from 0, and the optimiser: the place to change
+            learning rates, or weights in the objective. Such epochs are not alike and never replayed.
         checkpoint: where to save the state now and then; training goes on from a state found there.
+        part: number of this training where a method makes several; its final state is then kept in the checkpoint.
         progress: show a bar when it takes longer than two seconds.
     """
     device = resolve_device(settings.device)
@@ -53,9 +70,7 @@ def train(
     # Dropout and initial weights draw from torch's global generator: borrow it and give it back as it was.
     with _current(device), torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         _seed(device, derive_seed(settings.seed))
-        model = make_backbone(
-            settings.backbone, graph.num_features, hidden=settings.hidden, dropout=settings.dropout
-        ).to(device)
+        model = build(graph.num_features, settings).to(device)
         if graph.weights is not None and not model.uses_weights:
             warnings.warn(
                 f"the graph has edge weights, but the backbone {settings.backbone} does not use them. "
@@ -64,31 +79,53 @@ def train(
                 stacklevel=4,
             )
         optimizer = _adam(model, settings)
-        log = checkpoint.restore(model, optimizer) if checkpoint else []
+        saved = checkpoint.load(part or 0) if checkpoint else None
+        log: Log = []
+        if saved is not None:
+            if saved.finished:
+                model.load_state_dict(saved.weights)
+                return Trained(model.eval(), saved.log)
+            saved.restore(model, optimizer)
+            log = saved.log
+        lowest = None if patience is None else Patience(model, patience, log, saved.best if saved else {})
         model.train()
-        replay = device.type == "cuda" and model.replayable and has_fused_gpu_kernel()
+        alike = before_epoch is None and model.replayable
+        replay = alike and device.type == "cuda" and has_fused_gpu_kernel()
         step = (ReplayedStep if replay else Step)(model, inputs, objective, optimizer)
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
-        with EpochProgress(settings.epochs, len(log), show=progress) as bar:
+        with EpochProgress(settings.epochs, len(log), part=part, show=progress) as bar:
             for epoch in range(len(log), settings.epochs):
                 _seed(device, derive_seed(settings.seed, epoch))
+                if before_epoch is not None:
+                    before_epoch(epoch, optimizer)
+                if lowest is not None:
+                    lowest.before_step()
                 values = step(derive_seed(settings.seed, epoch, 1)).tolist()
                 log.append(_record(epoch, step.names, values, time.perf_counter() - started))
                 bar.update(epoch + 1, log[-1]["total"])
+                if lowest is not None:
+                    lowest.after_step(log[-1]["total"])
+                    if lowest.exhausted:
+                        break
                 if checkpoint and (epoch + 1) % checkpoint.every == 0 and epoch + 1 < settings.epochs:
-                    checkpoint.save(model, optimizer, log)
+                    checkpoint.save(part or 0, Part.of(model, optimizer, lowest.best if lowest else {}, log))
+        if lowest is not None:
+            lowest.restore_best()
         if device.type == "cuda":
             # Recorded epochs hold memory of their own, gradients among it: give it back.
             model.zero_grad()
             del step
             torch.cuda.empty_cache()
+        if checkpoint and part is not None:
+            weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}  # it may train further
+            checkpoint.save(part, Part(weights, {}, {}, log, finished=True))
     return Trained(model.eval(), log)
 
 
 @torch.no_grad()
 def score(model: Backbone, graph: Graph) -> Tensor:
     """Probability of being positive for every node of a graph, shape ``(N,)``, on the CPU."""
-    device = next(model.parameters()).device
+    device = next(chain(model.parameters(), model.buffers())).device
     with _current(device):
         logit = model.eval()(inputs_on(graph, device)).logit
     # In double precision, so that confident scores keep their order instead of rounding to 1.

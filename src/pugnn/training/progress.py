@@ -21,13 +21,15 @@ class EpochProgress:
     Args:
         epochs: how many there will be.
         done: how many an earlier run has done already.
+        part: number of this training, from 0, where a method makes several.
         show: ``False`` keeps silent.
     """
 
-    def __init__(self, epochs: int, done: int = 0, *, show: bool = True) -> None:
+    def __init__(self, epochs: int, done: int = 0, *, part: int | None = None, show: bool = True) -> None:
         self._console = Console(stderr=True)
+        self._name = "training" if part is None else f"training {part + 1}"
         self._bar = Progress(
-            TextColumn("training"),
+            TextColumn(self._name),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("epochs, loss {task.fields[loss]:.4f}"),
@@ -53,7 +55,7 @@ class EpochProgress:
                 self._bar.start()
                 self._next_line = float("inf")  # from here on the bar refreshes itself
             else:
-                self._console.print(f"training: epoch {done} of {self._epochs}, loss {loss:.4f}")
+                self._console.print(f"{self._name}: epoch {done} of {self._epochs}, loss {loss:.4f}")
                 self._next_line = time.monotonic() + LINE_EVERY
 
     def __exit__(

@@ -17,7 +17,7 @@ class TrainingSettings:
     are those of Kipf & Welling's GCN.
 
     Args:
-        backbone: ``gcn``, ``gcn-linear``, ``gat``, ``gin``, ``sage`` or ``appnp``. Paper: GCN.
+        backbone: ``gcn``, ``gcn-linear``, ``gat``, ``gin``, ``sage``, ``appnp``, ``lsdan`` or ``mlp``. Paper: GCN.
         hidden: size of the hidden layer. Paper: 16.
         dropout: share of inputs dropped before each layer.
         epochs: full passes; the last one's weights are kept, since there is no validation set to choose by.

@@ -1,0 +1,110 @@
+"""`pugnn reproduce`: the paper's tables, measured and published values side by side."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pugnn.cli import options
+from pugnn.cli.options import DATA, OUTPUT
+from pugnn.errors import PugnnError
+
+
+def reproduce(
+    what: Annotated[str, typer.Argument(help="table1, table2, table3, table4, table5, all of these, or checks.")],
+    datasets: Annotated[
+        str | None,
+        typer.Option(
+            help="Names with commas: cora,citeseer. By default those of the paper's table.", rich_help_panel=DATA
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Rows of table 2, with commas: dist-pu,pu-gnn. By default all.", rich_help_panel=DATA),
+    ] = None,
+    ratios: Annotated[
+        str | None,
+        typer.Option(help="Label ratios, with commas: 0.001,0.01. By default the paper's.", rich_help_panel=DATA),
+    ] = None,
+    draws: Annotated[int, typer.Option(help="Repetitions of every training.", rich_help_panel=DATA)] = 10,
+    reading: Annotated[
+        str,
+        typer.Option(
+            help="How to read what the paper leaves open: default, training-u, ratio-of-positives, literal-ratio, "
+            "one-draw, literal-sum, mean-mean; several with commas, or all.",
+            rich_help_panel=DATA,
+        ),
+    ] = "default",
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Processes, one thread each; by default one per core. Results do not depend on it."),
+    ] = None,
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Folder for records and pages; work that is in it already is not done again.", rich_help_panel=OUTPUT
+        ),
+    ] = Path("reproduction"),
+    as_json: options.Json = False,
+) -> None:
+    """Repeat the tables of the PU-GNN paper, with the published values beside the measured ones.
+
+    Each table becomes a Markdown and an HTML page in the folder. Stopped, even by a crash, the same command goes on
+    where it was; several may work on one folder. `checks` compares GRAB and nnPU with values from other papers, in
+    those papers' own protocols.
+
+    Examples:
+
+        pugnn reproduce all --draws 1 --datasets cora
+
+        pugnn reproduce table2 --datasets cora,citeseer --methods nnpu,dist-pu,pu-gnn --ratios 0.01
+
+        pugnn reproduce table3 --reading all
+    """
+    from pugnn.experiments.readings import READINGS
+    from pugnn.experiments.reproduce import Request
+    from pugnn.experiments.reproduce import reproduce as run
+    from pugnn.experiments.runner import duration
+
+    request = Request(
+        what,
+        datasets=_names(datasets),
+        methods=_names(methods),
+        ratios=None if ratios is None else [_ratio(each) for each in _names(ratios) or ()],
+        draws=draws,
+        readings=list(READINGS) if reading == "all" else _names(reading) or ("default",),
+    )
+    started = time.perf_counter()
+    try:
+        written = run(request, out, jobs=(os.cpu_count() or 1) if jobs is None else jobs)
+    except KeyboardInterrupt:
+        typer.echo(f"stopped; the same command with --out {out} goes on from here", err=True)
+        raise
+    seconds = time.perf_counter() - started
+    if as_json:
+        typer.echo(json.dumps({"files": [str(path) for path in written], "seconds": round(seconds, 1)}))
+        return
+    for path in written:
+        typer.echo(str(path))
+    typer.echo(f"done in {duration(seconds)}; open an .html page in a browser")
+
+
+def _names(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise PugnnError(f"expected names with commas between them, got {text!r}")
+    return list(dict.fromkeys(names))
+
+
+def _ratio(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise PugnnError(f"a label ratio is a share of nodes between 0 and 1, such as 0.01; got {text!r}") from None

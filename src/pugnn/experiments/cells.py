@@ -1,0 +1,152 @@
+"""One training of a grid: what it is, and what comes out of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+import warnings
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from importlib.metadata import version
+from typing import Any, Literal
+
+import torch
+
+from pugnn import __version__
+from pugnn.data import Dataset, PUBenchmark, draw_benchmark, draw_share, load_dataset
+from pugnn.errors import PugnnWarning
+from pugnn.estimator import PUNodeClassifier
+from pugnn.experiments.readings import Reading
+from pugnn.experiments.rows import Row
+from pugnn.methods import METHODS, make_method
+from pugnn.runs import evaluate
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All that decides the result of one training.
+
+    Args:
+        dataset: a named data set.
+        protocol: how labels are drawn: arguments of :func:`pugnn.data.draw_benchmark`, or with ``share`` those of
+            :func:`pugnn.data.draw_share`.
+        method: name of the method.
+        options: the method's own settings, defaults too, so that a changed default is another cell.
+        known_prior: the true positive share of the unlabelled nodes is given to the method.
+        training: settings of the training, where they differ from the method's.
+        threshold: of the decision.
+        seed: of the training.
+        positive_classes: instead of the data set's own.
+    """
+
+    dataset: str
+    protocol: dict[str, Any]
+    method: str
+    options: dict[str, Any]
+    known_prior: bool
+    training: dict[str, Any]
+    threshold: float | Literal["prior"]
+    seed: int
+    positive_classes: tuple[int, ...] | None = None
+    pugnn: str = field(default=__version__)
+
+    @classmethod
+    def of(cls, row: Row, reading: Reading, *, dataset: str, ratio: float, draw: int) -> Cell:
+        """The cell of a table: a row under a reading, and the number of the draw."""
+        row = row.under(reading)
+        protocol = {
+            "label_ratio": ratio,
+            "label_ratio_of": reading.label_ratio_of,
+            "unlabelled": reading.unlabelled,
+            "seed": draw if reading.redraw else 0,
+        }
+        return cls.of_protocol(row, protocol, dataset=dataset, seed=draw)
+
+    @classmethod
+    def of_protocol(
+        cls,
+        row: Row,
+        protocol: dict[str, Any],
+        *,
+        dataset: str,
+        seed: int,
+        positive_classes: tuple[int, ...] | None = None,
+    ) -> Cell:
+        """The cell of a row under any protocol."""
+        defaults = {each.name: each.default for each in fields(METHODS[row.method]) if each.name != "prior"}
+        return cls(
+            dataset=dataset,
+            protocol=protocol,
+            method=row.method,
+            options={**defaults, **row.options},
+            known_prior=row.known_prior,
+            training=row.training,
+            threshold=row.threshold,
+            seed=seed,
+            positive_classes=positive_classes,
+        )
+
+    @cached_property
+    def key(self) -> str:
+        """A name for the cell that is the same in every process and another one for every other cell."""
+        text = json.dumps(asdict(self), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    def draw(self) -> PUBenchmark:
+        """The benchmark of the cell."""
+        data = _dataset(self.dataset, self.positive_classes)
+        if "share" in self.protocol:
+            return draw_share(data, **self.protocol)
+        return draw_benchmark(data, **self.protocol)
+
+
+def measure(cell: Cell) -> dict[str, Any]:
+    """Train a cell on one thread and evaluate it on its test nodes.
+
+    One thread, so that the number of processes changes nothing in the result.
+    """
+    torch.set_num_threads(1)
+    started = time.perf_counter()
+    benchmark = cell.draw()
+    task = benchmark.task
+    options = dict(cell.options)
+    if cell.known_prior:
+        options["prior"] = float(benchmark.positive[task.unlabelled].mean())
+    estimator = PUNodeClassifier(
+        make_method(cell.method, **options),
+        **cell.training,
+        threshold=cell.threshold,
+        seed=cell.seed,
+        progress=False,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PugnnWarning)  # a single label leaves a small near set; the tables show it
+        begun = time.perf_counter()
+        estimator.fit(task.graph, task.graph.ids[task.labelled], unlabelled=task.unlabelled)
+        trained = time.perf_counter()
+    metrics = evaluate(benchmark, estimator.predict_proba()[:, 1], estimator.threshold_)
+    return {
+        "key": cell.key,
+        "cell": asdict(cell),
+        "labels": len(task.labelled),
+        "unlabelled": len(task.unlabelled),
+        "metrics": metrics,
+        "prior": estimator.prior_,
+        "threshold": estimator.threshold_,
+        "settings": estimator.settings_,
+        "epochs": len(estimator.log_),
+        "seconds": {"training": round(trained - begun, 3), "total": round(time.perf_counter() - started, 3)},
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("torch", "numpy", "scipy", "numba")},
+        },
+    }
+
+
+@lru_cache(maxsize=8)
+def _dataset(name: str, positive_classes: tuple[int, ...] | None) -> Dataset:
+    return load_dataset(name, positive_classes=positive_classes)

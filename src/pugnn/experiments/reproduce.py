@@ -1,0 +1,167 @@
+"""From what was asked for to finished pages: run the cells that have no record yet, then write every table."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from pugnn.data import dataset_names
+from pugnn.errors import PugnnError, require_whole
+from pugnn.experiments import published
+from pugnn.experiments.cells import Cell
+from pugnn.experiments.checks import check_cells, checks_html, checks_markdown
+from pugnn.experiments.pages import (
+    TablePage,
+    html,
+    markdown,
+    readings_html,
+    readings_markdown,
+    statistics_html,
+    statistics_markdown,
+)
+from pugnn.experiments.readings import READINGS
+from pugnn.experiments.results import Result
+from pugnn.experiments.runner import run_cells
+from pugnn.experiments.store import RecordStore
+from pugnn.experiments.tables import TABLES, Grid, count_nodes
+from pugnn.files import replacing
+
+WHAT = ("table1", *TABLES, "all", "checks")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to reproduce; ``None`` stands for what the paper has.
+
+    Args:
+        what: ``table1`` … ``table5``, ``all`` of them, or ``checks`` in other papers' protocols.
+        datasets: named data sets.
+        methods: rows of Table 2.
+        ratios: label ratios.
+        draws: repetitions of every cell.
+        readings: names of :data:`pugnn.experiments.readings.READINGS`.
+    """
+
+    what: str
+    datasets: Sequence[str] | None = None
+    methods: Sequence[str] | None = None
+    ratios: Sequence[float] | None = None
+    draws: int = 10
+    readings: Sequence[str] = ("default",)
+
+    def __post_init__(self) -> None:
+        _require_known("table", [self.what], WHAT)
+        require_whole("draws", self.draws, 1)
+        _require_known("data set", self.datasets, dataset_names())
+        _require_known("method", self.methods, list(TABLES["table2"].rows))
+        _require_known("reading", self.readings, list(READINGS))
+        for ratio in self.ratios or ():
+            if not 0 < ratio <= 1:
+                raise PugnnError(f"a label ratio is a share of nodes between 0 and 1, such as 0.01; got {ratio}")
+        applies = {"methods": self.what in ("table2", "all"), "ratios": self.what not in ("table1", "checks")}
+        applies |= {"datasets": self.what != "checks"}
+        for option, fits in applies.items():
+            if getattr(self, option) is not None and not fits:
+                raise PugnnError(f"--{option} says nothing for {self.what}; leave it out")
+
+    @property
+    def command(self) -> str:
+        """The command that asks for this."""
+        parts = [f"pugnn reproduce {self.what}"]
+        for field in fields(self)[1:]:
+            value = getattr(self, field.name)
+            if value is not None and value != field.default:
+                option = "reading" if field.name == "readings" else field.name
+                parts.append(f"--{option} {value if isinstance(value, int) else ','.join(map(str, value))}")
+            elif field.name == "draws" and self.what != "table1":
+                parts.append(f"--draws {value}")
+        return " ".join(parts)
+
+    @property
+    def has_table1(self) -> bool:
+        """Table 1 is asked for."""
+        return self.what in ("table1", "all")
+
+    def grids(self) -> list[Grid]:
+        """The tables that are made of trainings."""
+        names = [name for name in TABLES if self.what in (name, "all")]
+        return [self._grid(name) for name in names]
+
+    def _grid(self, name: str) -> Grid:
+        spec = TABLES[name]
+        chosen = set(spec.rows) if self.methods is None or name != "table2" else set(self.methods)
+        return Grid(
+            table=name,
+            rows=tuple(row for row in spec.rows if row in chosen),
+            datasets=tuple(self.datasets or spec.datasets),
+            ratios=tuple(sorted(self.ratios or spec.ratios)),
+            readings=tuple(name for name in READINGS if name in self.readings),
+            draws=self.draws,
+        )
+
+
+def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) -> list[Path]:
+    """Train what has no record in the folder yet, write the pages of all tables asked for, and return their paths."""
+    require_whole("jobs", jobs, 1)
+    store = RecordStore(out)
+    grids = request.grids()
+    by_table = [grid.cells() for grid in grids]
+    checks = check_cells(request.draws) if request.what == "checks" else {}
+    cells = [*(cell for each in by_table for cell in each.values()), *checks.values()]
+    _try_draws(cells)
+    records = run_cells(cells, store, jobs=jobs, progress=progress)
+
+    pages: dict[str, str] = {}
+    if request.has_table1:
+        names = request.datasets or list(published.TABLE1)
+        counts, paper = count_nodes(names), {name: published.TABLE1[name] for name in names if name in published.TABLE1}
+        footer = "As the data sets are loaded, with the paper's positive classes."
+        pages["table1.md"] = statistics_markdown(counts, paper, request.command, footer)
+        pages["table1.html"] = statistics_html(counts, paper, request.command, footer)
+    tables = [grid.page(records, request.command) for grid in grids]
+    for page in tables:
+        pages[f"{page.name}.md"], pages[f"{page.name}.html"] = markdown(page), html(page)
+    if len(request.readings) > 1 and tables:
+        footer = "Every single training is in `trainings.csv`."
+        pages["readings.md"] = readings_markdown(tables, request.command, footer)
+        pages["readings.html"] = readings_html(tables, request.command, footer)
+    if checks:
+        pages["checks.md"] = checks_markdown(records, request.draws, request.command)
+        pages["checks.html"] = checks_html(records, request.draws, request.command)
+    written = []
+    for name, text in pages.items():
+        with replacing(out / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        written.append(out / name)
+    if tables:
+        written.append(_write_trainings(out / "trainings.csv", tables))
+    return written
+
+
+def _require_known(kind: str, given: Sequence[str] | None, known: Sequence[str]) -> None:
+    for name in given or ():
+        if name not in known:
+            raise PugnnError(f"there is no {kind} {name!r}; choose from {', '.join(known)}")
+
+
+def _try_draws(cells: Sequence[Cell]) -> None:
+    """Draw one benchmark of each kind, so that a ratio that asks for too many labels is found before any training."""
+    seen = set()
+    for cell in cells:
+        kind = (cell.dataset, *(value for name, value in cell.protocol.items() if name != "seed"))
+        if kind not in seen:
+            seen.add(kind)
+            cell.draw()
+
+
+def _write_trainings(path: Path, tables: Sequence[TablePage]) -> Path:
+    """Every single training, for those who want to count again."""
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        names = [field.name for field in fields(Result)]
+        writer.writerow(["table", *names])
+        for page in tables:
+            writer.writerows([page.name, *(getattr(result, name) for name in names)] for result in page.results)
+    return path

@@ -1,0 +1,75 @@
+"""What the tables compare: a method with its options, by the name of its row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from pugnn.experiments.readings import Reading
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method as a table shows it.
+
+    Args:
+        method: its name.
+        options: its own settings, where they differ from its defaults.
+        known_prior: the true positive share of the unlabelled nodes is given, and nothing else of the truth.
+        training: settings of the training, where they differ from the method's.
+        threshold: of the decision.
+    """
+
+    method: str
+    options: dict[str, Any] = field(default_factory=dict)
+    known_prior: bool = False
+    training: dict[str, Any] = field(default_factory=dict)
+    threshold: float | Literal["prior"] = 0.5
+
+    def under(self, reading: Reading) -> Row:
+        """The row as a reading has it: some of what the paper leaves open is about PU-GNN's own settings."""
+        if self.method != "pu-gnn":
+            return self
+        options, training = {**reading.options, **self.options}, {**reading.training, **self.training}
+        return replace(self, options=options, training=training)
+
+
+#: The six rows of the paper's Table 2.
+PAPER_METHODS = {
+    "naive": Row("naive"),
+    "nnpu": Row("nnpu", known_prior=True),
+    "dist-pu": Row("dist-pu", known_prior=True),
+    "lsdan": Row("lsdan", known_prior=True),
+    "grab": Row("grab"),
+    "pu-gnn": Row("pu-gnn"),
+}
+
+#: Beside them: yardsticks without edges or without training, and other forms of the same methods.
+MORE_METHODS = {
+    "naive-balanced": Row("naive", {"balanced": True}, known_prior=True, threshold="prior"),
+    "upu": Row("upu", known_prior=True),
+    "nnpu-clamp": Row("nnpu", {"correction": "clamp"}, known_prior=True),
+    "dist-pu-full": Row("dist-pu", {"variant": "full"}, known_prior=True),
+    "nnpu-mlp": Row("nnpu", known_prior=True, training={"backbone": "mlp"}),
+    "dist-pu-mlp": Row("dist-pu", known_prior=True, training={"backbone": "mlp"}),
+    "label-propagation": Row("label-propagation", known_prior=True),
+    "pagerank": Row("label-propagation", {"normalisation": "walk"}, known_prior=True),
+}
+
+#: Variants of PU-GNN in Table 3. "Without PU loss" is read as cross-entropy with every unlabelled node as negative.
+ABLATION = {
+    "GCN": Row("naive"),
+    "L_G + α R_S": Row("pu-gnn"),
+    "R_S only": Row("pu-gnn", {"supervision": "cross-entropy"}),
+    "L_G only": Row("pu-gnn", {"alpha": 0.0}),
+}
+
+#: Table 4: near prior, far prior.
+PRIORS = {
+    f"{near}, {far}": Row("pu-gnn", {"near_prior": near, "far_prior": far})
+    for far in (0.1, 0.2, 0.3, 0.4)
+    for near in (0.5, 0.6, 0.7, 0.8, 0.9)
+}
+
+#: Table 5.
+DELTAS = {str(delta): Row("pu-gnn", {"delta": delta}) for delta in (1, 2, 3, 4, 5)}

@@ -1,0 +1,124 @@
+"""Records of finished trainings: one line each, only ever appended."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pugnn.errors import PugnnError, PugnnWarning
+
+Record = dict[str, Any]
+
+
+class RecordStore:
+    """A folder with ``records.jsonl``, which any number of processes may append to and read.
+
+    Each record goes out in a single append with a line break before and behind it, so that one that was cut short by a
+    kill or a full disk stays alone on its line. Every line carries a checksum of itself; a line that does not fit is
+    left where it is and its training is made again.
+
+    Args:
+        folder: made if it is not there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "records.jsonl"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self.path.touch()
+            if not os.access(self.path, os.W_OK):
+                raise PermissionError(13, "Permission denied")
+        except OSError as error:
+            raise PugnnError(f"cannot write to {self.path}: {error.strerror}. Choose another --out.") from None
+
+    def read(self) -> dict[str, Record]:
+        """All whole records by key; the first one where a key comes twice. Damaged lines give a warning."""
+        try:
+            lines = self.path.read_bytes().split(b"\n")
+        except OSError as error:
+            raise PugnnError(f"cannot read {self.path}: {error.strerror}") from None
+        records: dict[str, Record] = {}
+        damaged = []
+        for number, line in enumerate(lines, start=1):
+            if not line:
+                continue
+            record = _unsealed(line)
+            if record is None:
+                damaged.append(number)
+            else:
+                records.setdefault(record["key"], record)
+        if damaged:
+            where = ", ".join(map(str, damaged[:5])) + (", …" if len(damaged) > 5 else "")
+            warnings.warn(
+                f"{self.path}: damaged record in line {where}. It is left out and its training is made again; all "
+                "other records are kept. To be rid of this warning, delete the line.",
+                PugnnWarning,
+                stacklevel=2,
+            )
+        return records
+
+    def append(self, record: Record) -> None:
+        """Add a record at the end of the file, whole or not at all as far as any reader is concerned."""
+        line = b"\n" + _sealed(record) + b"\n"
+        try:
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            try:
+                if os.write(handle, line) < len(line):
+                    raise OSError(28, "No space left on device")
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise PugnnError(
+                f"cannot write to {self.path}: {error.strerror}. What is recorded is kept; when that is mended, the "
+                "same command goes on from there."
+            ) from None
+
+    @contextmanager
+    def claim(self, key: str) -> Iterator[bool]:
+        """Claim a cell for this process while inside; ``False`` if another process is at work on it.
+
+        The claim is a lock on one byte of a file, which the system drops with the process, however that ends.
+        """
+        if sys.platform == "win32":  # without such locks, two processes may do the same work; nothing breaks
+            yield True
+            return
+        import fcntl
+
+        with (self.folder / "cells.lock").open("ab") as file:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:15], 16), os.SEEK_SET)
+            except OSError:
+                yield False
+                return
+            yield True
+
+
+def _sealed(record: Record) -> bytes:
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return f'{{"sha256":"{_digest(text)}","record":{text}}}'.encode()
+
+
+def _unsealed(line: bytes) -> Record | None:
+    try:
+        text = line.decode()
+        whole = json.loads(text)
+        record: Record = whole["record"]
+        start = text.index('"record":') + len('"record":')
+    except (ValueError, KeyError, TypeError):
+        return None
+    if whole.get("sha256") != _digest(text[start:-1]) or "key" not in record:
+        return None
+    return record
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

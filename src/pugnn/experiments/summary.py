@@ -1,0 +1,192 @@
+"""The numbers that the pages print, worked out once for Markdown and HTML."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pugnn.experiments.results import Published, Result
+from pugnn.experiments.statistics import Paired, average_ranks, compare, holm, mean_and_deviation
+
+#: Level of the tests.
+LEVEL = 0.05
+
+Block = tuple[str, float, int]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell: what was measured, what was published, and how it stands in its column.
+
+    Args:
+        mean: percent; ``None`` where nothing was measured.
+        deviation: percentage points; ``nan`` with fewer than two draws.
+        draws: how many were measured.
+        published: mean and standard deviation in the paper.
+        mark: significantly better (▲) or worse (▼) than the reference row.
+        best: the highest mean of the column.
+    """
+
+    mean: float | None
+    deviation: float
+    draws: int
+    published: tuple[float, float] | None
+    mark: Literal["", "▲", "▼"] = ""
+    best: bool = False
+
+    @property
+    def difference(self) -> float | None:
+        """Measured minus published mean, as far as both exist."""
+        return None if self.mean is None or self.published is None else self.mean - self.published[0]
+
+
+class Summary:
+    """The results of one reading.
+
+    Args:
+        results: of this reading; scores that are not finite count as not measured.
+        published: the paper's values.
+        rows: all rows, in their order.
+        reference: the row against which the others are tested.
+    """
+
+    def __init__(
+        self, results: Iterable[Result], published: Published, rows: Sequence[str], reference: str | None
+    ) -> None:
+        self.results = [result for result in results if math.isfinite(result.macro_f1)]
+        self.published = published
+        self.rows = rows
+        self.reference = reference
+        self._scores: dict[tuple[str, str], dict[Block, float]] = defaultdict(dict)
+        for result in self.results:
+            block = (result.dataset, result.ratio, result.draw)
+            self._scores[result.dataset, result.row][block] = result.macro_f1
+        measured = {result.dataset for result in self.results}
+        # The paper's order, then whatever else was measured.
+        order = dict.fromkeys([dataset for dataset, _, _ in published] + sorted(measured))
+        self.datasets = [dataset for dataset in order if dataset in measured]
+
+    def ratios(self, dataset: str) -> list[float]:
+        """Ratios with a measured or published value."""
+        return sorted(
+            {result.ratio for result in self.results if result.dataset == dataset}
+            | {ratio for name, _, ratio in self.published if name == dataset}
+        )
+
+    def labels(self, dataset: str, ratio: float) -> tuple[int, int] | None:
+        """Least and largest number of labels in a column."""
+        return _ends(r.labels for r in self.results if (r.dataset, r.ratio) == (dataset, ratio))
+
+    def draws(self, dataset: str) -> tuple[int, int]:
+        """Least and largest number of draws of the measured cells of a data set."""
+        columns = (self.column(dataset, ratio) for ratio in self.ratios(dataset))
+        return _ends(entry.draws for column in columns for entry in column.values() if entry.draws) or (0, 0)
+
+    def column(self, dataset: str, ratio: float) -> dict[str, Entry]:
+        """The cells of a data set and ratio, for every row that this data set has at any ratio."""
+        scores = {row: self._column_scores(dataset, row, ratio) for row in self._rows_of(dataset)}
+        entries = {}
+        for row, draws in scores.items():
+            mean, deviation = mean_and_deviation(list(draws.values())) if draws else (None, math.nan)
+            entries[row] = Entry(mean, deviation, len(draws), self.published.get((dataset, row, ratio)))
+        marks = self._marks(scores)
+        # Means that print alike are equally good.
+        means = [round(entry.mean, 1) for entry in entries.values() if entry.mean is not None]
+        best = max(means) if len(means) > 1 else None
+        return {
+            row: replace(entry, mark=marks.get(row, ""), best=entry.mean is not None and round(entry.mean, 1) == best)
+            for row, entry in entries.items()
+        }
+
+    def ranks(self, datasets: Sequence[str]) -> tuple[dict[str, float], int]:
+        """Average ranks of the rows measured on each of these data sets, over the blocks that all of them have."""
+        # A row that was left out on a data set must not take that data set away from the others.
+        rows = [row for row in self.rows if all(self._measured(name, row) for name in datasets)]
+        scores = {
+            row: {block: score for name in datasets for block, score in self._measured(name, row).items()}
+            for row in rows
+        }
+        return average_ranks(scores)
+
+    def pairs(self, dataset: str) -> dict[tuple[str, str], Paired]:
+        """All pairs of the paper's rows over all ratios and draws, the reference's first; p is corrected over them."""
+        known = {row for name, row, _ in self.published if name == dataset}
+        rows = [row for row in self.rows if row in known and self._measured(dataset, row)]
+        rows.sort(key=lambda row: row != self.reference)
+        pairs = [(first, second) for at, first in enumerate(rows) for second in rows[at + 1 :]]
+        compared = [compare(self._measured(dataset, one), self._measured(dataset, two)) for one, two in pairs]
+        corrected = holm([paired.p for paired in compared])
+        return {pair: replace(paired, p=p) for pair, paired, p in zip(pairs, compared, corrected, strict=True)}
+
+    def average(self, dataset: str, row: str, value: Callable[[Result], float | None]) -> float | None:
+        """Mean of something over the trainings of a row on a data set; ``None`` where nothing was measured."""
+        own = (value(result) for result in self.results if (result.dataset, result.row) == (dataset, row))
+        known = [number for number in own if number is not None and math.isfinite(number)]
+        return mean_and_deviation(known)[0] if known else None
+
+    def _measured(self, dataset: str, row: str) -> Mapping[Block, float]:
+        return self._scores.get((dataset, row), {})
+
+    def _column_scores(self, dataset: str, row: str, ratio: float) -> dict[Block, float]:
+        return {block: score for block, score in self._measured(dataset, row).items() if block[1] == ratio}
+
+    def _rows_of(self, dataset: str) -> list[str]:
+        known = {row for name, row, _ in self.published if name == dataset}
+        return [row for row in self.rows if row in known or self._measured(dataset, row)]
+
+    def _marks(self, scores: Mapping[str, Mapping[Block, float]]) -> dict[str, Literal["▲", "▼"]]:
+        if self.reference is None or self.reference not in scores:
+            return {}
+        others = [row for row in scores if row != self.reference]
+        compared = [compare(scores[row], scores[self.reference]) for row in others]
+        corrected = holm([paired.p for paired in compared])
+        return {
+            row: "▲" if paired.direction > 0 else "▼"
+            for row, paired, p in zip(others, compared, corrected, strict=True)
+            if p is not None and p < LEVEL
+        }
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How far a reading is from the paper: mean absolute differences (points) over all cells and by row."""
+
+    reading: str
+    overall: float
+    by_row: dict[str, float]
+
+
+def closeness(summaries: Mapping[str, Summary]) -> tuple[list[Closeness], int]:
+    """The readings, closest to the paper first, over the published cells that all of them measured; and their number.
+
+    Only common cells count: a reading measured on easier cells alone would otherwise look closer than it is.
+    """
+    differences = {
+        reading: {
+            (dataset, row, ratio): abs(entry.difference)
+            for dataset in summary.datasets
+            for ratio in summary.ratios(dataset)
+            for row, entry in summary.column(dataset, ratio).items()
+            if entry.difference is not None
+        }
+        for reading, summary in summaries.items()
+    }
+    cells = set.intersection(*(set(own) for own in differences.values())) if differences else set()
+    if not cells:
+        return [], 0
+    found = []
+    for reading, own in differences.items():
+        by_row = defaultdict(list)
+        for cell in sorted(cells):
+            by_row[cell[1]].append(own[cell])
+        overall = sum(own[cell] for cell in sorted(cells)) / len(cells)
+        found.append(Closeness(reading, overall, {row: sum(some) / len(some) for row, some in by_row.items()}))
+    return sorted(found, key=lambda one: one.overall), len(cells)
+
+
+def _ends(numbers: Iterable[int]) -> tuple[int, int] | None:
+    known = set(numbers)
+    return (min(known), max(known)) if known else None

@@ -1,0 +1,46 @@
+r"""The label-distribution loss of Dist-PU (Zhao, Xu, Jiang, Wen & Huang, CVPR 2022).
+
+With scores :math:`s = \sigma(g)` and the prior :math:`\pi`,
+
+.. math:: R_{lab} = 2\pi \Big| \operatorname{mean}_L s - 1 \Big| + \Big| \operatorname{mean}_U s - \pi \Big|
+
+The absolute value is taken of the *mean*: single nodes may score anything. The trivial answer :math:`s = \pi` on all
+unlabelled nodes costs nothing, which is why Dist-PU adds the entropy of the scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from pugnn.losses.sets import AnySets, require_prior
+
+
+@dataclass(frozen=True)
+class DistPULoss:
+    r"""R_lab.
+
+    Args:
+        prior: :math:`\pi`, positive share of the unlabelled nodes.
+    """
+
+    prior: float
+
+    def __post_init__(self) -> None:
+        require_prior(self.prior)
+
+    def __call__(self, logits: Tensor, sets: AnySets) -> dict[str, Tensor]:
+        """The two terms by name; their sum is the loss."""
+        scores = torch.sigmoid(logits)
+        return {
+            "labelled": 2 * self.prior * (scores[sets.labelled].mean() - 1).abs(),
+            "unlabelled": (scores[sets.unlabelled].mean() - self.prior).abs(),
+        }
+
+
+def mean_entropy(logits: Tensor) -> Tensor:
+    r"""Mean of :math:`-s \log s - (1 - s) \log (1 - s)`: low where every node is decided."""
+    return (torch.sigmoid(logits) * F.softplus(-logits) + torch.sigmoid(-logits) * F.softplus(logits)).mean()

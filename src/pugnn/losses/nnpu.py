@@ -1,0 +1,66 @@
+r"""The non-negative PU risk (Kiryo, Niu, du Plessis & Sugiyama, NIPS 2017).
+
+The unbiased risk :math:`R^+ + R^-` of :mod:`pugnn.losses.upu` with a floor under :math:`R^-`, which stands for a risk
+and so cannot truly be negative:
+
+.. math:: R = R^+ + \max(R^-, -\beta)
+
+When :math:`R^-` is below :math:`-\beta`, the network has begun to learn the labelled nodes by heart. The original
+algorithm then takes a step that *raises* :math:`R^-`, along the gradient of :math:`-\gamma R^-` and of nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from pugnn.errors import PugnnError
+from pugnn.losses.sets import AnySets
+from pugnn.losses.upu import UnbiasedLoss
+
+
+@dataclass(frozen=True)
+class NonNegativeLoss:
+    r"""The risk with its floor.
+
+    Args:
+        prior: :math:`\pi`, positive share of the unlabelled nodes.
+        surrogate: :math:`\ell`, ``sigmoid`` or ``logistic``.
+        correction: below the floor, ``ascent`` raises :math:`R^-` as in the original; ``clamp`` only stops lowering it
+            and goes on with :math:`R^+`.
+        beta: :math:`\beta`, how far below zero :math:`R^-` may fall.
+        gamma: :math:`\gamma`, size of the ascent.
+    """
+
+    prior: float
+    surrogate: Literal["sigmoid", "logistic"] = "sigmoid"
+    correction: Literal["ascent", "clamp"] = "ascent"
+    beta: float = 0.0
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        UnbiasedLoss(self.prior, self.surrogate)  # checks the two
+        if self.correction not in ("ascent", "clamp"):
+            raise PugnnError(f"correction must be ascent or clamp; got {self.correction!r}")
+        for name, value in (("beta", self.beta), ("gamma", self.gamma)):
+            if not 0 <= value < math.inf:
+                raise PugnnError(f"{name} must be a number and not negative, got {value}")
+
+    def __call__(self, logits: Tensor, sets: AnySets) -> dict[str, Tensor]:
+        """The risks of the positive and of the negative side by name; their values add up to the risk."""
+        terms = UnbiasedLoss(self.prior, self.surrogate)(logits, sets)
+        positive, negative = terms["positive"], terms["negative"]
+        if self.correction == "clamp":
+            return {"positive": positive, "negative": negative.clamp(min=-self.beta)}
+        # Both branches as one expression, without a look at the value: it works in a recorded epoch on a GPU too.
+        fine = negative >= -self.beta
+        ascent = -self.gamma * negative
+        floor = ascent + (-self.beta - ascent).detach()  # the value −β with the gradient of −γ R⁻
+        return {
+            "positive": torch.where(fine, positive, positive.detach()),
+            "negative": torch.where(fine, negative, floor),
+        }

@@ -1,0 +1,36 @@
+"""The two sets that every PU loss looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pugnn.errors import PugnnError
+from pugnn.losses.distance_aware import NearFar
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Positions of the labelled and the unlabelled nodes."""
+
+    labelled: Tensor
+    unlabelled: Tensor
+
+    @classmethod
+    def of(cls, labelled: NDArray[np.int64], unlabelled: NDArray[np.int64], device: torch.device | str = "cpu") -> Sets:
+        """The sets as tensors on a device."""
+        return cls(*(torch.from_numpy(np.array(part)).to(device) for part in (labelled, unlabelled)))
+
+
+#: Losses that ask for labelled and unlabelled nodes alone take either.
+AnySets = Sets | NearFar
+
+
+def require_prior(prior: float) -> None:
+    """A prior is a share of nodes, neither none nor all of them."""
+    if not 0.0 < prior < 1.0:
+        raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {prior}")

@@ -1,0 +1,32 @@
+"""Labelled nodes as positive, unlabelled ones as partly so: the loss of GRAB (Yoo et al., ICDM 2021)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from pugnn.losses.sets import AnySets
+from pugnn.losses.surrogate import SURROGATES
+
+
+@dataclass(frozen=True)
+class SoftLabelLoss:
+    r"""With a belief :math:`b` of being positive for each node and the sigmoid loss :math:`\ell`,
+
+    .. math:: \operatorname{mean}_L \ell(g) + \operatorname{mean}_U \big( b\, \ell(g) + (1 - b)\, \ell(-g) \big)
+
+    Args:
+        beliefs: :math:`b`, shape ``(N,)``; those of labelled nodes play no part.
+    """
+
+    beliefs: Tensor
+
+    def __call__(self, logits: Tensor, sets: AnySets) -> dict[str, Tensor]:
+        """The two terms by name; their sum is the loss."""
+        loss = SURROGATES["sigmoid"]
+        unlabelled, beliefs = logits[sets.unlabelled], self.beliefs[sets.unlabelled]
+        return {
+            "labelled": loss(logits[sets.labelled]).mean(),
+            "unlabelled": (beliefs * loss(unlabelled) + (1 - beliefs) * loss(-unlabelled)).mean(),
+        }

@@ -1,0 +1,47 @@
+r"""The unbiased PU risk (du Plessis, Niu & Sugiyama, NIPS 2014 and ICML 2015).
+
+With the prior :math:`\pi`, the risk of a classifier on positives and negatives can be written with labelled and
+unlabelled nodes alone, because the unlabelled ones are a mixture of both:
+
+.. math::
+    R = \underbrace{\pi \operatorname{mean}_L \ell(g)}_{R^+}
+      + \underbrace{\operatorname{mean}_U \ell(-g) - \pi \operatorname{mean}_L \ell(-g)}_{R^-}
+
+:math:`R^-` stands for the negatives' share of the risk, but nothing keeps it from falling below zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+from pugnn.losses.sets import AnySets, require_prior
+from pugnn.losses.surrogate import SURROGATES, require_surrogate
+
+
+@dataclass(frozen=True)
+class UnbiasedLoss:
+    r"""The risk as it is.
+
+    Args:
+        prior: :math:`\pi`, positive share of the unlabelled nodes.
+        surrogate: :math:`\ell`, ``sigmoid`` or ``logistic``.
+    """
+
+    prior: float
+    surrogate: Literal["sigmoid", "logistic"] = "sigmoid"
+
+    def __post_init__(self) -> None:
+        require_prior(self.prior)
+        require_surrogate(self.surrogate)
+
+    def __call__(self, logits: Tensor, sets: AnySets) -> dict[str, Tensor]:
+        """The risks of the positive and of the negative side by name; their sum is the loss."""
+        loss = SURROGATES[self.surrogate]
+        labelled, unlabelled = logits[sets.labelled], logits[sets.unlabelled]
+        return {
+            "positive": self.prior * loss(labelled).mean(),
+            "negative": loss(-unlabelled).mean() - self.prior * loss(-labelled).mean(),
+        }

@@ -1,0 +1,182 @@
+"""Dist-PU (Zhao, Xu, Jiang, Wen & Huang, CVPR 2022): the mean score of the unlabelled nodes shall equal the prior."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from pugnn.data.protocol import PUTask
+from pugnn.errors import PugnnError
+from pugnn.losses import DistPULoss, Sets, mean_entropy
+from pugnn.methods.base import FittedMethod, Method, join_logs
+from pugnn.models import Backbone, Output
+from pugnn.training import Checkpoint, Seed, Trained, TrainingSettings, derive_seed, resolve_device, train
+
+# The authors' weights, for the loss R_lab / 2π.
+ENTROPY = 0.002  # stage one
+ENTROPY_AT_END = 0.004  # stage two rises to this from 0
+MIXED_ENTROPY = 0.04
+MIXUP = 5.0
+BETA = 6.0  # how far two nodes are mixed is drawn from Beta(6, 6)
+LOGIT_LIMIT = 10.0
+# Stage two against stage one, as the authors' 5e-5 to 5e-4 and 1e-3 to 5e-3; its rate falls to 0.7 of itself.
+SLOWER, LESS_DECAY, FINAL_RATE = 0.1, 0.2, 0.7
+
+
+@dataclass(frozen=True)
+class DistPU(Method):
+    r"""Minimise :math:`R_{lab}` of :mod:`pugnn.losses.dist_pu`, alone or in the authors' two stages.
+
+    ``formula`` is :math:`R_{lab}` and nothing else: the baseline of the PU-GNN paper. ``full`` is the authors' method:
+
+    1. ``epochs`` epochs of :math:`R_{lab} / 2\pi + \mu H(s_U)`, where the entropy :math:`H` makes scores decided;
+    2. as many again, ten times slower, of :math:`R_{lab} / 2\pi + \mu_t H(s_U) + \nu H(s_{mix}) + \lambda
+       \mathrm{BCE}_{mix}`, where pairs of nodes are mixed and the mixture shall score like the mixture of their scores
+       (1 for labelled nodes).
+
+    The authors mix inputs. A mixture of two nodes has no neighbours, so here the embeddings are mixed, which needs a
+    backbone whose last layer works node by node: ``gcn-linear`` (the default for ``full``), ``appnp`` or ``mlp``.
+    Learning rates follow a cosine in both stages; those of the settings stand for the authors' of stage one.
+
+    Args:
+        prior: positive share of the unlabelled nodes; must be known.
+        variant: ``formula`` or ``full``.
+    """
+
+    name: ClassVar[str] = "dist-pu"
+
+    prior: float
+    variant: Literal["formula", "full"] = "formula"
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """The full method needs a backbone with a layer after its embedding."""
+        return {"backbone": "gcn-linear"} if self.variant == "full" else {}
+
+    def fit(
+        self,
+        task: PUTask,
+        settings: TrainingSettings,
+        *,
+        checkpoint: Checkpoint | None = None,
+        progress: bool = False,
+    ) -> FittedMethod:
+        """Train on what the task shows."""
+        loss = DistPULoss(self.prior)
+        if self.variant == "formula":
+            return self.minimise(loss, self.prior, task, settings, checkpoint, progress)
+        if self.variant != "full":
+            raise PugnnError(f"variant must be formula or full; got {self.variant!r}")
+        first = self._first_stage(task, settings, checkpoint, progress)
+        second = self._second_stage(task, settings, first.model, checkpoint, progress)
+        return FittedMethod(second.model, join_logs([first.log, second.log]), self.prior)
+
+    def _first_stage(
+        self, task: PUTask, settings: TrainingSettings, checkpoint: Checkpoint | None, progress: bool
+    ) -> Trained:
+        sets = Sets.of(task.labelled, task.unlabelled, resolve_device(settings.device))
+
+        def objective(output: Output, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
+            return self._scaled(output.logit, sets, ENTROPY)
+
+        def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:
+            _set_rate(optimizer, settings.learning_rate * _cosine(epoch / settings.epochs))
+
+        return train(
+            task.graph,
+            objective,
+            settings,
+            build=self.build,
+            before_epoch=before_epoch,
+            checkpoint=checkpoint,
+            part=0,
+            progress=progress,
+        )
+
+    def _second_stage(
+        self,
+        task: PUTask,
+        settings: TrainingSettings,
+        start: Backbone,
+        checkpoint: Checkpoint | None,
+        progress: bool,
+    ) -> Trained:
+        sets = Sets.of(task.labelled, task.unlabelled, resolve_device(settings.device))
+        model = copy.deepcopy(start)
+        settings = replace(
+            settings,
+            learning_rate=SLOWER * settings.learning_rate,
+            weight_decay=LESS_DECAY * settings.weight_decay,
+            seed=derive_seed(settings.seed, 2),
+        )
+        entropy = 0.0
+
+        def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:
+            nonlocal entropy
+            done = epoch / settings.epochs
+            entropy = ENTROPY_AT_END * (1 - math.cos(math.pi / 2 * done))
+            _set_rate(optimizer, settings.learning_rate * (FINAL_RATE + (1 - FINAL_RATE) * _cosine(done)))
+
+        def objective(output: Output, seed: Seed) -> dict[str, Tensor]:
+            mixed, target = _mixture(model, output, sets, int(seed))
+            return {
+                **self._scaled(output.logit, sets, entropy),
+                "mixed_entropy": MIXED_ENTROPY * mean_entropy(mixed),
+                "mixup": MIXUP * F.binary_cross_entropy_with_logits(mixed, target),
+            }
+
+        return train(
+            task.graph,
+            objective,
+            settings,
+            build=lambda *_: model,
+            before_epoch=before_epoch,
+            checkpoint=checkpoint,
+            part=1,
+            progress=progress,
+        )
+
+    def build(self, num_features: int, settings: TrainingSettings) -> Backbone:
+        """The network that the method trains, with new weights."""
+        model = super().build(num_features, settings)
+        if self.variant == "full" and not model.nodewise_head:
+            raise PugnnError(
+                f"the full dist-pu mixes embeddings, and behind those of {settings.backbone} a node's neighbours are "
+                "asked once more. Take gcn-linear, appnp or mlp, or variant='formula'."
+            )
+        return model
+
+    def _scaled(self, logits: Tensor, sets: Sets, entropy: float) -> dict[str, Tensor]:
+        r""":math:`R_{lab} / 2\pi` and the entropy of the unlabelled nodes."""
+        terms = {name: term / (2 * self.prior) for name, term in DistPULoss(self.prior)(logits, sets).items()}
+        limited = logits[sets.unlabelled].clamp(-LOGIT_LIMIT, LOGIT_LIMIT)
+        return {**terms, "entropy": entropy * mean_entropy(limited)}
+
+
+def _mixture(model: Backbone, output: Output, sets: Sets, seed: int) -> tuple[Tensor, Tensor]:
+    """Logits of nodes mixed pairwise in the embedding, and what they shall score."""
+    nodes = torch.cat([sets.labelled, sets.unlabelled])
+    generator = np.random.default_rng(seed)
+    partners = nodes[torch.from_numpy(generator.permutation(len(nodes))).to(nodes.device)]
+    share = float(generator.beta(BETA, BETA))
+    scores = torch.sigmoid(output.logit.detach())
+    scores[sets.labelled] = 1.0
+    mixed = model.decide(share * output.embedding[nodes] + (1 - share) * output.embedding[partners])
+    return mixed.clamp(-LOGIT_LIMIT, LOGIT_LIMIT), share * scores[nodes] + (1 - share) * scores[partners]
+
+
+def _cosine(done: float) -> float:
+    """From 1 to 0 along a half wave."""
+    return 0.5 * (1 + math.cos(math.pi * done))
+
+
+def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    for group in optimizer.param_groups:
+        group["lr"] = rate

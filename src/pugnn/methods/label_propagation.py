@@ -1,0 +1,72 @@
+"""Label propagation (Zhou et al., NIPS 2003): scores spread from the known positives along the edges, no training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+
+from pugnn.data.protocol import PUTask
+from pugnn.errors import PugnnError
+from pugnn.losses.sets import require_prior
+from pugnn.methods.base import FittedMethod, Method
+from pugnn.models import Backbone, Propagation, inputs_on
+from pugnn.training import Checkpoint, TrainingSettings, resolve_device
+
+
+@dataclass(frozen=True)
+class LabelPropagation(Method):
+    r"""Random walks from the known positives: a yardstick that uses edges alone.
+
+    With :math:`y` the labelled nodes' indicator and :math:`S` a normalised adjacency, iterate
+
+    .. math:: r \leftarrow (1 - \beta) S r + \beta y
+
+    and let the score be :math:`r / (r + r_\pi)`, where :math:`r_\pi` is the value that the share ``prior`` of the
+    unlabelled nodes reaches: the order is that of :math:`r`, and one half cuts where the prior says.
+
+    There is nothing to train and so nothing to carry over to another graph: fit it there.
+
+    Args:
+        prior: positive share of the unlabelled nodes; must be known.
+        normalisation: ``symmetric``, :math:`S = D^{-1/2} A D^{-1/2}`, is label propagation; ``walk``,
+            :math:`S = A D^{-1}`, is personalised PageRank, which favours nodes of high degree.
+        restart: β, probability of going back to a labelled node.
+    """
+
+    name: ClassVar[str] = "label-propagation"
+
+    prior: float
+    normalisation: Literal["symmetric", "walk"] = "symmetric"
+    restart: float = 0.1
+
+    def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
+        """A model without weights."""
+        if self.normalisation not in ("symmetric", "walk"):
+            raise PugnnError(f"normalisation must be symmetric or walk; got {self.normalisation!r}")
+        if not 0 < self.restart < 1:
+            raise PugnnError(f"restart must lie between 0 and 1, got {self.restart}")
+        return Propagation(walk=self.normalisation == "walk", restart=self.restart)
+
+    def fit(
+        self,
+        task: PUTask,
+        settings: TrainingSettings,
+        *,
+        checkpoint: Checkpoint | None = None,  # noqa: ARG002
+        progress: bool = False,  # noqa: ARG002
+    ) -> FittedMethod:
+        """Find the value that the prior's share of the unlabelled nodes reaches."""
+        require_prior(self.prior)
+        device = resolve_device(settings.device)
+        model = self.build(task.graph.num_features, settings)
+        assert isinstance(model, Propagation)
+        labelled, unlabelled = (torch.from_numpy(nodes.copy()) for nodes in (task.labelled, task.unlabelled))
+        model.start_from(task.graph, labelled)
+        model.to(device)
+        reached = model.spread(inputs_on(task.graph, device))[unlabelled.to(device)]
+        count = max(1, round(self.prior * len(unlabelled)))
+        # Where fewer nodes are reached than the prior asks for, all of them are above the middle.
+        model.middle.copy_(reached.topk(count).values[-1].clamp(min=torch.finfo(torch.float64).tiny))
+        return FittedMethod(model.eval(), [], self.prior)

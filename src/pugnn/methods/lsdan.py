@@ -1,0 +1,57 @@
+"""LSDAN (Wu, Pan, Du & Zhu, TKDD 2021): attention over short and long distances, with the non-negative PU risk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from pugnn.data.protocol import PUTask
+from pugnn.errors import PugnnError, require_whole
+from pugnn.losses import NonNegativeLoss, UnbiasedLoss
+from pugnn.methods.base import FittedMethod, Method
+from pugnn.models import Backbone, make_backbone
+from pugnn.training import Checkpoint, TrainingSettings
+
+
+@dataclass(frozen=True)
+class LSDAN(Method):
+    r"""Train the network of :mod:`pugnn.models.lsdan` on a PU risk.
+
+    Args:
+        prior: positive share of the unlabelled nodes; must be known.
+        hops: K, the longest walk that joins two nodes directly.
+        risk: ``non-negative`` (:mod:`pugnn.losses.nnpu`) or ``unbiased`` (:mod:`pugnn.losses.upu`); the authors give
+            both.
+    """
+
+    name: ClassVar[str] = "lsdan"
+
+    prior: float
+    hops: int = 3
+    risk: Literal["non-negative", "unbiased"] = "non-negative"
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """Its own network."""
+        return {"backbone": "lsdan"}
+
+    def build(self, num_features: int, settings: TrainingSettings) -> Backbone:
+        """The network that the method trains, with new weights."""
+        if settings.backbone != "lsdan":
+            raise PugnnError(f"lsdan is a network of its own and takes no other backbone; got {settings.backbone!r}")
+        require_whole("hops", self.hops, 1)
+        return make_backbone("lsdan", num_features, hidden=settings.hidden, dropout=settings.dropout, hops=self.hops)
+
+    def fit(
+        self,
+        task: PUTask,
+        settings: TrainingSettings,
+        *,
+        checkpoint: Checkpoint | None = None,
+        progress: bool = False,
+    ) -> FittedMethod:
+        """Train on what the task shows."""
+        if self.risk not in ("non-negative", "unbiased"):
+            raise PugnnError(f"risk must be non-negative or unbiased; got {self.risk!r}")
+        loss = NonNegativeLoss(self.prior) if self.risk == "non-negative" else UnbiasedLoss(self.prior)
+        return self.minimise(loss, self.prior, task, settings, checkpoint, progress)

@@ -1,0 +1,45 @@
+"""nnPU (Kiryo, Niu, du Plessis & Sugiyama, NIPS 2017): the non-negative PU risk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pugnn.data.protocol import PUTask
+from pugnn.losses import NonNegativeLoss
+from pugnn.methods.base import FittedMethod, Method
+from pugnn.training import Checkpoint, TrainingSettings
+
+
+@dataclass(frozen=True)
+class NNPU(Method):
+    r"""Minimise the risk of :mod:`pugnn.losses.nnpu`; defaults are the authors'.
+
+    Args:
+        prior: positive share of the unlabelled nodes; must be known.
+        surrogate: loss of a margin, ``sigmoid`` or ``logistic``.
+        correction: what happens where the negatives' risk falls below −β: ``ascent`` raises it again, as the
+            authors do; ``clamp`` leaves it alone, as many re-implementations do.
+        beta: β, how far below zero that risk may fall.
+        gamma: γ, size of the ascent.
+    """
+
+    name: ClassVar[str] = "nnpu"
+
+    prior: float
+    surrogate: Literal["sigmoid", "logistic"] = "sigmoid"
+    correction: Literal["ascent", "clamp"] = "ascent"
+    beta: float = 0.0
+    gamma: float = 1.0
+
+    def fit(
+        self,
+        task: PUTask,
+        settings: TrainingSettings,
+        *,
+        checkpoint: Checkpoint | None = None,
+        progress: bool = False,
+    ) -> FittedMethod:
+        """Train on what the task shows."""
+        loss = NonNegativeLoss(self.prior, self.surrogate, self.correction, self.beta, self.gamma)
+        return self.minimise(loss, self.prior, task, settings, checkpoint, progress)

@@ -1,0 +1,98 @@
+"""Long-short distance attention network (Wu, Pan, Du & Zhu, TKDD 2021)."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from pugnn.errors import PugnnError, require_whole
+from pugnn.models.attention import Neighbourhoods, neighbour_attention
+from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.dropout import dropout
+from pugnn.models.inputs import GraphInputs
+
+
+class LSDAN(Backbone):
+    r"""Two layers that attend to walks of 1, 2, … K steps each, and then to the best of these for each node.
+
+    Short: attention over the nodes that a walk of k steps reaches, with the same weights for every k,
+
+    .. math::
+        h_i^k = \mathrm{ELU}\Big(\sum_{j \in N_i^{(k)}} \alpha_{ij}^k W_1 x_j\Big), \qquad
+        \alpha_{ij}^k = \operatorname*{softmax}_{j \in N_i^{(k)}}
+            \mathrm{LeakyReLU}_{0.2}(a^\top W_1 x_i + b^\top W_1 x_j)
+
+    Long: attention over the lengths, with a question that the node asks,
+
+    .. math::
+        o_i = \sum_{k=1}^{K} \beta_i^k h_i^k, \qquad \beta_i^k = \operatorname*{softmax}_k \; (h_i^k)^\top W_2 x_i
+
+    In the second layer o takes the place of x, there is one head with one output, and no ELU. The embedding is the
+    first layer's o: an ELU stands before it, but unlike a ReLU this one lets values down to -1 pass.
+
+    Args:
+        num_features: F.
+        hidden: size of the embedding, d: ``heads`` heads of ``hidden / heads`` outputs each.
+        dropout: before each layer, in training.
+        hops: K, the longest walk.
+        heads: heads of the first layer's short attention.
+    """
+
+    def __init__(
+        self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, hops: int = 3, heads: int = 4
+    ) -> None:
+        super().__init__()
+        if hidden % heads:
+            raise PugnnError(f"hidden={hidden} cannot be shared out among {heads} attention heads")
+        require_whole("hops", hops, 1)
+        # W₁ and W₂ side by side: one product with the features serves both.
+        self.first_layer = InputLinear(num_features, 2 * hidden, dropout=dropout)
+        self.first_attention = ShortAttention(heads, hidden // heads)
+        self.second_layer = linear(hidden, 2, bias=False)
+        self.second_attention = ShortAttention(1, 1)
+        self.dropout = dropout
+        self.hops = hops
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score every node of a graph."""
+        structures = inputs.hop_structures(self.hops)
+        values, queries = self.first_layer(inputs.features).chunk(2, dim=1)
+        embedding = long_attention([F.elu(h) for h in self.first_attention(values, structures)], queries)
+        hidden = dropout(embedding, self.dropout, self.training)
+        values, queries = self.second_layer(hidden).chunk(2, dim=1)
+        return Output(embedding, long_attention(self.second_attention(values, structures), queries).squeeze(1))
+
+
+class ShortAttention(nn.Module):
+    """Attention over each of several structures, with scores that are the same for all of them.
+
+    Args:
+        heads: number of heads.
+        size: outputs of each head.
+    """
+
+    def __init__(self, heads: int, size: int) -> None:
+        super().__init__()
+        self.source = nn.Parameter(torch.empty(heads, size))
+        self.target = nn.Parameter(torch.empty(heads, size))
+        for vectors in (self.source, self.target):
+            nn.init.xavier_uniform_(vectors)
+
+    def forward(self, values: Tensor, structures: list[Neighbourhoods]) -> list[Tensor]:
+        """Attend over values of shape ``(N, heads · size)``; the result has that shape for each structure."""
+        by_head = values.view(len(values), *self.source.shape)
+        source_scores, target_scores = (by_head * self.source).sum(dim=2), (by_head * self.target).sum(dim=2)
+        return [neighbour_attention(values, source_scores, target_scores, structure) for structure in structures]
+
+
+def long_attention(states: list[Tensor], queries: Tensor) -> Tensor:
+    """Average each node's states by how well they answer its query.
+
+    Args:
+        states: for each length of walk a tensor of shape ``(N, d)``.
+        queries: shape ``(N, d)``.
+    """
+    stacked = torch.stack(states)
+    shares = torch.softmax((stacked * queries).sum(dim=2), dim=0)
+    return (shares[:, :, None] * stacked).sum(dim=0)

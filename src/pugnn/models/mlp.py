@@ -1,0 +1,40 @@
+"""A perceptron that sees no edges: what the features alone can say."""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.dropout import dropout
+from pugnn.models.inputs import GraphInputs
+
+
+class MLP(Backbone):
+    r"""Two linear layers; the hidden one is the embedding.
+
+    .. math:: Z = X W_1 + b_1, \qquad g = \mathrm{ReLU}(Z) W_2 + b_2
+
+    Args:
+        num_features: F.
+        hidden: size of the hidden layer and the embedding, d.
+        dropout: before each layer, in training.
+    """
+
+    nodewise_head = True
+
+    def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5) -> None:
+        super().__init__()
+        self.first_layer = InputLinear(num_features, hidden, dropout=dropout, bias=True)
+        self.head = linear(hidden, 1)
+        self.dropout = dropout
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score every node of a graph."""
+        embedding = self.first_layer(inputs.features)
+        return Output(embedding, self.decide(embedding))
+
+    def decide(self, embedding: Tensor) -> Tensor:
+        """Logits of nodes with these embeddings."""
+        logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training))
+        return logit.squeeze(1)

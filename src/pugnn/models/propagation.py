@@ -1,0 +1,91 @@
+"""Scores that spread from known positives along the edges."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from pugnn.errors import PugnnError
+from pugnn.graph import Graph
+from pugnn.models.backbone import Backbone, Output
+from pugnn.models.inputs import GraphInputs
+from pugnn.models.sparse import SparseMatrix
+
+#: Stop when a step moves no value by more than this share of the largest.
+TOLERANCE = 1e-6
+MOST_STEPS = 1000
+
+
+class Propagation(Backbone):
+    r"""The fixed point of :math:`r \leftarrow (1 - \beta) S r + \beta y`; its logit is :math:`\log r - \log r_\pi`.
+
+    It has no weights: its state is where it starts, on which graph, and the value :math:`r_\pi` that scores one half.
+
+    Args:
+        walk: :math:`S = A D^{-1}` instead of :math:`D^{-1/2} A D^{-1/2}`.
+        restart: β.
+    """
+
+    uses_weights = True
+
+    labelled: Tensor
+    graph: Tensor
+    middle: Tensor
+
+    def __init__(self, *, walk: bool, restart: float) -> None:
+        super().__init__()
+        self.walk = walk
+        self.restart = restart
+        self.register_buffer("labelled", torch.empty(0, dtype=torch.int64))
+        self.register_buffer("graph", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("middle", torch.ones((), dtype=torch.float64))
+
+    def start_from(self, graph: Graph, labelled: Tensor) -> None:
+        """Take these nodes of this graph as the known positives."""
+        self.labelled = labelled
+        self.graph = torch.tensor(_fingerprint(graph))
+
+    def spread(self, inputs: GraphInputs) -> Tensor:
+        """:math:`r` for every node, shape ``(N,)``, double precision."""
+        if _fingerprint(inputs.graph) != self.graph.item():
+            raise PugnnError(
+                "label propagation learns nothing that another graph could use: its scores belong to the graph that it "
+                "was fitted on. Fit it on the new one."
+            )
+        matrix = _normalised(inputs.graph, self.walk, inputs.device)
+        start = torch.zeros(inputs.graph.num_nodes, 1, dtype=torch.float64, device=inputs.device)
+        start[self.labelled] = self.restart
+        reached = start
+        for _ in range(MOST_STEPS):
+            before, reached = reached, (1 - self.restart) * (matrix @ reached) + start
+            if (reached - before).abs().max() <= TOLERANCE * reached.max():
+                break
+        return reached.squeeze(1)
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score every node of the graph it was started on; a node that nothing reaches has the logit −∞."""
+        reached = self.spread(inputs)
+        return Output(reached[:, None], reached.log() - self.middle.log())
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        self.labelled = torch.empty_like(state_dict[f"{prefix}labelled"])  # as many as were saved
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+def _fingerprint(graph: Graph) -> int:
+    digest = hashlib.sha256(graph.indptr.tobytes() + graph.indices.tobytes())
+    return int.from_bytes(digest.digest()[:7], "little")
+
+
+def _normalised(graph: Graph, walk: bool, device: torch.device) -> SparseMatrix:
+    adjacency = sp.csr_array(graph.to_scipy(), dtype=np.float64)
+    degree = np.maximum(adjacency.sum(axis=1), np.finfo(np.float64).tiny)
+    if walk:
+        return SparseMatrix(sp.csr_array(adjacency @ sp.diags_array(1 / degree)), device)
+    scale = sp.diags_array(1 / np.sqrt(degree))
+    return SparseMatrix(sp.csr_array(scale @ adjacency @ scale), device, symmetric=True)

@@ -1,0 +1,45 @@
+"""Stopping a training whose loss no longer falls."""
+
+from __future__ import annotations
+
+import math
+
+from torch import nn
+
+from pugnn.training.checkpoint import Log, Weights
+
+
+class Patience:
+    """Keeps the weights of the lowest training loss and says when to stop waiting for a lower one.
+
+    Args:
+        model: the network in training.
+        epochs: stop after this many epochs without a new lowest loss.
+        log: of the epochs behind a resumed training.
+        best: weights of its lowest loss.
+    """
+
+    def __init__(self, model: nn.Module, epochs: int, log: Log, best: Weights) -> None:
+        self._model, self._epochs, self.best = model, epochs, best
+        totals = [record["total"] for record in log]
+        self._lowest = min(totals, default=math.inf)
+        self._waited = len(totals) - 1 - totals.index(self._lowest) if totals else 0
+
+    def before_step(self) -> None:
+        """Remember the weights: the loss of the coming step is that of these, not of those after it."""
+        self._weights = {name: tensor.detach().clone() for name, tensor in self._model.state_dict().items()}
+
+    def after_step(self, total: float) -> None:
+        """Compare the loss with the lowest so far."""
+        self._waited += 1
+        if total < self._lowest:
+            self._lowest, self.best, self._waited = total, self._weights, 0
+
+    @property
+    def exhausted(self) -> bool:
+        """It has waited long enough."""
+        return self._waited >= self._epochs
+
+    def restore_best(self) -> None:
+        """Give the network the weights of the lowest loss."""
+        self._model.load_state_dict(self.best)
