@@ -446,7 +446,7 @@ def test_stopped_and_resumed_is_the_same_to_the_bit(graph, tmp_path, monkeypatch
     whole = classifier(**options).fit(graph, [0, 1])
 
     assert_stops(classifier(**options), graph, checkpoint, stop_after(monkeypatch, 50), list(range(1, 51)))
-    assert len(load_sealed(checkpoint)[1]["log"]) == 40
+    assert len(load_sealed(checkpoint)[1]["parts"][0]["log"]) == 40
     assert_stops(classifier(**options), graph, checkpoint, stop_after(monkeypatch, 61), list(range(41, 62)))
 
     done = stop_after(monkeypatch, None)
@@ -590,16 +590,41 @@ def test_only_graphs_can_be_scored(fitted):
         fitted.predict(np.ones((3, 3)))
 
 
-def test_defaults_are_written_alike_everywhere():
+def test_the_help_of_fit_names_every_default():
     import inspect
-    from dataclasses import asdict
+    from dataclasses import fields
 
     from pugnn.cli.fit import fit
+    from pugnn.methods import METHODS
     from pugnn.training import TrainingSettings
 
-    mine = {name: p.default for name, p in inspect.signature(PUNodeClassifier).parameters.items()}
-    command = {name: p.default for name, p in inspect.signature(fit).parameters.items()}
-    for name, value in asdict(TrainingSettings()).items():
-        assert mine[name] == command[name] == value
-    for name, value in asdict(PUGNN()).items():
-        assert command[name] == value
+    help_of = {
+        name: parameter.annotation.__metadata__[0].help
+        for name, parameter in inspect.signature(fit, eval_str=True).parameters.items()
+        if hasattr(parameter.annotation, "__metadata__")
+    }
+    kinds = [*METHODS.values(), TrainingSettings]
+    defaults = {(each.name, each.default) for kind in kinds for each in fields(kind)}
+    for name, default in defaults:
+        if name not in ("prior", "seed", "device"):
+            assert f"Default: {default}" in help_of[name], name
+
+
+def test_training_settings_that_are_left_open_are_the_methods_own(graph):
+    from pugnn.methods import GRAB
+
+    estimator = PUNodeClassifier(GRAB(rounds=1), epochs=3, progress=False).fit(graph, [0, 1])
+    assert estimator.settings_["parameters"] == {
+        "backbone": "gcn-linear",
+        "hidden": 16,
+        "dropout": 0.0,
+        "epochs": 3,
+        "learning_rate": 0.001,
+        "weight_decay": 0.0,
+        "threshold": 0.5,
+        "seed": 0,
+        "device": "cpu",
+        "progress": False,
+    }
+    assert estimator.epochs == 3
+    assert estimator.backbone is None

@@ -211,7 +211,8 @@ class PUNodeClassifier(BaseEstimator):
 
     def _settings(self, method: Method) -> TrainingSettings:
         mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
-        given = {name: value for name, value in mine.items() if value is not None}
+        open_to_the_method = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
+        given = {name: value for name, value in mine.items() if value is not None or name not in open_to_the_method}
         return TrainingSettings(**{**method.training, **given})
 
     def _check_threshold(self) -> None:

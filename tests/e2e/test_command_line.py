@@ -116,7 +116,7 @@ def test_help_of_fit_explains_every_option():
         words = line.strip("│ ").split()
         if words and words[0].startswith("--"):
             assert len(words) >= 4, f"no explanation: {line}"
-    for text in ("pugnn fit --dataset cora --labels 10", "scores.csv", "--near-prior", "[default: 0.6]"):
+    for text in ("pugnn fit --dataset cora --labels 10", "scores.csv", "--near-prior", "Default: 0.6."):
         assert text in result.output
 
 
@@ -351,7 +351,7 @@ def test_a_killed_run_goes_on_to_the_same_scores(here, pugnn_main):
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     assert not (here / "mine").exists()
-    assert 20 <= len(load_sealed(checkpoint)[1]["log"]) < 1500
+    assert 20 <= len(load_sealed(checkpoint)[1]["parts"][0]["log"]) < 1500
 
     refused = pugnn_main(*options, "--out", "mine")
     assert refused.code == 2
