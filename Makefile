@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint format ablation benchmarks cora clean clean-kernels
+.PHONY: demo test test-slow lint format results benchmarks cora clean clean-kernels
 
 demo: $(READY)
 	$(BIN)/pugnn demo
@@ -25,9 +25,14 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# docs/ablation.md: 720 trainings on Cora, some minutes on two cores.
-ablation: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pugnn.experiments.ablation --draws 10 --out docs/ablation.md
+# docs/results: every table of the paper, hours on two cores; needs PUGNN_DATA for DBLP. Stopped, it goes on next time.
+results: $(READY)
+	$(BIN)/pugnn reproduce all --draws 10 --out reproduction/tables
+	$(BIN)/pugnn reproduce table3 --reading all --draws 10 --out reproduction/readings-table3
+	$(BIN)/pugnn reproduce table2 --reading all --methods naive,nnpu,dist-pu,pu-gnn --datasets cora,citeseer --draws 10 \
+	  --out reproduction/readings-table2
+	$(BIN)/pugnn reproduce checks --draws 10 --out reproduction/checks
+	$(BIN)/python scripts/collect_results.py reproduction docs/results
 
 # benchmarks/results/: half an hour on a quiet machine; needs PUGNN_DATA for DBLP.
 benchmarks: $(READY)

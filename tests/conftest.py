@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
 
 from pugnn.graph import Graph
+from pugnn.models import Backbone, GraphInputs, make_backbone
+from pugnn.training import derive_seed
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -44,3 +48,37 @@ def special_graphs() -> dict[str, Graph]:
 @pytest.fixture(params=list(special_graphs()))
 def special_graph(request: pytest.FixtureRequest) -> Graph:
     return special_graphs()[request.param]
+
+
+def untrained(graph: Graph, backbone: str = "gcn", *, seed: int = 0, **options) -> Backbone:
+    """The network that a training with this seed begins with, without dropout."""
+    with torch.random.fork_rng():
+        torch.manual_seed(derive_seed(seed))
+        return make_backbone(backbone, graph.num_features, hidden=16, dropout=0.0, **options)
+
+
+def trained_plainly(
+    graph: Graph,
+    loss: Callable[[torch.Tensor], torch.Tensor],
+    *,
+    epochs: int,
+    learning_rate: float = 0.01,
+    weight_decay: float = 5e-4,
+    **network,
+) -> np.ndarray:
+    """Scores after a few lines of full-batch Adam on a loss of the logits, all the network's own code aside."""
+    model, inputs = untrained(graph, **network), GraphInputs(graph)
+    first = set(model.first_layer.parameters())
+    others = [parameter for parameter in model.parameters() if parameter not in first]
+    groups = [{"params": list(first), "weight_decay": weight_decay}, {"params": others}]
+    optimizer = torch.optim.Adam(groups, lr=learning_rate)
+    for _ in range(epochs):
+        optimizer.zero_grad()
+        loss(model(inputs).logit).backward()
+        optimizer.step()
+    return torch.sigmoid(model(inputs).logit.double()).detach().numpy()
+
+
+def terms_of(record: dict[str, float]) -> dict[str, float]:
+    """The terms of the loss in a record of a training's log."""
+    return {name: value for name, value in record.items() if name not in ("epoch", "total", "seconds")}

@@ -18,6 +18,13 @@ _HOME = {
     "PugnnWarning": "pugnn.errors",
     "draw_benchmark": "pugnn.data",
     "load_dataset": "pugnn.data",
+    "DistPU": "pugnn.methods",
+    "GRAB": "pugnn.methods",
+    "LSDAN": "pugnn.methods",
+    "LabelPropagation": "pugnn.methods",
+    "NNPU": "pugnn.methods",
+    "Naive": "pugnn.methods",
+    "UPU": "pugnn.methods",
 }
 
 __all__ = sorted([*_HOME, "__version__"])
@@ -31,7 +38,14 @@ if TYPE_CHECKING:
     from pugnn.errors import PugnnWarning as PugnnWarning
     from pugnn.estimator import PUNodeClassifier as PUNodeClassifier
     from pugnn.graph import Graph as Graph
+    from pugnn.methods import GRAB as GRAB
+    from pugnn.methods import LSDAN as LSDAN
+    from pugnn.methods import NNPU as NNPU
     from pugnn.methods import PUGNN as PUGNN
+    from pugnn.methods import UPU as UPU
+    from pugnn.methods import DistPU as DistPU
+    from pugnn.methods import LabelPropagation as LabelPropagation
+    from pugnn.methods import Naive as Naive
 
 
 def __getattr__(name: str) -> Any:

@@ -119,7 +119,7 @@ class PUNodeClassifier(BaseEstimator):
         _check_graph(graph)
         method = self._method()
         settings = self._settings(method)
-        self._check_threshold()
+        self._check_threshold(method)
         task = PUTask.from_positives(graph, resolve_positives(graph, positives))
         if unlabelled is not None:
             task = PUTask(graph, task.labelled, _positions(unlabelled, graph.num_nodes, without=task.labelled))
@@ -196,7 +196,8 @@ class PUNodeClassifier(BaseEstimator):
         """All settings as plain values, for JSON: the method's own and the estimator's."""
         method = self._method()
         given = {name: value for name, value in self.get_params(deep=False).items() if name != "method"}
-        parameters = {name: _plain(value) for name, value in {**given, **asdict(self._settings(method))}.items()}
+        resolved = asdict(self._settings(method)) if method.trains else {}
+        parameters = {name: _plain(value) for name, value in {**given, **resolved}.items()}
         options = {name: _plain(value) for name, value in asdict(method).items()}
         return {"method": {"name": method.name, **options}, "parameters": parameters}
 
@@ -213,10 +214,18 @@ class PUNodeClassifier(BaseEstimator):
         mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
         open_to_the_method = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
         given = {name: value for name, value in mine.items() if value is not None or name not in open_to_the_method}
+        surplus = [name for name in open_to_the_method if name in given]
+        if surplus and not method.trains:
+            raise PugnnError(f"{method.name} trains no network, so {surplus[0]} says nothing; leave it out")
         return TrainingSettings(**{**method.training, **given})
 
-    def _check_threshold(self) -> None:
+    def _check_threshold(self, method: Method) -> None:
         threshold: Any = self.threshold
+        if threshold == "prior" and getattr(method, "prior", 0.5) is None:
+            raise PugnnError(
+                f"the threshold 'prior' cuts at a known share of positives, and {method.name} was told none; give it "
+                "the prior, such as 0.1, or a threshold as a number"
+            )
         if threshold != "prior" and not (isinstance(threshold, Real) and 0 <= float(threshold) <= 1):
             raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {self.threshold!r}")
 
@@ -276,7 +285,8 @@ def _positions(nodes: ArrayLike, num_nodes: int, *, without: NDArray[np.int64]) 
 
 def _prior_threshold(scores: NDArray[np.float64], prior: float) -> float:
     count = min(len(scores), max(1, round(prior * len(scores))))
-    return float(np.sort(scores)[-count])
+    # A score of 0 says that nothing speaks for the node; no prior makes it a positive.
+    return max(float(np.sort(scores)[-count]), np.finfo(np.float64).tiny)
 
 
 def _identity(task: PUTask, method: Method, settings: TrainingSettings) -> str:

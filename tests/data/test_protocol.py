@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pugnn.data import Dataset, PUTask, draw_benchmark, load_dataset
+from pugnn.data import Dataset, PUTask, draw_benchmark, draw_share, load_dataset
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 
@@ -203,3 +203,48 @@ def test_errors(options, words):
     dataset = tiny([1, 0, 1, 0, 1, 0], train_size=6)
     with pytest.raises(PugnnError, match=words):
         draw_benchmark(dataset, **options, seed=0)
+
+
+# ---------------------------------------------------------------------- a share of all positives
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.5, 622), (0.1, 124), (0.01, 12), (1e-6, 1)])
+def test_a_share_of_all_positives_is_labelled(cora, share, count):
+    drawn = draw_share(cora, share=share, seed=0)
+    assert len(drawn.task.labelled) == count
+    assert np.all(cora.positive[drawn.task.labelled])
+    assert drawn.task.labelled.tolist() == sorted(set(drawn.task.labelled.tolist()))
+    rest = [node for node in range(2708) if node not in set(drawn.task.labelled.tolist())]
+    assert drawn.task.unlabelled.tolist() == drawn.test.tolist() == drawn.scored.tolist() == rest
+    assert np.array_equal(drawn.train, drawn.task.labelled)
+    assert np.array_equal(drawn.positive, cora.positive)
+    assert drawn.task.graph is cora.graph
+
+
+def test_nodes_without_a_true_class_are_neither_labelled_nor_scored_in_a_share():
+    dataset = tiny([1, 0] * 10, train_size=6, missing=range(10))
+    for seed in range(10):
+        drawn = draw_share(dataset, share=0.4, seed=seed)
+        assert len(drawn.task.labelled) == 2
+        assert set(drawn.task.labelled.tolist()) <= {10, 12, 14, 16, 18}
+        assert set(range(10)) <= set(drawn.task.unlabelled.tolist())
+        assert drawn.scored.tolist() == [n for n in range(10, 20) if n not in drawn.task.labelled.tolist()]
+
+
+def test_the_seed_decides_the_share(cora):
+    draws = [draw_share(cora, share=0.1, seed=seed).task.labelled.tolist() for seed in (3, 3, 4)]
+    assert draws[0] == draws[1] != draws[2]
+
+
+def test_a_share_is_drawn_uniformly():
+    dataset = tiny([1, 0, 1, 0, 1, 1], train_size=3)
+    drawn = np.concatenate([draw_share(dataset, share=0.25, seed=seed).task.labelled for seed in range(400)])
+    counts = {node: int((drawn == node).sum()) for node in np.unique(drawn).tolist()}
+    assert sorted(counts) == [0, 2, 4, 5]
+    assert all(70 <= count <= 130 for count in counts.values())  # 100 expected, standard deviation 8.7
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.1, 1.5, float("nan")])
+def test_a_share_lies_between_0_and_1(share):
+    with pytest.raises(PugnnError, match=f"share must lie between 0 and 1, got {share}"):
+        draw_share(tiny([1, 0, 1, 0, 1, 0], train_size=6), share=share, seed=0)

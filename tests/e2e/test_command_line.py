@@ -9,18 +9,17 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
+from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import pugnn
-from pugnn.cli import app, main
-from pugnn.errors import PugnnWarning
+from pugnn.cli import app
+from pugnn.methods import METHODS
 from pugnn.training import load_sealed
 from pugnn.training.progress import EpochProgress
 
@@ -52,23 +51,6 @@ def write_tables(folder: Path) -> None:
     (folder / "edges.csv").write_text("\n".join(["source,target", *edges]) + "\n")
     (folder / "features.csv").write_text("\n".join(["id,x,y,z", *features]) + "\n")
     (folder / "positives.csv").write_text("id\nn0\nn1\n")
-
-
-@pytest.fixture
-def pugnn_main(monkeypatch, capfd):
-    """Call the entry point as the shell would; gives exit code, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["pugnn", *map(str, arguments)])
-        capfd.readouterr()
-        with warnings.catch_warnings():
-            warnings.simplefilter("default", PugnnWarning)
-            with pytest.raises(SystemExit) as left:
-                main()
-        out, err = capfd.readouterr()
-        return SimpleNamespace(code=left.value.code or 0, out=out, err=err)
-
-    return call
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, str] | None]:
@@ -630,6 +612,95 @@ def test_every_option_of_fit_reaches_the_run(here, pugnn_main):
     record = json.loads(result.out)
     assert record["method"] == {"name": "pu-gnn", **method}
     assert {name: record["parameters"][name] for name in parameters} == parameters
+
+
+OPTIONS_OF_METHODS = {
+    "naive": {"balanced": True, "prior": 0.2},
+    "upu": {"prior": 0.2, "surrogate": "logistic"},
+    "nnpu": {"prior": 0.2, "surrogate": "logistic", "correction": "clamp", "beta": 0.1, "gamma": 0.5},
+    "dist-pu": {"prior": 0.2, "variant": "full"},
+    "lsdan": {"prior": 0.2, "hops": 2, "risk": "unbiased"},
+    "grab": {"rounds": 1, "homophily": 0.8, "potentials": "uniform"},
+    "label-propagation": {"prior": 0.2, "normalisation": "walk", "restart": 0.3},
+}
+
+
+def as_options(values: dict[str, object]) -> list[str]:
+    return [f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}") for name, value in values.items()]
+
+
+@pytest.mark.parametrize("method", OPTIONS_OF_METHODS)
+def test_every_option_of_the_other_methods_reaches_the_run(here, pugnn_main, method):
+    given = OPTIONS_OF_METHODS[method]
+    assert set(given) == {field.name for field in fields(METHODS[method])}, "none is left out"
+    assert all(getattr(METHODS[method], name, None) != value for name, value in given.items()), "no defaults"
+    parameters = {"hidden": 8, "dropout": 0.25, "epochs": 2, "learning_rate": 0.02, "weight_decay": 0.001, "seed": 9}
+    result = pugnn_main(*FIT[:-2], "--json", "--method", method, *as_options({**given, **parameters}))
+    assert result.code == 0, result.err
+    record = json.loads(result.out)
+    assert record["method"] == {"name": method, **given}
+    assert {name: record["parameters"][name] for name in parameters} == parameters
+
+
+# ---------------------------------------------------------------------- the other methods
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_fits_and_predicts(here, pugnn_main, method):
+    needed = ["--prior", "0.3"] if method in ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation") else []
+    result = pugnn_main(*FIT, "--method", method, *needed, "--out", "mine")
+    assert (result.code, result.err) == (0, "")
+    assert "2 positives among 12 nodes" in result.out
+    trains_nothing = method == "label-propagation"
+    files = [name for name in FILES if not (trains_nothing and name in ("log.csv", "training.png"))]
+    assert sorted(path.name for path in (here / "mine").iterdir()) == files
+    record = json.loads((here / "mine" / "run.json").read_text())
+    assert record["method"]["name"] == method
+    fitted = table(here / "mine" / "scores.csv")
+    assert {row["id"] for row in fitted} == set(NODES)
+    assert all(0 <= float(row["score"]) <= 1 for row in fitted)
+    if not trains_nothing:
+        log = table(here / "mine" / "log.csv")
+        assert [int(row["epoch"]) for row in log] == list(range(1, len(log) + 1))
+    assert pugnn_main("predict", "mine", *TABLES).code == 0
+    assert scores(here / "scores.csv") == scores(here / "mine" / "scores.csv")
+
+
+def test_label_propagation_predicts_no_other_graph(here, pugnn_main):
+    assert pugnn_main(*FIT, "--method", "label-propagation", "--prior", "0.3", "--out", "mine").code == 0
+    append("edges.csv", "n0,n5\n")(here)
+    before = snapshot(here)
+    assert_refused(pugnn_main("predict", "mine", *TABLES), ["learns nothing that another graph could use", "Fit it"])
+    assert snapshot(here) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragments"),
+    [
+        (["--method", "magic"], ["no method 'magic'", *METHODS]),
+        *(
+            (["--method", name], [f"{name} must be told the prior", "0.1 if one in ten", "pu-gnn, grab or naive"])
+            for name in ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation")
+        ),
+        (["--prior", "0.3"], ["pu-gnn has no option 'prior'", "near_prior"]),
+        (["--method", "nnpu", "--prior", "0.3", "--delta", "2"], ["nnpu has no option 'delta'", "it has prior"]),
+        (["--method", "upu", "--prior", "0.3", "--gamma", "1"], ["upu has no option 'gamma'"]),
+        (["--method", "naive", "--rounds", "1"], ["naive has no option 'rounds'; it has balanced, prior"]),
+        (["--balanced"], ["pu-gnn has no option 'balanced'"]),
+        (["--method", "nnpu", "--prior", "1.5"], ["prior is a share of the unlabelled nodes", "1.5"]),
+        (["--method", "lsdan", "--prior", "0.3", "--backbone", "gcn"], ["lsdan is a network of its own", "'gcn'"]),
+        (
+            ["--method", "dist-pu", "--prior", "0.3", "--variant", "full", "--backbone", "gcn"],
+            ["mixes embeddings", "Take gcn-linear, appnp or mlp"],
+        ),
+        (["--method", "grab", "--homophily", "1"], ["homophily must lie between 0 and 1", "1.0"]),
+        (["--method", "label-propagation", "--prior", "0.3", "--restart", "0"], ["restart must lie between 0 and 1"]),
+    ],
+)
+def test_bad_options_of_the_other_methods(here, pugnn_main, arguments, fragments):
+    before = snapshot(here)
+    assert_refused(pugnn_main(*FIT, *arguments), fragments)
+    assert snapshot(here) == before
 
 
 def test_the_seed_of_info_draws_other_positives(pugnn_main):

@@ -190,3 +190,65 @@ def test_sparse_and_dense_features_train_alike(graph):
     settings = TrainingSettings(epochs=20, dropout=0.0)
     one, two = train(graph, objective, settings), train(sparse, objective, settings)
     assert torch.allclose(score(one.model, graph), score(two.model, sparse), atol=1e-5)
+
+
+def test_a_hook_runs_before_every_epoch(graph):
+    seen, calls = [], []
+
+    def before_epoch(epoch, optimizer):
+        seen.append((epoch, len(calls)))
+        for group in optimizer.param_groups:
+            group["lr"] = 0.01 if epoch < 3 else 0.0
+
+    def counted(output, seed):
+        calls.append(seed)
+        return objective(output, seed)
+
+    trained = train(graph, counted, TrainingSettings(epochs=6, dropout=0.0), before_epoch=before_epoch)
+    assert seen == [(epoch, epoch) for epoch in range(6)], "its number, and that many epochs are behind it"
+    totals = [record["total"] for record in trained.log]
+    assert totals[3] == totals[4] == totals[5] < totals[2], "the rate was zero from epoch 3 on"
+    three = train(graph, objective, TrainingSettings(epochs=3, dropout=0.0)).model
+    assert all(torch.equal(a, b) for a, b in zip(trained.model.parameters(), three.parameters(), strict=True))
+
+
+def test_a_hook_goes_on_counting_in_a_resumed_training(graph, tmp_path):
+    seen = []
+
+    def before_epoch(epoch, optimizer):
+        seen.append(epoch)
+        for group in optimizer.param_groups:
+            group["lr"] = 0.01 / (1 + epoch)
+
+    def stops(output, seed):
+        if len(seen) == 6:
+            raise KeyboardInterrupt
+        return objective(output, seed)
+
+    settings = TrainingSettings(epochs=8)
+    whole = train(graph, objective, settings, before_epoch=before_epoch)
+    seen.clear()
+    with pytest.raises(KeyboardInterrupt):
+        train(graph, stops, settings, before_epoch=before_epoch, checkpoint=Checkpoint(tmp_path / "s", "mine", every=4))
+    seen.clear()
+    checkpoint = Checkpoint(tmp_path / "s", "mine", every=4)
+    resumed = train(graph, objective, settings, before_epoch=before_epoch, checkpoint=checkpoint)
+    assert seen == [4, 5, 6, 7]
+    assert all(torch.equal(a, b) for a, b in zip(whole.model.parameters(), resumed.model.parameters(), strict=True))
+
+
+def test_a_network_can_be_given_instead_of_made(graph):
+    settings = TrainingSettings(epochs=2, dropout=0.0)
+    model = train(graph, objective, settings).model
+    further = train(graph, objective, settings, build=lambda *_: model)
+    assert further.model is model
+    assert further.log[0]["total"] < train(graph, objective, settings).log[1]["total"]
+
+
+def test_progress_names_the_part(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress_module, "LINE_EVERY", 0.0)
+    with progress_module.EpochProgress(3, part=1) as bar:
+        bar.update(1, 0.5)
+    assert stream.getvalue().splitlines() == ["training 2: epoch 1 of 3, loss 0.5000"]

@@ -86,7 +86,8 @@ def line_chart(series: Sequence[Series], ticks: Sequence[Tick], *, title: str, x
 
     def place(point: Point, shift: float = 0.0) -> tuple[float, float]:
         across = 0.5 if first == last else (_scaled(point.x, log) - first) / (last - first)
-        up = (min(max(point.mean + shift * point.deviation, low), high) - low) / (high - low)
+        width = shift * point.deviation if shift else 0.0  # one draw has no deviation, and a line needs none
+        up = (min(max(point.mean + width, low), high) - low) / (high - low)
         # A little air to both sides, so that no marker sits on the axis.
         return _LEFT + 16 + across * (_RIGHT - _LEFT - 32), _BOTTOM - up * (_BOTTOM - _TOP)
 

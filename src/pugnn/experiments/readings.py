@@ -1,4 +1,4 @@
-"""Named readings of what the paper leaves open; each differs from ``default`` in one point."""
+"""Named readings of what the paper leaves open; each takes up one question that ``default`` answers otherwise."""
 
 from __future__ import annotations
 

@@ -69,14 +69,13 @@ class Request:
     @property
     def command(self) -> str:
         """The command that asks for this."""
+        lists = {"datasets": self.datasets, "methods": self.methods, "ratios": self.ratios}
         parts = [f"pugnn reproduce {self.what}"]
-        for field in fields(self)[1:]:
-            value = getattr(self, field.name)
-            if value is not None and value != field.default:
-                option = "reading" if field.name == "readings" else field.name
-                parts.append(f"--{option} {value if isinstance(value, int) else ','.join(map(str, value))}")
-            elif field.name == "draws" and self.what != "table1":
-                parts.append(f"--draws {value}")
+        parts += [f"--{name} {','.join(map(str, given))}" for name, given in lists.items() if given is not None]
+        if self.what != "table1":
+            parts.append(f"--draws {self.draws}")
+        if list(self.readings) != ["default"]:
+            parts.append(f"--reading {'all' if set(self.readings) == set(READINGS) else ','.join(self.readings)}")
         return " ".join(parts)
 
     @property
@@ -147,13 +146,13 @@ def _require_known(kind: str, given: Sequence[str] | None, known: Sequence[str])
 
 
 def _try_draws(cells: Sequence[Cell]) -> None:
-    """Draw one benchmark of each kind, so that a ratio that asks for too many labels is found before any training."""
-    seen = set()
-    for cell in cells:
-        kind = (cell.dataset, *(value for name, value in cell.protocol.items() if name != "seed"))
-        if kind not in seen:
-            seen.add(kind)
-            cell.draw()
+    """Make every draw once, so that a ratio that asks for too many labels is found before any training.
+
+    All draws: how many positives a training split holds differs between them.
+    """
+    draws = {(cell.dataset, cell.positive_classes, *cell.protocol.items()): cell for cell in cells}
+    for cell in draws.values():
+        cell.draw()
 
 
 def _write_trainings(path: Path, tables: Sequence[TablePage]) -> Path:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from concurrent.futures.process import BrokenProcessPool
 from statistics import fmean
 
 from joblib import Parallel, delayed, parallel_config
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from pugnn.errors import PugnnError
 from pugnn.experiments.cells import Cell, measure
 from pugnn.experiments.store import Record, RecordStore
 
@@ -22,7 +24,16 @@ def run_cells(cells: Iterable[Cell], store: RecordStore, *, jobs: int, progress:
 
     Other processes may work on the same folder: a cell that one of them is at work on is left to it.
     """
-    wanted = {cell.key: cell for cell in cells}
+    try:
+        return _run_cells({cell.key: cell for cell in cells}, store, jobs, progress)
+    except BrokenProcessPool:
+        raise PugnnError(
+            "a process of the grid was ended from outside; often memory has run out. What is recorded is kept: the "
+            f"same command goes on from there, and with fewer --jobs (now {jobs}) it needs less memory."
+        ) from None
+
+
+def _run_cells(wanted: dict[str, Cell], store: RecordStore, jobs: int, progress: bool) -> dict[str, Record]:
     records = {key: record for key, record in store.read().items() if key in wanted}
     with (
         parallel_config("loky", inner_max_num_threads=1),
@@ -36,7 +47,7 @@ def run_cells(cells: Iterable[Cell], store: RecordStore, *, jobs: int, progress:
                     records[record["key"]] = record
                     bar.update(records)
             if len(records) < len(wanted):
-                records |= {key: record for key, record in store.read().items() if key in wanted}
+                records |= {key: record for key, record in store.read(warn=False).items() if key in wanted}
                 bar.update(records)
             if len(records) == found:  # others are at work on all that is left
                 time.sleep(LOOK_EVERY)
@@ -46,7 +57,7 @@ def run_cells(cells: Iterable[Cell], store: RecordStore, *, jobs: int, progress:
 def _work(cell: Cell, store: RecordStore) -> Record | None:
     """Train a cell and record it; ``None`` if another process does, or has done so since we looked."""
     with store.claim(cell.key) as ours:
-        if not ours or cell.key.encode() in store.path.read_bytes():
+        if not ours or store.holds(cell.key):
             return None
         record = measure(cell)
         store.append(record)

@@ -121,9 +121,8 @@ def pairs(summary: Summary) -> Iterator[Block]:
         return
     yield Heading("Pairs of the paper's rows", 3)
     yield Paragraph(
-        "Wins / ties / losses of the first, pooled over ratios and draws, with the p of the Wilcoxon signed-rank "
-        "test, Holm-corrected over the pairs of a data set. Ratios share draws, so that the p are a guide rather "
-        "than exact.",
+        "Wins / ties / losses of the first over the draws, each draw the mean over the label ratios, with the p of the "
+        "Wilcoxon signed-rank test, Holm-corrected over the pairs of a data set.",
         note=True,
     )
     lines = []

@@ -39,15 +39,11 @@ class RecordStore:
         except OSError as error:
             raise PugnnError(f"cannot write to {self.path}: {error.strerror}. Choose another --out.") from None
 
-    def read(self) -> dict[str, Record]:
+    def read(self, *, warn: bool = True) -> dict[str, Record]:
         """All whole records by key; the first one where a key comes twice. Damaged lines give a warning."""
-        try:
-            lines = self.path.read_bytes().split(b"\n")
-        except OSError as error:
-            raise PugnnError(f"cannot read {self.path}: {error.strerror}") from None
         records: dict[str, Record] = {}
         damaged = []
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(self._lines(), start=1):
             if not line:
                 continue
             record = _unsealed(line)
@@ -55,7 +51,7 @@ class RecordStore:
                 damaged.append(number)
             else:
                 records.setdefault(record["key"], record)
-        if damaged:
+        if damaged and warn:
             where = ", ".join(map(str, damaged[:5])) + (", …" if len(damaged) > 5 else "")
             warnings.warn(
                 f"{self.path}: damaged record in line {where}. It is left out and its training is made again; all "
@@ -64,6 +60,18 @@ class RecordStore:
                 stacklevel=2,
             )
         return records
+
+    def holds(self, key: str) -> bool:
+        """There is a whole record with this key; other lines are not taken apart."""
+        mark = key.encode()
+        return any(record is not None and record["key"] == key for record in map(_unsealed, self._lines(mark)))
+
+    def _lines(self, mark: bytes = b"") -> list[bytes]:
+        try:
+            lines = self.path.read_bytes().split(b"\n")
+        except OSError as error:
+            raise PugnnError(f"cannot read {self.path}: {error.strerror}") from None
+        return [line for line in lines if mark in line]
 
     def append(self, record: Record) -> None:
         """Add a record at the end of the file, whole or not at all as far as any reader is concerned."""
@@ -93,12 +101,19 @@ class RecordStore:
             return
         import fcntl
 
-        with (self.folder / "cells.lock").open("ab") as file:
+        path = self.folder / "cells.lock"
+        try:
+            file = path.open("ab")
+        except OSError as error:
+            raise PugnnError(f"cannot write to {path}: {error.strerror}. Choose another --out.") from None
+        with file:
             try:
                 fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:15], 16), os.SEEK_SET)
-            except OSError:
+            except (BlockingIOError, PermissionError):  # systems differ in how they say that it is taken
                 yield False
                 return
+            except OSError:  # a file system without locks: as above, the same work may be done twice
+                pass
             yield True
 
 

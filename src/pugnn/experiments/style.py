@@ -6,9 +6,9 @@ from __future__ import annotations
 STRONG_LIGHT = ("#c04a00", "#0067a5", "#007f5c", "#a8558a", "#b07a00", "#3a98cf")
 STRONG_DARK = ("#f08246", "#5aaeea", "#35bd92", "#dc98c2", "#e8b23c", "#9ad4f5")
 
-#: Up to seven rows in the background: the same hues, close to grey; the labels tell them apart.
-WEAK_LIGHT = ("#8c8c8c", "#8b97a3", "#86988f", "#9c8f98", "#a0977f", "#a38f86", "#7f8f93")
-WEAK_DARK = ("#8a8a8a", "#7f8c99", "#7b8e85", "#93858f", "#968d76", "#99857c", "#76878b")
+#: Up to eight rows in the background: the same hues, close to grey; the labels tell them apart.
+WEAK_LIGHT = ("#8c8c8c", "#8b97a3", "#86988f", "#9c8f98", "#a0977f", "#a38f86", "#7f8f93", "#6f7a6a")
+WEAK_DARK = ("#8a8a8a", "#7f8c99", "#7b8e85", "#93858f", "#968d76", "#99857c", "#76878b", "#a5b09c")
 
 
 def colour(place: int, strong: bool) -> str:

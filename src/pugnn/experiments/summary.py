@@ -105,19 +105,29 @@ class Summary:
         """Average ranks of the rows measured on each of these data sets, over the blocks that all of them have."""
         # A row that was left out on a data set must not take that data set away from the others.
         rows = [row for row in self.rows if all(self._measured(name, row) for name in datasets)]
+        # Ratios that come to the same number of labels are the same draws, and count once.
+        once = {name: {self.labels(name, ratio): ratio for ratio in self.ratios(name)}.values() for name in datasets}
         scores = {
-            row: {block: score for name in datasets for block, score in self._measured(name, row).items()}
+            row: {
+                block: score
+                for name in datasets
+                for block, score in self._measured(name, row).items()
+                if block[1] in once[name]
+            }
             for row in rows
         }
         return average_ranks(scores)
 
     def pairs(self, dataset: str) -> dict[tuple[str, str], Paired]:
-        """All pairs of the paper's rows over all ratios and draws, the reference's first; p is corrected over them."""
+        """All pairs of the paper's rows, the reference's first; p is corrected over them.
+
+        A draw gives one pair of values, each a mean over the ratios: these share split and seed.
+        """
         known = {row for name, row, _ in self.published if name == dataset}
         rows = [row for row in self.rows if row in known and self._measured(dataset, row)]
         rows.sort(key=lambda row: row != self.reference)
         pairs = [(first, second) for at, first in enumerate(rows) for second in rows[at + 1 :]]
-        compared = [compare(self._measured(dataset, one), self._measured(dataset, two)) for one, two in pairs]
+        compared = [compare(*self._means_by_draw(dataset, *pair)) for pair in pairs]
         corrected = holm([paired.p for paired in compared])
         return {pair: replace(paired, p=p) for pair, paired, p in zip(pairs, compared, corrected, strict=True)}
 
@@ -126,6 +136,16 @@ class Summary:
         own = (value(result) for result in self.results if (result.dataset, result.row) == (dataset, row))
         known = [number for number in own if number is not None and math.isfinite(number)]
         return mean_and_deviation(known)[0] if known else None
+
+    def _means_by_draw(self, dataset: str, *rows: str) -> list[dict[int, float]]:
+        """For each row its mean over the ratios, by draw, over the blocks that all these rows have."""
+        scores = [self._measured(dataset, row) for row in rows]
+        common = sorted(set.intersection(*(set(own) for own in scores)))
+        draws = dict.fromkeys(block[2] for block in common)
+        return [
+            {draw: mean_and_deviation([own[block] for block in common if block[2] == draw])[0] for draw in draws}
+            for own in scores
+        ]
 
     def _measured(self, dataset: str, row: str) -> Mapping[Block, float]:
         return self._scores.get((dataset, row), {})

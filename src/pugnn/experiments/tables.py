@@ -18,8 +18,9 @@ from pugnn.experiments.runner import duration
 from pugnn.experiments.store import Record
 
 _PROTOCOL = (
-    "Macro-F1 (%) on the test nodes, mean ± standard deviation over the draws; threshold 0.5, last epoch. Every draw "
-    "is a new random split (one node in ten for training) with new labelled positives, the same for all rows. "
+    "Macro-F1 (%) on the test nodes, mean ± standard deviation over the draws, at threshold 0.5. One node in ten is in "
+    "the random training split, from which the labelled positives are drawn; a draw is the same for all rows. The last "
+    "epoch's weights count. "
 )
 _SETTINGS = "Settings are the same for all data sets; none was tuned. "
 
@@ -54,10 +55,10 @@ TABLES = {
         "Comparison of the methods (Table 2 of the paper)",
         _PROTOCOL + _SETTINGS + "nnPU, Dist-PU, LSDAN and the yardsticks are told the true positive share of the "
         "unlabelled nodes, and nothing else of the truth; naive, GRAB and PU-GNN are not (PU-GNN has the paper's fixed "
-        "0.6 and 0.3). GRAB trains as its authors do. The rows below PU-GNN are not in the paper: naive with balanced "
-        "weights and a threshold that matches the known share, uPU, nnPU with a clamp instead of the ascent, the full "
-        "two-stage Dist-PU, nnPU and Dist-PU on a perceptron that "
-        "sees no edges, and label propagation and personalised PageRank, which see nothing but edges.",
+        "0.6 and 0.3). GRAB trains as its authors do, until its loss no longer falls. The rows below PU-GNN are not in "
+        "the paper: naive with balanced weights and a threshold that matches the known share, uPU, nnPU with a clamp "
+        "instead of the ascent, the full two-stage Dist-PU, nnPU and Dist-PU on a perceptron that sees no edges, and "
+        "label propagation and personalised PageRank, which see nothing but edges.",
         {**PAPER_METHODS, **MORE_METHODS},
         published.TABLE2,
         tuple(published.TABLE1),
@@ -178,7 +179,7 @@ def footer(records: Iterable[Record]) -> str:
     records = list(records)
     seconds = sum(record["seconds"]["total"] for record in records)
     used = {
-        name: ", ".join(sorted({record["versions"][name] for record in records}))
+        name: ", ".join(sorted({record["versions"][name].split("+")[0] for record in records}))
         for name in ("torch", "numpy", "python")
     }
     pugnn = ", ".join(sorted({record["cell"]["pugnn"] for record in records}))

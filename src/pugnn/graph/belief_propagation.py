@@ -24,6 +24,12 @@ from pugnn.errors import PugnnError
 from pugnn.graph.graph import Graph
 
 
+def require_homophily(homophily: float) -> None:
+    """Neither sure agreement nor sure disagreement: between those, every state of the graph is possible."""
+    if not 0 < homophily < 1:
+        raise PugnnError(f"homophily must lie between 0 and 1, got {homophily}")
+
+
 def propagate_beliefs(
     graph: Graph,
     potentials: NDArray[np.float64],
@@ -41,8 +47,7 @@ def propagate_beliefs(
         tolerance: stop when no belief moves by more.
         max_iterations: stop in any case.
     """
-    if not 0 < homophily < 1:
-        raise PugnnError(f"homophily must lie between 0 and 1, got {homophily}")
+    require_homophily(homophily)
     reverse = _reverse_edges(graph)
     with np.errstate(divide="ignore"):  # sure nodes are at plus or minus infinity
         prior = np.log(potentials) - np.log1p(-potentials)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import torch
@@ -30,7 +31,7 @@ class Sets:
 AnySets = Sets | NearFar
 
 
-def require_prior(prior: float) -> None:
+def require_prior(prior: object) -> None:
     """A prior is a share of nodes, neither none nor all of them."""
-    if not 0.0 < prior < 1.0:
-        raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {prior}")
+    if not isinstance(prior, Real) or not 0.0 < float(prior) < 1.0:
+        raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {prior!r}")

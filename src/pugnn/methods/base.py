@@ -36,6 +36,8 @@ class Method(ABC):
     """A recipe: a dataclass whose fields are its settings."""
 
     name: ClassVar[str]
+    #: It trains a network, for which the settings of the training are.
+    trains: ClassVar[bool] = True
 
     @property
     def training(self) -> dict[str, Any]:

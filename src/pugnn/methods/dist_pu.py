@@ -43,7 +43,8 @@ class DistPU(Method):
 
     The authors mix inputs. A mixture of two nodes has no neighbours, so here the embeddings are mixed, which needs a
     backbone whose last layer works node by node: ``gcn-linear`` (the default for ``full``), ``appnp`` or ``mlp``.
-    Learning rates follow a cosine in both stages; those of the settings stand for the authors' of stage one.
+    Learning rates follow a cosine in both stages; those of the settings stand for the authors' of stage one. Logits are
+    kept within ±10 in the terms of entropy and mixup.
 
     Args:
         prior: positive share of the unlabelled nodes; must be known.

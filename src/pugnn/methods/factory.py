@@ -31,7 +31,7 @@ def make_method(name: str, **options: Any) -> Method:
         raise PugnnError(f"{name} has no option {unknown[0]!r}; it has {', '.join(known)}")
     if "prior" not in options and "prior" in known and known["prior"].default is MISSING:
         raise PugnnError(
-            f"{name} must be told the prior, the share of the unlabelled nodes that are positive: 0.1 if one in ten "
-            "is. Without an idea of it, use pu-gnn, grab or naive."
+            f"{name} must be told the prior, the share of the unlabelled nodes that are positive: --prior 0.1, or "
+            f"{METHODS[name].__name__}(prior=0.1), if one in ten is. Without an idea of it, use pu-gnn, grab or naive."
         )
     return METHODS[name](**options)

@@ -13,6 +13,7 @@ from torch import Tensor
 from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError, require_whole
 from pugnn.graph import propagate_beliefs
+from pugnn.graph.belief_propagation import require_homophily
 from pugnn.losses import Sets, SoftLabelLoss
 from pugnn.methods.base import FittedMethod, Method, join_logs
 from pugnn.models import Output
@@ -73,6 +74,7 @@ class GRAB(Method):
     ) -> FittedMethod:
         """Train on what the task shows."""
         require_whole("rounds", self.rounds, 0)
+        require_homophily(self.homophily)  # before a round is trained in vain
         if self.potentials not in ("decided", "uniform"):
             raise PugnnError(f"potentials must be decided or uniform; got {self.potentials!r}")
 

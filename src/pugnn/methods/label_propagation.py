@@ -36,6 +36,7 @@ class LabelPropagation(Method):
     """
 
     name: ClassVar[str] = "label-propagation"
+    trains: ClassVar[bool] = False
 
     prior: float
     normalisation: Literal["symmetric", "walk"] = "symmetric"
@@ -67,6 +68,7 @@ class LabelPropagation(Method):
         model.to(device)
         reached = model.spread(inputs_on(task.graph, device))[unlabelled.to(device)]
         count = max(1, round(self.prior * len(unlabelled)))
-        # Where fewer nodes are reached than the prior asks for, all of them are above the middle.
-        model.middle.copy_(reached.topk(count).values[-1].clamp(min=torch.finfo(torch.float64).tiny))
+        best = reached.topk(count).values
+        # Where fewer nodes are reached than the prior asks for, the last of them is the middle.
+        model.middle.copy_(best[best > 0][-1] if (best > 0).any() else torch.ones(()))
         return FittedMethod(model.eval(), [], self.prior)

@@ -19,7 +19,8 @@ class Naive(Method):
     With few labelled nodes the plain form decides "negative" nearly everywhere: it minimises the share of mistakes, and
     the labelled nodes are next to none. ``balanced`` gives both sets the same weight. Its scores then say how much more
     a node looks like a labelled than like an unlabelled one, which ranks well; where to cut, one half, is right only if
-    hardly any unlabelled node is positive. With a known ``prior`` the threshold ``"prior"`` cuts where it should.
+    hardly any unlabelled node is positive. With a known ``prior`` the threshold ``"prior"`` cuts so that this
+    share of the unlabelled nodes is decided positive.
 
     Args:
         balanced: weight the labelled and the unlabelled nodes by one half each.

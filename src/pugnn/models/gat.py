@@ -28,7 +28,9 @@ class GAT(Backbone):
 
         super().__init__()
         if hidden % heads:
-            raise PugnnError(f"hidden={hidden} cannot be shared out among {heads} attention heads")
+            raise PugnnError(
+                f"hidden={hidden} cannot be shared out among {heads} attention heads; take a multiple of {heads}"
+            )
         self.first_layer = InputLinear(num_features, hidden, dropout=dropout)
         self.first_attention = GATConv(hidden, hidden // heads, heads=heads, dropout=dropout)
         # PyG's layer would map dense features here; first_layer has done so already, sparse ones too.

@@ -44,7 +44,9 @@ class LSDAN(Backbone):
     ) -> None:
         super().__init__()
         if hidden % heads:
-            raise PugnnError(f"hidden={hidden} cannot be shared out among {heads} attention heads")
+            raise PugnnError(
+                f"hidden={hidden} cannot be shared out among {heads} attention heads; take a multiple of {heads}"
+            )
         require_whole("hops", hops, 1)
         # W₁ and W₂ side by side: one product with the features serves both.
         self.first_layer = InputLinear(num_features, 2 * hidden, dropout=dropout)

@@ -78,7 +78,8 @@ class Propagation(Backbone):
 
 
 def _fingerprint(graph: Graph) -> int:
-    digest = hashlib.sha256(graph.indptr.tobytes() + graph.indices.tobytes())
+    weights = b"" if graph.weights is None else graph.weights.tobytes()
+    digest = hashlib.sha256(graph.indptr.tobytes() + graph.indices.tobytes() + weights)
     return int.from_bytes(digest.digest()[:7], "little")
 
 

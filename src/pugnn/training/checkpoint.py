@@ -41,8 +41,8 @@ class Part:
         """The state of a training that goes on."""
         states: Weights = {}
         for index, state in optimizer.state_dict()["state"].items():
-            states |= {f"{index}.{name}": torch.as_tensor(value) for name, value in state.items()}
-        return cls(model.state_dict(), states, best, log, finished=False)
+            states |= {f"{index}.{name}": torch.as_tensor(value).clone() for name, value in state.items()}
+        return cls(copy_of_weights(model), states, best, list(log), finished=False)
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         """Put weights and optimiser back as they were."""
@@ -92,6 +92,11 @@ class Checkpoint:
             self._parts = []
             if self.path.exists():
                 tensors, metadata = load_sealed(self.path)
+                if "parts" not in metadata:
+                    raise PugnnError(
+                        f"{self.path} was left by a run of an older version, which cannot go on here. Remove it to "
+                        "start anew."
+                    )
                 if metadata.get("identity") != self.identity:
                     raise PugnnError(
                         f"{self.path} belongs to a run with other data or settings. Repeat that run's options to go "
@@ -101,6 +106,11 @@ class Checkpoint:
                     weights, optimizer, best = (_with_prefix(tensors, f"{i}.{kind}.") for kind in _KINDS)
                     self._parts.append(Part(weights, optimizer, best, record["log"], record["finished"]))
         return self._parts
+
+
+def copy_of_weights(model: nn.Module) -> Weights:
+    """The weights as they are now, whatever becomes of the network."""
+    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
 
 
 def _with_prefix(tensors: Weights, prefix: str) -> Weights:

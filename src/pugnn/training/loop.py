@@ -18,7 +18,7 @@ from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, inputs_on, make_backbone
 from pugnn.regularizers import has_fused_gpu_kernel
-from pugnn.training.checkpoint import Checkpoint, Log, Part
+from pugnn.training.checkpoint import Checkpoint, Log, Part, copy_of_weights
 from pugnn.training.patience import Patience
 from pugnn.training.progress import EpochProgress
 from pugnn.training.seeds import derive_seed
@@ -86,7 +86,7 @@ def train(
                 model.load_state_dict(saved.weights)
                 return Trained(model.eval(), saved.log)
             saved.restore(model, optimizer)
-            log = saved.log
+            log = list(saved.log)
         lowest = None if patience is None else Patience(model, patience, log, saved.best if saved else {})
         model.train()
         alike = before_epoch is None and model.replayable
@@ -117,8 +117,7 @@ def train(
             del step
             torch.cuda.empty_cache()
         if checkpoint and part is not None:
-            weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}  # it may train further
-            checkpoint.save(part, Part(weights, {}, {}, log, finished=True))
+            checkpoint.save(part, Part(copy_of_weights(model), {}, {}, log, finished=True))
     return Trained(model.eval(), log)
 
 

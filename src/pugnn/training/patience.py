@@ -6,7 +6,7 @@ import math
 
 from torch import nn
 
-from pugnn.training.checkpoint import Log, Weights
+from pugnn.training.checkpoint import Log, Weights, copy_of_weights
 
 
 class Patience:
@@ -27,7 +27,7 @@ class Patience:
 
     def before_step(self) -> None:
         """Remember the weights: the loss of the coming step is that of these, not of those after it."""
-        self._weights = {name: tensor.detach().clone() for name, tensor in self._model.state_dict().items()}
+        self._weights = copy_of_weights(self._model)
 
     def after_step(self, total: float) -> None:
         """Compare the loss with the lowest so far."""

@@ -1,0 +1,27 @@
+"""What all tests of the command line share."""
+
+import sys
+import warnings
+from types import SimpleNamespace
+
+import pytest
+
+from pugnn.cli import main
+from pugnn.errors import PugnnWarning
+
+
+@pytest.fixture
+def pugnn_main(monkeypatch, capfd):
+    """Call the entry point as the shell would; gives exit code, standard output and standard error."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["pugnn", *map(str, arguments)])
+        capfd.readouterr()
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", PugnnWarning)
+            with pytest.raises(SystemExit) as left:
+                main()
+        out, err = capfd.readouterr()
+        return SimpleNamespace(code=left.value.code or 0, out=out, err=err)
+
+    return call

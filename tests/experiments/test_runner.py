@@ -1,0 +1,280 @@
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+
+import pytest
+from rich.console import Console
+
+from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.experiments import runner
+from pugnn.experiments.cells import Cell
+from pugnn.experiments.readings import READINGS
+from pugnn.experiments.rows import MORE_METHODS, PAPER_METHODS, Row
+from pugnn.experiments.runner import duration, run_cells
+from pugnn.experiments.store import RecordStore
+
+FAST = MORE_METHODS["label-propagation"]  # no training: a few hundredths of a second
+
+
+def cells(count, row=FAST, dataset="cora"):
+    return [Cell.of(row, READINGS["default"], dataset=dataset, ratio=0.01, draw=draw) for draw in range(count)]
+
+
+def made_up(cell, seconds=2.0):
+    return {"key": cell.key, "cell": asdict(cell), "metrics": {"macro_f1": 70.0}, "seconds": {"total": seconds}}
+
+
+@pytest.fixture
+def store(tmp_path):
+    return RecordStore(tmp_path / "out")
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Cells that were trained; made-up results instead of real ones, in this process only."""
+    found = []
+
+    def measure(cell):
+        found.append(cell)
+        return made_up(cell)
+
+    monkeypatch.setattr(runner, "measure", measure)
+    return found
+
+
+# ---------------------------------------------------------------------- what is trained
+
+
+def test_only_cells_without_a_record_are_trained(store, trained):
+    some = cells(6)
+    store.append(made_up(some[1], seconds=9))
+    store.append(made_up(some[4], seconds=9))
+    store.append({"key": "of another grid"})
+    records = run_cells(some, store, jobs=1, progress=False)
+    assert trained == [some[number] for number in (0, 2, 3, 5)]
+    assert set(records) == {cell.key for cell in some}
+    assert [records[some[number].key]["seconds"]["total"] for number in (1, 2)] == [9, 2.0]
+    assert run_cells(some, store, jobs=1, progress=False) == records
+    assert len(trained) == 4
+    assert {key: record for key, record in store.read().items() if key in records} == records
+
+
+def test_a_cell_that_comes_twice_is_trained_once(store, trained):
+    run_cells([*cells(3), *cells(2)], store, jobs=1, progress=False)
+    assert trained == cells(3)
+
+
+def test_no_cells(store, trained):
+    assert run_cells([], store, jobs=1) == {}
+
+
+def test_a_damaged_record_is_made_again_with_one_warning(store, trained):
+    for cell in cells(3):
+        store.append(made_up(cell))
+    size = store.path.stat().st_size
+    with store.path.open("r+b") as file:
+        file.truncate(size - 20)  # its key is still there to be read
+    with pytest.warns(PugnnWarning, match="damaged record in line 6") as caught:
+        records = run_cells(cells(3), store, jobs=1, progress=False)
+    assert len(caught) == 1
+    assert trained == cells(3)[2:]
+    assert set(records) == {cell.key for cell in cells(3)}
+    assert store.read(warn=False) == records
+
+
+def test_a_cell_that_was_finished_elsewhere_since_we_looked_is_not_trained(store, trained, monkeypatch):
+    claim, first = RecordStore.claim, cells(2)[0]
+
+    def late(self, key):
+        if key == first.key and not self.holds(key):
+            self.append(made_up(first, seconds=5))
+        return claim(self, key)
+
+    monkeypatch.setattr(RecordStore, "claim", late)
+    records = run_cells(cells(2), store, jobs=1, progress=False)
+    assert trained == cells(2)[1:]
+    assert records[first.key]["seconds"]["total"] == 5
+
+
+# ---------------------------------------------------------------------- beside other processes
+
+HOLD = """
+import json, sys
+from pathlib import Path
+from pugnn.experiments.store import RecordStore
+store, record = RecordStore(Path(sys.argv[1])), json.loads(sys.argv[2])
+with store.claim(record["key"]) as ours:
+    print(ours, flush=True)
+    sys.stdin.readline()
+    store.append(record)
+"""
+
+
+@pytest.fixture
+def holder(store):
+    """Another process that is at work on the second of three cells."""
+    record = json.dumps(made_up(cells(3)[1], seconds=7))
+    command = [sys.executable, "-c", HOLD, str(store.folder), record]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "True\n"
+        yield process
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+def test_the_work_of_another_process_is_waited_for(store, trained, holder, monkeypatch):
+    waited = []
+
+    def sleep(seconds):
+        waited.append(seconds)
+        if len(waited) == 2:
+            holder.communicate("\n")
+
+    monkeypatch.setattr(runner.time, "sleep", sleep)
+    records = run_cells(cells(3), store, jobs=1, progress=False)
+    assert trained == [cells(3)[0], cells(3)[2]]
+    assert records[cells(3)[1].key]["seconds"]["total"] == 7
+    assert waited == [runner.LOOK_EVERY] * 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+def test_what_a_killed_process_had_not_finished_is_done_here(store, trained, holder, monkeypatch):
+    def sleep(seconds):
+        os.kill(holder.pid, signal.SIGKILL)
+        holder.wait()
+
+    monkeypatch.setattr(runner.time, "sleep", sleep)
+    records = run_cells(cells(3), store, jobs=1, progress=False)
+    assert trained == [cells(3)[number] for number in (0, 2, 1)]
+    assert records[cells(3)[1].key]["seconds"]["total"] == 2.0
+
+
+# ---------------------------------------------------------------------- real processes
+
+
+def test_the_number_of_processes_changes_no_result(tmp_path):
+    brief = Row("pu-gnn", training={"epochs": 3})
+    some = [*cells(4), *cells(2, brief)]
+    found = [run_cells(some, RecordStore(tmp_path / str(jobs)), jobs=jobs, progress=False) for jobs in (1, 2)]
+    for cell in some:
+        one, two = (records[cell.key] for records in found)
+        assert {**one, "seconds": 0, "finished": 0} == {**two, "seconds": 0, "finished": 0}
+    for jobs in (1, 2):
+        assert set(RecordStore(tmp_path / str(jobs)).read()) == {cell.key for cell in some}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_of_a_training_arrives_and_records_are_kept(store, jobs):
+    bad = cells(1, Row("naive", training={"learning_rate": 1e30, "epochs": 20}))
+    good = cells(3)
+    done = run_cells(good[:2], store, jobs=jobs, progress=False)
+    with pytest.raises(PugnnError, match="the loss became"):
+        run_cells([*good, *bad], store, jobs=jobs, progress=False)
+    kept = store.read()
+    assert {key: kept[key] for key in done} == done
+    assert set(kept) <= {cell.key for cell in good}
+    assert set(run_cells(good, store, jobs=jobs, progress=False)) == {cell.key for cell in good}
+
+
+def test_a_full_disk_stops_the_grid_with_one_message(store, monkeypatch, trained):
+    store.append(made_up(cells(1)[0]))
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[: len(data) // 2]))
+    with pytest.raises(PugnnError, match=r"No space left on device\. What is recorded is kept"):
+        run_cells(cells(3), store, jobs=1, progress=False)
+    monkeypatch.setattr(os, "write", write)
+    assert len(trained) == 1
+    with pytest.warns(PugnnWarning, match="damaged"):
+        assert len(run_cells(cells(3), store, jobs=1, progress=False)) == 3
+
+
+def test_a_process_that_is_killed_is_one_clear_message(store, monkeypatch):
+    class Deadly(RecordStore):  # the method runs in the worker, where monkeypatches do not reach
+        def __reduce__(self):
+            return (os.kill, (_Own(), signal.SIGKILL))
+
+    class _Own:
+        def __reduce__(self):
+            return (os.getpid, ())
+
+    with pytest.raises(PugnnError, match=r"ended from outside; .* What is recorded is kept: .*\(now 2\)"):
+        run_cells(cells(3), Deadly(store.folder), jobs=2, progress=False)
+
+
+# ---------------------------------------------------------------------- progress
+
+
+def test_the_time_left_counts_each_kind_by_what_it_took(capsys, store, monkeypatch):
+    naive, far = PAPER_METHODS["naive"], cells(1, dataset="pubmed")
+    wanted = [*cells(4), *cells(3, naive), *far]
+    records = {
+        record["key"]: record
+        for record in (
+            made_up(cells(4)[0], 10),
+            made_up(cells(4)[1], 20),
+            made_up(cells(3, naive)[0], 85),
+        )
+    }
+    bar = runner._GridProgress(wanted, records, 2, show=True)
+    # Two of 15 s, two of 85 s, and one of a kind not seen yet: the mean of both kinds, 50 s. Two at a time.
+    assert bar._left(records) == "about 2 min left"
+    assert (2 * 15 + 2 * 85 + 50) / 2 == 125
+    four = runner._GridProgress(wanted, records, 10, show=True)
+    assert four._left(records) == "about 25 s left"
+    assert four._left({}) == ""
+    monkeypatch.setattr(runner, "LINE_EVERY", 0.0)
+    bar._next_line = 0.0
+    bar.update(records)
+    assert capsys.readouterr().err == "3 of 8 trainings, about 2 min left\n"
+
+
+def test_lines_where_there_is_no_terminal(capsys, store, trained, monkeypatch):
+    monkeypatch.setattr(runner, "LINE_EVERY", 0.0)
+    run_cells(cells(3), store, jobs=1)
+    assert capsys.readouterr().err.splitlines() == [
+        "1 of 3 trainings, about 4 s left",
+        "2 of 3 trainings, about 2 s left",
+        "3 of 3 trainings, about 0 s left",
+    ]
+    run_cells(cells(4), store, jobs=1, progress=False)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_no_line_before_its_time(capsys, store, trained):
+    run_cells(cells(3), store, jobs=1)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_on_a_terminal(store, trained, monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(
+        runner, "Console", lambda **_: Console(file=screen, force_terminal=True, width=90, color_system=None)
+    )
+    store.append(made_up(cells(1)[0]))
+    run_cells(cells(3), store, jobs=1)
+    text = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", screen.getvalue())
+    assert "trainings" in text
+    assert "1/3" in text or "2/3" in text or "3/3" in text
+    assert "left" in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "0 s"),
+        (29.4, "29 s"),
+        (60, "1 min"),
+        (89 * 60, "89 min"),
+        (90 * 60, "1 h 30 min"),
+        (7205, "2 h 00 min"),
+        (36000, "10 h 00 min"),
+    ],
+)
+def test_durations(seconds, words):
+    assert duration(seconds) == words
