@@ -27,12 +27,12 @@ format: $(READY)
 
 # docs/results: every table of the paper, hours on two cores; needs PUGNN_DATA for DBLP. Stopped, it goes on next time.
 results: $(READY)
-	$(BIN)/pugnn reproduce all --draws 10 --out reproduction/tables
-	$(BIN)/pugnn reproduce table3 --reading all --draws 10 --out reproduction/readings-table3
+	$(BIN)/pugnn reproduce all --draws 10 --out docs/results
+	$(BIN)/pugnn reproduce table3 --reading all --draws 10 --out docs/results
 	$(BIN)/pugnn reproduce table2 --reading all --methods naive,nnpu,dist-pu,pu-gnn --datasets cora,citeseer --draws 10 \
-	  --out reproduction/readings-table2
-	$(BIN)/pugnn reproduce checks --draws 10 --out reproduction/checks
-	$(BIN)/python scripts/collect_results.py reproduction docs/results
+	  --out docs/results
+	$(BIN)/pugnn reproduce checks --draws 10 --out docs/results
+	$(BIN)/python scripts/build_results.py
 
 # benchmarks/results/: half an hour on a quiet machine; needs PUGNN_DATA for DBLP.
 benchmarks: $(READY)

@@ -25,6 +25,9 @@ from pugnn.training import Checkpoint, TrainingSettings, load_sealed, save_seale
 #: Version of the layout of saved models.
 FORMAT = 1
 
+#: Settings of the training that are the method's own where they are left at ``None``.
+OPEN_TO_THE_METHOD = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
+
 
 class _NotFitted(PugnnError, NotFittedError):
     """Ours and scikit-learn's."""
@@ -212,9 +215,8 @@ class PUNodeClassifier(BaseEstimator):
 
     def _settings(self, method: Method) -> TrainingSettings:
         mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
-        open_to_the_method = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
-        given = {name: value for name, value in mine.items() if value is not None or name not in open_to_the_method}
-        surplus = [name for name in open_to_the_method if name in given]
+        given = {name: value for name, value in mine.items() if value is not None or name not in OPEN_TO_THE_METHOD}
+        surplus = [name for name in OPEN_TO_THE_METHOD if name in given]
         if surplus and not method.trains:
             raise PugnnError(f"{method.name} trains no network, so {surplus[0]} says nothing; leave it out")
         return TrainingSettings(**{**method.training, **given})

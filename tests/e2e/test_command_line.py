@@ -648,7 +648,8 @@ def test_every_option_of_the_other_methods_reaches_the_run(here, pugnn_main, met
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_fits_and_predicts(here, pugnn_main, method):
     needed = ["--prior", "0.3"] if method in ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation") else []
-    result = pugnn_main(*FIT, "--method", method, *needed, "--out", "mine")
+    fit = FIT[:-2] if method == "label-propagation" else FIT  # it has no epochs
+    result = pugnn_main(*fit, "--method", method, *needed, "--out", "mine")
     assert (result.code, result.err) == (0, "")
     assert "2 positives among 12 nodes" in result.out
     trains_nothing = method == "label-propagation"
@@ -667,7 +668,7 @@ def test_every_method_fits_and_predicts(here, pugnn_main, method):
 
 
 def test_label_propagation_predicts_no_other_graph(here, pugnn_main):
-    assert pugnn_main(*FIT, "--method", "label-propagation", "--prior", "0.3", "--out", "mine").code == 0
+    assert pugnn_main(*FIT[:-2], "--method", "label-propagation", "--prior", "0.3", "--out", "mine").code == 0
     append("edges.csv", "n0,n5\n")(here)
     before = snapshot(here)
     assert_refused(pugnn_main("predict", "mine", *TABLES), ["learns nothing that another graph could use", "Fit it"])

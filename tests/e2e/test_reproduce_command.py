@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -67,7 +68,7 @@ def stop(process, out, sign, *, later=0.0):
 def timeless(out):
     """The pages and trainings of a folder without what no two runs have in common: how long trainings took."""
     found = {}
-    for path in sorted(out.glob("table*")):
+    for path in sorted([*out.glob("table*.md"), *out.glob("table*.html")]):
         text = path.read_text(encoding="utf-8")
         text, footers = re.subn(r"trainings, [^;]* of one core in all;", "trainings;", text)
         text, sections = re.subn(r"(?s)(### |<h3>)Mean training time \(seconds\).*?(?=\n#|<h\d|</main>|$)", "", text)
@@ -75,8 +76,10 @@ def timeless(out):
         assert footers == 1
         assert sections + sentences >= 1
         found[path.name] = text
-    with (out / "trainings.csv").open(newline="", encoding="utf-8") as file:
-        found["trainings.csv"] = [{**line, "seconds": ""} for line in csv.DictReader(file)]
+    for path in sorted(out.glob("table*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            found[path.name] = [{**line, "seconds": ""} for line in csv.DictReader(file)]
+    assert {Path(name).suffix for name in found} == {".md", ".html", ".csv"}
     return found
 
 
@@ -123,7 +126,7 @@ def test_two_at_once_share_the_work(tmp_path, uninterrupted):
     both = [start(SMALL, tmp_path, "--jobs", "1") for _ in range(2)]
     for code, out, err in map(finish, both):
         assert (code, err) == (0, "")
-        assert out.splitlines()[:3] == [str(tmp_path / name) for name in ("table2.md", "table2.html", "trainings.csv")]
+        assert out.splitlines()[:3] == [str(tmp_path / name) for name in ("table2.md", "table2.html", "table2.csv")]
         assert re.fullmatch(r"done in \d+ s; open an \.html page in a browser", out.splitlines()[3])
     assert_whole(tmp_path, SMALL)
     assert timeless(tmp_path) == uninterrupted
@@ -192,7 +195,7 @@ def here(tmp_path, monkeypatch):
 def test_pages_in_the_default_folder(here, pugnn_main):
     result = pugnn_main("reproduce", *QUICK, "--jobs", "1")
     assert (result.code, result.err) == (0, "")
-    files = ["reproduction/table2.md", "reproduction/table2.html", "reproduction/trainings.csv"]
+    files = ["reproduction/table2.md", "reproduction/table2.html", "reproduction/table2.csv"]
     assert result.out.splitlines() == [*files, "done in 0 s; open an .html page in a browser"]
     text = (here / "reproduction" / "table2.md").read_text()
     assert f"Made by `pugnn reproduce {' '.join(QUICK)}`. 4 trainings" in text
@@ -205,8 +208,8 @@ def test_pages_in_the_default_folder(here, pugnn_main):
 def test_all_readings(here, pugnn_main):
     result = pugnn_main("reproduce", *QUICK, "--jobs", "1", "--reading", "all", "--draws", "1")
     assert result.code == 0
-    assert "reproduction/readings.md" in result.out
-    assert "--draws 1 --reading all`" in (here / "reproduction" / "readings.md").read_text()
+    assert "reproduction/table2-all-readings-compared.md" in result.out
+    assert "--draws 1 --reading all`" in (here / "reproduction" / "table2-all-readings.md").read_text()
 
 
 @pytest.mark.parametrize("damage", ["cut", "spoilt", "rubbish"])

@@ -62,7 +62,7 @@ def test_every_changed_field_is_another_cell():
     assert len(keys | {cell().key}) == len(CHANGES) + 1
 
 
-@pytest.mark.parametrize("field", ["protocol", "options"])
+@pytest.mark.parametrize("field", ["protocol", "options", "training"])
 def test_every_changed_setting_within_a_field_is_another_cell(field):
     settings = getattr(cell(), field)
     keys = {replace(cell(), **{field: {**settings, name: "other"}}).key for name in settings}
@@ -87,6 +87,10 @@ def test_a_cell_has_the_defaults_of_its_method():
     assert cell().options == {field.name: field.default for field in fields(METHODS["pu-gnn"]) if field.name != "prior"}
     assert cell("nnpu-clamp").options == {**cell("nnpu").options, "correction": "clamp"}
     assert "prior" not in cell("nnpu").options
+    assert cell().training["backbone"] == "gcn"
+    assert cell("nnpu-mlp").training == {**cell("nnpu").training, "backbone": "mlp"}
+    assert cell("grab").training["backbone"] == "gcn-linear"
+    assert cell("label-propagation").training == {}
     assert cell().pugnn == pugnn.__version__
     assert cell().seed == cell().protocol["seed"] == 3
 
@@ -118,7 +122,9 @@ def test_readings_differ_from_the_default_in_what_they_say():
     assert found["one-draw"] == replace(default, protocol={**default.protocol, "seed": 0})
     assert found["literal-sum"] == replace(default, options={**default.options, "reduction": "sum"})
     assert found["mean-mean"] == replace(
-        default, options={**default.options, "reduction": "pair-mean"}, training={"backbone": "gcn-linear"}
+        default,
+        options={**default.options, "reduction": "pair-mean"},
+        training={**default.training, "backbone": "gcn-linear"},
     )
     assert len({each.key for each in found.values()}) == len(READINGS)
 

@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 import pytest
 
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.experiments import published, runner
+from pugnn.experiments import checks, published, runner
 from pugnn.experiments.checks import CHECKS, check_cells
 from pugnn.experiments.readings import READINGS
 from pugnn.experiments.reproduce import Request, reproduce
@@ -97,6 +97,8 @@ def contents(folder):
         ({"what": "table1", "methods": ["naive"]}, "--methods says nothing for table1; leave it out"),
         ({"what": "table1", "ratios": [0.01]}, "--ratios says nothing for table1; leave it out"),
         ({"what": "checks", "ratios": [0.01]}, "--ratios says nothing for checks; leave it out"),
+        ({"what": "table1", "readings": ["one-draw"]}, "--reading says nothing for table1; leave it out"),
+        ({"what": "checks", "readings": ["one-draw"]}, "--reading says nothing for checks; leave it out"),
         ({"what": "checks", "datasets": ["cora"]}, "--datasets says nothing for checks; leave it out"),
     ],
 )
@@ -183,19 +185,18 @@ def test_a_table_from_its_records(what, tmp_path, trained):
         small |= {"methods": ["grab", "pu-gnn", "upu"], "ratios": [0.002, 0.01]}
     request = Request(what, **small)
     written = reproduce(request, tmp_path, jobs=1, progress=False)
-    assert [path.name for path in written] == [f"{what}.md", f"{what}.html", "trainings.csv"]
+    assert [path.name for path in written] == [f"{what}.md", f"{what}.html", f"{what}.csv"]
     (grid,) = request.grids()
     records = RecordStore(tmp_path).read()
     cells = grid.cells()
     assert len(trained) == len(records) == len(cells)
 
-    lines = rows_of(tmp_path / "trainings.csv")
+    lines = rows_of(tmp_path / f"{what}.csv")
     assert len(lines) == len(cells)
     found = {}
     for (place, cell), line in zip(cells.items(), lines, strict=True):
         record = records[cell.key]
         assert line == {
-            "table": what,
             **{name: str(value) for name, value in vars(place).items()},
             "labels": str(record["labels"]),
             "macro_f1": str(record["metrics"]["macro_f1"]),
@@ -240,18 +241,76 @@ def test_the_second_time_nothing_is_trained_and_nothing_changes(tmp_path, traine
         "all", datasets=["cora"], methods=["naive", "pu-gnn"], draws=1, readings=["default", "literal-sum"]
     )
     written = reproduce(request, tmp_path, jobs=1, progress=False)
-    assert [path.name for path in written] == [
-        *(f"{name}.{kind}" for name in ("table1", *TABLES, "readings") for kind in ("md", "html")),
-        "trainings.csv",
-    ]
+    pages = [f"{name}-default-literal-sum.{kind}" for name in TABLES for kind in ("md", "html", "csv")]
+    compared = [f"all-default-literal-sum-compared.{kind}" for kind in ("md", "html")]
+    assert [path.name for path in written] == ["table1.md", "table1.html", *pages, *compared]
     before, count = contents(tmp_path), len(trained)
     # Tables and readings share cells; each is trained once.
     places = sum(len(grid.cells()) for grid in request.grids())
     assert count == len({cell.key for grid in request.grids() for cell in grid.cells().values()}) < places
-    assert len(rows_of(tmp_path / "trainings.csv")) == places
+    assert sum(len(rows_of(path)) for path in tmp_path.glob("*.csv")) == places
     assert reproduce(request, tmp_path, jobs=1, progress=False) == written
     assert len(trained) == count
     assert contents(tmp_path) == before
+
+
+def test_readings_do_not_overwrite_each_other(tmp_path, trained):
+    names = []
+    for readings in (["default"], ["one-draw"], ["default", "one-draw"], list(READINGS)):
+        written = reproduce(Request("table5", draws=1, readings=readings), tmp_path, jobs=1, progress=False)
+        names += [path.name for path in written if path.suffix == ".md"]
+    assert names == [
+        "table5.md",
+        "table5-one-draw.md",
+        "table5-default-one-draw.md",
+        "table5-default-one-draw-compared.md",
+        "table5-all-readings.md",
+        "table5-all-readings-compared.md",
+    ]
+
+
+@pytest.mark.parametrize("bad", ["some", "all"])
+def test_what_cannot_be_trained_is_left_out_and_named(tmp_path, trained, monkeypatch, bad):
+    measure = runner.measure
+
+    def failing(cell):
+        if bad == "all" or cell.options.get("delta") == 2:
+            raise PugnnError("the loss became nan")
+        return measure(cell)
+
+    monkeypatch.setattr(runner, "measure", failing)
+    count = 10 if bad == "all" else 2
+    message = (
+        f"^{count} trainings could not be made; the pages are written without them. "
+        rf"cora with pu-gnn \({count}\): the loss became nan$"
+    )
+    with pytest.raises(PugnnError, match=message):
+        reproduce(Request("table5", draws=2), tmp_path, jobs=1, progress=False)
+    assert len(RecordStore(tmp_path).read()) == len(rows_of(tmp_path / "table5.csv")) == 10 - count
+    monkeypatch.setattr(runner, "measure", measure)
+    reproduce(Request("table5", draws=2), tmp_path, jobs=1, progress=False)
+    assert len(trained) == len(rows_of(tmp_path / "table5.csv")) == 10
+
+
+def test_many_reasons_are_counted(tmp_path, monkeypatch):
+    def failing(cell):
+        raise PugnnError(f"reason {cell.options['delta']}")
+
+    monkeypatch.setattr(runner, "measure", failing)
+    with pytest.raises(PugnnError, match=r"\(2\): reason 1; .*: reason 2; .*: reason 3; and 2 more kinds$"):
+        reproduce(Request("table5", draws=2), tmp_path, jobs=1, progress=False)
+
+
+def test_checks_without_all_their_trainings_have_no_page(tmp_path, monkeypatch):
+    monkeypatch.setattr(checks, "CHECKS", [check for check in CHECKS if check.dataset == "cora"])
+
+    def failing(cell):
+        raise PugnnError("no")
+
+    monkeypatch.setattr(runner, "measure", failing)
+    with pytest.raises(PugnnError, match="4 trainings could not be made"):
+        reproduce(Request("checks", draws=1), tmp_path, jobs=1, progress=False)
+    assert not list(tmp_path.glob("checks.*"))
 
 
 def test_a_larger_request_keeps_what_is_there(tmp_path, trained):

@@ -18,11 +18,12 @@ import torch
 from pugnn import __version__
 from pugnn.data import Dataset, PUBenchmark, draw_benchmark, draw_share, load_dataset
 from pugnn.errors import PugnnWarning
-from pugnn.estimator import PUNodeClassifier
+from pugnn.estimator import OPEN_TO_THE_METHOD, PUNodeClassifier
 from pugnn.experiments.readings import Reading
 from pugnn.experiments.rows import Row
-from pugnn.methods import METHODS, make_method
+from pugnn.methods import METHODS, Method, make_method
 from pugnn.runs import evaluate
+from pugnn.training import TrainingSettings
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Cell:
         method: name of the method.
         options: the method's own settings, defaults too, so that a changed default is another cell.
         known_prior: the true positive share of the unlabelled nodes is given to the method.
-        training: settings of the training, where they differ from the method's.
+        training: settings of the training, defaults too.
         threshold: of the decision.
         seed: of the training.
         positive_classes: instead of the data set's own.
@@ -77,13 +78,14 @@ class Cell:
     ) -> Cell:
         """The cell of a row under any protocol."""
         defaults = {each.name: each.default for each in fields(METHODS[row.method]) if each.name != "prior"}
+        options = {**defaults, **row.options}
         return cls(
             dataset=dataset,
             protocol=protocol,
             method=row.method,
-            options={**defaults, **row.options},
+            options=options,
             known_prior=row.known_prior,
-            training=row.training,
+            training=_resolved(make_method(row.method, **options, **_prior(row, 0.5)), row.training),
             threshold=row.threshold,
             seed=seed,
             positive_classes=positive_classes,
@@ -112,11 +114,9 @@ def measure(cell: Cell) -> dict[str, Any]:
     started = time.perf_counter()
     benchmark = cell.draw()
     task = benchmark.task
-    options = dict(cell.options)
-    if cell.known_prior:
-        options["prior"] = float(benchmark.positive[task.unlabelled].mean())
+    known = _prior(cell, float(benchmark.positive[task.unlabelled].mean()))
     estimator = PUNodeClassifier(
-        make_method(cell.method, **options),
+        make_method(cell.method, **cell.options, **known),
         **cell.training,
         threshold=cell.threshold,
         seed=cell.seed,
@@ -145,6 +145,17 @@ def measure(cell: Cell) -> dict[str, Any]:
             **{name: version(name) for name in ("torch", "numpy", "scipy", "numba")},
         },
     }
+
+
+def _prior(row: Row | Cell, prior: float) -> dict[str, float]:
+    """What a method is told of the truth."""
+    return {"prior": prior} if row.known_prior else {}
+
+
+def _resolved(method: Method, given: dict[str, Any]) -> dict[str, Any]:
+    """All settings of the training, with the method's own where none is given; none where nothing is trained."""
+    settings = asdict(TrainingSettings(**{**method.training, **given}))
+    return {name: settings[name] for name in OPEN_TO_THE_METHOD} if method.trains else {}
 
 
 @lru_cache(maxsize=8)

@@ -150,6 +150,8 @@ def _table_page(page: TablePage) -> Iterator[Block]:
         else:
             for dataset in summary.datasets:
                 for ratio in summary.ratios(dataset):
+                    if summary.labels(dataset, ratio) is None:  # published, but not asked for here
+                        continue
                     yield from sensitivity(summary, dataset, ratio, page.kind)
 
 

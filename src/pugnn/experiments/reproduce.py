@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from io import StringIO
 from pathlib import Path
 
 from pugnn.data import dataset_names
@@ -65,6 +66,8 @@ class Request:
         for option, fits in applies.items():
             if getattr(self, option) is not None and not fits:
                 raise PugnnError(f"--{option} says nothing for {self.what}; leave it out")
+        if self.what in ("table1", "checks") and list(self.readings) != ["default"]:
+            raise PugnnError(f"--reading says nothing for {self.what}; leave it out")
 
     @property
     def command(self) -> str:
@@ -77,6 +80,13 @@ class Request:
         if list(self.readings) != ["default"]:
             parts.append(f"--reading {'all' if set(self.readings) == set(READINGS) else ','.join(self.readings)}")
         return " ".join(parts)
+
+    @property
+    def suffix(self) -> str:
+        """What the names of the pages carry besides the table's, so that readings do not overwrite each other."""
+        if list(self.readings) == ["default"]:
+            return ""
+        return "-all-readings" if set(self.readings) == set(READINGS) else "-" + "-".join(self.readings)
 
     @property
     def has_table1(self) -> bool:
@@ -106,11 +116,11 @@ def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) 
     require_whole("jobs", jobs, 1)
     store = RecordStore(out)
     grids = request.grids()
-    by_table = [grid.cells() for grid in grids]
     checks = check_cells(request.draws) if request.what == "checks" else {}
-    cells = [*(cell for each in by_table for cell in each.values()), *checks.values()]
+    cells = [*(cell for grid in grids for cell in grid.cells().values()), *checks.values()]
+    cells.sort(key=lambda cell: cell.seed)  # one draw of all tables after the other: a stopped grid is worth most so
     _try_draws(cells)
-    records = run_cells(cells, store, jobs=jobs, progress=progress)
+    records, failures = run_cells(cells, store, jobs=jobs, progress=progress)
 
     pages: dict[str, str] = {}
     if request.has_table1:
@@ -119,24 +129,49 @@ def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) 
         footer = "As the data sets are loaded, with the paper's positive classes."
         pages["table1.md"] = statistics_markdown(counts, paper, request.command, footer)
         pages["table1.html"] = statistics_html(counts, paper, request.command, footer)
-    tables = [grid.page(records, request.command) for grid in grids]
-    for page in tables:
-        pages[f"{page.name}.md"], pages[f"{page.name}.html"] = markdown(page), html(page)
-    if len(request.readings) > 1 and tables:
-        footer = "Every single training is in `trainings.csv`."
-        pages["readings.md"] = readings_markdown(tables, request.command, footer)
-        pages["readings.html"] = readings_html(tables, request.command, footer)
-    if checks:
+    tables = {f"{grid.table}{request.suffix}": grid.page(records, request.command) for grid in grids}
+    for name, page in tables.items():
+        pages |= {f"{name}.md": markdown(page), f"{name}.html": html(page), f"{name}.csv": _trainings(page)}
+    if len(request.readings) > 1:
+        name, footer = (
+            f"{request.what}{request.suffix}-compared",
+            "The pages of the tables have the numbers themselves.",
+        )
+        pages[f"{name}.md"] = readings_markdown(list(tables.values()), request.command, footer)
+        pages[f"{name}.html"] = readings_html(list(tables.values()), request.command, footer)
+    if checks and not failures:
         pages["checks.md"] = checks_markdown(records, request.draws, request.command)
         pages["checks.html"] = checks_html(records, request.draws, request.command)
-    written = []
     for name, text in pages.items():
         with replacing(out / name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-        written.append(out / name)
-    if tables:
-        written.append(_write_trainings(out / "trainings.csv", tables))
-    return written
+            temporary.write_text(text, encoding="utf-8", newline="")
+    if failures:
+        raise PugnnError(_why(cells, failures))
+    return [out / name for name in pages]
+
+
+def _trainings(page: TablePage) -> str:
+    """Every single training as CSV, for those who want to count again."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = [field.name for field in fields(Result)]
+    writer.writerow(names)
+    writer.writerows([getattr(result, name) for name in names] for result in page.results)
+    return text.getvalue()
+
+
+def _why(cells: Sequence[Cell], failures: dict[str, str]) -> str:
+    """Which trainings are missing and why, like ones together."""
+    alike: dict[tuple[str, str, str], int] = {}
+    for cell in {cell.key: cell for cell in cells}.values():
+        if cell.key in failures:
+            kind = (cell.dataset, cell.method, failures[cell.key])
+            alike[kind] = alike.get(kind, 0) + 1
+    reasons = [f"{dataset} with {method} ({count}): {why}" for (dataset, method, why), count in alike.items()]
+    return (
+        f"{len(failures):,} trainings could not be made; the pages are written without them. {'; '.join(reasons[:3])}"
+        + (f"; and {len(reasons) - 3} more kinds" if len(reasons) > 3 else "")
+    )
 
 
 def _require_known(kind: str, given: Sequence[str] | None, known: Sequence[str]) -> None:
@@ -153,14 +188,3 @@ def _try_draws(cells: Sequence[Cell]) -> None:
     draws = {(cell.dataset, cell.positive_classes, *cell.protocol.items()): cell for cell in cells}
     for cell in draws.values():
         cell.draw()
-
-
-def _write_trainings(path: Path, tables: Sequence[TablePage]) -> Path:
-    """Every single training, for those who want to count again."""
-    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        names = [field.name for field in fields(Result)]
-        writer.writerow(["table", *names])
-        for page in tables:
-            writer.writerows([page.name, *(getattr(result, name) for name in names)] for result in page.results)
-    return path

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from statistics import fmean
+from typing import NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
 from rich.console import Console
@@ -19,10 +21,24 @@ from pugnn.experiments.store import Record, RecordStore
 LINE_EVERY, LOOK_EVERY = 30.0, 1.0
 
 
-def run_cells(cells: Iterable[Cell], store: RecordStore, *, jobs: int, progress: bool = True) -> dict[str, Record]:
-    """Train every cell that has no record yet; all records of the cells, by key.
+class Outcome(NamedTuple):
+    """Records of the cells by key, and for cells that could not be trained the message."""
 
-    Other processes may work on the same folder: a cell that one of them is at work on is left to it.
+    records: dict[str, Record]
+    failures: dict[str, str]
+
+
+@dataclass(frozen=True)
+class _Failure:
+    key: str
+    message: str
+
+
+def run_cells(cells: Iterable[Cell], store: RecordStore, *, jobs: int, progress: bool = True) -> Outcome:
+    """Train every cell that has no record yet.
+
+    A cell that cannot be trained, on a graph without features for instance, does not keep others from it. Other
+    processes may work on the same folder: a cell that one of them is at work on is left to it.
     """
     try:
         return _run_cells({cell.key: cell for cell in cells}, store, jobs, progress)
@@ -33,33 +49,39 @@ def run_cells(cells: Iterable[Cell], store: RecordStore, *, jobs: int, progress:
         ) from None
 
 
-def _run_cells(wanted: dict[str, Cell], store: RecordStore, jobs: int, progress: bool) -> dict[str, Record]:
+def _run_cells(wanted: dict[str, Cell], store: RecordStore, jobs: int, progress: bool) -> Outcome:
     records = {key: record for key, record in store.read().items() if key in wanted}
+    failures: dict[str, str] = {}
     with (
         parallel_config("loky", inner_max_num_threads=1),
         Parallel(n_jobs=jobs, return_as="generator_unordered") as pool,
         _GridProgress(list(wanted.values()), records, jobs, show=progress) as bar,
     ):
-        while missing := [cell for key, cell in wanted.items() if key not in records]:
-            found = len(records)
-            for record in pool(delayed(_work)(cell, store) for cell in missing):
-                if record is not None:
-                    records[record["key"]] = record
+        while missing := [cell for key, cell in wanted.items() if key not in records and key not in failures]:
+            done = len(records) + len(failures)
+            for result in pool(delayed(_work)(cell, store) for cell in missing):
+                if isinstance(result, _Failure):
+                    failures[result.key] = result.message
+                elif result is not None:
+                    records[result["key"]] = result
                     bar.update(records)
-            if len(records) < len(wanted):
+            if len(records) + len(failures) < len(wanted):
                 records |= {key: record for key, record in store.read(warn=False).items() if key in wanted}
                 bar.update(records)
-            if len(records) == found:  # others are at work on all that is left
+            if len(records) + len(failures) == done:  # others are at work on all that is left
                 time.sleep(LOOK_EVERY)
-    return records
+    return Outcome(records, failures)
 
 
-def _work(cell: Cell, store: RecordStore) -> Record | None:
+def _work(cell: Cell, store: RecordStore) -> Record | _Failure | None:
     """Train a cell and record it; ``None`` if another process does, or has done so since we looked."""
     with store.claim(cell.key) as ours:
         if not ours or store.holds(cell.key):
             return None
-        record = measure(cell)
+        try:
+            record = measure(cell)
+        except PugnnError as error:
+            return _Failure(cell.key, str(error))
         store.append(record)
         return record
 

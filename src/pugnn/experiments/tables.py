@@ -127,7 +127,7 @@ class Grid:
         return TABLES[self.table]
 
     def cells(self) -> dict[Place, Cell]:
-        """Every training by its place, one draw of the whole grid after the other: a stopped one is worth most so."""
+        """Every training by its place."""
         places = (
             Place(*place, draw)
             for draw in range(self.draws)
@@ -148,6 +148,8 @@ class Grid:
         """The table's page, from the records of its cells."""
         results, mine = [], {}
         for place, cell in self.cells().items():
+            if cell.key not in records:
+                continue
             record = mine[cell.key] = records[cell.key]
             metrics = record["metrics"]
             results.append(
