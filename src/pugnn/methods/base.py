@@ -59,23 +59,32 @@ class Method(ABC):
     ) -> FittedMethod:
         """Train on what the task shows."""
 
-    def minimise(
+
+@dataclass(frozen=True)
+class LossMethod(Method):
+    """A method that is all in its loss of the logits."""
+
+    @abstractmethod
+    def loss(self) -> Callable[[Tensor, Sets], dict[str, Tensor]]:
+        """The loss that the network is trained on."""
+
+    def fit(
         self,
-        loss: Callable[[Tensor, Sets], dict[str, Tensor]],
-        prior: float,
         task: PUTask,
         settings: TrainingSettings,
-        checkpoint: Checkpoint | None,
-        progress: bool,
+        *,
+        checkpoint: Checkpoint | None = None,
+        progress: bool = False,
     ) -> FittedMethod:
-        """Train the method's network on a loss of its logits: all there is to do for many a method."""
-        sets = Sets.of(task.labelled, task.unlabelled, resolve_device(settings.device))
+        """Train on what the task shows."""
+        loss, sets = self.loss(), Sets.of(task.labelled, task.unlabelled, resolve_device(settings.device))
 
         def objective(output: Output, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
             return loss(output.logit, sets)
 
         trained = train(task.graph, objective, settings, build=self.build, checkpoint=checkpoint, progress=progress)
-        return FittedMethod(trained.model, trained.log, prior)
+        known: float | None = getattr(self, "prior", None)
+        return FittedMethod(trained.model, trained.log, known or 0.0)
 
 
 def join_logs(logs: list[Log]) -> Log:

@@ -15,7 +15,7 @@ from torch import Tensor
 from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError
 from pugnn.losses import DistPULoss, Sets, mean_entropy
-from pugnn.methods.base import FittedMethod, Method, join_logs
+from pugnn.methods.base import FittedMethod, LossMethod, join_logs
 from pugnn.models import Backbone, Output
 from pugnn.training import Checkpoint, Seed, Trained, TrainingSettings, derive_seed, resolve_device, train
 
@@ -31,7 +31,7 @@ SLOWER, LESS_DECAY, FINAL_RATE = 0.1, 0.2, 0.7
 
 
 @dataclass(frozen=True)
-class DistPU(Method):
+class DistPU(LossMethod):
     r"""Minimise :math:`R_{lab}` of :mod:`pugnn.losses.dist_pu`, alone or in the authors' two stages.
 
     ``formula`` is :math:`R_{lab}` and nothing else: the baseline of the PU-GNN paper. ``full`` is the authors' method:
@@ -61,6 +61,10 @@ class DistPU(Method):
         """The full method needs a backbone with a layer after its embedding."""
         return {"backbone": "gcn-linear"} if self.variant == "full" else {}
 
+    def loss(self) -> DistPULoss:
+        """R_lab."""
+        return DistPULoss(self.prior)
+
     def fit(
         self,
         task: PUTask,
@@ -70,11 +74,11 @@ class DistPU(Method):
         progress: bool = False,
     ) -> FittedMethod:
         """Train on what the task shows."""
-        loss = DistPULoss(self.prior)
         if self.variant == "formula":
-            return self.minimise(loss, self.prior, task, settings, checkpoint, progress)
+            return super().fit(task, settings, checkpoint=checkpoint, progress=progress)
         if self.variant != "full":
             raise PugnnError(f"variant must be formula or full; got {self.variant!r}")
+        self.loss()  # refuses a bad prior before anything is trained
         first = self._first_stage(task, settings, checkpoint, progress)
         second = self._second_stage(task, settings, first.model, checkpoint, progress)
         return FittedMethod(second.model, join_logs([first.log, second.log]), self.prior)
@@ -156,7 +160,7 @@ class DistPU(Method):
 
     def _scaled(self, logits: Tensor, sets: Sets, entropy: float) -> dict[str, Tensor]:
         r""":math:`R_{lab} / 2\pi` and the entropy of the unlabelled nodes."""
-        terms = {name: term / (2 * self.prior) for name, term in DistPULoss(self.prior)(logits, sets).items()}
+        terms = {name: term / (2 * self.prior) for name, term in self.loss()(logits, sets).items()}
         limited = logits[sets.unlabelled].clamp(-LOGIT_LIMIT, LOGIT_LIMIT)
         return {**terms, "entropy": entropy * mean_entropy(limited)}
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError, require_whole
 from pugnn.losses import NonNegativeLoss, UnbiasedLoss
-from pugnn.methods.base import FittedMethod, Method
+from pugnn.methods.base import LossMethod
 from pugnn.models import Backbone, make_backbone
-from pugnn.training import Checkpoint, TrainingSettings
+from pugnn.training import TrainingSettings
 
 
 @dataclass(frozen=True)
-class LSDAN(Method):
+class LSDAN(LossMethod):
     r"""Train the network of :mod:`pugnn.models.lsdan` on a PU risk.
 
     Args:
@@ -42,16 +41,8 @@ class LSDAN(Method):
         require_whole("hops", self.hops, 1)
         return make_backbone("lsdan", num_features, hidden=settings.hidden, dropout=settings.dropout, hops=self.hops)
 
-    def fit(
-        self,
-        task: PUTask,
-        settings: TrainingSettings,
-        *,
-        checkpoint: Checkpoint | None = None,
-        progress: bool = False,
-    ) -> FittedMethod:
-        """Train on what the task shows."""
+    def loss(self) -> NonNegativeLoss | UnbiasedLoss:
+        """The loss that the network is trained on."""
         if self.risk not in ("non-negative", "unbiased"):
             raise PugnnError(f"risk must be non-negative or unbiased; got {self.risk!r}")
-        loss = NonNegativeLoss(self.prior) if self.risk == "non-negative" else UnbiasedLoss(self.prior)
-        return self.minimise(loss, self.prior, task, settings, checkpoint, progress)
+        return NonNegativeLoss(self.prior) if self.risk == "non-negative" else UnbiasedLoss(self.prior)

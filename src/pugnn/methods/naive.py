@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pugnn.data.protocol import PUTask
 from pugnn.losses import UnlabelledAsNegativeLoss
 from pugnn.losses.sets import require_prior
-from pugnn.methods.base import FittedMethod, Method
-from pugnn.training import Checkpoint, TrainingSettings
+from pugnn.methods.base import LossMethod
 
 
 @dataclass(frozen=True)
-class Naive(Method):
+class Naive(LossMethod):
     r"""Cross-entropy with labelled nodes as 1 and unlabelled ones as 0.
 
     With few labelled nodes the plain form decides "negative" nearly everywhere: it minimises the share of mistakes, and
@@ -33,16 +31,8 @@ class Naive(Method):
     balanced: bool = False
     prior: float | None = None
 
-    def fit(
-        self,
-        task: PUTask,
-        settings: TrainingSettings,
-        *,
-        checkpoint: Checkpoint | None = None,
-        progress: bool = False,
-    ) -> FittedMethod:
-        """Train on what the task shows."""
+    def loss(self) -> UnlabelledAsNegativeLoss:
+        """The loss that the network is trained on."""
         if self.prior is not None:
             require_prior(self.prior)
-        loss = UnlabelledAsNegativeLoss(self.balanced)
-        return self.minimise(loss, self.prior or 0.0, task, settings, checkpoint, progress)
+        return UnlabelledAsNegativeLoss(self.balanced)

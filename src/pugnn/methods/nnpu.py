@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from pugnn.data.protocol import PUTask
 from pugnn.losses import NonNegativeLoss
-from pugnn.methods.base import FittedMethod, Method
-from pugnn.training import Checkpoint, TrainingSettings
+from pugnn.methods.base import LossMethod
 
 
 @dataclass(frozen=True)
-class NNPU(Method):
+class NNPU(LossMethod):
     r"""Minimise the risk of :mod:`pugnn.losses.nnpu`; defaults are the authors'.
 
     Args:
@@ -32,14 +30,6 @@ class NNPU(Method):
     beta: float = 0.0
     gamma: float = 1.0
 
-    def fit(
-        self,
-        task: PUTask,
-        settings: TrainingSettings,
-        *,
-        checkpoint: Checkpoint | None = None,
-        progress: bool = False,
-    ) -> FittedMethod:
-        """Train on what the task shows."""
-        loss = NonNegativeLoss(self.prior, self.surrogate, self.correction, self.beta, self.gamma)
-        return self.minimise(loss, self.prior, task, settings, checkpoint, progress)
+    def loss(self) -> NonNegativeLoss:
+        """The loss that the network is trained on."""
+        return NonNegativeLoss(self.prior, self.surrogate, self.correction, self.beta, self.gamma)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from pugnn.data.protocol import PUTask
 from pugnn.losses import UnbiasedLoss
-from pugnn.methods.base import FittedMethod, Method
-from pugnn.training import Checkpoint, TrainingSettings
+from pugnn.methods.base import LossMethod
 
 
 @dataclass(frozen=True)
-class UPU(Method):
+class UPU(LossMethod):
     r"""Minimise the risk of :mod:`pugnn.losses.upu`.
 
     It is unbiased, and a flexible network can drive it far below zero by learning the labelled nodes by heart; nnPU
@@ -28,14 +26,6 @@ class UPU(Method):
     prior: float
     surrogate: Literal["sigmoid", "logistic"] = "sigmoid"
 
-    def fit(
-        self,
-        task: PUTask,
-        settings: TrainingSettings,
-        *,
-        checkpoint: Checkpoint | None = None,
-        progress: bool = False,
-    ) -> FittedMethod:
-        """Train on what the task shows."""
-        loss = UnbiasedLoss(self.prior, self.surrogate)
-        return self.minimise(loss, self.prior, task, settings, checkpoint, progress)
+    def loss(self) -> UnbiasedLoss:
+        """The loss that the network is trained on."""
+        return UnbiasedLoss(self.prior, self.surrogate)
