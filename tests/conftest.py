@@ -82,3 +82,15 @@ def trained_plainly(
 def terms_of(record: dict[str, float]) -> dict[str, float]:
     """The terms of the loss in a record of a training's log."""
     return {name: value for name, value in record.items() if name not in ("epoch", "total", "seconds")}
+
+
+def markdown_tables(text: str) -> dict[str, list[list[str]]]:
+    """The tables of a Markdown page, by the heading above them: lists of lines, lists of cells."""
+    found: dict[str, list[list[str]]] = {}
+    heading = ""
+    for line in text.splitlines():
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif line.startswith("|") and not line.startswith("|---"):
+            found.setdefault(heading, []).append([cell.strip() for cell in line.strip("|").split("|")])
+    return found

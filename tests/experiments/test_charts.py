@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pugnn.experiments.charts import HeatCell, Point, Series, Tick, heat_map, line_chart
+from pugnn.experiments.rows import MORE_METHODS, PAPER_METHODS
 from pugnn.experiments.style import STRONG_DARK, STRONG_LIGHT, STYLE, WEAK_DARK, WEAK_LIGHT
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -116,7 +117,8 @@ def test_a_heat_map_of_equal_or_missing_values():
         assert len(list(ElementTree.fromstring(drawn).iter(f"{SVG}rect"))) == 2
 
 
-def test_thirteen_rows_have_colours_of_their_own_in_light_and_dark():
+def test_every_row_of_table_2_has_a_colour_of_its_own_in_light_and_dark():
     for strong, weak in ((STRONG_LIGHT, WEAK_LIGHT), (STRONG_DARK, WEAK_DARK)):
-        assert len({*strong, *weak}) == 13
+        assert len({*strong, *weak}) == len(strong) + len(weak)
+        assert (len(strong), len(weak)) == (len(PAPER_METHODS), len(MORE_METHODS))
         assert all(paint in STYLE for paint in (*strong, *weak))

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from conftest import markdown_tables
 from pugnn.experiments.pages import (
     TablePage,
     html,
@@ -55,19 +56,8 @@ def page():
     )
 
 
-def tables(text):
-    """The tables of a Markdown page, by the heading above them: lists of lines, lists of cells."""
-    found, heading = {}, ""
-    for line in text.splitlines():
-        if line.startswith("#"):
-            heading = line.lstrip("# ")
-        elif line.startswith("|") and not line.startswith("|---"):
-            found.setdefault(heading, []).append([cell.strip() for cell in line.strip("|").split("|")])
-    return found
-
-
 def test_measured_above_published_with_difference_marks_and_the_best_in_bold(page):
-    found = tables(markdown(page))["Cora, 8 draws"]
+    found = markdown_tables(markdown(page))["Cora, 8 draws"]
     # Eight pairs that all point one way: p = 2 / 2⁸, times the two rows, is below 5 %.
     assert found == [
         ["label ratio", "0.002<br><sub>5 labels</sub>", "0.01<br><sub>27 labels</sub>"],
@@ -80,7 +70,7 @@ def test_measured_above_published_with_difference_marks_and_the_best_in_bold(pag
 def test_ranks_ranking_quality_time_and_pairs(page):
     results = [*page.results, *trainings("grab", 72.0, dataset="dblp"), *trainings("pu-gnn", 72.0, dataset="dblp")]
     published = {**page.published, ("dblp", "grab", 0.002): (85.7, 0.3), ("dblp", "pu-gnn", 0.002): (86.6, 0.2)}
-    found = tables(markdown(replace(page, results=results, published=published)))
+    found = markdown_tables(markdown(replace(page, results=results, published=published)))
     assert found["Average rank"] == [
         # upu was measured on one data set only, and has no rank over both.
         ["", "Cora<br><sub>8 blocks</sub>", "DBLP<br><sub>8 blocks</sub>", "all<br><sub>16 blocks</sub>"],
@@ -113,7 +103,7 @@ def test_the_page_says_what_it_is_and_how_it_was_made(page):
 
 def test_one_draw_has_no_spread_and_no_tests(page):
     text = markdown(replace(page, results=[result for result in page.results if result.draw == 0]))
-    assert tables(text)["Cora, 1 draw"][1][1] == "**74.0**<br><sub>84.4 ± 0.3 (−10.4)</sub>"
+    assert markdown_tables(text)["Cora, 1 draw"][1][1] == "**74.0**<br><sub>84.4 ± 0.3 (−10.4)</sub>"
     assert "One draw: there is no spread, and nothing is tested." in text
     assert "nan" not in text
     assert "### Pairs" not in text
@@ -210,7 +200,7 @@ def test_everything_shown_is_escaped(page):
         Outline(text)
     text = markdown(nasty)
     assert "<script" not in re.sub(r"`[^`]*`", "", text)
-    assert {len(line) for line in tables(text.replace("\\|", "/"))["Cora, 8 draws"]} == {3}
+    assert {len(line) for line in markdown_tables(text.replace("\\|", "/"))["Cora, 8 draws"]} == {3}
 
 
 def test_priors_stand_near_across_and_far_down(page):
@@ -220,7 +210,7 @@ def test_priors_stand_near_across_and_far_down(page):
     priors = replace(
         page, kind="priors", rows=rows, published=published, results=results, reference="0.6, 0.3", reading_words={}
     )
-    assert tables(markdown(priors))["Cora at ratio 0.002 (5 labels), 8 draws"] == [
+    assert markdown_tables(markdown(priors))["Cora at ratio 0.002 (5 labels), 8 draws"] == [
         ["far π̆, near π̂", "0.5", "0.6"],
         ["0.1", "–<br><sub>86.0 ± 0.3</sub>", "–<br><sub>86.0 ± 0.3</sub>"],
         ["0.3", "**▲ 75.0 ± 1.1**<br><sub>86.0 ± 0.3 (−11.0)</sub>", "70.0 ± 1.1<br><sub>86.0 ± 0.3 (−16.0)</sub>"],
@@ -234,7 +224,7 @@ def test_delta_stands_in_one_line(page):
     delta = replace(
         page, kind="delta", rows=["1", "2"], published=published, results=trainings("2", 70.0), reference="2"
     )
-    assert tables(markdown(delta))["Cora at ratio 0.002 (5 labels), 8 draws"] == [
+    assert markdown_tables(markdown(delta))["Cora at ratio 0.002 (5 labels), 8 draws"] == [
         ["δ", "1", "2"],
         ["macro-F1", "–<br><sub>83.0 ± 0.4</sub>", "70.0 ± 1.1<br><sub>85.8 ± 0.2 (−15.8)</sub>"],
     ]
@@ -250,7 +240,7 @@ def test_the_closest_reading_stands_first(page):
     compared = replace(page, results=results, reading_words={"default": "as it is", "other": "otherwise"})
     text = readings_markdown([compared], "pugnn reproduce all", "")
     # Both readings have only the first ratio: grab differs by 4.0 and 9.4, pu-gnn by 1.0 and 4.0.
-    assert tables(text)["Comparison (Table 2)"] == [
+    assert markdown_tables(text)["Comparison (Table 2)"] == [
         ["reading", "all<br><sub>2 cells</sub>", "grab", "pu-gnn"],
         ["other", "**2.5**", "4.0", "1.0"],
         ["default", "6.7", "9.4", "4.0"],
@@ -263,7 +253,7 @@ def test_the_closest_reading_stands_first(page):
 def test_statistics_beside_the_published_ones():
     measured = {"cora": {"nodes": 2708, "training": 270}}
     published = {"cora": {"nodes": 2708, "training": 271}, "dblp": {"nodes": 17716, "training": 1772}}
-    assert tables(statistics_markdown(measured, published, "pugnn reproduce table1", ""))[
+    assert markdown_tables(statistics_markdown(measured, published, "pugnn reproduce table1", ""))[
         "Statistics of the data sets (Table 1 of the paper)"
     ] == [
         ["", "Cora", "DBLP"],

@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 
 import pytest
 
+from conftest import markdown_tables
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.experiments import checks, published, runner
 from pugnn.experiments.checks import CHECKS, check_cells
@@ -51,17 +52,6 @@ def trained(monkeypatch):
 def rows_of(path):
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
-
-
-def tables(text):
-    """The tables of a Markdown page, by the heading above them."""
-    found, heading = {}, ""
-    for line in text.splitlines():
-        if line.startswith("#"):
-            heading = line.lstrip("# ")
-        elif line.startswith("|") and not line.startswith("|---"):
-            found.setdefault(heading, []).append([cell.strip() for cell in line.strip("|").split("|")])
-    return found
 
 
 def measured(cell):
@@ -207,7 +197,7 @@ def test_a_table_from_its_records(what, tmp_path, trained):
 
     text = (tmp_path / f"{what}.md").read_text(encoding="utf-8")
     assert f"Made by `{request.command}`. {len(cells)} trainings, {runner.duration(2 * len(cells))} of one core" in text
-    page = tables(text)
+    page = markdown_tables(text)
     title = "Cora at ratio 0.002 (5 labels), 3 draws" if what in ("table4", "table5") else "Cora, 3 draws"
     shown = {}
     if what == "table4":
@@ -382,7 +372,9 @@ def test_table_1_of_cora(tmp_path):
     written = reproduce(Request("table1", datasets=["cora"]), tmp_path, jobs=1)
     assert [path.name for path in written] == ["table1.md", "table1.html"]
     assert count_nodes(["cora"]) == {"cora": published.TABLE1["cora"]}
-    head, *body = tables((tmp_path / "table1.md").read_text())["Statistics of the data sets (Table 1 of the paper)"]
+    head, *body = markdown_tables((tmp_path / "table1.md").read_text())[
+        "Statistics of the data sets (Table 1 of the paper)"
+    ]
     assert head[1] == "Cora"
     assert body[0] == ["nodes", "2,708<br><sub>2,708 (0)</sub>"]
     assert all(line[1].endswith("(0)</sub>") for line in body)
@@ -406,7 +398,7 @@ def test_the_checks(tmp_path, trained):
     records = RecordStore(tmp_path).read()
     text = (tmp_path / "checks.md").read_text()
     assert f"Made by `{request.command}`. 24 trainings" in text
-    lines = [line for table in tables(text).values() for line in table[1:]]
+    lines = [line for table in markdown_tables(text).values() for line in table[1:]]
     assert len(lines) == len(CHECKS)
     for place, (check, line) in enumerate(zip(CHECKS, lines, strict=True)):
         values = [records[cells[place, draw].key]["metrics"]["f1"] for draw in range(3)]
