@@ -2,7 +2,7 @@
 
     python benchmarks/attention.py
 
-Forward and backward on one thread, interleaved; 16 values in 4 heads, as in the first layer, and 1 in 1, as in the last.
+Forward and backward on one thread, interleaved; 16 values in 4 heads as in the first layer, and 1 in 1 as in the last.
 PyG's is `GATConv` without its linear map, which has the same scores and softmax.
 """
 
