@@ -232,7 +232,9 @@ def test_damaged_records_are_one_warning_and_then_a_right_result(here, pugnn_mai
     assert timeless(here / "out") == right
     assert path.read_bytes().startswith(spoilt)
     records = RecordStore(here / "out").read(warn=False)
-    assert sum(records[key] == kept[key] for key in kept) == (4 if damage == "rubbish" else 3)
+    assert set(records) == set(kept)
+    # The one that was made again may agree in its times by chance.
+    assert sum(records[key] == kept[key] for key in kept) >= (4 if damage == "rubbish" else 3)
 
 
 def test_interrupted_in_this_process(here, pugnn_main, monkeypatch):
