@@ -298,7 +298,7 @@ def test_checks_without_all_their_trainings_have_no_page(tmp_path, monkeypatch):
         raise PugnnError("no")
 
     monkeypatch.setattr(runner, "measure", failing)
-    with pytest.raises(PugnnError, match="4 trainings could not be made"):
+    with pytest.raises(PugnnError, match="6 trainings could not be made"):
         reproduce(Request("checks", draws=1), tmp_path, jobs=1, progress=False)
     assert not list(tmp_path.glob("checks.*"))
 
