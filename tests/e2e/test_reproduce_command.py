@@ -273,7 +273,7 @@ def test_interrupted_in_this_process(here, pugnn_main, monkeypatch):
         (["table3", "--jobs", "0"], ["jobs must be a whole number, at least 1; got 0"]),
         (["table3", "--methods", "naive"], ["--methods says nothing for table3; leave it out"]),
         (["checks", "--ratios", "0.1"], ["--ratios says nothing for checks; leave it out"]),
-        (["table5", "--out", "file"], ["cannot write to file/records.jsonl: File exists. Choose another --out."]),
+        (["table5", "--out", "file"], ["cannot write to file/records.jsonl: file is a file. Choose another --out."]),
         (["table5", "--out", "file/out"], ["cannot write to file/out/records.jsonl: Not a directory."]),
         (["table5", "--out", "x" * 300], ["cannot write to xxx", "File name too long. Choose another --out."]),
         (["table5", "--out", "folder"], ["cannot read folder/records.jsonl: Is a directory"]),

@@ -146,7 +146,7 @@ def test_lines_that_are_no_records(store, line):
 
 def test_one_warning_for_many_damaged_lines(store):
     store.path.write_bytes(b"x\n" * 7)
-    with pytest.warns(PugnnWarning, match=r"line 1, 2, 3, 4, 5, …\. It is left out") as caught:
+    with pytest.warns(PugnnWarning, match=r"records in lines 1, 2, 3, 4, 5, …\. They are left out") as caught:
         store.read()
     assert len(caught) == 1
     assert store.path.read_bytes() == b"x\n" * 7
@@ -294,7 +294,9 @@ print(count)
 @pytest.mark.parametrize("below", ["file", "file/out", "file/a/out"])
 def test_a_file_where_the_folder_should_be(tmp_path, below):
     (tmp_path / "file").write_text("precious")
-    with pytest.raises(PugnnError, match=r"^cannot write to .*records.jsonl: .*(exists|[Nn]ot a directory).*--out\.$"):
+    with pytest.raises(
+        PugnnError, match=r"^cannot write to .*records.jsonl: .*(is a file|[Nn]ot a directory).*--out\.$"
+    ):
         RecordStore(tmp_path / below)
     assert (tmp_path / "file").read_text() == "precious"
 

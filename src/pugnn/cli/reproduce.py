@@ -47,7 +47,8 @@ def reproduce(
     out: Annotated[
         Path,
         typer.Option(
-            help="Folder for records and pages; work that is in it already is not done again.", rich_help_panel=OUTPUT
+            help="Folder for records and pages. Trainings on record are not made again; pages show the last command.",
+            rich_help_panel=OUTPUT,
         ),
     ] = Path("reproduction"),
     as_json: options.Json = False,

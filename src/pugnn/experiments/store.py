@@ -37,7 +37,8 @@ class RecordStore:
             if not os.access(self.path, os.W_OK):
                 raise PermissionError(13, "Permission denied")
         except OSError as error:
-            raise PugnnError(f"cannot write to {self.path}: {error.strerror}. Choose another --out.") from None
+            why = f"{folder} is a file" if os.path.isfile(folder) else error.strerror
+            raise PugnnError(f"cannot write to {self.path}: {why}. Choose another --out.") from None
 
     def read(self, *, warn: bool = True) -> dict[str, Record]:
         """All whole records by key; the first one where a key comes twice. Damaged lines give a warning."""
@@ -53,9 +54,10 @@ class RecordStore:
                 records.setdefault(record["key"], record)
         if damaged and warn:
             where = ", ".join(map(str, damaged[:5])) + (", …" if len(damaged) > 5 else "")
+            which = f"record in line {where}. It is" if len(damaged) == 1 else f"records in lines {where}. They are"
             warnings.warn(
-                f"{self.path}: damaged record in line {where}. It is left out and its training is made again; all "
-                "other records are kept. To be rid of this warning, delete the line.",
+                f"{self.path}: damaged {which} left out, and trained again where needed; all other records are kept. "
+                "To be rid of this warning, delete what is damaged.",
                 PugnnWarning,
                 stacklevel=2,
             )

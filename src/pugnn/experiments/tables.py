@@ -186,8 +186,8 @@ def footer(records: Iterable[Record]) -> str:
     }
     pugnn = ", ".join(sorted({record["cell"]["pugnn"] for record in records}))
     return (
-        f"{len(records):,} trainings, {duration(seconds)} of one core in all; pugnn {pugnn}, torch {used['torch']}, "
-        f"numpy {used['numpy']}, Python {used['python']}."
+        f"{len(records):,} training{'s' * (len(records) != 1)}, {duration(seconds)} of one core in all; "
+        f"pugnn {pugnn}, torch {used['torch']}, numpy {used['numpy']}, Python {used['python']}."
     )
 
 
