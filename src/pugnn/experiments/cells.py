@@ -7,7 +7,7 @@ import json
 import platform
 import time
 import warnings
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from importlib.metadata import version
@@ -41,6 +41,7 @@ class Cell:
         threshold: of the decision.
         seed: of the training.
         positive_classes: instead of the data set's own.
+        pugnn: version that trains it; another one may train differently.
     """
 
     dataset: str
@@ -52,7 +53,7 @@ class Cell:
     threshold: float | Literal["prior"]
     seed: int
     positive_classes: tuple[int, ...] | None = None
-    pugnn: str = field(default=__version__)
+    pugnn: str = __version__
 
     @classmethod
     def of(cls, row: Row, reading: Reading, *, dataset: str, ratio: float, draw: int) -> Cell:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import PugnnError
 from pugnn.losses import NonNegativeLoss, UnbiasedLoss
 from pugnn.methods.base import LossMethod
 from pugnn.models import Backbone, make_backbone
@@ -38,7 +38,6 @@ class LSDAN(LossMethod):
         """The network that the method trains, with new weights."""
         if settings.backbone != "lsdan":
             raise PugnnError(f"lsdan is a network of its own and takes no other backbone; got {settings.backbone!r}")
-        require_whole("hops", self.hops, 1)
         return make_backbone("lsdan", num_features, hidden=settings.hidden, dropout=settings.dropout, hops=self.hops)
 
     def loss(self) -> NonNegativeLoss | UnbiasedLoss:

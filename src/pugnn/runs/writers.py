@@ -62,7 +62,8 @@ def plot_log(path: Path, log: list[dict[str, float]]) -> bool:
             style = {"color": "black", "linewidth": 2.0} if name == "total" else {"linewidth": 1.2}
             axes.plot(epochs, values, label=name.replace("_", " "), **style)
     axes.set(xlabel="epoch", ylabel="loss", title="Terms of the loss in training")
-    axes.set_ylim(bottom=0)
+    if all(value >= 0 for record in log for value in record.values()):  # PU risks may fall below
+        axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, ncols=3)
     axes.spines[["top", "right"]].set_visible(False)
