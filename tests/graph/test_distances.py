@@ -4,7 +4,7 @@ import pytest
 
 from conftest import random_graph
 from pugnn.errors import PugnnError
-from pugnn.graph import UNREACHABLE, Graph, hop_distances
+from pugnn.graph import NO_SOURCE, UNREACHABLE, Graph, hop_distances, nearest_sources
 
 
 def by_networkx(graph: Graph, sources: list[int], cap: int | None = None) -> list[int]:
@@ -27,6 +27,22 @@ def test_distances_equal_networkx(seed, cap):
 
 def test_special_graphs_equal_networkx(special_graph):
     assert hop_distances(special_graph, [0]).tolist() == by_networkx(special_graph, [0])
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("cap", [None, 2])
+def test_the_nearest_source_is_the_lowest_of_the_nearest(seed, cap):
+    graph = random_graph(60, 0.04, seed)
+    sources = np.random.default_rng(seed).choice(60, size=6, replace=False).tolist()
+    apart = {source: by_networkx(graph, [source], cap) for source in sources}
+    expected = []
+    for node in range(60):
+        nearest = min(apart[source][node] for source in sources)
+        at_it = [source for source in sources if apart[source][node] == nearest]
+        expected.append(NO_SOURCE if nearest == UNREACHABLE else min(at_it))
+    distances, found = nearest_sources(graph, sources, cap=cap)
+    assert found.tolist() == expected
+    assert distances.tolist() == by_networkx(graph, sources, cap)
 
 
 def test_repeated_sources_change_nothing():

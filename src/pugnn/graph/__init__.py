@@ -2,13 +2,14 @@
 
 from pugnn.graph.belief_propagation import propagate_beliefs
 from pugnn.graph.building import Cleaning
-from pugnn.graph.distances import UNREACHABLE, hop_distances
+from pugnn.graph.distances import NO_SOURCE, UNREACHABLE, hop_distances, nearest_sources
 from pugnn.graph.graph import Graph
 from pugnn.graph.negatives import NO_NEGATIVE, sample_non_neighbours
 from pugnn.graph.statistics import GraphStatistics, edge_homophily, graph_statistics
 
 __all__ = [
     "NO_NEGATIVE",
+    "NO_SOURCE",
     "UNREACHABLE",
     "Cleaning",
     "Graph",
@@ -16,6 +17,7 @@ __all__ = [
     "edge_homophily",
     "graph_statistics",
     "hop_distances",
+    "nearest_sources",
     "propagate_beliefs",
     "sample_non_neighbours",
 ]

@@ -1,4 +1,4 @@
-"""Hop distance from every node to the nearest of a set of nodes."""
+"""Hop distances to the nearest of several nodes, and which one that is."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pugnn.graph.graph import Graph
 
 #: Distance of a node that no source reaches. Larger than every real distance, so ``distance <= delta`` is right.
 UNREACHABLE = int(np.iinfo(np.int32).max)
+
+#: Nearest source of a node that no source reaches.
+NO_SOURCE = -1
 
 
 def hop_distances(graph: Graph, sources: ArrayLike, *, cap: int | None = None) -> NDArray[np.int32]:
@@ -31,6 +34,24 @@ def hop_distances(graph: Graph, sources: ArrayLike, *, cap: int | None = None) -
         >>> bool(hop_distances(path, [0])[4] == UNREACHABLE)
         True
     """
+    return nearest_sources(graph, sources, cap=cap)[0]
+
+
+def nearest_sources(
+    graph: Graph, sources: ArrayLike, *, cap: int | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Distances as :func:`hop_distances` has them, and the position of the source that is so near.
+
+    Of several sources at the same distance it is the one at the lowest position.
+
+    Returns:
+        Distances and nearest sources, each of shape ``(N,)``; :data:`NO_SOURCE` where no source reaches.
+
+    Example:
+        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3], num_nodes=5)
+        >>> nearest_sources(path, [0, 3])[1]
+        array([ 0,  0,  3,  3, -1], dtype=int32)
+    """
     start = np.unique(np.asarray(sources, dtype=np.int64))
     if len(start) and (start[0] < 0 or start[-1] >= graph.num_nodes):
         outside = start[0] if start[0] < 0 else start[-1]
@@ -38,18 +59,20 @@ def hop_distances(graph: Graph, sources: ArrayLike, *, cap: int | None = None) -
     if cap is not None and cap < 0:
         raise PugnnError(f"cap must not be negative, got {cap}")
     limit = UNREACHABLE if cap is None else cap
-    distances: NDArray[np.int32] = _breadth_first(graph.indptr, graph.indices, start, limit)
-    return distances
+    distances, nearest = _breadth_first(graph.indptr, graph.indices, start, limit)
+    return distances, nearest
 
 
 @njit(cache=True)
 def _breadth_first(indptr, indices, start, cap):  # type: ignore[no-untyped-def]
     n = len(indptr) - 1
     distance = np.full(n, UNREACHABLE, dtype=np.int32)
+    nearest = np.full(n, NO_SOURCE, dtype=np.int32)
     queue = np.empty(n, dtype=np.int32)
     tail = 0
     for node in start:
         distance[node] = 0
+        nearest[node] = node
         queue[tail] = node
         tail += 1
     head = 0
@@ -61,6 +84,9 @@ def _breadth_first(indptr, indices, start, cap):  # type: ignore[no-untyped-def]
         for neighbour in indices[indptr[node] : indptr[node + 1]]:
             if distance[neighbour] == UNREACHABLE:
                 distance[neighbour] = distance[node] + 1
+                nearest[neighbour] = nearest[node]
                 queue[tail] = neighbour
                 tail += 1
-    return distance
+            elif distance[neighbour] == distance[node] + 1 and nearest[node] < nearest[neighbour]:
+                nearest[neighbour] = nearest[node]
+    return distance, nearest

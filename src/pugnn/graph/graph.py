@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,8 @@ class Graph:
         weights: one positive weight per entry of ``indices``, or ``None``.
         feature_names: one per column of ``features``, or ``None``; a model refuses a graph with other names.
         cleaning: what was done to the edges as they were given.
+        recipe: how the features were made from tables, in the plain form that a model keeps, or ``None``; see
+            :class:`pugnn.tables.Recipe`.
 
     Example:
         >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "cleo"], ids=["ann", "bob", "cleo"])
@@ -59,6 +61,7 @@ class Graph:
     weights: NDArray[np.float32] | None = None
     feature_names: tuple[str, ...] | None = None
     cleaning: Cleaning = field(default_factory=Cleaning)
+    recipe: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         n = self.num_nodes

@@ -1,0 +1,1 @@
+"""Tables in: edges, node attributes and known positives as people have them, read through DuckDB."""
