@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint format results benchmarks cora clean clean-kernels
+.PHONY: demo test test-slow lint format docs results benchmarks cora clean clean-kernels
 
 demo: $(READY)
 	$(BIN)/pugnn demo
@@ -25,6 +25,10 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# site/: the documentation; a warning is an error.
+docs: $(READY)
+	$(BIN)/mkdocs build --strict
+
 # docs/results: every table of the paper, hours on two cores; needs PUGNN_DATA for DBLP. Stopped, it goes on next time.
 results: $(READY)
 	$(BIN)/pugnn reproduce all --draws 10 --out docs/results
@@ -36,7 +40,7 @@ results: $(READY)
 
 # benchmarks/results/: half an hour on a quiet machine; needs PUGNN_DATA for DBLP.
 benchmarks: $(READY)
-	cd benchmarks && for name in step scaling variance training attention; do \
+	cd benchmarks && for name in step scaling variance training attention tables structural_features; do \
 	  ../$(BIN)/python $$name.py > results/$$name.tmp && mv results/$$name.tmp results/$$name.txt || exit 1; done
 
 # src/pugnn/data/files/cora.npz from its source.
@@ -56,4 +60,4 @@ clean-kernels:
 	find src -name '*.nb[ic]' -delete
 
 clean: clean-kernels
-	rm -rf $(VENV) build dist .coverage* .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist site .coverage* .mypy_cache .pytest_cache .ruff_cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Public names load with their module when first used, so that `import pugnn` stays light.
 _HOME = {
@@ -18,6 +18,11 @@ _HOME = {
     "PugnnWarning": "pugnn.errors",
     "draw_benchmark": "pugnn.data",
     "load_dataset": "pugnn.data",
+    "check_up": "pugnn.checkup",
+    "read_graph": "pugnn.tables",
+    "TableGraph": "pugnn.tables",
+    "Recipe": "pugnn.tables",
+    "CheckUp": "pugnn.checkup",
     "DistPU": "pugnn.methods",
     "GRAB": "pugnn.methods",
     "LSDAN": "pugnn.methods",
@@ -30,6 +35,8 @@ _HOME = {
 __all__ = sorted([*_HOME, "__version__"])
 
 if TYPE_CHECKING:
+    from pugnn.checkup import CheckUp as CheckUp
+    from pugnn.checkup import check_up as check_up
     from pugnn.data import PUBenchmark as PUBenchmark
     from pugnn.data import PUTask as PUTask
     from pugnn.data import draw_benchmark as draw_benchmark
@@ -46,6 +53,9 @@ if TYPE_CHECKING:
     from pugnn.methods import DistPU as DistPU
     from pugnn.methods import LabelPropagation as LabelPropagation
     from pugnn.methods import Naive as Naive
+    from pugnn.tables import Recipe as Recipe
+    from pugnn.tables import TableGraph as TableGraph
+    from pugnn.tables import read_graph as read_graph
 
 
 def __getattr__(name: str) -> Any:

@@ -23,7 +23,7 @@ from pugnn.methods import Method, make_method
 from pugnn.training import Checkpoint, TrainingSettings, load_sealed, save_sealed, score
 
 #: Version of the layout of saved models.
-FORMAT = 1
+FORMAT = 2
 
 #: Settings of the training that are the method's own where they are left at ``None``.
 OPEN_TO_THE_METHOD = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
@@ -61,6 +61,7 @@ class PUNodeClassifier(BaseEstimator):
         labelled_: positions of the known positives.
         log_: one record per epoch with every term of the loss; empty where nothing is trained.
         model_: the trained network.
+        recipe_: how the features were made from tables, for reading others the same way; ``None`` if they were not.
         settings_: all settings of the fit as plain values, the method's own and the estimator's.
         prior_: positive share of the unlabelled nodes that the method assumed or found.
         threshold_: the threshold as a number.
@@ -135,6 +136,7 @@ class PUNodeClassifier(BaseEstimator):
         self.labelled_ = task.labelled
         self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
+        self.recipe_ = graph.recipe
         self._graph: Graph | None = graph
         scores = score(self.model_, graph).numpy()
         self.threshold_ = (
@@ -166,6 +168,7 @@ class PUNodeClassifier(BaseEstimator):
             **self.settings_,
             "num_features": self.num_features_,
             "feature_names": self.feature_names_,
+            "recipe": self.recipe_,
             "threshold": self.threshold_,
             "prior": self.prior_,
         }
@@ -175,7 +178,7 @@ class PUNodeClassifier(BaseEstimator):
     def load(cls, path: str | Path) -> Self:
         """Read a model that :meth:`save` wrote. Nothing in the file is executed."""
         tensors, metadata = load_sealed(Path(path))
-        if metadata.get("format") != FORMAT:
+        if metadata.get("format") not in (1, FORMAT):  # the first had no recipe
             raise PugnnError(f"{path} is not a model of this version of pugnn; load it with the one that wrote it")
         try:
             options = dict(metadata["method"])
@@ -183,6 +186,7 @@ class PUNodeClassifier(BaseEstimator):
             estimator.num_features_ = int(metadata["num_features"])
             names = metadata["feature_names"]
             estimator.feature_names_ = None if names is None else tuple(names)
+            estimator.recipe_ = metadata.get("recipe")
             estimator.threshold_, estimator.prior_ = metadata["threshold"], metadata["prior"]
             method = estimator._method()
             estimator.model_ = method.build(estimator.num_features_, estimator._settings(method))
@@ -242,6 +246,16 @@ class PUNodeClassifier(BaseEstimator):
             raise _not_a_graph(graph)
         if graph is None:
             raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
+        if graph.recipe is not None and graph.recipe != self.recipe_:
+            if self.recipe_ is None:
+                raise PugnnError(
+                    "the graph's features were made from tables, but the model was trained on a matrix of features; "
+                    "give it the same features as a matrix"
+                )
+            raise PugnnError(
+                "the graph's features were made by another recipe than the model's; read its tables with the model's: "
+                "read_graph(…, recipe=classifier.recipe_)"
+            )
         if graph.num_features != self.num_features_:
             raise PugnnError(
                 f"the model was trained with {self.num_features_} features, the graph has {graph.num_features}. "

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from e2e.own_tables import write_tables
 from pugnn.cli import main
 from pugnn.errors import PugnnWarning
 
@@ -25,3 +26,16 @@ def pugnn_main(monkeypatch, capfd):
         return SimpleNamespace(code=left.value.code or 0, out=out, err=err)
 
     return call
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An own folder with a path of twelve nodes in CSV files, the first two known positives."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("PUGNN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("PUGNN_DATA", raising=False)
+    write_tables(folder)
+    return folder

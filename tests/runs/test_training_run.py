@@ -4,14 +4,16 @@ import sys
 import warnings
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import pugnn
 from pugnn import PUGNN, Graph, PUBenchmark, PugnnError, PugnnWarning, PUNodeClassifier, PUTask
-from pugnn.runs import RunFolder, train_into_folder, write_scores
+from pugnn.checkup import check_up
+from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
 from pugnn.training.progress import EpochProgress
 
-FILES = ["log.csv", "model.safetensors", "run.json", "scores.csv", "training.png"]
+FILES = ["log.csv", "model.safetensors", "report.html", "run.json", "scores.csv", "scores.parquet", "training.png"]
 IDS = [f"n{i}" for i in range(10)] + ["alone, far", "off"]
 
 
@@ -28,6 +30,10 @@ def classifier(**options):
     return PUNodeClassifier(**{"epochs": 4, "hidden": 4, "progress": False, **options})
 
 
+def into_folder(estimator, task, folder, **more):
+    return train_into_folder(estimator, task, folder, **{"options": {}, "check_up": check_up(task), **more})
+
+
 @pytest.fixture(scope="module")
 def benchmark(task):
     positive = np.arange(12) < 5
@@ -39,7 +45,7 @@ def benchmark(task):
 def done(task, benchmark, tmp_path_factory):
     path = tmp_path_factory.mktemp("runs") / "mine"
     estimator = classifier(epochs=25, learning_rate=0.1)
-    run = train_into_folder(estimator, task, RunFolder(path), source={"dataset": "toy"}, truth=benchmark)
+    run = into_folder(estimator, task, RunFolder(path), options={"dataset": "toy"}, truth=benchmark)
     return run, estimator
 
 
@@ -65,7 +71,7 @@ def test_the_folder_is_complete(done):
 def test_scores(done):
     run, estimator = done
     table = rows(run.path / "scores.csv")
-    assert list(table[0]) == ["id", "score", "decision", "rank", "known", "distance"]
+    assert list(table[0]) == ["id", "score", "decision", "rank", "known", "distance", "nearest"]
     expected = dict(zip(IDS, estimator.predict_proba()[:, 1].tolist(), strict=True))
     assert {row["id"]: float(row["score"]) for row in table} == expected, "every node, to the last bit"
     listed = [float(row["score"]) for row in table]
@@ -75,6 +81,16 @@ def test_scores(done):
     assert {row["id"] for row in table if row["known"] == "1"} == {"n0", "n1"}
     hops = {row["id"]: row["distance"] for row in table}
     assert hops == {"n0": "0", **{f"n{i}": str(i - 1) for i in range(1, 10)}, "alone, far": "", "off": ""}
+    nearest = {row["id"]: row["nearest"] for row in table}
+    assert nearest == {"n0": "n0", **{f"n{i}": "n1" for i in range(1, 10)}, "alone, far": "", "off": ""}
+
+
+def test_scores_as_parquet(done):
+    run, _ = done
+    table = pq.read_table(run.path / "scores.parquet").to_pydict()
+    for row, number in zip(rows(run.path / "scores.csv"), range(12), strict=True):
+        texts = {name: "" if column[number] is None else str(column[number]) for name, column in table.items()}
+        assert texts == row
 
 
 def test_model_and_scores_belong_together(done, task):
@@ -106,16 +122,12 @@ def test_record(done):
     record = json.loads((run.path / "run.json").read_text(encoding="utf-8"))
     assert record == run.record
     assert record["pugnn"] == pugnn.__version__
-    assert (
-        record["data"] | {"dataset": "toy", "nodes": 12, "edges": 10, "features": 3, "components": 2}
-        == (record["data"])
-    )
+    assert record["data"] | {"nodes": 12, "edges": 10, "features": 3, "components": 2} == record["data"]
     assert record["data"]["cleaning"] == {"rows": 10, "self_loops": 0, "duplicates": 0, "two_way": 0}
     assert (record["labelled"], record["unlabelled"]) == (2, 10)
-    assert record["method"] == {"name": "pu-gnn", **vars(PUGNN())}
-    assert record["parameters"]["epochs"] == 25
-    assert record["parameters"]["learning_rate"] == 0.1
-    assert record["parameters"]["seed"] == 0
+    trained = {"dataset": "toy", "method": "pu-gnn", **vars(PUGNN()), "epochs": 25, "learning_rate": 0.1, "seed": 0}
+    assert record["options"] | trained == record["options"]
+    assert "progress" not in record["options"]
     assert record["threshold"] == 0.5
     assert record["prior"] == estimator.prior_
     assert record["warnings"] == []
@@ -148,7 +160,7 @@ def test_metrics(done):
 
 
 def test_without_truth_there_are_no_metrics(task, tmp_path):
-    run = train_into_folder(classifier(), task, RunFolder(tmp_path / "mine"), source={})
+    run = into_folder(classifier(), task, RunFolder(tmp_path / "mine"))
     assert run.record["metrics"] is None
     assert json.loads((tmp_path / "mine" / "run.json").read_text())["metrics"] is None
 
@@ -157,14 +169,14 @@ def test_warnings_are_shown_and_written_down(task, tmp_path):
     method = PUGNN(delta=20, near_prior=0.5, far_prior=0.5)
     path = PUTask(task.graph, task.labelled, np.arange(2, 10))
     with pytest.warns(PugnnWarning) as shown:
-        run = train_into_folder(classifier(method=method), path, RunFolder(tmp_path / "mine"), source={})
+        run = into_folder(classifier(method=method), path, RunFolder(tmp_path / "mine"))
     assert run.record["warnings"] == [str(warning.message) for warning in shown]
     assert [text.split()[0] for text in run.record["warnings"]] == ["near_prior=0.5", "delta=20"]
 
 
 def test_only_some_unlabelled_nodes(task, tmp_path):
     part = PUTask(task.graph, task.labelled, np.array([2, 3, 8, 9]))
-    run = train_into_folder(classifier(), part, RunFolder(tmp_path / "mine"), source={})
+    run = into_folder(classifier(), part, RunFolder(tmp_path / "mine"))
     assert run.record["unlabelled"] == 4
     assert run.record["prior"] == pytest.approx((2 * 0.6 + 2 * 0.3) / 4)
     assert len(run.scores) == 12
@@ -175,7 +187,7 @@ def test_without_matplotlib_only_the_picture_is_missing(task, tmp_path, monkeypa
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.warns(PugnnWarning, match=r"training\.png is left out.*pip install 'pugnn\[plot\]'"):
-        run = train_into_folder(classifier(), task, RunFolder(tmp_path / "mine"), source={})
+        run = into_folder(classifier(), task, RunFolder(tmp_path / "mine"))
     assert names(run.path) == [name for name in FILES if name != "training.png"]
     assert run.record["warnings"][-1].startswith("training.png is left out")
 
@@ -193,28 +205,28 @@ def stop_after(monkeypatch, epochs, error=KeyboardInterrupt):
 
 def test_a_failure_before_any_checkpoint_leaves_nothing(task, tmp_path, monkeypatch):
     with pytest.raises(PugnnError, match="dropout"):
-        train_into_folder(classifier(dropout=3), task, RunFolder(tmp_path / "runs" / "mine"), source={})
+        into_folder(classifier(dropout=3), task, RunFolder(tmp_path / "runs" / "mine"))
     assert names(tmp_path) == []
     stop_after(monkeypatch, 19)
     with pytest.raises(KeyboardInterrupt):
-        train_into_folder(classifier(epochs=30), task, RunFolder(tmp_path / "runs" / "mine"), source={})
+        into_folder(classifier(epochs=30), task, RunFolder(tmp_path / "runs" / "mine"))
     assert names(tmp_path) == []
 
 
 def test_a_stopped_run_keeps_its_checkpoint_and_goes_on_from_it(task, tmp_path, monkeypatch):
-    whole = train_into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "whole"), source={})
+    whole = into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "whole"))
     with monkeypatch.context() as patch:
         stop_after(patch, 33)
         with pytest.raises(KeyboardInterrupt):
-            train_into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "mine"), source={})
+            into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "mine"))
     partial = ["mine.partial", "mine.partial/checkpoint.safetensors"]
     assert [name for name in names(tmp_path) if "mine" in name] == partial
 
     with pytest.raises(PugnnError, match="other data or settings"):
-        train_into_folder(classifier(epochs=51), task, RunFolder(tmp_path / "mine", resume=True), source={})
+        into_folder(classifier(epochs=51), task, RunFolder(tmp_path / "mine", resume=True))
     assert [name for name in names(tmp_path) if "mine" in name] == partial
 
-    run = train_into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "mine", resume=True), source={})
+    run = into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "mine", resume=True))
     assert names(run.path) == FILES
     assert not (tmp_path / "mine.partial").exists()
     assert (run.path / "scores.csv").read_bytes() == (whole.path / "scores.csv").read_bytes()
@@ -227,7 +239,7 @@ def test_a_failure_while_writing_leaves_no_half_run(task, tmp_path, monkeypatch)
 
     monkeypatch.setattr("pugnn.runs.training_run.write_log", full)
     with pytest.raises(PugnnError, match="No space left"):
-        train_into_folder(classifier(), task, RunFolder(tmp_path / "mine"), source={})
+        into_folder(classifier(), task, RunFolder(tmp_path / "mine"))
     assert names(tmp_path) == []
 
 
@@ -235,7 +247,7 @@ def test_warnings_as_errors_are_respected(task, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(PugnnWarning):
-            train_into_folder(classifier(method=PUGNN(far_prior=0.7)), task, RunFolder(tmp_path / "mine"), source={})
+            into_folder(classifier(method=PUGNN(far_prior=0.7)), task, RunFolder(tmp_path / "mine"))
     assert names(tmp_path) == []
 
 
@@ -243,19 +255,32 @@ def test_warnings_as_errors_are_respected(task, tmp_path):
 
 
 def test_ties_keep_the_order_of_the_nodes(tmp_path):
-    write_scores(
-        tmp_path / "scores.csv",
-        np.array(["a", "b", "c", "d"]),
-        np.array([0.25, 1.0, 0.25, 0.5]),
-        np.array([0, 1, 0, 1]),
-    )
+    graph = Graph.from_edges(["a"], ["b"], ids=["a", "b", "c", "d"])
+    write_scores(tmp_path / "scores.csv", score_table(graph, np.array([0.25, 1.0, 0.25, 0.5]), 0.5))
     assert (tmp_path / "scores.csv").read_text() == (
         "id,score,decision,rank\nb,1.0,1,1\nd,0.5,1,2\na,0.25,0,3\nc,0.25,0,4\n"
     )
 
 
+def test_ids_that_a_spreadsheet_would_run_are_made_harmless(tmp_path):
+    ids = ["=1+1", "@SUM(A1)", "+cmd", "-1", "+2.5", "-x", "\tx", "a=b", '=HYPERLINK("x","y")']
+    graph = Graph.from_edges([ids[0]], [ids[1]], ids=ids)
+    table = score_table(graph, np.linspace(1, 0, len(ids)), 0.5, np.array([0]))
+    with pytest.warns(PugnnWarning, match=r"6 ids begin like a formula .*'=1\+1'.* and 4 more.* a Parquet file"):
+        write_scores(tmp_path / "scores.csv", table)
+    written = rows(tmp_path / "scores.csv")
+    assert [row["id"] for row in written] == [
+        "'=1+1", "'@SUM(A1)", "'+cmd", "-1", "+2.5", "'-x", "'\tx", "a=b", "'=HYPERLINK(\"x\",\"y\")",
+    ]  # fmt: skip
+    assert [row["nearest"] for row in written[:3]] == ["'=1+1", "'=1+1", ""]
+    write_scores(tmp_path / "scores.parquet", table)
+    assert pq.read_table(tmp_path / "scores.parquet")["id"].to_pylist() == ids
+
+
 def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("1")
-    with pytest.raises(PugnnError, match="cannot write"):
-        write_scores(tmp_path / "file" / "scores.csv", np.array([0]), np.array([0.5]), np.array([1]))
+    graph = Graph.from_edges([0], [1])
+    for name in ("scores.csv", "scores.parquet"):
+        with pytest.raises(PugnnError, match="cannot write"):
+            write_scores(tmp_path / "file" / name, score_table(graph, np.array([0.5, 0.5]), 0.5))
     assert names(tmp_path) == ["file"]

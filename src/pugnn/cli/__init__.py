@@ -10,9 +10,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from pugnn.cli.check import check
 from pugnn.cli.demo import demo
+from pugnn.cli.export import export
 from pugnn.cli.fit import fit
-from pugnn.cli.info import info
 from pugnn.cli.predict import predict
 from pugnn.cli.reproduce import reproduce
 from pugnn.errors import PugnnError, PugnnWarning
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, fit, predict, info, reproduce):
+for command in (demo, check, fit, predict, export, reproduce):
     app.command()(command)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.options import read_source
+from pugnn.cli.source import read_source
 
 
 def demo(

@@ -7,16 +7,23 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.options import METHOD, OTHERS, PUGNN, TRAINING, read_source
+from pugnn.cli.options import METHOD, OTHERS, PUGNN, TRAINING
+from pugnn.cli.source import read_source
 from pugnn.errors import PugnnError
 
 
 def fit(
+    config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)
     dataset: options.Dataset = None,
     edges: options.Edges = None,
-    features: options.Features = None,
+    nodes: options.Nodes = None,
     positives: options.Positives = None,
-    keep_isolated: options.KeepIsolated = False,
+    truth: options.Truth = None,
+    source: options.SourceColumn = None,
+    target: options.TargetColumn = None,
+    node_id: options.IdColumn = None,
+    weight: options.WeightColumn = None,
+    columns: options.Columns = None,
     label_ratio: options.LabelRatio = None,
     label_ratio_of: options.LabelRatioOf = None,
     labels: options.Labels = None,
@@ -201,34 +208,45 @@ def fit(
 ) -> None:
     """Train on a graph and its known positives; every node gets a score.
 
-    An option that is left out has the default of the method.
+    An option that is left out has the default of the method. The known positives and the graph are looked at first,
+    as `pugnn check` does.
 
-    The run folder holds `scores.csv` (every node, best first), `model.safetensors` (for `pugnn predict`),
-    `run.json` (settings, sizes, metrics where the truth is known), `log.csv` and `training.png`.
+    The run folder holds `report.html` (open it in a browser), `scores.csv` and `scores.parquet` (every node, best
+    first), `model.safetensors` (for `pugnn predict`), `run.json` (everything about the run; `--config` repeats it),
+    `log.csv` and `training.png`.
 
     Examples:
 
         pugnn fit --dataset cora --labels 10
 
-        pugnn fit --edges edges.csv --features features.csv --positives positives.csv --out runs/mine
+        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --out runs/mine
 
-        pugnn fit --edges edges.csv --features features.csv --positives positives.csv --method nnpu --prior 0.1
+        pugnn fit --edges 'edges-*.parquet' --positives known.csv --source payer --target payee
 
-        pugnn fit --edges edges.csv --features features.csv --positives positives.csv --out runs/mine --resume
+        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --method nnpu --prior 0.1
+
+        pugnn fit --config mine.toml --out runs/mine --resume
+
+        pugnn fit --config runs/mine/run.json --out runs/again
     """
-    source = read_source(
+    data = read_source(
         dataset=dataset,
         edges=edges,
-        features=features,
+        nodes=nodes,
         positives=positives,
-        keep_isolated=keep_isolated,
+        truth=truth,
+        source=source,
+        target=target,
+        node_id=node_id,
+        weight=weight,
+        columns=columns,
         label_ratio=label_ratio,
         label_ratio_of=label_ratio_of,
         labels=labels,
         unlabelled=unlabelled,
         seed=seed,
     )
-    if source.task is None:
+    if data.task is None:
         raise PugnnError("say which nodes are known positives: --positives FILE")
 
     from pugnn.cli.training import train_and_show
@@ -275,8 +293,7 @@ def fit(
         seed=seed,
         device=device,
     )
-    name = dataset or (edges.stem if edges else "run")
-    train_and_show(estimator, source, name=name, out=out, resume=resume, as_json=as_json)
+    train_and_show(estimator, data, name=data.name, out=out, resume=resume, as_json=as_json)
 
 
 def _number(threshold: str) -> float:

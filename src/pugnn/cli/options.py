@@ -2,38 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pugnn.errors import PugnnError
-
-if TYPE_CHECKING:
-    from pugnn.data import PUBenchmark, PUTask
-    from pugnn.graph import Graph
+from pugnn.cli.config import use_config
 
 DATA, TRAINING, OUTPUT = "Data", "Training", "Output"
 METHOD, PUGNN, OTHERS = "Method", "PU-GNN", "Other methods"
 
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        help="TOML file with options, or the run.json of an earlier run; what is given here as well counts more.",
+        callback=use_config,
+        is_eager=True,
+    ),
+]
 Dataset = Annotated[
     str | None,
     typer.Option(help="A named data set: cora, citeseer, pubmed, dblp, or one in $PUGNN_DATA.", rich_help_panel=DATA),
 ]
 Edges = Annotated[
-    Path | None,
-    typer.Option(help="CSV with columns source, target and optionally weight.", rich_help_panel=DATA),
+    str | None,
+    typer.Option(
+        help="Table of edges: CSV, TSV, Parquet or JSON lines, also .gz or .zst; 'part-*.csv' for many files.",
+        rich_help_panel=DATA,
+    ),
 ]
-Features = Annotated[
-    Path | None,
-    typer.Option(help="CSV with a column id and numeric columns, one row per node.", rich_help_panel=DATA),
+Nodes = Annotated[
+    str | None,
+    typer.Option(
+        help="Table of nodes and their attributes; without it features are made from the edges.", rich_help_panel=DATA
+    ),
 ]
-Positives = Annotated[
-    Path | None, typer.Option(help="CSV with a column id: the known positives.", rich_help_panel=DATA)
+Positives = Annotated[str | None, typer.Option(help="Table with the ids of the known positives.", rich_help_panel=DATA)]
+Truth = Annotated[
+    str | None,
+    typer.Option(
+        help="Table with the ids of all true positives, to measure by after training; never trained on.",
+        rich_help_panel=DATA,
+    ),
 ]
-KeepIsolated = Annotated[
-    bool, typer.Option("--keep-isolated", help="Keep nodes that have features but no edge.", rich_help_panel=DATA)
+SourceColumn = Annotated[
+    str | None,
+    typer.Option("--source", help="Column of the edges' one end, where its name is not clear.", rich_help_panel=DATA),
+]
+TargetColumn = Annotated[
+    str | None, typer.Option("--target", help="Column of the edges' other end.", rich_help_panel=DATA)
+]
+IdColumn = Annotated[
+    str | None, typer.Option("--id", help="Column of the ids in nodes and positives.", rich_help_panel=DATA)
+]
+WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column of edge weights.", rich_help_panel=DATA)]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="How to read an attribute: NAME=KIND with number, category, boolean, text, vector or ignore. Repeatable.",
+        rich_help_panel=DATA,
+    ),
 ]
 LabelRatio = Annotated[
     float | None,
@@ -68,89 +97,3 @@ Seed = Annotated[int, typer.Option(help="Decides everything random; the same see
 Json = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON on standard output.", rich_help_panel=OUTPUT)
 ]
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where the graph came from, and what is known of it."""
-
-    graph: Graph
-    description: dict[str, Any]
-    task: PUTask | None = None
-    benchmark: PUBenchmark | None = None
-    class_of_node: list[str] | None = None
-
-
-def read_source(
-    *,
-    dataset: str | None = None,
-    edges: Path | None = None,
-    features: Path | None = None,
-    positives: Path | None = None,
-    keep_isolated: bool = False,
-    label_ratio: float | None = None,
-    label_ratio_of: str | None = None,
-    labels: int | None = None,
-    unlabelled: str | None = None,
-    seed: int = 0,
-    draw: bool = True,
-) -> Source:
-    """Read what the data options name, a data set or CSV files; the task is missing only without positives.
-
-    ``draw`` says whether known positives are drawn from a named data set.
-    """
-    for_tables: dict[str, object] = {"--edges": edges, "--features": features, "--positives": positives}
-    for_draws: dict[str, object] = {
-        "--labels": labels,
-        "--label-ratio": label_ratio,
-        "--label-ratio-of": label_ratio_of,
-        "--unlabelled": unlabelled,
-    }
-    if dataset is not None:
-        for_tables["--keep-isolated"] = True if keep_isolated else None
-    for option, value in (for_draws if dataset is None else for_tables).items():
-        if value is not None:
-            other = "a named --dataset" if dataset is None else "CSV files; a named data set brings its own"
-            raise PugnnError(f"{option} goes with {other}")
-    if dataset is not None:
-        return _from_dataset(dataset, label_ratio, label_ratio_of, labels, unlabelled, seed, draw)
-    if edges is None or features is None:
-        raise PugnnError("say what to read: --dataset NAME, or --edges FILE --features FILE")
-
-    from pugnn.data import PUTask
-    from pugnn.data.tables import read_graph, read_positives
-
-    graph = read_graph(edges, features, keep_isolated=keep_isolated)
-    description = {"edges_file": str(edges), "features_file": str(features)}
-    if positives is None:
-        return Source(graph, description)
-    task = PUTask.from_positives(graph, read_positives(positives, graph))
-    return Source(graph, {**description, "positives_file": str(positives)}, task)
-
-
-def _from_dataset(
-    name: str,
-    label_ratio: float | None,
-    label_ratio_of: str | None,
-    labels: int | None,
-    unlabelled: str | None,
-    seed: int,
-    draw: bool,
-) -> Source:
-    from pugnn.data import draw_benchmark, load_dataset
-
-    if labels is not None and (label_ratio is not None or label_ratio_of is not None):
-        raise PugnnError("give either --labels or --label-ratio, not both")
-    data = load_dataset(name)
-    if not draw:
-        return Source(data.graph, {"dataset": name})
-    protocol: dict[str, Any] = {"labels": labels}
-    if labels is None:
-        protocol = {
-            "label_ratio": 0.01 if label_ratio is None else label_ratio,
-            "label_ratio_of": label_ratio_of or "all_nodes",
-        }
-    protocol |= {"unlabelled": unlabelled or "all", "seed": seed}
-    benchmark = draw_benchmark(data, **protocol)
-    classes = [data.class_names[label] for label in data.labels]
-    return Source(data.graph, {"dataset": name, **protocol}, benchmark.task, benchmark, classes)

@@ -10,45 +10,67 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.options import OUTPUT, read_source
+from pugnn.cli.options import DATA, OUTPUT
+from pugnn.cli.source import read_source
 from pugnn.errors import PugnnError
 
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A run folder, or the model.safetensors in it.")],
+    config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)
     dataset: options.Dataset = None,
     edges: options.Edges = None,
-    features: options.Features = None,
-    keep_isolated: options.KeepIsolated = False,
+    nodes: options.Nodes = None,
+    positives: Annotated[
+        str | None,
+        typer.Option(help="Known positives, for the distance of every node to them.", rich_help_panel=DATA),
+    ] = None,
+    source: options.SourceColumn = None,
+    target: options.TargetColumn = None,
+    node_id: options.IdColumn = None,
+    weight: options.WeightColumn = None,
     seed: Annotated[int, typer.Option(help="Scoring has nothing random in it; any seed gives the same.", min=0)] = 0,
-    out: Annotated[Path, typer.Option(help="Where to write the scores.", rich_help_panel=OUTPUT)] = Path("scores.csv"),
+    out: Annotated[
+        Path, typer.Option(help="Where to write the scores: a .csv or a .parquet file.", rich_help_panel=OUTPUT)
+    ] = Path("scores.csv"),
     as_json: options.Json = False,
 ) -> None:
-    """Score every node of a graph, the one of the training or another with the same features.
+    """Score every node of a graph, the one of the training or a later snapshot of it.
+
+    Attributes become features by the recipe that the model was trained with: columns are found by name, in any order;
+    a column that is missing counts as missing for every node, a new one is passed over, and both are said.
 
     Example:
 
-        pugnn predict runs/mine --edges new_edges.csv --features new_features.csv --out new_scores.csv
+        pugnn predict runs/mine --edges new_edges.csv --nodes new_nodes.csv --out new_scores.csv
     """
+    from pugnn.cli.tables import print_notes
     from pugnn.estimator import PUNodeClassifier
-    from pugnn.runs import write_scores
+    from pugnn.runs import score_table, write_scores
+    from pugnn.tables import Recipe
 
     if os.path.lexists(out):
         raise PugnnError(f"{out} exists already and is left as it is. Choose another --out, or remove it first.")
     file = model / "model.safetensors" if os.path.isdir(model) else model
     estimator = PUNodeClassifier.load(file)
-    source = read_source(
+    data = read_source(
         dataset=dataset,
         edges=edges,
-        features=features,
-        keep_isolated=keep_isolated,
+        nodes=nodes,
+        positives=positives,
+        source=source,
+        target=target,
+        node_id=node_id,
+        weight=weight,
         seed=seed,
         draw=False,
+        recipe=None if estimator.recipe_ is None else Recipe.from_plain(estimator.recipe_),
     )
-    scores = estimator.predict_proba(source.graph)[:, 1]
-    decisions = (scores >= estimator.threshold_).astype(int)
-    write_scores(out, source.graph.ids, scores, decisions)
-    result = {"scores": str(out), "nodes": len(scores), "positive": int(decisions.sum())}
+    print_notes(data.notes)
+    scores = estimator.predict_proba(data.graph)[:, 1]
+    table = score_table(data.graph, scores, estimator.threshold_, None if data.task is None else data.task.labelled)
+    write_scores(out, table)
+    result = {"scores": str(out), "nodes": len(scores), "positive": int(table["decision"].sum())}
     if as_json:
         typer.echo(json.dumps(result))
     else:

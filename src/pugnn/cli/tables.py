@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pugnn.cli.options import Source
+from pugnn.cli.source import Source
 from pugnn.graph import UNREACHABLE
 from pugnn.runs import Run
+
+#: Characters of an id that a table shows.
+LONGEST_ID = 40
 
 
 def print_run(run: Run, source: Source, *, top: int = 10) -> None:
@@ -19,6 +25,28 @@ def print_run(run: Run, source: Source, *, top: int = 10) -> None:
     console = Console(highlight=False, emoji=False)
     console.print(_found(run, source, top))
     console.print(_summary(run, source))
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Say on standard error what was repaired."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+    for note in notes:
+        console.print(f"[cyan]note:[/] {escape(note)}")
+
+
+def print_recipe(console: Console, recipe: Iterable[dict[str, Any]]) -> None:
+    """How the attributes of the nodes became features, one line per column."""
+    lines = list(recipe)
+    if not lines:
+        return
+    table = Table(title="How attributes become features", title_justify="left", box=box.SIMPLE)
+    table.add_column("column", overflow="fold")
+    table.add_column("kind")
+    table.add_column("features", justify="right")
+    table.add_column("how", overflow="fold")
+    for line in lines:
+        table.add_row(escape(_short(line["column"])), line["kind"], f"{line['features']:,}", escape(line["text"]))
+    console.print(table)
 
 
 def pairs_table(title: str, rows: list[tuple[str, str]]) -> Table:
@@ -40,20 +68,28 @@ def _found(run: Run, source: Source, top: int) -> Table:
     table.add_column("id")
     table.add_column("score", justify="right")
     table.add_column("hops to a known one", justify="right")
-    if classes is not None and truth is not None:
+    if classes is not None:
         table.add_column("true class (never shown to the method)")
+    if truth is not None:
         table.add_column("right")
     for node in best:
         hops = run.distances[node]
         row = [
-            escape(str(graph.ids[node])),
+            escape(_short(str(graph.ids[node]))),
             f"{run.scores[node]:.4f}",
             "unreachable" if hops == UNREACHABLE else str(hops),
         ]
-        if classes is not None and truth is not None:
-            row += [escape(classes[node]), "[green]yes[/]" if truth.positive[node] else "[red]no[/]"]
+        if classes is not None:
+            row.append(escape(classes[node]))
+        if truth is not None:
+            row.append("[green]yes[/]" if truth.positive[node] else "[red]no[/]")
         table.add_row(*row)
     return table
+
+
+def _short(text: str) -> str:
+    """Ids may be as long as they like; a line may not."""
+    return text if len(text) <= LONGEST_ID else text[: LONGEST_ID - 1] + "…"
 
 
 def _hint(found: int, nodes: int) -> str:
@@ -68,8 +104,9 @@ def _summary(run: Run, source: Source) -> Table:
     known = f"{len(source.task.labelled):,} positives among {graph.num_nodes:,} nodes"
     if source.benchmark is not None:
         classes = source.class_of_node or []
-        names = sorted({classes[node] for node in np.flatnonzero(source.benchmark.positive)})
-        known += f"; {int(source.benchmark.positive.sum()):,} are truly positive ({', '.join(names)})"
+        names = sorted({classes[node] for node in np.flatnonzero(source.benchmark.positive)} if classes else ())
+        known += f"; {int(source.benchmark.positive.sum()):,} are truly positive"
+        known += f" ({', '.join(names)})" if names else ""
     unlabelled = np.setdiff1d(np.arange(graph.num_nodes), source.task.labelled)
     found = int((run.scores[unlabelled] >= record["threshold"]).sum())
     rows = [
@@ -86,5 +123,6 @@ def _summary(run: Run, source: Source) -> Table:
     rows += [
         ("time", f"{record['seconds']['training']:.1f} s training, {record['seconds']['total']:.1f} s in all"),
         ("run folder", str(run.path)),
+        ("report", f"{run.path / 'report.html'} (open it in a browser)"),
     ]
     return pairs_table("Run", rows)

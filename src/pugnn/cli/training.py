@@ -1,4 +1,4 @@
-"""What `fit` and `demo` share: a run into its folder, and its result on the terminal."""
+"""What `fit` and `demo` share: the check-up, a run into its folder, and its result on the terminal."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import json
 from pathlib import Path
 
 import typer
+from rich.console import Console
 
-from pugnn.cli.options import Source
-from pugnn.cli.tables import print_run
+from pugnn.checkup import check_up
+from pugnn.cli.checkup_tables import print_check_up
+from pugnn.cli.source import Source
+from pugnn.cli.tables import print_notes, print_run
+from pugnn.cli.waiting import shown_phases
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.runs import RunFolder, next_free, train_into_folder
@@ -23,7 +27,27 @@ def train_and_show(
         raise PugnnError("--resume needs --out, the name of the run that was stopped")
     folder = RunFolder(out if out is not None else next_free(Path("runs"), name), resume=resume)
     try:
-        run = train_into_folder(estimator, source.task, folder, source=source.description, truth=source.benchmark)
+        print_notes(source.notes)
+        with shown_phases() as on_phase:
+            on_phase("looking at the graph")
+            found = check_up(source.task, seed=estimator.seed)
+        if not as_json:
+            print_check_up(Console(highlight=False, emoji=False), found, brief=True)
+    except BaseException:
+        folder.abandon()
+        raise
+    try:
+        run = train_into_folder(
+            estimator,
+            source.task,
+            folder,
+            options=source.options,
+            check_up=found,
+            notes=source.notes,
+            recipe=source.recipe,
+            truth=source.benchmark,
+            class_of_node=source.class_of_node,
+        )
     except KeyboardInterrupt:
         if folder.checkpoint.exists():
             typer.echo(f"stopped; the same options with --out {folder.path} --resume go on from here", err=True)

@@ -2,18 +2,16 @@
 
 The same layout serves the file shipped in the package, the cache and the folder in ``PUGNN_DATA``:
 
-=============================== ====================== =============================================
-key                             type                   meaning
-=============================== ====================== =============================================
-``num_nodes``                   int64 scalar           N
-``edge_index``                  int32 ``(2, E)``       each undirected edge once, smaller end first
-``x_indptr, x_indices, x_data`` int32, int32, float32  features in CSR form
-``x_shape``                     int64 ``(2,)``         (N, number of features)
-``y``                           int16 ``(N,)``         class index of each node
-``missing_nodes`` (optional)    int32                  nodes without a true label
-``ids`` (optional)              int64 ``(N,)``         the source's own node ids
-``class_names`` (optional)      unicode                class index -> name
-=============================== ====================== =============================================
+| key | type | meaning |
+|---|---|---|
+| ``num_nodes`` | int64 scalar | N |
+| ``edge_index`` | int32 ``(2, E)`` | each undirected edge once, smaller end first |
+| ``x_indptr``, ``x_indices``, ``x_data`` | int32, int32, float32 | features in CSR form |
+| ``x_shape`` | int64 ``(2,)`` | (N, number of features) |
+| ``y`` | int16 ``(N,)`` | class index of each node |
+| ``missing_nodes`` (optional) | int32 | nodes without a true label |
+| ``ids`` (optional) | int64 ``(N,)`` | the source's own node ids |
+| ``class_names`` (optional) | unicode | class index -> name |
 
 A file written here ends in the SHA-256 of all bytes before it. It sits in the zip format's comment
 field, so the file stays an ordinary ``.npz``, and file and checksum are replaced in one step.

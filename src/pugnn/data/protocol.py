@@ -55,6 +55,11 @@ class PUBenchmark:
     test: NDArray[np.int64]
     scored: NDArray[np.int64]
 
+    @classmethod
+    def of_unlabelled(cls, task: PUTask, positive: NDArray[np.bool_]) -> PUBenchmark:
+        """A benchmark without a training split: all unlabelled nodes are test nodes, and their class is known."""
+        return cls(task, positive, train=task.labelled, test=task.unlabelled, scored=task.unlabelled)
+
 
 def draw_benchmark(
     dataset: Dataset,

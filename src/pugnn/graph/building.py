@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, shorten
@@ -110,29 +111,76 @@ def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
 
 
 def symmetric_csr(
-    n: int, u: NDArray[np.int64], v: NDArray[np.int64], weights: NDArray[np.float32] | None
+    n: int, u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], weights: NDArray[np.float32] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, Cleaning]:
     """The symmetric adjacency of cleaned edges: row starts, sorted neighbours, merged weights, and what was done."""
     if n > np.iinfo(np.int32).max:
         raise PugnnError(f"{n:,} nodes are more than 32-bit positions can hold")
-    proper = u != v
-    self_loops = len(u) - int(proper.sum())
-    if self_loops:
-        u, v = u[proper], v[proper]
-        weights = None if weights is None else weights[proper]
-    directed = len(np.unique(u * n + v))
-    pairs, where = np.unique(np.minimum(u, v) * n + np.maximum(u, v), return_inverse=True)
-    cleaning = Cleaning(
-        rows=len(u) + self_loops,
-        self_loops=self_loops,
-        duplicates=len(u) - directed,
-        two_way=directed - len(pairs),
-    )
-    low, high = pairs // max(n, 1), pairs % max(n, 1)
-    values = np.ones(len(pairs)) if weights is None else np.bincount(where, weights, minlength=len(pairs))
-    csr = sp.csr_array(
-        (np.concatenate([values, values]), (np.concatenate([low, high]), np.concatenate([high, low]))), shape=(n, n)
-    )
-    csr.sort_indices()
-    merged = None if weights is None else csr.data.astype(np.float32)
-    return csr.indptr.astype(np.int64), csr.indices.astype(np.int32), merged, cleaning
+    given = np.zeros(0, dtype=np.float32) if weights is None else weights
+    indptr, indices, merged, counts = _symmetric(n, u, v, given)
+    self_loops, duplicates, two_way = counts.tolist()
+    cleaning = Cleaning(rows=len(u), self_loops=self_loops, duplicates=duplicates, two_way=two_way)
+    return indptr, indices, None if weights is None else merged, cleaning
+
+
+@njit(cache=True, nogil=True)
+def _symmetric(n, u, v, weights):  # type: ignore[no-untyped-def]
+    # Two counting sorts. The first puts both ends of every edge into the row of the other. Walking through these rows
+    # in order and putting each entry into the row of its *neighbour* transposes the matrix, which leaves its entries
+    # where they are, for it is symmetric, and every row sorted, repeats in the order in which they were given.
+    weighted = len(weights) > 0
+    starts = np.zeros(n + 1, dtype=np.int64)
+    self_loops = 0
+    for edge in range(len(u)):
+        if u[edge] == v[edge]:
+            self_loops += 1
+        else:
+            starts[u[edge] + 1] += 1
+            starts[v[edge] + 1] += 1
+    for node in range(n):
+        starts[node + 1] += starts[node]
+    entries = starts[n]
+    # An entry is a neighbour and, as its lowest bit, whether the edge was given in the direction towards it.
+    loose = np.empty(entries, dtype=np.uint32)
+    loose_weights = np.empty(entries if weighted else 0, dtype=np.float32)
+    free = starts[:-1].copy()
+    for edge in range(len(u)):
+        if u[edge] != v[edge]:
+            for row, neighbour, forward in ((u[edge], v[edge], 1), (v[edge], u[edge], 0)):
+                loose[free[row]] = 2 * neighbour + forward
+                if weighted:
+                    loose_weights[free[row]] = weights[edge]
+                free[row] += 1
+    ordered = np.empty(entries, dtype=np.uint32)
+    ordered_weights = np.empty(len(loose_weights), dtype=np.float32)
+    free[:] = starts[:-1]
+    for node in range(n):
+        for at in range(starts[node], starts[node + 1]):
+            row = loose[at] >> 1
+            ordered[free[row]] = 2 * node + 1 - (loose[at] & 1)
+            if weighted:
+                ordered_weights[free[row]] = loose_weights[at]
+            free[row] += 1
+    # Repeats stand side by side now. They are moved to the front, each pair merged into one entry.
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    duplicates, two_way, kept, at = 0, 0, 0, 0
+    for node in range(n):
+        while at < starts[node + 1]:
+            neighbour = ordered[at] >> 1
+            forward, backward, total = 0, 0, 0.0
+            while at < starts[node + 1] and ordered[at] >> 1 == neighbour:
+                forward += ordered[at] & 1
+                backward += 1 - (ordered[at] & 1)
+                if weighted:
+                    total += ordered_weights[at]
+                at += 1
+            if node < neighbour:  # every pair is met twice
+                duplicates += max(forward - 1, 0) + max(backward - 1, 0)
+                two_way += forward > 0 and backward > 0
+            ordered[kept] = neighbour
+            if weighted:
+                ordered_weights[kept] = total
+            kept += 1
+        indptr[node + 1] = kept
+    counts = np.array([self_loops, duplicates, two_way])
+    return indptr, ordered[:kept].astype(np.int32), ordered_weights[:kept].copy() if weighted else weights, counts

@@ -3,9 +3,8 @@ r"""The unbiased PU risk (du Plessis, Niu & Sugiyama, NIPS 2014 and ICML 2015).
 With the prior :math:`\pi`, the risk of a classifier on positives and negatives can be written with labelled and
 unlabelled nodes alone, because the unlabelled ones are a mixture of both:
 
-.. math::
-    R = \underbrace{\pi \operatorname{mean}_L \ell(g)}_{R^+}
-      + \underbrace{\operatorname{mean}_U \ell(-g) - \pi \operatorname{mean}_L \ell(-g)}_{R^-}
+.. math:: R = R^+ + R^-, \qquad R^+ = \pi \operatorname{mean}_L \ell(g), \qquad
+    R^- = \operatorname{mean}_U \ell(-g) - \pi \operatorname{mean}_L \ell(-g)
 
 :math:`R^-` stands for the negatives' share of the risk, but nothing keeps it from falling below zero.
 """

@@ -16,6 +16,7 @@ from pugnn.methods.nnpu import NNPU
 from pugnn.methods.pu_gnn import PUGNN
 from pugnn.methods.upu import UPU
 
+#: Every method by its name on the command line.
 METHODS: dict[str, type[Method]] = {
     method.name: method for method in (PUGNN, Naive, UPU, NNPU, DistPU, LSDAN, GRAB, LabelPropagation)
 }

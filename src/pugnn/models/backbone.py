@@ -15,7 +15,7 @@ from pugnn.models.sparse import SparseMatrix
 class Output(NamedTuple):
     """What a backbone says of each node.
 
-    Args:
+    Attributes:
         embedding: the representation *z* **before** any ReLU, shape ``(N, d)``. (A ReLU would make all
             products of two embeddings non-negative and every similarity at least one half.)
         logit: log-odds of being positive, shape ``(N,)``.

@@ -16,6 +16,7 @@ from pugnn.models.lsdan import LSDAN
 from pugnn.models.mlp import MLP
 from pugnn.models.sage import GraphSAGE
 
+#: Every backbone by its name on the command line.
 BACKBONES: dict[str, Callable[..., Backbone]] = {
     "gcn": GCN,
     "gcn-linear": partial(GCN, linear_head=True),

@@ -12,15 +12,13 @@ anew at every step, or computed exactly from all non-neighbours. Gradients reach
 
 The sums have several forms that compute the same, chosen by device:
 
-======================= ================================ =========================================
-form                    where                            file
-======================= ================================ =========================================
-sampled, definition     anywhere, slow, much memory      here, :func:`structural_sums_reference`
-sampled, fused          CPU                              ``structural_cpu.py`` (numba)
-sampled, fused          CUDA with Triton                 ``structural_gpu.py``
-exact, by blocks        anywhere                         ``structural_exact.py``
-exact, fused            CUDA with Triton                 ``structural_gpu.py``
-======================= ================================ =========================================
+| form | where | file |
+|---|---|---|
+| sampled, definition | anywhere, slow, much memory | here, :func:`structural_sums_reference` |
+| sampled, fused | CPU | ``structural_cpu.py`` (numba) |
+| sampled, fused | CUDA with Triton | ``structural_gpu.py`` |
+| exact, by blocks | anywhere | ``structural_exact.py`` |
+| exact, fused | CUDA with Triton | ``structural_gpu.py`` |
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ import math
 import platform
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,17 @@ from pugnn.data import PUBenchmark, PUTask
 from pugnn.errors import PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.files import replacing
-from pugnn.graph import graph_statistics, hop_distances
+from pugnn.graph import graph_statistics, nearest_sources
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, roc_auc
 from pugnn.runs.folder import RunFolder
-from pugnn.runs.writers import plot_log, write_log, write_scores
+from pugnn.runs.report import ReportContent, write_report
+from pugnn.runs.writers import plot_log, score_table, write_log, write_scores
+
+if TYPE_CHECKING:
+    from pugnn.checkup import CheckUp
 
 NO_PICTURE = "training.png is left out, because matplotlib is not installed. To get it: pip install 'pugnn[plot]'"
+NO_PARQUET = "scores.parquet is left out, because duckdb is not installed. To get it: pip install duckdb"
 
 
 @dataclass(frozen=True)
@@ -45,17 +50,25 @@ def train_into_folder(
     task: PUTask,
     folder: RunFolder,
     *,
-    source: dict[str, Any],
+    options: dict[str, Any],
+    check_up: CheckUp,
+    notes: Sequence[str] = (),
+    recipe: Sequence[dict[str, Any]] = (),
     truth: PUBenchmark | None = None,
+    class_of_node: list[str] | None = None,
 ) -> Run:
-    """Train, score every node and write scores, model, log, picture and ``run.json``.
+    """Train, score every node and write scores, report, model, log, picture and ``run.json``.
 
     Args:
         estimator: not fitted yet.
         task: the graph and its known positives.
         folder: where to put it all; it stays partial, with a checkpoint, if the run is stopped.
-        source: where the data came from, for ``run.json``.
+        options: where the data came from, as options of the command line.
+        check_up: what was found before training.
+        notes: what was repaired in the data.
+        recipe: how attributes became features, see :meth:`pugnn.tables.Recipe.describe`.
         truth: the benchmark that the task was drawn from, for metrics after training.
+        class_of_node: true class of each node, for the report.
     """
     started = time.perf_counter()
     try:
@@ -64,28 +77,43 @@ def train_into_folder(
             estimator.fit(task.graph, _mask(task), unlabelled=task.unlabelled, checkpoint=folder.checkpoint)
         trained = time.perf_counter()
         scores = estimator.predict_proba()[:, 1]
-        distances = hop_distances(task.graph, task.labelled)
-        write_scores(
-            folder.partial / "scores.csv",
-            task.graph.ids,
-            scores,
-            (scores >= estimator.threshold_).astype(np.int64),
-            known=_mask(task),
-            distances=distances,
-        )
+        distances, nearest = nearest_sources(task.graph, task.labelled)
+        table = score_table(task.graph, scores, estimator.threshold_, task.labelled)
+        with _noted_warnings(noted):
+            write_scores(folder.partial / "scores.csv", table)
+            try:
+                write_scores(folder.partial / "scores.parquet", table)
+            except ImportError:
+                warnings.warn(NO_PARQUET, PugnnWarning, stacklevel=2)
         estimator.save(folder.partial / "model.safetensors")
         if estimator.log_:  # label propagation trains nothing
             write_log(folder.partial / "log.csv", estimator.log_)
             if not plot_log(folder.partial / "training.png", estimator.log_):
                 with _noted_warnings(noted):
                     warnings.warn(NO_PICTURE, PugnnWarning, stacklevel=2)
-        record = _record(estimator, task, source)
+        record = _record(estimator, task, options)
+        record |= {"notes": list(notes), "recipe": list(recipe), "check_up": check_up.to_plain()}
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
         record["warnings"] = noted
         record["seconds"] = {
             "training": round(trained - started, 3),
             "total": round(time.perf_counter() - started, 3),
         }
+        write_report(
+            folder.partial / "report.html",
+            ReportContent(
+                record=record,
+                log=estimator.log_,
+                task=task,
+                scores=scores,
+                distances=distances,
+                nearest=nearest,
+                threshold=estimator.threshold_,
+                check_up=check_up,
+                truth=truth,
+                class_of_node=class_of_node,
+            ),
+        )
         with replacing(folder.partial / "run.json") as temporary:
             temporary.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         folder.finish()
@@ -134,14 +162,18 @@ def _mask(task: PUTask) -> NDArray[np.bool_]:
     return mask
 
 
-def _record(estimator: PUNodeClassifier, task: PUTask, source: dict[str, Any]) -> dict[str, Any]:
+def _record(estimator: PUNodeClassifier, task: PUTask, options: dict[str, Any]) -> dict[str, Any]:
+    method, parameters = dict(estimator.settings_["method"]), dict(estimator.settings_["parameters"])
+    parameters.pop("progress")
+    settings = {"method": method.pop("name"), **method, **parameters}
     return {
         "pugnn": version("pugnn"),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "data": {**source, **asdict(graph_statistics(task.graph)), "cleaning": asdict(task.graph.cleaning)},
+        # Everything that decides the run, under the names of the command line: with it, `--config` repeats the run.
+        "options": {**options, **{name: value for name, value in settings.items() if value is not None}},
+        "data": {**asdict(graph_statistics(task.graph)), "cleaning": asdict(task.graph.cleaning)},
         "labelled": len(task.labelled),
         "unlabelled": len(task.unlabelled),
-        **estimator.settings_,
         "threshold": estimator.threshold_,
         "prior": estimator.prior_,
         "versions": {

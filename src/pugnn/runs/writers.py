@@ -3,43 +3,83 @@
 from __future__ import annotations
 
 import csv
+import re
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, PugnnWarning, shorten
 from pugnn.files import replacing
-from pugnn.graph import UNREACHABLE
+from pugnn.graph import UNREACHABLE, Graph, nearest_sources
+
+#: Text that a spreadsheet would run: it begins like a formula and is not a plain number.
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d+([.,]\d+)?$)")
+
+#: A table by columns; a masked entry is empty.
+Table = dict[str, NDArray[Any]]
 
 
-def write_scores(
-    path: Path,
-    ids: NDArray[Any],
+def score_table(
+    graph: Graph,
     scores: NDArray[np.float64],
-    decisions: NDArray[np.int64],
-    *,
-    known: NDArray[np.bool_] | None = None,
-    distances: NDArray[np.int32] | None = None,
-) -> None:
-    """Write one line per node, best first: id, score, decision, rank and, where there are, known and distance.
+    threshold: float,
+    labelled: NDArray[np.int64] | None = None,
+) -> Table:
+    """One line per node, best first: id, score, decision and rank.
 
-    ``known`` marks the known positives; ``distance`` is the number of hops to the nearest of them, empty
-    where none can be reached.
+    Where the known positives are given: whether the node is one, the number of hops to the nearest of them and its id,
+    both empty where none can be reached.
     """
     order = np.argsort(-scores, kind="stable")
-    columns: dict[str, list[Any]] = {
-        "id": ids[order].tolist(),
-        "score": [repr(float(score)) for score in scores[order]],
-        "decision": decisions[order].tolist(),
-        "rank": list(range(1, len(order) + 1)),
+    table: Table = {
+        "id": graph.ids[order],
+        "score": scores[order],
+        "decision": (scores >= threshold).astype(np.int64)[order],
+        "rank": np.arange(1, len(order) + 1),
     }
-    if known is not None:
-        columns["known"] = known[order].astype(int).tolist()
-    if distances is not None:
-        columns["distance"] = ["" if hops == UNREACHABLE else int(hops) for hops in distances[order]]
+    if labelled is not None:
+        distances, nearest = (values[order] for values in nearest_sources(graph, labelled))
+        unreachable = distances == UNREACHABLE
+        table["known"] = (distances == 0).astype(np.int64)
+        table["distance"] = np.ma.masked_array(distances, unreachable)
+        table["nearest"] = np.ma.masked_array(graph.ids[nearest], unreachable)
+    return table
+
+
+def write_scores(path: Path, table: Table) -> None:
+    """Write the table as Parquet where the name ends so, which keeps the type of the ids, and as CSV otherwise.
+
+    Spreadsheets run what begins like a formula, whatever stands around it; in CSV a ``'`` before it makes it text.
+    """
+    if path.suffix == ".parquet":
+        from pugnn.tables import write_parquet
+
+        write_parquet(path, table)
+        return
+    formulas = list(filter(_is_formula, table["id"].tolist()))
+    if formulas:
+        warnings.warn(
+            f"{len(formulas):,} ids begin like a formula of a spreadsheet ({shorten(formulas, 2)}); in {path.name} a ' "
+            "stands before them, in a Parquet file they are as they were",
+            PugnnWarning,
+            stacklevel=2,
+        )
+    columns = {name: _cells(values) for name, values in table.items()}
     _write_csv(path, list(columns), zip(*columns.values(), strict=True))
+
+
+def _cells(values: NDArray[Any]) -> list[Any]:
+    if values.dtype.kind == "f":
+        return list(map(repr, values.tolist()))  # to the last bit
+    listed = values.tolist()  # masked entries come out as None, which is written as an empty cell
+    return [f"'{value}" if _is_formula(value) else value for value in listed]
+
+
+def _is_formula(value: Any) -> bool:
+    return isinstance(value, str) and _FORMULA.match(value) is not None
 
 
 def write_log(path: Path, log: list[dict[str, float]]) -> None:

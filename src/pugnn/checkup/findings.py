@@ -1,0 +1,304 @@
+"""What was found, in words for someone who knows the data and not the method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from pugnn.checkup.homophily import Homophily
+from pugnn.checkup.rings import SATURATED, TINY, Rings
+from pugnn.checkup.sampling import FEWEST, DegreeCheck, Sampling
+from pugnn.checkup.sizes import Reach
+from pugnn.graph import GraphStatistics
+
+Level = Literal["good", "note", "warning"]
+Topic = Literal["size", "homophily", "rings", "sampling"]
+
+#: Known positives below which results differ much from one set of known positives to the next.
+FEW_KNOWN = 20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was found.
+
+    Args:
+        topic: what it is about.
+        level: ``"good"``, ``"note"`` (worth knowing) or ``"warning"`` (results may suffer).
+        title: the verdict in a few words.
+        text: what was seen, and what follows from it.
+        remedy: what to do about it; empty where there is nothing to be done.
+    """
+
+    topic: Topic
+    level: Level
+    title: str
+    text: str
+    remedy: str = ""
+
+
+def find(
+    statistics: GraphStatistics, reach: Reach, homophily: Homophily, rings: Rings, sampling: Sampling
+) -> tuple[Finding, ...]:
+    """All findings, topic by topic."""
+    return (
+        *_about_size(statistics, reach),
+        _about_homophily(homophily),
+        _about_rings(rings, reach),
+        *_about_sampling(sampling, reach),
+    )
+
+
+def chance_in_words(p_value: float) -> str:
+    """A p-value as one would tell it.
+
+    Example:
+        >>> chance_in_words(0.001)
+        'chance alone gives that in 1 of 1,000 shuffles or fewer'
+        >>> chance_in_words(0.034)
+        'chance alone gives that in 34 of 1,000 shuffles'
+        >>> chance_in_words(0.4)
+        'chance alone gives that in 40 of 100 shuffles'
+    """
+    if p_value <= 0.001:
+        return "chance alone gives that in 1 of 1,000 shuffles or fewer"
+    if p_value < 0.1:
+        return f"chance alone gives that in {round(1000 * p_value)} of 1,000 shuffles"
+    return f"chance alone gives that in {round(100 * p_value)} of 100 shuffles"
+
+
+# ---------------------------------------------------------------------- size
+
+
+def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
+    if reach.labelled < FEW_KNOWN:
+        yield Finding(
+            "size",
+            "warning" if reach.labelled < FEWEST else "note",
+            f"Few known positives ({reach.labelled:,})",
+            "With so few, which ones happen to be known decides much of the result: on data with known truth, quality "
+            "moved by 5 to 15 points from one set of known positives to the next.",
+            "Every further known positive helps; 20 to 30 make results steady.",
+        )
+    if reach.isolated_labelled:
+        share = reach.isolated_labelled / reach.labelled
+        yield Finding(
+            "size",
+            "warning" if share > 0.2 else "note",
+            f"{reach.isolated_labelled:,} of {reach.labelled:,} known positives have no links",
+            "They teach what positives look like, but nothing about their surroundings.",
+            "If their links were lost on the way (ids written differently in the two files?), bring them back.",
+        )
+    if reach.unreachable:
+        share = reach.unreachable / max(reach.unlabelled, 1)
+        yield Finding(
+            "size",
+            "warning" if share > 0.2 else "note",
+            f"{reach.unreachable:,} unlabelled nodes ({100 * share:.0f} %) cannot be reached from any known positive",
+            f"The graph has {statistics.components:,} separate parts, and {reach.components_with_labelled:,} of them "
+            "hold a known positive. Nodes in the other parts count as far away, and are judged by their features "
+            "alone.",
+            "Where such a part matters, name at least one positive in it.",
+        )
+
+
+# ---------------------------------------------------------------------- homophily
+
+
+def _about_homophily(found: Homophily) -> Finding:
+    chance = chance_in_words(found.p_value)
+    if found.verdict == "together":
+        return Finding(
+            "homophily",
+            "good",
+            "Positives keep together",
+            f"{_evidence(found)}; {chance}. (If known positives were found by following links, that would look the "
+            "same.)",
+        )
+    if found.verdict == "weak":
+        return Finding(
+            "homophily",
+            "note",
+            "Positives keep together, but only weakly",
+            f"{_evidence(found)}; {chance}. It is no accident, but a neighbour of a positive is only a little more "
+            "likely to be positive than any other node.",
+            "Compare with a model that sees no links (--backbone mlp).",
+        )
+    if found.verdict == "too few":
+        return Finding(
+            "homophily",
+            "note",
+            "Too few links to tell whether positives keep together",
+            f"{_links(found)}. {_visible(found)}",
+            "More known positives would show it. Until then, compare with a model that sees no links (--backbone mlp).",
+        )
+    if found.verdict == "apart":
+        return Finding(
+            "homophily",
+            "warning",
+            "Positives avoid each other",
+            f"{_lift(found)}; chance alone gives so few in {round(1000 * found.p_apart)} of 1,000 shuffles. Methods "
+            "that let neighbours vote are led astray.",
+            "Use a model that sees no links (--backbone mlp), or one that keeps a node apart from its neighbours "
+            "(--backbone sage).",
+        )
+    return Finding(
+        "homophily",
+        "warning",
+        "No sign that positives keep together",
+        f"{_lift(found)}; {chance}. A clear tendency would have shown. Methods that let neighbours vote may be led "
+        "astray.",
+        "Use a model that sees no links (--backbone mlp), and keep what works better on positives that you hold back.",
+    )
+
+
+def _lift(found: Homophily) -> str:
+    if found.lift is None:
+        return "Random nodes with as many links are never linked to each other, nor share neighbours"
+    return (
+        f"Known positives are linked, or share neighbours, {found.lift:.1f} times as often as random nodes with as "
+        "many links"
+    )
+
+
+def _links(found: Homophily) -> str:
+    if found.links < 2:
+        return f"{'One link joins' if found.links else 'No link joins'} two of the {found.known:,} known positives"
+    return f"{found.links:,} links join two of the {found.known:,} known positives"
+
+
+def _evidence(found: Homophily) -> str:
+    """What speaks for togetherness: the more surprising of the two looks, and the lift where it can be trusted."""
+    if found.p_neighbours is None or found.p_links <= found.p_neighbours:
+        return _lift(found)
+    seen = "The nodes around a known positive resemble other known positives more than the nodes around random ones do"
+    return (
+        f"{_lift(found)}, and the nodes around them resemble other known positives" if found.verdict == "weak" else seen
+    )
+
+
+def _visible(found: Homophily) -> str:
+    if found.visible_lift is None:
+        return "With so few of them, even strong togetherness would not show."
+    return (
+        f"With so few, they would have to be linked, or share neighbours, {found.visible_lift:.1f} times as often as "
+        "random nodes before that could be told from chance."
+    )
+
+
+# ---------------------------------------------------------------------- rings
+
+
+def _about_rings(rings: Rings, reach: Reach) -> Finding:
+    first = next((ring for ring in rings.rings if ring.distance == 1), None)
+    nearest = 0.0 if first is None else first.share_within
+    linked = reach.unlabelled - reach.unreachable
+    if nearest > SATURATED:
+        return Finding(
+            "rings",
+            "warning",
+            "Nearly every node is a neighbour of a known positive",
+            f"{100 * nearest:.0f} % of the unlabelled nodes are linked to a known positive, so distance says nothing.",
+            "Use a method that does without distances (--method dist-pu --prior SHARE).",
+        )
+    if rings.near_share < TINY:
+        return Finding(
+            "rings",
+            "warning",
+            "Hardly any node is near a known positive",
+            f"Even {rings.delta} hops reach only {100 * rings.near_share:.1f} % of the unlabelled nodes"
+            + (f", and {linked:,} can be reached at all." if linked < reach.unlabelled else "."),
+            "Name positives in other places of the graph, or use a method that does without distances "
+            "(--method dist-pu --prior SHARE).",
+        )
+    text = f"With δ = {rings.delta}, {100 * rings.near_share:.0f} % of the unlabelled nodes are near."
+    if rings.saturated_from is not None:
+        text += f" From δ = {rings.saturated_from} on nearly all would be (more than {100 * SATURATED:.0f} %)."
+    return Finding("rings", "good", f"Distance separates the nodes: δ = {rings.delta}", text)
+
+
+# ---------------------------------------------------------------------- sampling
+
+_SCAR = (
+    "Training takes the known positives for a random sample of all positives; what is special about them is taken for "
+    "what is special about positives."
+)
+
+
+def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
+    if found.verdict == "too few":
+        yield Finding(
+            "sampling",
+            "note",
+            "Too few known positives to tell how they were picked",
+            f"At least {FEWEST} are needed to see whether they look like a random sample. {_SCAR}",
+            "Think about how they came to be known.",
+        )
+        return
+    if found.verdict == "random":
+        yield Finding(
+            "sampling",
+            "good",
+            "Known positives look like a random sample",
+            "By their number of links, the parts of the graph they lie in, and how close they are to each other, "
+            "nothing speaks against it. (Whole kinds of positives that nobody knows yet cannot be seen by any check.)",
+        )
+        return
+    if found.degree is not None and found.degree.bias is not None:
+        yield _about_degree(found.degree)
+    if found.component is not None and found.component.concentrated:
+        yield Finding(
+            "sampling",
+            "warning",
+            "Known positives lie in one part of the graph",
+            f"{100 * found.component.known_share:.0f} % of them are in one connected part that holds "
+            f"{100 * found.component.node_share:.0f} % of the nodes. {_SCAR} Positives elsewhere will be missed.",
+            "Name positives in other parts, if there are any.",
+        )
+    if found.links is not None and found.links.close:
+        yield Finding(
+            "sampling",
+            "warning",
+            "Known positives are each other's neighbours",
+            f"{100 * found.links.known_share:.0f} % of the neighbours of known positives are known positives. If these "
+            f"were a random sample, there could be no more than {found.links.implied_positives:,.0f} positives in all. "
+            "So either nearly all are known already, or they were found by following links. In the latter case "
+            "positives that live elsewhere will be missed.",
+            "If they were found by following links, name positives that were found in another way.",
+        )
+    if found.features is not None and found.features.close:
+        yield Finding(
+            "sampling",
+            "warning",
+            "Known positives are all alike",
+            f"Among the nodes that resemble a known positive most, {100 * found.features.known_share:.0f} % are known. "
+            "If these were a random sample, there could be no more than "
+            f"{max(found.features.implied_positives, reach.labelled):,.0f} positives in all. So either nearly all are "
+            "known already, or one kind was picked. In the latter case other kinds will be missed.",
+            "Name positives of other kinds, if there are any.",
+        )
+
+
+def _about_degree(found: DegreeCheck) -> Finding:
+    many = found.bias == "many"
+    share = found.more_links if many else 1 - found.more_links
+    others = "likely positives (their neighbours)" if found.compared_with == "likely positives" else "other nodes"
+    text = (
+        f"In {100 * share:.0f} of 100 comparisons a known positive has {'more' if many else 'fewer'} links than "
+        f"{'one of the ' if found.compared_with == 'likely positives' else 'one of all '}{others}. {_SCAR} "
+    )
+    text += (
+        "Scores will favour well-linked nodes, and positives with few links will be missed."
+        if many
+        else "Scores will favour nodes with few links, and well-linked positives will be missed."
+    )
+    if found.compared_with == "all nodes":
+        text += " (It may also be the nature of positives here; the known ones alone cannot tell.)"
+    return Finding(
+        "sampling",
+        "warning",
+        f"Known positives have unusually {'many' if many else 'few'} links",
+        text,
+        f"Name some positives with {'few' if many else 'many'} links, even if they are harder to find.",
+    )

@@ -1,0 +1,89 @@
+"""How many nodes lie at each distance from the known positives, and which δ follows from that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.data import PUBenchmark, PUTask
+from pugnn.graph import UNREACHABLE, hop_distances
+
+#: δ is the largest whose near set holds no more than this share of the unlabelled nodes. With PU-GNN's fixed shares of
+#: 0.6 near and 0.3 far, macro-F1 on Cora, Citeseer and Pubmed is highest where the near set holds 30 to 50 %.
+NEAR_SHARE = 0.5
+
+#: A near set with more than this share of the unlabelled nodes is nearly everything.
+SATURATED = 0.8
+
+#: A near set with less than this share is next to nothing.
+TINY = 0.02
+
+#: Largest δ that is advised; none beyond was measured.
+LARGEST_DELTA = 5
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Unlabelled nodes at one distance, ``None`` where no path leads to a known positive.
+
+    Args:
+        distance: hops to the nearest known positive.
+        nodes: number of unlabelled nodes.
+        share_within: share of the unlabelled nodes at this distance or nearer.
+    """
+
+    distance: int | None
+    nodes: int
+    share_within: float
+
+
+@dataclass(frozen=True)
+class Rings:
+    """All rings, nearest first, and the δ that they advise.
+
+    Args:
+        rings: one for each distance that occurs.
+        delta: advised δ.
+        near_share: share of the unlabelled nodes that this δ makes near.
+        saturated_from: the smallest δ whose near set is nearly everything, ``None`` where there is none.
+    """
+
+    rings: tuple[Ring, ...]
+    delta: int
+    near_share: float
+    saturated_from: int | None
+
+
+def check_rings(task: PUTask) -> Rings:
+    """Count unlabelled nodes by distance and choose δ."""
+    rings = tuple(Ring(hops, len(members), share) for hops, members, share in _members(task))
+    near = {delta: _share_within(rings, delta) for delta in range(1, LARGEST_DELTA + 1)}
+    delta = max((delta for delta, share in near.items() if share <= NEAR_SHARE), default=1)
+    # Where a step takes in nobody, the smaller δ says the same.
+    delta = min(smaller for smaller, share in near.items() if share == near[delta])
+    full = [ring.distance for ring in rings if ring.distance is not None and ring.share_within > SATURATED]
+    return Rings(rings, delta, near[delta], min(full, default=None))
+
+
+def true_share_of_rings(benchmark: PUBenchmark) -> tuple[float, ...]:
+    """Share of true positives in each ring of :func:`check_rings`, for data whose truth is known."""
+    return tuple(float(benchmark.positive[members].mean()) for _, members, _ in _members(benchmark.task))
+
+
+def _members(task: PUTask) -> list[tuple[int | None, NDArray[np.int64], float]]:
+    distance = hop_distances(task.graph, task.labelled)[task.unlabelled]
+    return [
+        (
+            None if hops == UNREACHABLE else int(hops),
+            task.unlabelled[distance == hops],
+            float((distance <= hops).mean()),
+        )
+        for hops in np.unique(distance)
+    ]
+
+
+def _share_within(rings: tuple[Ring, ...], delta: int) -> float:
+    within = [ring.share_within for ring in rings if ring.distance is not None and ring.distance <= delta]
+    return within[-1] if within else 0.0

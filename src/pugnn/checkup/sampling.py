@@ -1,0 +1,263 @@
+r"""Do the known positives look like a random sample of all positives?
+
+Methods for positive and unlabelled nodes take them for one. The positives that are not known cannot be looked at, and
+positives may differ from other nodes by nature; so each check says what it compares with, and how far a class may
+differ by nature before it speaks up.
+
+* **Degree.** Where positives keep together, the neighbours of known positives are mostly positive, and a neighbour
+  that counts one over its number of links stands for the positives at large: a node j is met :math:`\sum_{i \in L}
+  A_{ij} / d_j` times, which for a random sample is, in the mean, proportional to the share of positives among its
+  neighbours. Elsewhere the only comparison is with everyone, and only a difference larger than classes commonly have
+  counts.
+* **Component.** The connected part with most known positives, beside its share of all nodes.
+* **Links and features.** If the known positives are a share c of all positives, drawn at random, then c of the
+  positives around a known positive are known, and so at most c of all nodes there. A known share s among the neighbours
+  of the known, or among the nodes that resemble them most, therefore means at most :math:`n_L / s` positives in
+  all. Where that is hardly more than are known, either nearly all positives are known already, or the known ones were
+  picked from one corner, or by following links.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import erfc, sqrt
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from pugnn.checkup.resemblance import Directions
+from pugnn.data import PUTask
+from pugnn.graph import Graph
+
+#: Fewer known positives say nothing about how they were picked.
+FEWEST = 10
+
+#: Known positives that are compared, one by one, with others.
+MOST_KNOWN = 500
+
+#: Nodes with many links are easily known, so that this side is watched more closely than the other.
+LEVEL_MANY, LEVEL_FEW = 0.05, 0.01
+
+#: Level of the component check.
+LEVEL_COMPONENT = 0.01
+
+#: How far the chance of having more links may be from one half by nature: against likely positives, and against all.
+#: Over nine data sets the largest differences are 0.02 and 0.10.
+MARGIN_LIKELY, MARGIN_ALL = 0.03, 0.1
+
+#: Odds of lying in one component, against those of any node, that a class may have by nature.
+MARGIN_ODDS = 2.0
+
+#: Known positives that would be this many times fewer than all positives, or less often, are a close group.
+CLOSE = 4.0
+
+#: The how-manieth most alike known positive marks how far one has to look around a known positive.
+NEAREST = 3
+
+#: Unlabelled nodes that known positives are compared with by features.
+OTHERS = 50_000
+
+#: Links between known positives below which nothing follows from them.
+FEWEST_LINKS = 5
+
+
+@dataclass(frozen=True)
+class DegreeCheck:
+    """Number of links of the known positives, beside that of others.
+
+    Args:
+        compared_with: ``"likely positives"`` or ``"all nodes"``.
+        more_links: chance that a known positive has more links than one of those, ties counting half.
+        margin: how far that may be from one half by nature.
+        p_value: how likely a random sample of such a class gives a chance as far from one half.
+        bias: ``"many"`` or ``"few"`` links, or ``None``.
+    """
+
+    compared_with: Literal["likely positives", "all nodes"]
+    more_links: float
+    margin: float
+    p_value: float
+    bias: Literal["many", "few"] | None
+
+
+@dataclass(frozen=True)
+class ComponentCheck:
+    """The connected part with most known positives: its share of these, and of all nodes."""
+
+    known_share: float
+    node_share: float
+    p_value: float
+    concentrated: bool
+
+
+@dataclass(frozen=True)
+class ClosenessCheck:
+    """How close known positives are to each other, by links or by features.
+
+    Args:
+        known_share: share of known ones among the nodes next to a known positive.
+        implied_positives: most positives that there can be in all if the known ones are a random sample.
+        close: whether that is hardly more than are known.
+    """
+
+    known_share: float
+    implied_positives: float
+    close: bool
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What speaks for and against a random sample; checks that cannot be made are ``None``."""
+
+    verdict: Literal["random", "not random", "too few"]
+    degree: DegreeCheck | None
+    component: ComponentCheck | None
+    links: ClosenessCheck | None
+    features: ClosenessCheck | None
+
+
+def check_sampling(
+    task: PUTask,
+    component: NDArray[np.int32],
+    directions: Directions | None,
+    rng: np.random.Generator,
+    *,
+    together: bool,
+) -> Sampling:
+    """Look for signs that the known positives are no random sample of the positives.
+
+    Args:
+        task: graph and known positives.
+        component: connected part of each node.
+        directions: features, if there are any.
+        rng: decides which nodes are looked at where there are very many.
+        together: whether positives keep together, so that neighbours of known positives are likely positives.
+    """
+    if len(task.labelled) < FEWEST:
+        return Sampling("too few", None, None, None, None)
+    known = np.sort(rng.choice(task.labelled, min(len(task.labelled), MOST_KNOWN), replace=False))
+    degree = _against_likely(task.graph, known) if together else _against_all(task.graph, known)
+    parts = _check_component(component, task.labelled)
+    links = check_links(task.graph, task.labelled)
+    features = None if directions is None else check_features(task, known, directions, rng)
+    signs = (
+        degree is not None and degree.bias is not None,
+        parts is not None and parts.concentrated,
+        links is not None and links.close,
+        features is not None and features.close,
+    )
+    return Sampling("not random" if any(signs) else "random", degree, parts, links, features)
+
+
+# ---------------------------------------------------------------------- degree
+
+
+def _against_all(graph: Graph, known: NDArray[np.int64]) -> DegreeCheck:
+    degrees = np.sort(graph.degrees)
+    own = graph.degrees[known]
+    # Share of all nodes with fewer links, and half of those with as many.
+    below = (np.searchsorted(degrees, own) + np.searchsorted(degrees, own, side="right")) / (2 * len(degrees))
+    return _degree_check("all nodes", float(below.mean()), float(below.std(ddof=1)) / sqrt(len(own)), MARGIN_ALL)
+
+
+def _against_likely(graph: Graph, known: NDArray[np.int64]) -> DegreeCheck | None:
+    linked = known[graph.degrees[known] > 0]  # nodes without links are nobody's neighbours
+    if len(linked) < FEWEST:
+        return None
+    chance, error = more_links_than_neighbours(graph, linked)
+    return _degree_check("likely positives", chance, error, MARGIN_LIKELY)
+
+
+def more_links_than_neighbours(graph: Graph, known: NDArray[np.int64]) -> tuple[float, float]:
+    r"""Chance that a known positive has more links than the neighbours of the others, and its standard error.
+
+    .. math:: \frac{\sum_{i \ne k} \sum_{j \in N(k)} [d_i > d_j] / d_j}{\sum_{i \ne k} \sum_{j \in N(k)} 1 / d_j}
+
+    with ties counting half; i and k run over the known positives, all of which have links. The error is that of the
+    jackknife.
+    """
+    values, code = np.unique(graph.degrees, return_inverse=True)
+    count = len(known)
+    neighbours = np.concatenate([graph.neighbours(int(node)) for node in known])
+    owner = np.repeat(np.arange(count), graph.degrees[known])
+    weight = 1 / graph.degrees[neighbours]
+    # One row per known positive: the weight of its neighbours by their degree, then of those below each degree.
+    table = sp.csr_array((weight, (owner, code[neighbours])), shape=(count, len(values))).toarray()
+    below = np.cumsum(table, axis=1) - table / 2
+    wins = below[:, code[known]].T  # entry (i, k)
+    total = np.broadcast_to(table.sum(axis=1), wins.shape).copy()
+    np.fill_diagonal(wins, 0)
+    np.fill_diagonal(total, 0)
+    chance = wins.sum() / total.sum()
+    without = (wins.sum() - wins.sum(axis=0) - wins.sum(axis=1)) / (total.sum() - total.sum(axis=0) - total.sum(axis=1))
+    error = sqrt((count - 1) / count * float(((without - without.mean()) ** 2).sum()))
+    return float(chance), error
+
+
+def _degree_check(
+    compared_with: Literal["likely positives", "all nodes"], chance: float, error: float, margin: float
+) -> DegreeCheck:
+    excess = abs(chance - 0.5) - margin
+    # One-sided; without any spread (all degrees are the same) nothing speaks against chance.
+    p_value = erfc(excess / error / sqrt(2)) / 2 if error > 0 else 1.0
+    bias: Literal["many", "few"] | None = None
+    if chance > 0.5 and p_value <= LEVEL_MANY:
+        bias = "many"
+    elif chance < 0.5 and p_value <= LEVEL_FEW:
+        bias = "few"
+    return DegreeCheck(compared_with, chance, margin, p_value, bias)
+
+
+# ---------------------------------------------------------------------- component, links, features
+
+
+def _check_component(component: NDArray[np.int32], labelled: NDArray[np.int64]) -> ComponentCheck | None:
+    sizes = np.bincount(component)
+    if len(sizes) < 2:
+        return None
+    held = np.bincount(component[labelled], minlength=len(sizes))
+    most = int(held.argmax())
+    share = sizes[most] / sizes.sum()
+    odds = MARGIN_ODDS * share / (1 - share)
+    by_nature = odds / (1 + odds)
+    p_value = float(binom.sf(held[most] - 1, len(labelled), by_nature))
+    return ComponentCheck(float(held[most] / len(labelled)), float(share), p_value, p_value <= LEVEL_COMPONENT)
+
+
+def check_links(graph: Graph, labelled: NDArray[np.int64]) -> ClosenessCheck | None:
+    """How many of the neighbours of known positives are known."""
+    known = np.zeros(graph.num_nodes, dtype=np.bool_)
+    known[labelled] = True
+    neighbours = graph.indices[known[graph.sources]]
+    to_known = int(known[neighbours].sum())
+    if to_known < 2 * FEWEST_LINKS:
+        return None
+    return _closeness(to_known / len(neighbours), len(labelled))
+
+
+def check_features(
+    task: PUTask, known: NDArray[np.int64], directions: Directions, rng: np.random.Generator
+) -> ClosenessCheck:
+    """How many unlabelled nodes are more like a known positive than the third of the other known ones is."""
+    others = task.unlabelled
+    if len(others) > OTHERS:
+        others = np.sort(rng.choice(others, OTHERS, replace=False))
+    each_stands_for = len(task.unlabelled) / max(len(others), 1)
+    own = directions(known)
+    alike = own @ own.T
+    np.fill_diagonal(alike, -np.inf)
+    reach = np.sort(alike, axis=1)[:, -NEAREST]
+    closer = np.zeros(len(known))
+    for start in range(0, len(others), 4096):
+        closer += (own @ directions(others[start : start + 4096]).T > reach[:, None]).sum(axis=1)
+    # Only so many of the known are looked at, so that the third among them stands for more of all known ones.
+    nearest = NEAREST * len(task.labelled) / len(known)
+    share = float(np.median(nearest / (nearest + each_stands_for * closer)))
+    return _closeness(share, len(task.labelled))
+
+
+def _closeness(known_share: float, labelled: int) -> ClosenessCheck:
+    return ClosenessCheck(known_share, labelled / known_share, known_share * CLOSE > 1)

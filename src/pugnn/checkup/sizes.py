@@ -1,0 +1,96 @@
+"""How large the graph is, how its links are spread, and what the known positives can reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from pugnn.data import PUTask
+from pugnn.graph import Graph
+
+#: Shares of the nodes at which degrees are told.
+QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+
+#: How many of the nodes with most links are named.
+HUBS = 5
+
+
+@dataclass(frozen=True)
+class Hub:
+    """A node with many links; ``id`` is the user's own."""
+
+    id: Any
+    degree: int
+
+
+@dataclass(frozen=True)
+class Degrees:
+    """How many links nodes have.
+
+    Args:
+        quantiles: pairs (share of nodes, degree that this share does not exceed).
+        hubs: nodes with most links, most first.
+        top_share: share of all link ends that one node in a hundred, those with most links, hold.
+    """
+
+    quantiles: tuple[tuple[float, int], ...]
+    hubs: tuple[Hub, ...]
+    top_share: float
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Where the known positives lie.
+
+    Args:
+        labelled: number of known positives.
+        unlabelled: number of unlabelled nodes.
+        isolated_labelled: known positives without any link.
+        components_with_labelled: connected parts that hold a known positive.
+        unreachable: unlabelled nodes in parts that hold none; they have no distance.
+    """
+
+    labelled: int
+    unlabelled: int
+    isolated_labelled: int
+    components_with_labelled: int
+    unreachable: int
+
+
+def component_of_node(graph: Graph) -> NDArray[np.int32]:
+    """The number of the connected part that each node is in, shape ``(N,)``."""
+    component: NDArray[np.int32] = connected_components(graph.to_scipy(), directed=False)[1]
+    return component
+
+
+def degree_summary(graph: Graph) -> Degrees:
+    """Quantiles, hubs, and how unequal the nodes are."""
+    degrees = graph.degrees
+    if not len(degrees):
+        return Degrees((), (), 0.0)
+    values = np.quantile(degrees, QUANTILES, method="inverted_cdf")
+    # By degree, then by position, so that ties are named in the same order everywhere.
+    top = np.argsort(-degrees, kind="stable")[: max(HUBS, len(degrees) // 100)]
+    hubs = tuple(Hub(graph.ids.tolist()[node], int(degrees[node])) for node in top[:HUBS].tolist() if degrees[node])
+    held = int(degrees[top[: max(1, len(degrees) // 100)]].sum())
+    return Degrees(
+        quantiles=tuple((share, int(value)) for share, value in zip(QUANTILES, values, strict=True)),
+        hubs=hubs,
+        top_share=held / max(int(degrees.sum()), 1),
+    )
+
+
+def count_reach(task: PUTask, component: NDArray[np.int32]) -> Reach:
+    """Count known positives without links, and the unlabelled nodes that no path joins to a known positive."""
+    held = np.unique(component[task.labelled])
+    return Reach(
+        labelled=len(task.labelled),
+        unlabelled=len(task.unlabelled),
+        isolated_labelled=int((task.graph.degrees[task.labelled] == 0).sum()),
+        components_with_labelled=len(held),
+        unreachable=int((~np.isin(component[task.unlabelled], held)).sum()),
+    )

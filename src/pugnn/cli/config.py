@@ -1,0 +1,91 @@
+"""Options from a file: TOML written by a person, or the ``run.json`` of an earlier run."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import typer
+
+from pugnn.errors import PugnnError
+
+
+def use_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Make the options in a file the defaults of the command that is about to run."""
+    if path is not None:
+        context.default_map = _defaults(context, path, read_config(path))
+    return path
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Options by name. Those of a run are complete, so that it repeats even after a default has changed."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise PugnnError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise PugnnError(f"{path} is not a UTF-8 text file; a config is TOML, or the run.json of a run") from None
+    if path.suffix == ".json":
+        try:
+            options = json.loads(text)["options"]
+        except (ValueError, KeyError, TypeError):
+            raise PugnnError(f"{path} is not the run.json of a run: it holds no options") from None
+        if not isinstance(options, dict):
+            raise PugnnError(f"{path} is not the run.json of a run: its options are no table of names and values")
+        return options
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PugnnError(f"{path} is not right as TOML: {error}") from None
+
+
+def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """What a file says of the options of this command; those of other commands are theirs."""
+    program: Any = context.find_root().command
+    mine = _options(context.command)
+    others = {name for command in program.commands.values() for name in _options(command)}
+    kinds = get_type_hints(context.command.callback)
+    found: dict[str, Any] = {}
+    for key, value in options.items():
+        name = key.replace("-", "_")
+        if name == "config":
+            raise PugnnError(f"{path}: a config cannot name another config")
+        if name not in others:
+            near = get_close_matches(name, others, 1)
+            raise PugnnError(f"{path}: there is no option {key!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        if name in mine:
+            found[mine[name]] = _value(path, key, value, kinds[mine[name]])
+    return found
+
+
+def _options(command: Any) -> dict[str, str]:
+    """The names of a command's options as they stand on the command line, and in its function."""
+    # Typer has a click of its own in some versions and not in others, so commands are known by what they can do.
+    return {
+        name[2:].replace("-", "_"): option.name
+        for option in command.params
+        for name in option.opts
+        if name.startswith("--")
+    }
+
+
+def _value(path: Path, key: str, value: Any, hint: Any) -> Any:
+    """The value as the command would take it, or a complaint that names the file."""
+    kind = next(part for part in (*get_args(hint), hint) if part is not type(None))
+    if get_origin(kind) is list:
+        if isinstance(value, dict):  # [column] with one line per name
+            value = [f"{name}={each}" for name, each in value.items()]
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise PugnnError(f"{path}: {key} must be a table or a list of text; got {value!r}")
+        return value
+    allowed, words = {
+        bool: ((bool,), "true or false"),
+        int: ((int,), "a whole number"),
+        float: ((int, float), "a number"),
+    }.get(kind, ((str, int, float), "text"))  # a threshold is text or a number
+    if not isinstance(value, allowed) or (isinstance(value, bool) and kind is not bool):
+        raise PugnnError(f"{path}: {key} must be {words}; got {value!r}")
+    return value if kind in (bool, int, float) else str(value)

@@ -1,0 +1,121 @@
+"""Outlines of the charts. Words and numbers around them are HTML, so that they stay readable at every width."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.runs.report.content import ReportContent
+
+#: Bars of a histogram, and the size of the box that its outline is drawn in.
+BINS, HEIGHT = 50, 100
+
+#: Points of a curve; a longer log is thinned out.
+MOST_POINTS = 400
+
+#: Scores that span less than this have an axis of their own, not one from 0 to 1.
+NARROW = 0.25
+
+#: What the terms of the losses mean to somebody who does not know the method.
+TERMS = {
+    "labelled": "known positives that score too low",
+    "unlabelled": "the unlabelled nodes' scores",
+    "near": "near nodes: mean score against the expected share",
+    "far": "far nodes: mean score against the expected share",
+    "edges": "neighbours that look different",
+    "non_edges": "strangers that look alike",
+    "positive": "risk on the positives",
+    "negative": "risk on the negatives",
+    "entropy": "undecided scores",
+    "mixed_entropy": "undecided scores between nodes",
+    "mixup": "scores between nodes",
+    "total": "what training makes small",
+}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A line of a bar chart: its name, how many, and its share of the longest bar and of all, in percent."""
+
+    label: str
+    count: int
+    width: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One term over the epochs."""
+
+    name: str
+    meaning: str
+    path: str
+    zero: float
+    first: float
+    last: float
+
+
+def score_axis(content: ReportContent) -> tuple[float, float]:
+    """From where to where the histograms go."""
+    low, high = float(content.scores.min()), float(content.scores.max())
+    if high - low >= NARROW:
+        return 0.0, 1.0
+    margin = max((high - low) * 0.05, 1e-6)
+    return max(0.0, low - margin), min(1.0, high + margin)
+
+
+def histogram(scores: NDArray[np.float64], axis: tuple[float, float]) -> str:
+    """Outline of a histogram in a box of ``BINS`` × ``HEIGHT``; a bar of a single node is still seen."""
+    counts, _ = np.histogram(scores, bins=BINS, range=axis)
+    tallest = max(int(counts.max(initial=0)), 1)
+    tops = [HEIGHT - max(4.0, HEIGHT * count / tallest) if count else HEIGHT for count in counts.tolist()]
+    return f"M0,{HEIGHT}" + "".join(f"V{top:.1f}h1" for top in tops) + f"V{HEIGHT}Z"
+
+
+def bars(labels: Sequence[str], counts: Sequence[int]) -> list[Bar]:
+    """Lines of a bar chart."""
+    longest, total = max([*counts, 1]), max(sum(counts), 1)
+    return [
+        Bar(label, count, 100 * count / longest, 100 * count / total)
+        for label, count in zip(labels, counts, strict=True)
+    ]
+
+
+def degree_bars(content: ReportContent) -> list[tuple[Bar, Bar]]:
+    """Numbers of neighbours, in classes that double: all nodes, and the known positives."""
+    degrees = content.task.graph.degrees
+    edges = [0, 1, 2, 3]
+    while edges[-1] <= degrees.max(initial=0):
+        edges.append(2 * edges[-1] - 1)
+    labels = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(edges)]
+    everyone, known = (np.histogram(part, edges)[0].tolist() for part in (degrees, degrees[content.task.labelled]))
+    return list(zip(bars(labels, everyone), bars(labels, known), strict=True))
+
+
+def curves(log: Sequence[Mapping[str, float]]) -> list[Curve]:
+    """Every term of the loss, the total first."""
+    if not log:
+        return []
+    names = [name for name in log[0] if name not in ("epoch", "seconds")]
+    names.sort(key=lambda name: name != "total")
+    return [_curve(name, [float(record[name]) for record in log]) for name in names]
+
+
+def _curve(name: str, values: list[float]) -> Curve:
+    low, high = min(0.0, *values), max(0.0, *values)
+    span = (high - low) or 1.0
+    at = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).round().astype(int))
+    across = 100 / max(len(values) - 1, 1)
+    points = [f"{place * across:.2f},{HEIGHT * (high - values[place]) / span:.2f}" for place in at.tolist()]
+    return Curve(
+        name=name.replace("_", " "),
+        meaning=TERMS.get(name, ""),
+        path="M" + "L".join(points) + ("h100" if len(points) == 1 else ""),
+        zero=round(HEIGHT * high / span, 2),
+        first=values[0],
+        last=values[-1],
+    )

@@ -1,0 +1,129 @@
+"""What a report is made from, and the few views of it that all of its parts share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.data import PUBenchmark, PUTask
+from pugnn.graph import UNREACHABLE
+
+if TYPE_CHECKING:
+    from pugnn.checkup import CheckUp
+
+#: Rings that are shown one by one; what lies further out is put together.
+MOST_RINGS = 8
+
+
+@dataclass(frozen=True)
+class Ring:
+    """The nodes that are not known positives, at one distance from the nearest known one."""
+
+    label: str
+    members: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ReportContent:
+    """A finished run, as the report needs it. All arrays have one entry per node.
+
+    Args:
+        record: what ``run.json`` says.
+        log: every term of the loss at every epoch; empty where nothing was trained.
+        task: the graph and its known positives.
+        scores: score of each node.
+        distances: hops to the nearest known positive.
+        nearest: position of that one, ``NO_SOURCE`` where there is none.
+        threshold: score from which a node was decided positive.
+        check_up: what was found before training.
+        truth: the benchmark, where the truth is known.
+        class_of_node: true class of each node by name, where there are classes.
+    """
+
+    record: Mapping[str, Any]
+    log: Sequence[Mapping[str, float]]
+    task: PUTask
+    scores: NDArray[np.float64]
+    distances: NDArray[np.int32]
+    nearest: NDArray[np.int32]
+    threshold: float
+    check_up: CheckUp
+    truth: PUBenchmark | None = None
+    class_of_node: Sequence[str] | None = None
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Positions of all nodes, best first; the same order as in the table of scores."""
+        return np.argsort(-self.scores, kind="stable")
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Which nodes are known positives."""
+        mask = np.zeros(self.task.graph.num_nodes, dtype=bool)
+        mask[self.task.labelled] = True
+        return mask
+
+    @cached_property
+    def others(self) -> NDArray[np.int64]:
+        """Positions of the nodes that are not known positives, best first."""
+        return self.order[~self.known[self.order]]
+
+    @cached_property
+    def found(self) -> int:
+        """Number of those that reach the threshold."""
+        return int((self.scores[self.others] >= self.threshold).sum())
+
+    @cached_property
+    def rings(self) -> list[Ring]:
+        """The nodes that are not known positives, by distance; those that no known one reaches come last."""
+        hops = self.distances[self.others]
+        reached = [int(each) for each in np.unique(hops) if each != UNREACHABLE]
+        rings = [Ring(in_hops(each), self.others[hops == each]) for each in reached[:MOST_RINGS]]
+        if len(reached) > MOST_RINGS:
+            far = (hops > reached[MOST_RINGS - 1]) & (hops != UNREACHABLE)
+            rings.append(Ring(f"{reached[MOST_RINGS]} or more", self.others[far]))
+        unreached = self.others[hops == UNREACHABLE]
+        return [*rings, Ring("no path", unreached)] if len(unreached) else rings
+
+    @cached_property
+    def judged(self) -> NDArray[np.bool_]:
+        """Which nodes have a true class that is known."""
+        mask = np.zeros(self.task.graph.num_nodes, dtype=bool)
+        if self.truth is not None:
+            mask[:] = True
+            mask[self.truth.test] = False
+            mask[self.truth.scored] = True
+        return mask
+
+    def name(self, position: int) -> str:
+        """The id of a node, as it is shown."""
+        return shown(self.task.graph.ids[position])
+
+    @property
+    def title(self) -> str:
+        """What the data are called."""
+        options = self.record["options"]
+        return str(options.get("dataset") or Path(options.get("edges", "your graph")).name)
+
+
+def in_hops(hops: int) -> str:
+    """``1 hop``, ``2 hops``."""
+    return f"{hops} hop" if hops == 1 else f"{hops} hops"
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """A value as text that is short enough to show, without characters that draw nothing.
+
+    Example:
+        >>> shown("a" * 1_000_000, limit=12)
+        'aaaaaaaaaaa…'
+    """
+    text = str(value)
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in cut)

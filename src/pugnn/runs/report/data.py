@@ -1,0 +1,159 @@
+"""The numbers that the page works with: counts at every place of the slider, and the list of nodes."""
+
+from __future__ import annotations
+
+import json
+import math
+from base64 import b64encode
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.graph import NO_SOURCE, UNREACHABLE
+from pugnn.runs.report.content import ReportContent
+
+#: The list holds the best nodes up to this number, and only as many as this many bytes of ids allow.
+MOST_LISTED = 100_000
+MOST_BYTES_OF_IDS = 4_000_000
+
+#: An id of more characters than this is cut in the list.
+LONGEST_ID = 200
+
+
+def page_data(content: ReportContent) -> dict[str, Any]:
+    """All that the script of the page needs, in plain values."""
+    steps = slider_steps(content.scores[content.others], content.threshold)
+    return {
+        "steps": steps.tolist(),
+        "start": int(np.searchsorted(steps, content.threshold)),
+        "rings": [
+            {"nodes": len(ring.members), "reach": _reaching(content.scores[ring.members], steps)}
+            for ring in content.rings
+        ],
+        "known": {
+            "nodes": len(content.task.labelled),
+            "reach": _reaching(content.scores[content.task.labelled], steps),
+        },
+        "truth": _truth(content, steps),
+        "list": _list(content),
+    }
+
+
+def island(data: dict[str, Any]) -> str:
+    """Data as JSON that may stand inside a script element, whatever text it holds."""
+    return _safe(json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def slider_steps(scores: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
+    """Thresholds that the slider can stand at, ascending: the given one exactly, and short decimals.
+
+    Hundredths alone would be of no use where all scores lie close together. So there is a step for every hundredth of
+    the nodes too, and for 1, 2, 5, 10, 20, 50, … nodes.
+
+    Args:
+        scores: of the nodes that are decided on, best first, shape ``(n,)``.
+        threshold: the one that the run used.
+    """
+    count = len(scores)
+    wanted = {round(count * share / 100) for share in range(1, 100)}
+    wanted |= {digit * 10**power for power in range(len(str(count))) for digit in (1, 2, 5)}
+    between = [_short_between(scores[size - 1], scores[size]) for size in wanted if 0 < size < count]
+    hundredths = [step / 100 for step in range(101)]
+    return np.unique([*hundredths, *(step for step in between if step is not None), threshold])
+
+
+def _short_between(above: float, below: float) -> float | None:
+    """The decimal with the fewest digits that is at most ``above`` and more than ``below``; none between equals."""
+    if not above > below:
+        return None
+    for digits in range(2, 16):
+        short = math.floor(above * 10.0**digits) / 10.0**digits
+        if below < short <= above:
+            return short
+    return float(above)
+
+
+def _reaching(scores: NDArray[np.float64], steps: NDArray[np.float64]) -> list[int]:
+    """How many scores reach each step."""
+    reaching: list[int] = (len(scores) - np.searchsorted(np.sort(scores), steps, side="left")).tolist()
+    return reaching
+
+
+def _truth(content: ReportContent, steps: NDArray[np.float64]) -> dict[str, Any] | None:
+    if content.truth is None:
+        return None
+    scores, positive = content.scores[content.truth.scored], content.truth.positive[content.truth.scored]
+    return {
+        "nodes": len(scores),
+        "positive": int(positive.sum()),
+        "reach": _reaching(scores, steps),
+        "right": _reaching(scores[positive], steps),
+    }
+
+
+def _list(content: ReportContent) -> dict[str, Any]:
+    """The best nodes, by columns; long columns of numbers are the bytes of a typed array."""
+    kept, names = _kept(content)
+    index = {position: place for place, position in enumerate(names)}
+    ids = content.task.graph.ids
+    distances = np.where(content.distances == UNREACHABLE, -1, content.distances)[kept]
+    nearest = [index.get(position, NO_SOURCE) for position in content.nearest[kept].tolist()]
+    listed = {
+        "kept": len(kept),
+        "names": [_cut(str(ids[position])) for position in names],
+        "scores": _bytes(content.scores[kept], "<f8"),
+        "hops": _bytes(distances, "<i4"),
+        "nearest": _bytes(nearest, "<i4"),
+    }
+    return {**listed, **_classes(content, kept)}
+
+
+def _kept(content: ReportContent) -> tuple[NDArray[np.int64], list[int]]:
+    """Positions in the list, best first, and those whose names are needed: the same ones, then their nearest known."""
+    kept: list[int] = []
+    charged: set[int] = {NO_SOURCE}
+    spent = 0
+    ids = content.task.graph.ids
+    for position in content.order[:MOST_LISTED].tolist():
+        for needed in {position, int(content.nearest[position])} - charged:
+            spent += len(_safe(json.dumps(_cut(str(ids[needed])), ensure_ascii=False)).encode("utf-8", "replace")) + 1
+            charged.add(needed)
+        if spent > MOST_BYTES_OF_IDS and kept:
+            break
+        kept.append(position)
+    listed = np.asarray(kept, dtype=np.int64)
+    nearest = content.nearest[listed]
+    return listed, [*kept, *np.setdiff1d(nearest[nearest != NO_SOURCE], listed).tolist()]
+
+
+def _classes(content: ReportContent, kept: NDArray[np.int64]) -> dict[str, Any]:
+    """True classes of the nodes in the list; −1 where the class of a node is not known."""
+    truth = content.truth
+    if truth is None:
+        return {"classes": None}
+    names = content.class_of_node
+    table: dict[tuple[str, bool], int] = {}
+    column = []
+    for position in kept.tolist():
+        positive = bool(truth.positive[position])
+        name = names[position] if names is not None else "positive" if positive else "not positive"
+        label = (_cut(str(name)), positive)
+        column.append(table.setdefault(label, len(table)) if content.judged[position] else -1)
+    return {
+        "classes": [{"name": name, "positive": positive} for name, positive in table],
+        "named": names is not None,
+        "class": _bytes(column, "<i4"),
+    }
+
+
+def _bytes(values: Any, kind: str) -> str:
+    return b64encode(np.asarray(values, dtype=kind).tobytes()).decode("ascii")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_ID else text[: LONGEST_ID - 1] + "…"
+
+
+def _safe(text: str) -> str:
+    return text.replace("<", "\\u003c")

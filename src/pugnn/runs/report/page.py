@@ -1,0 +1,142 @@
+"""Putting the page together: the template, its style and script, and a policy that lets nothing else run."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pugnn.files import replacing
+from pugnn.runs.report import charts
+from pugnn.runs.report.content import ReportContent, shown
+from pugnn.runs.report.data import island, page_data
+from pugnn.runs.report.picture import picture
+from pugnn.runs.report.words import next_steps, summary
+
+#: Parts of ``run.json`` that have a place of their own on the page.
+ELSEWHERE = ("check_up", "metrics", "notes", "recipe", "warnings")
+
+#: Lines of the recipe, and of the repairs, that are shown; more would be a table, not a report.
+MOST_LINES = 200
+
+
+def write_report(path: Path, content: ReportContent) -> None:
+    """Write the report of a run as one HTML file that works without a network.
+
+    Args:
+        path: where to.
+        content: the run.
+    """
+    page = render(content)
+    with replacing(path) as temporary:
+        temporary.write_bytes(page.encode("utf-8", "replace"))
+
+
+def render(content: ReportContent) -> str:
+    """The page as text. All that comes from users is escaped, in the template as in the data of the script."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(shown=shown, grouped=lambda number: f"{number:,}", percent=_percent, day=_day)
+    style, script = _resource("style.css"), _resource("report.js")
+    axis = charts.score_axis(content)
+    data = {**page_data(content), "axis": axis}
+    return environment.from_string(_resource("template.html")).render(
+        title=f"Report on {shown(content.title)}",
+        content=content,
+        record=content.record,
+        # Ours are the only style and script that a browser accepts here, even if something slipped in.
+        policy=(
+            f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none'; "
+            "form-action 'none'"
+        ),
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(island(data)),
+        listed=data["list"]["kept"],
+        summary=summary(content),
+        steps=next_steps(content),
+        axis=axis,
+        bins=charts.BINS,
+        height=charts.HEIGHT,
+        histograms=[charts.histogram(content.scores[ring.members], axis) for ring in content.rings],
+        rings=_rings(content),
+        degrees=charts.degree_bars(content),
+        curves=charts.curves(content.log),
+        picture=picture(content),
+        protocol=_protocol(content.record),
+        most_lines=MOST_LINES,
+        settings=_settings(content.record),
+    )
+
+
+def _rings(content: ReportContent) -> list[dict[str, Any]]:
+    """Sizes of the rings and, where the truth is known, the share of positives in each."""
+    lines = charts.bars([ring.label for ring in content.rings], [len(ring.members) for ring in content.rings])
+    shares: list[float | None] = []
+    for ring in content.rings:
+        judged = ring.members[content.judged[ring.members]]
+        positive = None if content.truth is None or not len(judged) else content.truth.positive[judged]
+        shares.append(None if positive is None else 100 * float(positive.mean()))
+    return [{"bar": bar, "positive": share} for bar, share in zip(lines, shares, strict=True)]
+
+
+def _protocol(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """How the known positives were drawn, where they were."""
+    names = ("dataset", "labels", "label_ratio", "label_ratio_of", "unlabelled", "truth", "seed")
+    options = record["options"]
+    return [(_words(name), str(options[name])) for name in names if options.get(name) is not None]
+
+
+def _settings(record: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """All that ``run.json`` says and that has no other place, in groups of names and values."""
+    groups: dict[str, list[tuple[str, str]]] = {"run": []}
+    for name, value in record.items():
+        if name in ELSEWHERE:
+            continue
+        if isinstance(value, Mapping):
+            groups[name] = [(_words(key), _plain(inner)) for key, inner in _flat(value)]
+        else:
+            groups["run"].append((_words(name), _plain(value)))
+    return [(_words(name), rows) for name, rows in groups.items() if rows]
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
+    flat: list[tuple[str, Any]] = []
+    for name, value in values.items():
+        flat += _flat(value, f"{before}{name} · ") if isinstance(value, Mapping) else [(before + name, value)]
+    return flat
+
+
+def _plain(value: Any) -> str:
+    for constant, word in ((True, "yes"), (False, "no"), (None, "–")):
+        if value is constant:
+            return word
+    return shown(value, limit=300)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _percent(value: float) -> str:
+    return f"{value:.0f} %" if value >= 1 or value == 0 else f"{max(value, 0.1):.1f} %"
+
+
+def _day(moment: str) -> str:
+    """``2026-05-04T10:11:12+00:00`` → ``4 May 2026, 10:11 UTC``."""
+    when = datetime.fromisoformat(moment).astimezone(UTC)
+    return f"{when.day} {when:%B %Y, %H:%M} UTC"
+
+
+def _resource(name: str) -> str:
+    return files("pugnn.runs.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode("ascii")

@@ -1,0 +1,165 @@
+"""The picture of the graph around the best finds: which nodes are in it, and where they lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.graph import Graph
+from pugnn.runs.report.content import ReportContent, shown
+
+FINDS, MOST_NODES, NEIGHBOURS_EACH = 20, 90, 4
+
+#: Longer ways from a find to its nearest known positive are not drawn.
+LONGEST_WAY = 4
+
+#: The boxes that nodes are laid out in, in pixels of a laptop and of a phone, and the room around a node there: one
+#: with a label, and one without.
+WIDE, WIDE_ROOMS = (920.0, 500.0), (26.0, 12.0)
+TALL, TALL_ROOMS = (320.0, 430.0), (15.0, 8.0)
+
+#: Pull to the middle. With this much, nodes nearly fill the box; a few are not drawn out to its corners.
+GRAVITY, LARGEST_SCALE = 3.0, 1.4
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A node of the picture.
+
+    ``wide`` and ``tall`` are its places, between 0 and 1, on a laptop and on a phone; finds have a ``rank``.
+    """
+
+    wide: tuple[float, float]
+    tall: tuple[float, float]
+    name: str
+    label: str
+    score: float
+    kind: str
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Dots, and the pairs of them that are joined."""
+
+    dots: list[Dot]
+    lines: list[tuple[int, int]]
+
+
+def picture(content: ReportContent) -> Picture:
+    """The best finds, their ways to the nearest known positives, and the best of their neighbours."""
+    nodes = _chosen(content)
+    lines = _lines(content.task.graph, nodes)
+    finds = content.others[:FINDS].tolist()
+    ranks = dict(zip(finds, (np.flatnonzero(~content.known[content.order])[:FINDS] + 1).tolist(), strict=True))
+    kinds = ["known" if content.known[node] else "find" if node in ranks else "other" for node in nodes]
+    labelled = np.array([kind != "other" for kind in kinds], dtype=bool)
+    wide = layout(lines, WIDE, np.where(labelled, *WIDE_ROOMS))
+    tall = layout(lines, TALL, np.where(labelled, *TALL_ROOMS))
+    dots = [
+        Dot(
+            wide=wide[at],
+            tall=tall[at],
+            name=content.name(node),
+            label=shown(content.task.graph.ids[node], limit=14),
+            score=float(content.scores[node]),
+            kind=kinds[at],
+            rank=ranks.get(node),
+        )
+        for at, node in enumerate(nodes)
+    ]
+    return Picture(dots, lines)
+
+
+def _chosen(content: ReportContent) -> list[int]:
+    """Positions of the nodes in the picture: finds, then ways, then neighbours, as far as there is room."""
+    graph, finds = content.task.graph, content.others[:FINDS].tolist()
+    ways = [node for find in finds for node in _way(content, find)]
+    neighbours = []
+    for find in finds:
+        around = graph.neighbours(find)
+        best = np.argsort(-(content.scores[around] + content.known[around]), kind="stable")  # known ones first
+        neighbours += around[best[:NEIGHBOURS_EACH]].tolist()
+    return list(dict.fromkeys([*finds, *ways, *neighbours]))[:MOST_NODES]
+
+
+def _way(content: ReportContent, node: int) -> list[int]:
+    """One shortest way from a node to its nearest known positive, without the node itself."""
+    if not 0 < content.distances[node] <= LONGEST_WAY:
+        return []
+    way: list[int] = []
+    while content.distances[node] > 0:
+        around = content.task.graph.neighbours(node)
+        closer = (content.distances[around] < content.distances[node]) & (
+            content.nearest[around] == content.nearest[node]
+        )
+        node = int(around[closer][0])
+        way.append(node)
+    return way
+
+
+def _lines(graph: Graph, nodes: list[int]) -> list[tuple[int, int]]:
+    place = {node: at for at, node in enumerate(nodes)}
+    chosen = np.sort(nodes)
+    return [
+        (at, place[other])
+        for at, node in enumerate(nodes)
+        for other in np.intersect1d(graph.neighbours(node), chosen, assume_unique=True).tolist()
+        if at < place[other]
+    ]
+
+
+def layout(
+    lines: list[tuple[int, int]], size: tuple[float, float], rooms: NDArray[np.float64], *, rounds: int = 500
+) -> list[tuple[float, float]]:
+    """Places between 0 and 1 in a box of this size: joined nodes pull, all nodes push, and none covers another.
+
+    The forces are those of Fruchterman and Reingold, with a pull to the middle that keeps parts together which nothing
+    joins. It starts from a spiral, so the same graph always gives the same picture.
+
+    Args:
+        lines: pairs of joined nodes.
+        size: width and height of the box.
+        rooms: how near anything may come to each node, shape ``(nodes,)``.
+        rounds: steps that the forces are followed for.
+    """
+    count = len(rooms)
+    box = np.array(size)
+    turn = np.arange(count) * np.pi * (3 - 5**0.5)
+    places = np.sqrt((np.arange(count) + 0.5) / count)[:, None] * np.c_[np.cos(turn), np.sin(turn)] * box / 2
+    ends = np.array(lines, dtype=np.int64).reshape(-1, 2)
+    ideal = 0.75 * (box.prod() / count) ** 0.5
+    for heat in np.linspace(box.max() / 10, 1.0, rounds):
+        apart, far = _differences(places)
+        force = (apart * (ideal / far)[..., None] ** 2).sum(axis=1)
+        pull = places[ends[:, 1]] - places[ends[:, 0]]
+        pull *= np.linalg.norm(pull, axis=1, keepdims=True) / ideal
+        np.add.at(force, ends[:, 0], pull)
+        np.subtract.at(force, ends[:, 1], pull)
+        force -= GRAVITY * places * box.min() / box  # stronger where there is less room
+        length = np.linalg.norm(force, axis=1, keepdims=True)
+        places += force * np.minimum(1.0, heat / np.maximum(length, 1e-9))
+    low, high = places.min(axis=0), places.max(axis=0)
+    scale = np.minimum(box / np.maximum(high - low, 1.0), LARGEST_SCALE)
+    inside = _spread((places - (low + high) / 2) * scale + box / 2, box, rooms)
+    return [(round(x, 4), round(y, 4)) for x, y in (inside / box).tolist()]
+
+
+def _spread(places: NDArray[np.float64], box: NDArray[np.float64], rooms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Push nodes apart until each has the room it needs, inside the box."""
+    needed = rooms[:, None] + rooms[None, :]
+    for _ in range(100):
+        apart, far = _differences(places)
+        short = np.maximum(needed - far, 0.0)
+        places = np.clip(places + (apart / far[..., None] * short[..., None] / 2).sum(axis=1), 0.0, box)
+    return places
+
+
+def _differences(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """From every node to every other, and how far; a node is far from itself."""
+    apart = places[:, None, :] - places[None, :, :]
+    far = np.linalg.norm(apart, axis=2)
+    np.fill_diagonal(far, np.inf)
+    return apart, np.maximum(far, 1e-3)

@@ -1,0 +1,127 @@
+"""The summary in words, for somebody who knows the domain and not the method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pugnn.graph import UNREACHABLE
+from pugnn.runs.report.content import ReportContent, in_hops
+
+#: Scores closer to the threshold than this might as well have fallen on its other side.
+CLOSE = 0.05
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the summary."""
+
+    title: str
+    text: str
+
+
+def summary(content: ReportContent) -> list[Part]:
+    """What was known, what was found, and how sure that is."""
+    return [
+        Part("What was known", _known(content)),
+        Part("What was found", _found(content)),
+        Part("How sure that is", _sure(content)),
+    ]
+
+
+def next_steps(content: ReportContent) -> list[str]:
+    """What to do next, the most useful first."""
+    steps = []
+    if content.found in (0, len(content.others)):
+        steps.append(
+            "Move the threshold below to where it parts the nodes, or run again with more epochs or --threshold prior."
+        )
+    steps.append(
+        "Look at the first 20 of the list. How many of them are right is the best measure of how far down to go."
+        if content.truth is None
+        else "Compare the decisions with the truth below, and move the threshold to what matters more to you: few "
+        "false alarms, or few misses."
+    )
+    steps.append("Add the finds that you confirm to the known positives, and run again.")
+    warned = [finding for finding in content.check_up.findings if finding.level == "warning"]
+    steps += [f"{finding.title}: {finding.remedy}" for finding in warned if finding.remedy]
+    advised = _advised(content)
+    return [*steps, advised] if advised else steps
+
+
+def _known(content: ReportContent) -> str:
+    graph, known = content.task.graph, len(content.task.labelled)
+    are = "is" if known == 1 else "are"
+    return (
+        f"{known:,} of {graph.num_nodes:,} nodes {are} known to be positive. Nothing is known of the other "
+        f"{len(content.others):,}: no negative was ever named. What the method could learn from is how the nodes are "
+        f"linked ({_counted(graph.num_edges, 'link')}) and what is known of each "
+        f"({_counted(graph.num_features, 'feature')})."
+    )
+
+
+def _found(content: ReportContent) -> str:
+    others, threshold = len(content.others), f"{content.threshold:.3g}"
+    if not content.found:
+        text = f"No node reaches the threshold of {threshold}, so nothing was decided positive; the order still counts."
+    elif content.found == others:
+        text = f"Every node reaches the threshold of {threshold}, so the decisions say nothing; the order still counts."
+    else:
+        text = (
+            f"{content.found:,} of the {others:,} other nodes ({_percent(content.found, others)}) "
+            f"{'reaches' if content.found == 1 else 'reach'} the threshold of {threshold}: decided positive."
+        )
+    if others:
+        best = int(content.others[0])
+        hops = content.distances[best]
+        where = "no path joins it to a known one"
+        if hops != UNREACHABLE:
+            where = f"it lies {in_hops(int(hops))} from the known {content.name(int(content.nearest[best]))}"
+        text += f" The best find is {content.name(best)} with a score of {content.scores[best]:.3f}; {where}."
+    return text
+
+
+def _sure(content: ReportContent) -> str:
+    scores, known = content.scores, content.task.labelled
+    recognised = int((scores[known] >= content.threshold).sum())
+    if content.truth is None:
+        text = (
+            "Only looking can tell: without known negatives nobody can say from these data alone how many of the finds "
+            "are right. A score puts nodes in order; 0.8 does not mean right in 80 of 100 cases."
+        )
+    else:
+        positive, decided = (
+            part[content.truth.scored] for part in (content.truth.positive, scores >= content.threshold)
+        )
+        right = int((positive & decided).sum())
+        text = (
+            f"The true classes of {_counted(len(positive), 'other node')} are known here and were never shown to the "
+            f"method. Of those that it decided positive, {_percent(right, int(decided.sum()))} truly are; of the truly "
+            f"positive, it found {_percent(right, int(positive.sum()))}."
+        )
+    text += f" The threshold is reached by {recognised:,} of the {len(known):,} known positives themselves."
+    close = int((np.abs(scores[content.others] - content.threshold) < CLOSE).sum())
+    if close and 0 < content.found < len(content.others):
+        text += f" For {_counted(close, 'node')} the score lies within {CLOSE} of it: too close to call."
+    return text
+
+
+def _advised(content: ReportContent) -> str | None:
+    """The check-up's advice, where the run did not follow it."""
+    advice, used = content.check_up.advice, content.record["options"]
+    if advice.method != used["method"]:
+        return f"Compare with {advice.method}, which the check-up advises; this run used {used['method']}."
+    differs = {name: value for name, value in advice.options.items() if used.get(name) != value}
+    if not differs:
+        return None
+    advised, had = (", ".join(f"{name} {of.get(name)}" for name in differs) for of in (differs, used))
+    return f"Compare with {advised}, which the check-up advises; this run had {had}."
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "– (there are none)"

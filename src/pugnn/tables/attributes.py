@@ -1,0 +1,172 @@
+"""The attribute columns of a node table, and how their cells are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+#: What people write into a text cell that has no value, in letters of any case.
+MISSING_WORDS = ("", "na", "n/a", "null", "none", "nan", "-", "?")
+
+#: White space of any kind that may surround a cell.
+WHITE_SPACE = " \t\r\n\v\f\u00a0"
+
+#: A message shows no more of a cell than this many characters.
+SHOWN_CHARACTERS = 60
+
+#: DuckDB's types of numbers; beside them stand DECIMAL(…) and, with a U in front, those without a sign.
+NUMBER_TYPES = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BIGNUM", "FLOAT", "DOUBLE"))
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """The attribute columns of a node table inside DuckDB, where rows have found their nodes.
+
+    Args:
+        connection: DuckDB's connection that knows the table.
+        table: name of a table with a column ``position`` (of the node in the graph, unique) and the attributes
+            as columns ``a_0``, ``a_1``, …; nodes without a row count as missing in all columns.
+        names: the users' names of ``a_0``, ``a_1``, …, unique. None at all for a graph without attributes, whose
+            table is never looked at.
+        typed: whether the columns' types mean something. In tables that come from CSV all cells are text and the
+            kind of a column is read from what it holds.
+        num_nodes: number of nodes of the graph, N.
+        origin: the table's name in messages, such as ``nodes.csv``.
+        locate: where the row of the node at a position is, such as ``nodes.csv, row 17``.
+    """
+
+    connection: DuckDBPyConnection
+    table: str
+    names: tuple[str, ...]
+    typed: bool
+    num_nodes: int
+    origin: str
+    locate: Callable[[int], str]
+
+    def cells(self, name: str, *, learning: bool = False) -> Cells:
+        """The cells of the column with this name; those of a column that the table lacks are all missing."""
+        if name not in self.names:
+            return Cells(self, name, "NULL::VARCHAR", "VARCHAR", learning)
+        column = f"a_{self.names.index(name)}"
+        return Cells(self, name, column, self._types[column], learning)
+
+    @cached_property
+    def has_row(self) -> NDArray[np.bool_]:
+        """Which nodes the table has a row for, shape ``(N,)``."""
+        found = np.zeros(self.num_nodes, dtype=np.bool_)
+        if self.names:
+            found[self.connection.execute(f"SELECT position FROM {self.table}").fetchnumpy()["position"]] = True
+        return found
+
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        return {row[0]: row[1] for row in self.connection.execute(f"DESCRIBE {self.table}").fetchall()}
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of one column.
+
+    SQL about them calls a cell ``cell`` as it is stored, and ``text`` in words, trimmed, and null where the cell is
+    not ``present``: null itself, not a number, or one of :data:`MISSING_WORDS`.
+
+    Args:
+        attributes: the table.
+        name: the users' name of the column.
+        column: the column in DuckDB, or an expression.
+        type: DuckDB's type of it.
+        learning: whether a recipe is being learned, so that the user may still choose the column's kind.
+    """
+
+    attributes: Attributes
+    name: str
+    column: str
+    type: str
+    learning: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the cells are stored as text, of whatever it is."""
+        return self.type in ("VARCHAR", "JSON") or self.type.startswith("ENUM")
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the cells are stored as numbers."""
+        return self.type.removeprefix("U") in NUMBER_TYPES or self.type.startswith("DECIMAL")
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the cells are stored as dates, with or without a time."""
+        return self.type == "DATE" or self.type.startswith("TIMESTAMP")
+
+    def sql(self, select: str, rest: str = "") -> str:
+        """A query of ``position``, ``cell``, ``present`` and ``text``; ``rest`` is what follows its FROM."""
+        column = f"({self.column} ->> '$')" if self.type == "JSON" else self.column  # without JSON's quotation marks
+        present, words = "cell IS NOT NULL", "cell::VARCHAR"
+        if self.is_text:
+            # No IN: of more than a few words DuckDB makes a join, even in queries that do not ask for it.
+            present = f"coalesce(NOT {holds_word('|'.join(map(re.escape, MISSING_WORDS)))}, false)"
+            words = f"trim(cell, '{WHITE_SPACE}')"
+        elif self.type in ("FLOAT", "DOUBLE"):
+            present = "coalesce(NOT isnan(cell), false)"
+            # Whole numbers are floats in one snapshot and integers in another.
+            whole = "cell = trunc(cell) AND abs(cell) < 1e15"
+            words = f"CASE WHEN {whole} THEN cell::BIGINT::VARCHAR ELSE cell::VARCHAR END"
+        cells = f"SELECT position, {column} AS cell FROM {self.attributes.table}"
+        cells = f"SELECT position, cell, {present} AS present FROM ({cells})"
+        cells = f"SELECT position, cell, present, CASE WHEN present THEN {words} END AS text FROM ({cells})"
+        return f"SELECT {select} FROM ({cells}) AS cells {rest}"
+
+    def query(self, select: str, rest: str = "", parameters: dict[str, Any] | None = None) -> Any:
+        """The result of a query as :meth:`sql` has it."""
+        return self.attributes.connection.execute(self.sql(select, rest), parameters)
+
+    def read(self, value: str, fill: float, rest: str = "", parameters: dict[str, Any] | None = None) -> NDArray[Any]:
+        """One number per node, shape ``(N,)``; ``fill`` where the SQL ``value`` is null or the node has no row."""
+        rows = self.query(f"position, {value} AS value", rest, parameters).fetchnumpy()
+        values = np.ma.filled(rows["value"], fill)
+        numbers = np.full(self.attributes.num_nodes, fill, dtype=values.dtype)
+        numbers[rows["position"]] = values
+        return numbers
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Which nodes have no value, shape ``(N,)``."""
+        missing: NDArray[np.bool_] = self.read("NOT present", True)
+        return missing
+
+    def stretches(self, rows: int) -> Iterator[tuple[range, str]]:
+        """All positions in stretches of so many, each with the SQL condition that picks its cells.
+
+        What is large per cell is read a stretch at a time, so that memory stays in bounds.
+        """
+        for first in range(0, self.attributes.num_nodes, rows):
+            stretch = range(first, min(first + rows, self.attributes.num_nodes))
+            yield stretch, f"position BETWEEN {stretch[0]} AND {stretch[-1]}"
+
+    def complaint(self, position: int, problem: str) -> PugnnError:
+        """An error about the cell of the node at a position: where it is, what it holds, what to do."""
+        shorter = f"left(cell::VARCHAR, {SHOWN_CHARACTERS + 1})"
+        ((cell,),) = self.query(shorter, f"WHERE position = {position}").fetchall()
+        long = len(cell) > SHOWN_CHARACTERS
+        shown = cell[:SHOWN_CHARACTERS] + "…" if long else cell
+        remedy = "Correct it, or leave it empty."
+        if self.learning:
+            other = f"--column {self.name}={'text' if long else 'category'}"
+            remedy = f"Correct it, leave it empty, or read the column as another kind ({other})."
+        return PugnnError(f"{self.attributes.locate(position)}, column {self.name!r}: {shown!r} {problem}. {remedy}")
+
+
+def holds_word(words: str) -> str:
+    """SQL that tells whether a text cell holds one of the words (a pattern), in letters of any case."""
+    return f"regexp_full_match(cell, '(?i)[{WHITE_SPACE}]*({words})[{WHITE_SPACE}]*')"

@@ -1,0 +1,45 @@
+"""A DuckDB of our own that reads the users' files and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_NOTHING_FROM_OUTSIDE = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",  # a table is never a Python variable that happens to have its name
+}
+
+
+def connect(paths: Iterable[Path], folder: Path) -> DuckDBPyConnection:
+    """An empty database in memory that can open these files and those in ``folder``, where it may also write.
+
+    Names of files, columns and cells come from users and other people: whatever they spell, no other file is read, no
+    address is asked and no extension is loaded.
+    """
+    import duckdb
+
+    connection = duckdb.connect(config={**_NOTHING_FROM_OUTSIDE, "temp_directory": str(folder)})
+    allowed = ", ".join(literal(str(path)) for path in paths)
+    for setting in (
+        f"allowed_paths = [{allowed}]",
+        f"allowed_directories = [{literal(str(folder))}]",
+        "enable_external_access = false",
+        "enable_progress_bar = false",
+        f"pandas_analyze_sample = {2**31}",  # an object column has the type of all its cells, not of the first ones
+        "lock_configuration = true",
+    ):
+        connection.execute(f"SET {setting}")
+    return connection
+
+
+def literal(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,121 @@
+"""The edge table: positions of both ends of each edge, and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError, shorten
+from pugnn.tables.arrow import batches
+from pugnn.tables.columns import SOURCE, TARGET, WEIGHT, find_column, missing_column
+from pugnn.tables.id_types import IdColumn, text_of
+from pugnn.tables.ids import EMPTY, IdTable
+from pugnn.tables.sources import Source
+from pugnn.tables.wording import counted
+
+_LARGEST = float(np.finfo(np.float32).max)
+_SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeTable:
+    """An edge table that was read.
+
+    Args:
+        columns: of the two ends.
+        sources: position of the one end of each edge.
+        targets: and of the other.
+        weights: of the edges, where there are any.
+        notes: what was repaired or left out.
+    """
+
+    columns: tuple[IdColumn, ...]
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    weights: NDArray[np.float32] | None
+    notes: tuple[str, ...]
+
+
+def read_edges(source: Source, wanted: Mapping[str, str | None], table: IdTable) -> EdgeTable:
+    """Read an edge table; ids that are new are added to ``table``, row by row.
+
+    Args:
+        source: the table.
+        wanted: names of its columns that the user gave: ``source``, ``target``, ``weight``.
+        table: knows the ids of the node table.
+    """
+    notes = []
+    if source.header:
+        ends = [_end(source, "source", wanted["source"], SOURCE), _end(source, "target", wanted["target"], TARGET)]
+        weight = find_column(source.shown, source.names, "weight", wanted["weight"], WEIGHT)
+        if ends[0] == ends[1]:
+            raise PugnnError(f"{source.shown}: source and target are both the column {source.names[ends[0]]!r}")
+    else:
+        if len(source.names) < 2:
+            raise PugnnError(f"{source.shown} has one column; edges need two, source and target, in a header line")
+        ends, weight = [0, 1], None
+        notes.append(f"{source.shown}: has no header; the first two columns are taken as source and target")
+    unused = [name for at, name in enumerate(source.names) if at not in (*ends, weight)]
+    if unused:
+        notes.append(f"{source.shown}: {'columns' if len(unused) > 1 else 'column'} {shorten(unused)} not used")
+    selected = [text_of(f"c_{at}", source.types[at], f"{source.shown}, column {source.names[at]!r}") for at in ends]
+    if weight is not None:
+        selected.append(_number(f"c_{weight}", source.types[weight]))
+    trimmed = table.trimmed
+    sources, targets, weights = [], [], []
+    row, bad = 0, None
+    query = f"SELECT {', '.join(selected)} FROM {source.table}"
+    with source.reading(), closing(batches(source.connection.sql(query))) as stream:
+        for (left, right), numbers in stream:
+            u, v = table.add_pairs(left, right)
+            sources.append(u)
+            targets.append(v)
+            wrong = (u == EMPTY) | (v == EMPTY)
+            if numbers:
+                wrong |= ~((numbers[0] >= _SMALLEST) & (numbers[0] <= _LARGEST))
+                weights.append(numbers[0].astype(np.float32))
+            if wrong.any():
+                bad = row + int(np.argmax(wrong))
+                break
+            row += len(u)
+    if bad is not None:
+        raise _complaint(source, bad, ends, weight)
+    if not row:
+        raise PugnnError(f"{source.shown} has no rows; a graph needs edges")
+    if table.trimmed > trimmed:
+        notes.append(f"{source.shown}: white space around {counted(table.trimmed - trimmed, 'id')} left out")
+    return EdgeTable(
+        tuple(IdColumn(source.shown, source.types[at], source.typed) for at in ends),
+        np.concatenate(sources),
+        np.concatenate(targets),
+        np.concatenate(weights) if weights else None,
+        tuple(notes),
+    )
+
+
+def _end(source: Source, option: str, wanted: str | None, usual: tuple[str, ...]) -> int:
+    at = find_column(source.shown, source.names, option, wanted, usual)
+    if at is None:
+        raise missing_column(source.shown, source.names, option, usual)
+    return at
+
+
+def _number(column: str, kind: str) -> str:
+    return f"TRY_CAST({f'trim({column})' if kind == 'VARCHAR' else column} AS DOUBLE)"
+
+
+def _complaint(source: Source, row: int, ends: list[int], weight: int | None) -> PugnnError:
+    where = source.locate(row)
+    for name, column in zip(("source", "target"), ends, strict=True):
+        cell = source.cell(row, column)
+        if cell is None or not str(cell).strip():
+            return PugnnError(f"{where}: the {name} is empty. Fill it in, or remove the row.")
+    assert weight is not None
+    cell = source.cell(row, weight)
+    if cell is None:
+        return PugnnError(f"{where}: the weight is missing. Fill it in, or remove the row.")
+    return PugnnError(f"{where}: weight {cell!r} is not a positive, finite number. Correct it, or remove the row.")

@@ -1,0 +1,130 @@
+"""The type of the ids: text inside, and in the graph what they were in the users' tables."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError
+
+#: DuckDB's types of whole numbers.
+WHOLE = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")} | {
+    "INTEGER",
+    "UINTEGER",
+}
+
+_FROM_TEXT: dict[str, Callable[[str], Any]] = {
+    "whole number": int,
+    "number": float,
+    "decimal number": decimal.Decimal,
+    "UUID": uuid.UUID,
+    "date": datetime.date.fromisoformat,
+    "time": datetime.datetime.fromisoformat,
+    "truth value": {"true": True, "false": False}.__getitem__,
+}
+
+
+def family(kind: str) -> str | None:
+    """In words what a DuckDB type is as the type of an id; ``None`` for those that cannot be one."""
+    if kind in WHOLE:
+        return "whole number"
+    if kind == "VARCHAR" or kind.startswith("ENUM"):
+        return "text"
+    if kind.startswith("DECIMAL"):
+        return "decimal number"
+    if kind.startswith("TIMESTAMP") and "ZONE" not in kind:
+        return "time"
+    named = {"FLOAT": "number", "DOUBLE": "number", "UUID": "UUID", "DATE": "date", "BOOLEAN": "truth value"}
+    return named.get(kind)
+
+
+def text_of(column: str, kind: str, where: str) -> str:
+    """SQL for the ids of a column as text; the same id has the same text in all tables."""
+    if family(kind) is None:
+        said = "holds values of several types" if kind == "JSON" else f"is of type {kind}"
+        raise PugnnError(f"{where} {said}, which cannot be ids; make them all text, or all whole numbers")
+    if kind == "VARCHAR":
+        return column
+    if kind in ("FLOAT", "DOUBLE"):  # a column of whole numbers with gaps is a column of floats to pandas
+        whole = f"{column} = trunc({column}) AND abs({column}) < 9007199254740992"
+        return (
+            f"CASE WHEN isnan({column}) THEN NULL WHEN {whole} THEN {column}::BIGINT::VARCHAR "
+            f"ELSE {column}::VARCHAR END"
+        )
+    return f"{column}::VARCHAR"
+
+
+@dataclass(frozen=True)
+class IdColumn:
+    """A column of ids: its name in messages, its type in DuckDB, and whether that type means something."""
+
+    where: str
+    kind: str
+    typed: bool
+
+
+def common_family(columns: Sequence[IdColumn]) -> tuple[str, list[str]]:
+    """What the ids of all tables are, and notes on it. Tables with types decide; cells of CSV follow."""
+    found = {family(column.kind): column for column in columns if column.typed}
+    if set(found) == {"whole number", "number"}:
+        return "number", []
+    if len(found) > 1:
+        said = " and ".join(f"{name} in {column.where}" for name, column in found.items())
+        return "text", [f"ids are {said}; they are compared, and kept, as text"]
+    return next(iter(found), None) or "text", []
+
+
+def ids_from_text(
+    texts: list[str], kind: str, originals: Mapping[str, Any], untyped: list[str]
+) -> tuple[NDArray[Any], list[str]]:
+    """The ids of a graph in their own type, and notes.
+
+    Args:
+        texts: the ids as text.
+        kind: what they are, as :func:`common_family` says.
+        originals: the objects that some texts stand for.
+        untyped: those that first occur in a table without types. They need not be of this kind, and must not lose
+            anything by becoming so, as ``007`` would.
+    """
+    if originals:
+        return _objects([originals.get(text, text) for text in texts]), []
+    if kind == "text":
+        return _objects(texts), []
+    if kind == "number" and all(text.removeprefix("-").isdecimal() for text in texts):
+        kind = "whole number"
+    of_text = _FROM_TEXT[kind]
+    odd = next((text for text in untyped if not _is_written(text, of_text)), None)
+    if odd is not None:
+        return _objects(texts), [f"ids are kept as text: {odd!r} is not a {kind} as the ids of other tables are"]
+    try:
+        values = [of_text(text) for text in texts]
+    except ValueError:  # such as a date before the year 1, which Python has no object for
+        return _objects(texts), [f"ids are kept as text: Python has no {kind} for some of them"]
+    if kind == "whole number":
+        fits = all(-(2**63) <= value < 2**63 for value in values)
+        return np.array(values, dtype=np.int64) if fits else _objects(values), []
+    if kind != "number":
+        return _objects(values), []
+    inexact = next((value for value in values if abs(value) >= 2**53), None)
+    if inexact is not None:
+        raise PugnnError(f"id {inexact} is too large to be exact as a floating-point number; store ids as text")
+    return np.array(values, dtype=np.float64), []
+
+
+def _is_written(text: str, of_text: Callable[[str], Any]) -> bool:
+    """Whether this is how the value is written that this text is read as."""
+    try:
+        return str(of_text(text)) == text
+    except (ValueError, KeyError, ArithmeticError):
+        return False
+
+
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    return np.fromiter(values, dtype=object, count=len(values))

@@ -1,0 +1,126 @@
+"""Of which kind a column is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pugnn.tables.attributes import SHOWN_CHARACTERS, WHITE_SPACE, Cells
+from pugnn.tables.boolean import TRUTH_IN_TEXT
+from pugnn.tables.category import MOST_VALUES
+from pugnn.tables.number import DAYS_IN_TEXT, NUMBER_IN_TEXT
+
+#: The kinds that users may name.
+KINDS = ("number", "category", "boolean", "text", "vector", "ignore")
+
+#: Where this share of the texts in a column are numbers (dates, vectors), it is a column of numbers (…), and the few
+#: cells that are not are mistakes to be told of rather than a sign that all are categories.
+NEARLY_ALL = 0.9
+
+#: Values of a category come back, on average at least this often. Where they do not, a column of several words
+#: per cell is text.
+LEAST_REPEATS = 2
+
+#: Several words: on average at least this many. A column with fewer, nearly all different, names its nodes.
+LEAST_WORDS = 2
+
+_WORDS = "1 + length(text) - length(replace(text, ' ', ''))"
+_BRACKETED = rf"regexp_matches(cell, '^[{WHITE_SPACE}]*\[')"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The kind of a column, one of :data:`KINDS`; if it is to be ignored, why."""
+
+    kind: str
+    reason: str = ""
+
+
+def kind_of(cells: Cells) -> Choice:
+    """Choose the kind of a column by its type, or by what its texts hold where types mean nothing."""
+    if cells.is_text:
+        untyped = not cells.attributes.typed or cells.type == "JSON"
+        return (_kind_of_numbers_in_texts(cells) if untyped else None) or _kind_of_texts(cells, untyped=untyped)
+    if cells.is_number or cells.is_date or cells.type == "BOOLEAN":
+        return _kind_of_values(cells)
+    if cells.type.endswith("]"):
+        return _kind_of_lists(cells)
+    if cells.type == "UUID":
+        return Choice("ignore", "it holds identifiers")
+    return Choice("ignore", f"cells of the type {cells.type} cannot become features")
+
+
+def _kind_of_values(cells: Cells) -> Choice:
+    present, few = _few_values(cells)
+    if few:
+        return few
+    truths = 0 if cells.is_date else cells.query("count(*)", "WHERE present AND cell::DOUBLE IN (0, 1)").fetchone()[0]
+    return Choice("boolean" if truths == present else "number")
+
+
+def _kind_of_lists(cells: Cells) -> Choice:
+    items = replace(cells, type=cells.type[: cells.type.rindex("[")])
+    if not cells.query("count(cell)").fetchone()[0]:
+        return Choice("ignore", "it is empty")
+    if items.is_number or items.type == "BOOLEAN":
+        return Choice("vector")
+    if items.is_text:
+        return Choice("text")
+    return Choice("ignore", f"cells of the type {cells.type} cannot become features")
+
+
+def _kind_of_numbers_in_texts(cells: Cells) -> Choice | None:
+    """A quick look at columns where every cell is a number, of which there may be thousands."""
+    number = NUMBER_IN_TEXT
+    rows, numbers, truths = cells.query(
+        f"count(*), count(*) FILTER (isfinite({number})), count(*) FILTER ({number} IN (0, 1))"
+    ).fetchone()
+    if numbers < rows:
+        return None
+    _, few = _few_values(cells)
+    return few or Choice("boolean" if truths == rows else "number")
+
+
+def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
+    present, few = _few_values(cells)
+    if few:
+        return few
+    if untyped:
+        numbers, truths, days, bracketed = cells.query(
+            f"count({NUMBER_IN_TEXT}), count({TRUTH_IN_TEXT}), count({DAYS_IN_TEXT}), count(*) FILTER ({_BRACKETED})",
+            "WHERE present",
+        ).fetchone()
+        if truths == present:
+            return Choice("boolean")
+        if max(numbers, days) >= NEARLY_ALL * present:
+            return Choice("number")
+        if bracketed >= NEARLY_ALL * present and _first_is_vector(cells):
+            return Choice("vector")
+    different, words = cells.query(f"count(DISTINCT text), sum({_WORDS})").fetchone()
+    if different * LEAST_REPEATS <= present and different <= MOST_VALUES:
+        return Choice("category")
+    if words >= LEAST_WORDS * present:
+        return Choice("text")
+    if different >= NEARLY_ALL * present:
+        example = cells.query(f"left(min(text), {SHOWN_CHARACTERS})").fetchone()[0]
+        reason = f"nearly every node has a value of its own, such as {example!r}, as identifiers do"
+        return Choice("ignore", f"{reason}; --column {cells.name}=text would use it")
+    return Choice("category")
+
+
+def _few_values(cells: Cells) -> tuple[int, Choice | None]:
+    """How many cells are present, and what to do with a column that holds one value or none."""
+    present, same, value = cells.query(
+        f"count(*), min(cell) = max(cell), left(min(cell)::VARCHAR, {SHOWN_CHARACTERS})", "WHERE present"
+    ).fetchone()
+    if not present:
+        return 0, Choice("ignore", "it is empty")
+    if not same:
+        return present, None
+    if present == cells.attributes.has_row.sum():
+        return present, Choice("ignore", f"all rows have the same value, {value!r}")
+    return present, Choice("category")  # whether a row has the value is all that the column says
+
+
+def _first_is_vector(cells: Cells) -> bool:
+    first = cells.query("try_cast(arg_min(cell, position) AS FLOAT[])", f"WHERE {_BRACKETED}").fetchone()
+    return bool(first[0]) and None not in first[0]

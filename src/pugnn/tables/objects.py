@@ -1,0 +1,184 @@
+"""Tables in memory: pandas, Polars, Arrow, NetworkX, and plain Python and numpy columns."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import sys
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError, shorten
+
+#: Types of objects that DuckDB knows; a column of one of them keeps it.
+_KNOWN = {str, bool, int, float, datetime.date, datetime.datetime, uuid.UUID, decimal.Decimal}
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryTable:
+    """A table in memory.
+
+    Args:
+        content: what DuckDB is given.
+        names: of its columns.
+        originals: values of mixed or unusual types, by the text that stands for them in the table.
+    """
+
+    content: Any
+    names: tuple[str, ...]
+    originals: dict[str, Any] = field(default_factory=dict)
+
+
+def as_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
+    """A table from what the user holds.
+
+    Args:
+        given: a pandas or Polars data frame or series, an Arrow table or record batch, a mapping of names to columns,
+            an array or list of ids, or, for edges, of pairs ``(source, target)`` or triples with a weight.
+        role: which table it is, such as ``edges``.
+        ids: names for the columns of a table that has no names, in their order.
+    """
+    if isinstance(given, MemoryTable):
+        return given
+    pandas, polars, arrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
+    if pandas is not None and isinstance(given, pandas.Series):
+        given = given.to_frame(ids[0] if given.name is None else given.name)
+    if pandas is not None and isinstance(given, pandas.DataFrame):
+        return _from_pandas(given, role)
+    if polars is not None and isinstance(given, polars.Series):
+        given = given.to_frame()
+    if polars is not None and isinstance(given, polars.LazyFrame):
+        given = given.collect()
+    if polars is not None and isinstance(given, polars.DataFrame):
+        try:
+            given = given.to_arrow()
+        except ImportError:
+            raise PugnnError(f"{role}: Polars data frames are read through pyarrow; install it") from None
+        arrow = sys.modules["pyarrow"]
+    if arrow is not None and isinstance(given, arrow.Table | arrow.RecordBatch):
+        names = _unique(map(str, given.schema.names), role)
+        renamed = given.rename_columns([f"c_{at}" for at in range(len(names))])
+        return MemoryTable(renamed, names)
+    if isinstance(given, Mapping):
+        return from_columns({str(name): values for name, values in given.items()}, role)
+    return from_columns(_columns(given, role, ids), role)
+
+
+def networkx_tables(given: Any) -> tuple[MemoryTable, MemoryTable] | None:
+    """Edges and nodes of a NetworkX graph with their attributes; ``None`` for anything else."""
+    networkx = sys.modules.get("networkx")
+    if networkx is None or not isinstance(given, networkx.Graph):
+        return None
+    listed = list(given.edges(data=True))
+    edges: dict[str, Any] = {"source": [u for u, _, _ in listed], "target": [v for _, v, _ in listed]}
+    if any("weight" in data for _, _, data in listed):
+        edges["weight"] = [data.get("weight", 1.0) for _, _, data in listed]
+    nodes: dict[str, Any] = {"id": list(given.nodes)}
+    for name in dict.fromkeys(name for _, data in given.nodes(data=True) for name in data):
+        values = [data.get(name) for _, data in given.nodes(data=True)]
+        nodes[str(name) if str(name) != "id" else "id (attribute)"] = values
+    return from_columns(edges, "edges"), from_columns(nodes, "nodes")
+
+
+def from_columns(columns: Mapping[str, Any], role: str) -> MemoryTable:
+    """A table of plain columns."""
+    arrays, originals = {}, {}
+    for at, (name, values) in enumerate(columns.items()):
+        arrays[f"c_{at}"], unusual = _array(values, f"{role}, column {name!r}")
+        originals.update(unusual)
+    lengths = {name: len(array) for name, array in zip(columns, arrays.values(), strict=True)}
+    if len(set(lengths.values())) > 1:
+        raise PugnnError(f"the columns of {role} have different lengths: {lengths}")
+    if not arrays:
+        raise PugnnError(f"{role} has no columns")
+    return MemoryTable(arrays, tuple(columns), originals)
+
+
+def column_of(values: NDArray[Any]) -> NDArray[Any]:
+    """A column, perhaps masked, that DuckDB can read; values of mixed types are text in it."""
+    if isinstance(values, np.ma.MaskedArray) and values.dtype.kind != "O":
+        return values
+    return _array(values, "column", mixed=True)[0]
+
+
+def _from_pandas(frame: Any, role: str) -> MemoryTable:
+    if any(name is not None for name in frame.index.names):  # a named index is a column like the others
+        frame = frame.reset_index()
+    names = _unique(map(str, frame.columns), role)
+    frame = frame.set_axis([f"c_{at}" for at in range(len(names))], axis=1).reset_index(drop=True)
+    originals: dict[str, Any] = {}
+    for at, name in enumerate(names):
+        if isinstance(frame.dtypes.iloc[at], np.dtypes.ObjectDType):
+            frame[f"c_{at}"], unusual = _array(frame[f"c_{at}"].tolist(), f"{role}, column {name!r}")
+            originals.update(unusual)
+    return MemoryTable(frame, names, originals)
+
+
+def _columns(given: Any, role: str, ids: Sequence[str]) -> dict[str, Any]:
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        return dict(zip([*ids, "weight"], given.T, strict=False))
+    if not isinstance(given, list | tuple | set | frozenset | np.ndarray | range):
+        raise PugnnError(
+            f"{role} cannot be read from {type(given).__name__}; give a file name, a pandas or Polars data frame, an "
+            "Arrow table or a mapping of names to columns"
+        )
+    values = list(given)
+    if len(ids) == 1:
+        return {ids[0]: given if isinstance(given, np.ndarray) else values}
+    widths = {len(value) if isinstance(value, tuple | list) else 0 for value in values}
+    if widths == {2} or widths == {3}:
+        return dict(zip([*ids, "weight"], zip(*values, strict=True), strict=False))
+    raise PugnnError(
+        f"a list of {role} holds pairs (source, target) or triples with a weight; got {shorten(values, 2)}"
+    )
+
+
+def _array(values: Any, where: str, mixed: bool = False) -> tuple[NDArray[Any], dict[str, Any]]:
+    """A column that DuckDB can read, and the values that text stands for in it."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iufbM":
+        return values, {}
+    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    listed = [
+        None if _is_missing(value) else value.item() if isinstance(value, np.generic) else value for value in listed
+    ]
+    kinds = {type(value) for value in listed if value is not None}
+    if kinds == {int} and None not in listed and all(-(2**63) <= value < 2**63 for value in listed):
+        return np.array(listed, dtype=np.int64), {}
+    if kinds == {int, float}:
+        return np.array([np.nan if value is None else value for value in listed], dtype=np.float64), {}
+    if kinds <= {list, np.ndarray}:
+        listed = [value.tolist() if isinstance(value, np.ndarray) else value for value in listed]
+    elif len(kinds) > 1 or not kinds <= _KNOWN:
+        return _as_text(listed, None if mixed else where)
+    return np.fromiter(listed, dtype=object, count=len(listed)), {}
+
+
+def _as_text(values: list[Any], where: str | None) -> tuple[NDArray[Any], dict[str, Any]]:
+    originals: dict[str, Any] = {}
+    texts = [None if value is None else str(value) for value in values]
+    for text, value in zip(texts, values, strict=True):
+        if text is not None:
+            other = originals.setdefault(text, value)
+            if where is not None and type(other) is not type(value):
+                raise PugnnError(f"{where}: {other!r} and {value!r} differ by their type alone; make them one type")
+    return np.fromiter(texts, dtype=object, count=len(texts)), originals
+
+
+def _is_missing(value: Any) -> bool:
+    # NaN, and the missing values of pandas, whatever its version: they are equal to nothing and have no truth value.
+    return (
+        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    )
+
+
+def _unique(names: Any, role: str) -> tuple[str, ...]:
+    listed = tuple(names)
+    twice = [name for name in listed if listed.count(name) > 1]
+    if twice:
+        raise PugnnError(f"{role} has several columns named {twice[0]!r}; rename or remove all but one")
+    return listed

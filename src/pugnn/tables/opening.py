@@ -1,0 +1,50 @@
+"""The tables that a user gives, found and opened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pugnn.errors import PugnnError
+from pugnn.tables.columns import ID, SOURCE, TARGET, normal
+from pugnn.tables.connecting import connect
+from pugnn.tables.files import find_files
+from pugnn.tables.objects import as_table, networkx_tables
+from pugnn.tables.sources import Source, file_source, memory_source
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+#: What tables are for, and names for the columns of those that have none, such as a list of pairs.
+ROLES = {"edges": ("source", "target"), "nodes": ("id",), "positives": ("id",), "truth": ("id",)}
+
+
+def open_tables(
+    given: Mapping[str, Any], wanted: Mapping[str, str | None], folder: Path
+) -> tuple[DuckDBPyConnection, dict[str, Source]]:
+    """Connect to DuckDB and open all tables that were given, by their roles.
+
+    Args:
+        given: what the user gave for each role, or ``None``.
+        wanted: names of columns that the user gave, by option.
+        folder: where copies may be written.
+    """
+    tables = {role: table for role, table in given.items() if table is not None}
+    from_networkx = networkx_tables(given["edges"])
+    if from_networkx is not None:
+        if given["nodes"] is not None:
+            raise PugnnError("a NetworkX graph has its nodes' attributes with it; give no nodes besides")
+        tables["edges"], tables["nodes"] = from_networkx
+    files = {role: find_files(table, folder) for role, table in tables.items() if isinstance(table, str | os.PathLike)}
+    connection = connect([file.path for found in files.values() for file in found], folder)
+    sources = {}
+    for role, table in tables.items():
+        if role in files:
+            usual = SOURCE + TARGET if role == "edges" else ID
+            known = {*usual, *(normal(name) for name in wanted.values() if name is not None)}
+            sources[role] = file_source(os.fspath(table), files[role], connection, folder, known)
+        else:
+            sources[role] = memory_source(role, as_table(table, role, ROLES[role]), connection)
+    return connection, sources

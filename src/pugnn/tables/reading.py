@@ -1,0 +1,181 @@
+"""Edges, nodes and known positives, in whatever form people have them, as a graph."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError
+from pugnn.graph import Graph
+from pugnn.tables.edge_table import EdgeTable, read_edges
+from pugnn.tables.id_types import common_family, ids_from_text
+from pugnn.tables.ids import IdTable
+from pugnn.tables.node_list import read_node_list
+from pugnn.tables.node_table import NodeTable, no_attributes, read_nodes
+from pugnn.tables.opening import open_tables
+from pugnn.tables.recipe import Recipe
+from pugnn.tables.sources import Source, Unreadable
+from pugnn.tables.wording import counted
+
+
+@dataclass(frozen=True, eq=False)
+class TableGraph:
+    """What was read.
+
+    Args:
+        graph: the graph, with the users' ids, features and their names, and the recipe of the features.
+        labelled: sorted positions of the known positives, where they were given.
+        positive: sorted positions of the true positives, where they were given.
+        recipe: how attributes became features.
+        notes: what was repaired or left out, one sentence each.
+    """
+
+    graph: Graph
+    labelled: NDArray[np.int64] | None
+    positive: NDArray[np.int64] | None
+    recipe: Recipe
+    notes: tuple[str, ...]
+
+
+def read_graph(
+    edges: Any,
+    nodes: Any = None,
+    *,
+    positives: Any = None,
+    truth: Any = None,
+    source: str | None = None,
+    target: str | None = None,
+    id: str | None = None,
+    weight: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    recipe: Recipe | None = None,
+    on_phase: Callable[[str], None] | None = None,
+) -> TableGraph:
+    """Read a graph from tables.
+
+    A table is the name of a file (CSV, TSV, Parquet, JSON lines; also packed by gzip or zstd), a pattern for many of
+    them, a pandas or Polars data frame, an Arrow table, or a mapping of names to columns.
+
+    Nodes stand in the order of the node table; ids that occur in the edges alone follow in the order of their first
+    appearance. Ids keep their type; where tables disagree all are text.
+
+    Args:
+        edges: columns ``source`` and ``target``, and ``weight`` if there are weights; also a NetworkX graph, whose
+            node attributes are the nodes then, or a list of pairs.
+        nodes: a column ``id`` and attributes, which become features. Without attributes features are made from the
+            structure.
+        positives: ids of the known positives: a table with a column ``id``, or a list.
+        truth: ids of all true positives in the same form, where they are known.
+        source: name of the column of sources, if it is not a usual one (see :mod:`pugnn.tables.columns`).
+        target: likewise of targets.
+        id: likewise of the ids of nodes, positives and truth.
+        weight: likewise of weights.
+        kinds: kinds of attribute columns that are not to be guessed, such as ``{"zip": "category"}``.
+        recipe: the recipe of a model, to make the same features as in its training.
+        on_phase: called with a few words at the beginning of each phase.
+
+    Example:
+        >>> data = read_graph([("ann", "bob"), ("bob", "cleo")], positives=["bob"])
+        >>> data.graph.ids.tolist(), data.labelled
+        (['ann', 'bob', 'cleo'], array([1]))
+    """
+    given = {"edges": edges, "nodes": nodes, "positives": positives, "truth": truth}
+    wanted = {"source": source, "target": target, "id": id, "weight": weight}
+    with tempfile.TemporaryDirectory(prefix="pugnn-") as folder:
+        connection, sources = open_tables(given, wanted, Path(folder))
+        with connection:
+            while True:
+                try:
+                    return _read(sources, wanted, kinds or {}, recipe, on_phase or _say_nothing)
+                except Unreadable as problem:  # a tidy copy takes the place of the table, or it says what is wrong
+                    problem.source.repair(problem.source, str(problem))
+
+
+def _say_nothing(_words: str) -> None:
+    return
+
+
+def _read(
+    sources: dict[str, Source],
+    wanted: Mapping[str, str | None],
+    kinds: Mapping[str, str],
+    recipe: Recipe | None,
+    on_phase: Callable[[str], None],
+) -> TableGraph:
+    notes = [note for source in sources.values() for note in source.notes]
+    table, nodes = IdTable(), None
+    if "nodes" in sources:
+        on_phase(f"reading {sources['nodes'].shown}")
+        nodes = read_nodes(sources["nodes"], wanted["id"], table)
+        notes += nodes.notes
+    on_phase(f"reading {sources['edges'].shown}")
+    edges = read_edges(sources["edges"], wanted, table)
+    ids, notes_on_ids = _ids(sources, table, nodes, edges)
+    notes += [*edges.notes, *notes_on_ids]
+    listed = {}
+    for role, what in (("positives", "positives"), ("truth", "true positives")):
+        if role in sources:
+            on_phase(f"reading {sources[role].shown}")
+            usual = None if nodes is None else nodes.name
+            listed[role], notes_on_list = read_node_list(sources[role], wanted["id"], usual, table, what)
+            notes += notes_on_list
+    on_phase("building the graph")
+    graph = Graph.from_edges(edges.sources, edges.targets, num_nodes=len(ids), weights=edges.weights)
+    if not graph.num_edges:
+        raise PugnnError(f"{sources['edges'].shown} holds only self loops; a graph needs edges between nodes")
+    graph = replace(graph, ids=ids)
+    notes += _notes_on_graph(graph, sources["edges"].shown, nodes)
+    on_phase("making features")
+    if nodes is None:
+        attributes = no_attributes(sources["edges"].connection, graph.num_nodes)
+    else:
+        attributes = nodes.attributes(graph.num_nodes)
+    if recipe is None:
+        recipe = Recipe.learn(attributes, graph, kinds)
+    encoded = recipe.apply(attributes, graph)
+    graph = replace(graph, features=encoded.features, feature_names=encoded.names, recipe=recipe.to_plain())
+    return TableGraph(graph, listed.get("positives"), listed.get("truth"), recipe, (*notes, *encoded.notes))
+
+
+def _ids(
+    sources: Mapping[str, Source], table: IdTable, nodes: NodeTable | None, edges: EdgeTable
+) -> tuple[NDArray[Any], list[str]]:
+    """The ids of all nodes in their own type, and notes."""
+    columns = edges.columns if nodes is None else (nodes.column, *edges.columns)
+    kind, notes = common_family(columns)
+    originals = {**sources["edges"].originals, **(nodes.source.originals if nodes is not None else {})}
+    texts = table.texts()
+    known = 0 if nodes is None else nodes.count
+    untyped = [*texts[:known]] if nodes is not None and not nodes.column.typed else []
+    untyped += texts[known:] if not sources["edges"].typed else []
+    ids, more = ids_from_text(texts, kind, originals, untyped)
+    return ids, notes + more
+
+
+def _notes_on_graph(graph: Graph, shown: str, nodes: NodeTable | None) -> list[str]:
+    cleaning, notes = graph.cleaning, []
+    added = "" if graph.weights is None else ", their weights added"
+    if cleaning.self_loops:
+        notes.append(f"{shown}: {counted(cleaning.self_loops, 'self loop')} dropped")
+    if cleaning.duplicates:
+        notes.append(f"{shown}: {counted(cleaning.duplicates, 'duplicate edge')} merged{added}")
+    if cleaning.two_way:
+        pairs = counted(cleaning.two_way, "edge")
+        notes.append(f"{shown}: {pairs} given in both directions merged{added}; direction does not matter")
+    if nodes is None:
+        return notes
+    table = nodes.source.shown
+    rowless, bare = graph.num_nodes - nodes.count, int((graph.degrees == 0).sum())
+    if rowless and nodes.names:
+        notes.append(f"{shown}: {counted(rowless, 'node')} with no row in {table}; all attributes are missing there")
+    elif rowless:
+        notes.append(f"{shown}: {counted(rowless, 'node')} with no row in {table}")
+    if bare:
+        notes.append(f"{table}: {counted(bare, 'node')} with no edge; kept")
+    return notes

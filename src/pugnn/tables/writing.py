@@ -1,0 +1,37 @@
+"""Tables out: Parquet files that keep the type of every column."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError
+from pugnn.files import replacing
+from pugnn.tables.connecting import connect, literal
+from pugnn.tables.objects import column_of
+
+
+def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Write columns of the same length as a Parquet file.
+
+    Args:
+        path: the file; it is replaced as a whole.
+        columns: by name. Masked entries are null. Object columns keep their type where all entries have the same one
+            that Parquet knows; others become text.
+    """
+    import duckdb
+
+    arrays = {f"c_{at}": column_of(values) for at, values in enumerate(columns.values())}
+    names = ", ".join(f'c_{at} AS "{name.replace(chr(34), 2 * chr(34))}"' for at, name in enumerate(columns))
+    with replacing(path) as temporary, tempfile.TemporaryDirectory(prefix="pugnn-") as folder:
+        target = temporary.resolve()
+        with connect([target], Path(folder)) as connection:
+            try:
+                connection.register("content", arrays)
+                connection.execute(f"COPY (SELECT {names} FROM content) TO {literal(str(target))} (FORMAT parquet)")
+            except duckdb.Error as error:
+                raise PugnnError(f"cannot write {path}: {str(error).splitlines()[0]}") from None

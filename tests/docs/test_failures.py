@@ -1,0 +1,60 @@
+"""docs/failures.md has every warning, note and finding of the package."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def said_by_the_package() -> Iterator[tuple[str, ast.expr, ast.Module]]:
+    """Where a warning, a note on a table or a finding of the check-up that is not a good one stands, and its words."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            where, name = f"{path.relative_to(ROOT)}:{node.lineno}", ast.unparse(node.func)
+            if name.endswith(("warnings.warn", "notes.append")):
+                yield where, node.args[0], tree
+            elif name == "Finding" and ast.unparse(node.args[1]) != "'good'":
+                yield where, node.args[2], tree
+
+
+def longest_fixed_part(message: ast.expr, tree: ast.Module) -> str:
+    """The longest piece of a message that is the same each time."""
+    if isinstance(message, ast.Name):
+        message = next(
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == message.id
+        )
+    pieces = [
+        node.value for node in ast.walk(message) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    return max(pieces, key=len)
+
+
+@pytest.mark.parametrize(
+    ("where", "message", "tree"), [pytest.param(*each, id=each[0]) for each in said_by_the_package()]
+)
+def test_the_guide_has_it(where: str, message: ast.expr, tree: ast.Module) -> None:
+    guide = " ".join((ROOT / "docs" / "failures.md").read_text(encoding="utf-8").replace("\n> ", " ").split())
+    fixed = " ".join(longest_fixed_part(message, tree).split()).strip(" :;,.()")
+    assert fixed in guide, f"{where}: the guide does not have “{fixed}”"
+
+
+def test_the_names_of_backbones_with_weights_are_right() -> None:
+    from pugnn.models import BACKBONES
+
+    guide = (ROOT / "docs" / "failures.md").read_text(encoding="utf-8")
+    without = re.search(r"\*\*Cause\.\*\* (.*) look at who is joined", guide)
+    assert without is not None
+    named = set(re.findall(r"`([\w-]+)`", without[1]))
+    made = {name: make(4, hidden=4, dropout=0.0) for name, make in BACKBONES.items()}
+    assert named == {name for name, model in made.items() if not model.uses_weights}

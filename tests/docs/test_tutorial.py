@@ -1,0 +1,72 @@
+"""The tutorial's commands, run as they are written, in their order."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTHON = Path(sys.executable)
+
+
+def run(kind: str, code: str, folder: Path) -> str:
+    """What a block prints; it must end well and without a warning that is not ours."""
+    words = {"sh": ["bash", "-euo", "pipefail", "-c", code], "python": [str(PYTHON), "-W", "error", "-c", code]}[kind]
+    environment = {**os.environ, "PATH": f"{PYTHON.parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder after the whole tutorial."""
+    folder = tmp_path_factory.mktemp("tutorial")
+    blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
+    assert len(blocks) >= 10
+    (folder / "printed.txt").write_text("\n".join(run(kind, code, folder) for kind, code in blocks))
+    return folder
+
+
+def scores(path: Path) -> dict[str, str]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["id"]: row["score"] for row in csv.DictReader(file)}
+
+
+def test_tables_with_text_ids_score_as_the_named_data_set(folder: Path) -> None:
+    run("sh", "pugnn fit --dataset cora --labels 27 --out runs/named", folder)
+    named = {f"cora-{node}": score for node, score in scores(folder / "runs/named/scores.csv").items()}
+    assert scores(folder / "runs/cora/scores.csv") == named
+
+
+def test_a_run_is_complete(folder: Path) -> None:
+    files = {path.name for path in (folder / "runs/cora").iterdir()}
+    files_named = set(re.findall(r"`([a-z]+\.[a-z]+)`", PAGE.read_text(encoding="utf-8").split("## 4.")[0]))
+    tables = {"edges.csv", "nodes.csv", "positives.csv", "truth.csv"}
+    assert files_named - tables == files
+
+
+def test_a_later_snapshot_has_the_new_node(folder: Path) -> None:
+    later = scores(folder / "later.csv")
+    assert len(later) == 2709
+    assert "cora-new" in later
+
+
+def test_python_finds_the_same_nodes(folder: Path) -> None:
+    best = list(scores(folder / "runs/cora/scores.csv"))[:5]
+    printed = (folder / "printed.txt").read_text(encoding="utf-8")
+    assert all(f"'{node}'" in printed for node in best)
+
+
+def test_unknown_accounts_among_fraudulent_ones_rank_above_the_others(folder: Path) -> None:
+    known = {"K-02", "K-06", "K-09"}
+    ranked = [account for account in scores(folder / "runs/accounts/scores.csv") if account not in known]
+    assert ranked[0] == "K-03"  # pays and is paid by all three
+    assert set(scores(folder / "accounts-later-scores.csv")) == {"K-02", "K-03", "K-13"}

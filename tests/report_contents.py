@@ -1,0 +1,82 @@
+"""Small runs to make reports of, without any training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from pugnn.checkup import Advice, Finding
+from pugnn.data import PUBenchmark, PUTask
+from pugnn.graph import Graph, nearest_sources
+from pugnn.runs.report import ReportContent
+
+#: All of a check-up that a report looks at.
+CHECK_UP = SimpleNamespace(
+    findings=(
+        Finding("homophily", "good", "Positives keep together", "They do."),
+        Finding("size", "warning", "Few labels", "Only one.", "Label ten more."),
+    ),
+    advice=Advice("pu-gnn", {"delta": 2}, ("Positives keep together.",)),
+)
+
+RECORD = {
+    "pugnn": "1.2.3",
+    "finished": "2026-05-04T10:11:12+00:00",
+    "options": {"edges": "tables/edges.csv", "method": "pu-gnn", "delta": 3, "seed": 0},
+    "threshold": 0.5,
+    "versions": {"python": "3.12.0"},
+    "metrics": None,
+    "notes": [],
+    "recipe": [],
+    "warnings": [],
+}
+
+LOG = [{"epoch": epoch, "near": 1 / epoch, "total": 2 / epoch, "seconds": 0.1 * epoch} for epoch in (1, 2, 3)]
+
+
+def path_content(scores: Sequence[float], *, ids: Sequence[Any] | None = None, **changes: Any) -> ReportContent:
+    """A run on a path whose first node is the known positive."""
+    count = len(scores)
+    ends = np.arange(count - 1)
+    ids = [f"n{position}" for position in range(count)] if ids is None else ids
+    graph = Graph.from_edges(ends, ends + 1, num_nodes=count)
+    named = np.empty(count, dtype=object)
+    named[:] = ids
+    return graph_content(_with_ids(graph, named), scores, labelled=[0], **changes)
+
+
+def random_content(count: int, *, seed: int = 0, truth: bool = True, **changes: Any) -> ReportContent:
+    """A run on a random graph, with scores that are right more often than not."""
+    rng = np.random.default_rng(seed)
+    graph = Graph.from_edges(*rng.integers(0, count, (2, 3 * count)), num_nodes=count)
+    graph = _with_ids(graph, np.array([f"user-{position:07d}" for position in range(count)], dtype=object))
+    positive = rng.random(count) < 0.3
+    labelled = rng.choice(np.flatnonzero(positive), max(1, count // 100), replace=False)
+    scores = 1 / (1 + np.exp(1 - rng.normal(size=count) - 2 * positive))
+    return graph_content(graph, scores, labelled=labelled, positive=positive if truth else None, **changes)
+
+
+def graph_content(
+    graph: Graph, scores: Any, *, labelled: Any, positive: Any = None, record: Any = None, **changes: Any
+) -> ReportContent:
+    task = PUTask.from_positives(graph, np.asarray(labelled))
+    distances, nearest = nearest_sources(graph, task.labelled)
+    values: dict[str, Any] = {
+        "record": {**RECORD, **(record or {})},
+        "log": LOG,
+        "task": task,
+        "scores": np.asarray(scores, dtype=np.float64),
+        "distances": distances,
+        "nearest": nearest,
+        "threshold": 0.5,
+        "check_up": CHECK_UP,
+        "truth": None if positive is None else PUBenchmark.of_unlabelled(task, np.asarray(positive, dtype=bool)),
+    }
+    return ReportContent(**{**values, **changes})
+
+
+def _with_ids(graph: Graph, ids: Any) -> Graph:
+    return Graph(graph.indptr, graph.indices, graph.features, ids)

@@ -1,0 +1,179 @@
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import pytest
+
+from pugnn.errors import PugnnError
+from pugnn.runs.report import data as report_data
+from pugnn.runs.report import write_report
+from report_contents import path_content, random_content
+
+HOSTILE = '</script><img src=x onerror="alert(1)"><script>alert(2)</script>'
+
+
+class Reader(HTMLParser):
+    """Elements of a page with their attributes, and its text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.text, self.policy = [], [], ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if dict(attrs).get("http-equiv") == "Content-Security-Policy":
+            self.policy = dict(attrs)["content"]
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def count(self, tag):
+        return sum(name == tag for name, _ in self.elements)
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(content):
+        write_report(tmp_path / "report.html", content)
+        return (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    return write
+
+
+def words_of(page):
+    return " ".join("".join(Reader(page).text).split())
+
+
+def test_page_needs_nothing_besides_itself(written):
+    reader = Reader(written(random_content(100)))
+    outside = [
+        (tag, value)
+        for tag, attributes in reader.elements
+        for name, value in attributes.items()
+        if name in ("src", "href", "style", "action") and not value.startswith("#")
+    ]
+    assert not outside
+    assert not any(name.startswith("on") for _, attributes in reader.elements for name in attributes)
+
+
+def test_policy_lets_only_our_style_and_script_run(written):
+    page = written(random_content(100))
+    policy = Reader(page).policy
+    assert policy.startswith("default-src 'none';")
+    for tag in ("style", "script"):
+        body = re.findall(rf"<{tag}>(.*?)</{tag}>", page, flags=re.DOTALL)[-1]
+        assert f"{tag}-src 'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" in policy
+
+
+def test_sections_and_their_content(written):
+    record = {
+        "notes": ["edges.csv: 3 self loops dropped"],
+        "recipe": [
+            {"column": "age", "kind": "number", "text": "standardised", "features": 2},
+            {"column": "zip", "kind": "ignore", "text": "not used: as you say", "features": 0},
+        ],
+        "warnings": ["near holds nearly all nodes: lower --delta"],
+        "metrics": {"macro_f1": 75.25, "roc_auc": None},
+    }
+    words = words_of(written(random_content(100, record=record)))
+    for expected in (
+        "Report on edges.csv",
+        "4 May 2026, 10:11 UTC, pugnn 1.2.3",
+        "75.2 %",
+        "near holds nearly all nodes",
+        "Positives keep together",
+        "What helps: Label ten more.",
+        "Advice: pu-gnn, delta 2",
+        "not defined",
+        "each curve goes from the first of 3 epochs",
+        "3 self loops dropped",
+        "age number, 2 features standardised",
+        "zip ignore not used: as you say",
+        "pugnn fit --config …/run.json",
+        "3.12.0",
+    ):
+        assert expected.lower() in words.lower()
+
+
+def test_says_that_nothing_was_trained(written):
+    page = written(path_content([0.9, 0.1], log=[], record={"options": {"method": "label-propagation"}}))
+    assert "label-propagation trains nothing" in words_of(page)
+
+
+def test_says_when_the_list_does_not_hold_all(written, monkeypatch):
+    assert "scores.csv has all of them" not in words_of(written(random_content(30)))
+    monkeypatch.setattr(report_data, "MOST_LISTED", 20)
+    assert "The 20 nodes with the best scores, of 30; scores.csv has all of them" in words_of(
+        written(random_content(30))
+    )
+
+
+def test_long_recipes_are_shortened(written):
+    recipe = [{"column": f"c{at}", "kind": "number", "text": "standardised", "features": 1} for at in range(250)]
+    words = words_of(written(path_content([0.9, 0.1], record={"recipe": recipe})))
+    assert "c199" in words
+    assert "c200" not in words
+    assert "and 50 more; run.json has all of them" in words
+
+
+def test_text_of_users_is_harmless(written):
+    ids = [HOSTILE, "known", "{{ 7 * 7 }}", "\x00\ud800\u202e", "ünïcödé 😀"]
+    record = {
+        "notes": [HOSTILE],
+        "warnings": [HOSTILE],
+        "recipe": [{"column": HOSTILE, "kind": HOSTILE, "text": HOSTILE, "features": 1}],
+        "options": {"edges": HOSTILE, "method": HOSTILE, HOSTILE: HOSTILE},
+    }
+    content = path_content(
+        [0.9, 0.8, 0.7, 0.6, 0.5], ids=ids, record=record, positive=[True] * 5, class_of_node=[HOSTILE] * 5
+    )
+    reader = Reader(written(content))
+    assert reader.count("img") == 0
+    assert reader.count("script") == 2
+    assert "49" not in reader.text
+    data = next(json.loads(text) for text in reader.text if text.startswith('{"steps"'))
+    assert data["list"]["names"][0] == HOSTILE
+
+
+def test_an_id_of_a_million_characters_is_shortened(written):
+    page = written(path_content([0.9, 0.8, 0.1], ids=["a" * 1_000_000, "b" * 1_000_000, "c"]))
+    assert len(page) < 100_000
+    assert f"{'b' * 59}…" in page
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        path_content([0.9, 0.1]),
+        path_content([0.2, 0.1, 0.0]),
+        path_content([1.0, 1.0, 1.0]),
+        path_content([0.9, 0.1], ids=[("a", 1), 2]),
+        path_content([0.9, 0.1], ids=[1, 2], positive=[True, False], class_of_node=["1", "2"]),
+        path_content([0.9] * 40),  # more rings than are shown one by one
+    ],
+    ids=["two nodes", "none found", "all found", "mixed ids", "integer ids", "many rings"],
+)
+def test_small_and_strange_runs_have_a_report(written, content):
+    assert words_of(written(content)).startswith("Report on edges.csv")
+
+
+def test_nodes_that_no_known_one_reaches(written):
+    content = random_content(20)
+    content.distances[content.others] = 2**31 - 1
+    content.nearest[content.others] = -1
+    words = words_of(written(content))
+    assert "no path joins it to a known one" in words
+
+
+def test_distant_rings_are_put_together():
+    labels = [ring.label for ring in path_content([0.5] * 40).rings]
+    assert labels == [*(f"{hops} hop{'s' if hops > 1 else ''}" for hops in range(1, 9)), "9 or more"]
+
+
+def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PugnnError, match="cannot write"):
+        write_report(tmp_path / "file" / "report.html", path_content([0.9, 0.1]))
