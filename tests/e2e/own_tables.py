@@ -31,6 +31,9 @@ def snapshot(folder: Path) -> dict[str, tuple[int, str] | None]:
     }
 
 
+csv.field_size_limit(2_000_000)  # there are ids of a million characters
+
+
 def table(path: Path) -> list[dict[str, str]]:
     with path.open(newline="") as file:
         return list(csv.DictReader(file))

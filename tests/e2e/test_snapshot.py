@@ -137,7 +137,7 @@ def test_an_extra_column_is_passed_over(trained, pugnn_main):
     write_csv(Path("more.csv"), [{**row, "shoe size": "40"} for row in new_nodes])
     more = pugnn_main("predict", "run", "--edges", "new_edges.csv", "--nodes", "more.csv", "--out", "more-scores.csv")
     assert more.code == 0
-    assert "not used, since training did not know them: columns 'shoe size'" in more.err
+    assert "more.csv: not used, since the model was trained without: 'shoe size'" in more.err
     assert pugnn_main("predict", "run", "--edges", "new_edges.csv", "--nodes", "new_nodes.csv").code == 0
     assert scores(Path("more-scores.csv")) == scores(Path("scores.csv"))
 

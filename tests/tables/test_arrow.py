@@ -49,6 +49,8 @@ def test_stopping_early_leaves_the_connection_free(connection):
 
 
 def test_an_error_in_the_middle(connection):
-    relation = connection.sql("SELECT CASE WHEN i = 400_000 THEN error('stop') ELSE 'x' END FROM range(500_000) AS t(i)")
+    relation = connection.sql(
+        "SELECT CASE WHEN i = 400_000 THEN error('stop') ELSE 'x' END FROM range(500_000) AS t(i)"
+    )
     with pytest.raises((StreamError, duckdb.Error), match="stop"):
         list(batches(relation))

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from attribute_tables import attributes_of, cells_of
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from attribute_tables import cells_of
 
+from attribute_tables import cells_of
 from pugnn.errors import PugnnError
 from pugnn.tables.boolean import BooleanEncoding
 

@@ -1,6 +1,6 @@
 import numpy as np
-from attribute_tables import cells_of
 
+from attribute_tables import cells_of
 from pugnn.tables import category
 from pugnn.tables.category import CategoryEncoding
 

@@ -1,6 +1,6 @@
 import pytest
-from attribute_tables import cells_of
 
+from attribute_tables import cells_of
 from pugnn.tables.kinds import kind_of
 
 WORDS = ["red", "green", "blue"]

@@ -2,10 +2,10 @@ import math
 
 import numpy as np
 import pytest
-from attribute_tables import cells_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attribute_tables import cells_of
 from pugnn.errors import PugnnError
 from pugnn.tables.number import NumberEncoding
 
@@ -88,7 +88,7 @@ def test_what_is_no_number_is_an_error(value, problem):
 )
 def test_typed_cells_that_are_no_numbers(type_name, value):
     encoding = NumberEncoding("x", 0, 0.0, 1.0, False)
-    with pytest.raises(PugnnError, match="nodes.csv, row 3"):
+    with pytest.raises(PugnnError, match=r"nodes\.csv, row 3"):
         encoding.encode(cells_of([None, value], type_name))
 
 
@@ -101,5 +101,5 @@ def test_what_is_no_date_is_an_error(type_name, value):
 
 def test_value_out_of_all_proportion_is_an_error():
     encoding = NumberEncoding("x", 0, 0.0, 1e-10, False)
-    with pytest.raises(PugnnError, match="row 2.*out of all proportion"):
+    with pytest.raises(PugnnError, match=r"row 2.*out of all proportion"):
         encoding.encode(cells_of(["1e30"]))

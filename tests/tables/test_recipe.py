@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from attribute_tables import attributes_of, features_of, learned, ring
 
+from attribute_tables import attributes_of, features_of, learned, ring
 from pugnn.data import load_dataset
 from pugnn.errors import PugnnError
 from pugnn.tables.recipe import Recipe, Statement

@@ -4,10 +4,10 @@ import copy
 import json
 
 import pytest
-from attribute_tables import attributes_of, learned
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attribute_tables import attributes_of, learned
 from pugnn.errors import PugnnError
 from pugnn.tables.recipe import Recipe
 
@@ -16,7 +16,7 @@ TABLE = {
     "city": ["a", "b", "c", "a"] * 3,
     "bio": [f"a text of {i}" for i in range(12)],
     "ok": ["yes", "no"] * 6,
-    "place": ["[1, 2]"] * 12,
+    "place": [f"[{i}, 2]" for i in range(12)],
     "user": [f"u{i}" for i in range(12)],
 }
 SAVED = learned(attributes_of(TABLE)).to_plain()
@@ -80,6 +80,7 @@ def test_anything_odd_is_an_error_or_a_recipe(plain, data):
         (("columns", 2, "found"), [], "the counts of column 'bio' do not fit"),
         (("columns", 3, "share"), 2, "share of true ones in column 'ok' is 2"),
         (("columns", 4, "length"), 0, "is not a whole number from 1"),
+        (("columns", 4, "length"), 10**12, "is not a whole number from 1 to 1048576"),
         (("structure",), {"width": 3}, "neither columns nor structure, or both"),
         (("columns",), [], "neither columns nor structure, or both"),
     ],

@@ -51,9 +51,8 @@ def zstd(folder, content: str) -> bytes:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE lines (line VARCHAR)")
         connection.executemany("INSERT INTO lines VALUES (?)", rows)
-        connection.execute(
-            f"COPY lines TO '{path}' (FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01', COMPRESSION zstd)"
-        )
+        as_it_is = "FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01'"
+        connection.execute(f"COPY lines TO '{path}' ({as_it_is}, COMPRESSION zstd)")
     return path.read_bytes()
 
 
@@ -241,7 +240,9 @@ def test_rows_are_found_in_the_right_file(tmp_path, suffix):
         read_graph(tmp_path / f"*.{suffix}")
 
 
-@pytest.mark.parametrize("name", ["a'b.csv", 'a"b.csv', "a[1].csv", "a*.csv", "a?.csv", "a b;--.csv", "é.csv", "a\\b.csv"])
+@pytest.mark.parametrize(
+    "name", ["a'b.csv", 'a"b.csv', "a[1].csv", "a*.csv", "a?.csv", "a b;--.csv", "é.csv", "a\\b.csv"]
+)
 def test_odd_names(read, write, name):
     write("a1.csv", "source,target\nwrong,file\n")
     assert read(write(name, EDGES))[0] == ROWS
@@ -266,7 +267,9 @@ def test_files_that_are_not_there(read, tmp_path, name, message):
         read(str(tmp_path / name))
 
 
-@pytest.mark.parametrize("address", ["https://example.com/edges.csv", "s3://bucket/edges.parquet", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "address", ["https://example.com/edges.csv", "s3://bucket/edges.parquet", "file:///etc/passwd"]
+)
 def test_addresses_are_not_asked(read, address):
     with pytest.raises(PugnnError, match="only files on this machine are read"):
         read(address)
@@ -313,12 +316,14 @@ def test_the_database_reads_nothing_else(write, tmp_path):
 def test_sql_in_names_is_a_name(write, tmp_path):
     name = 'x"; DROP TABLE node_rows; --'
     quoted = '"' + name.replace('"', '""') + '"'
-    nodes = write("no'des.csv", f"id,{quoted},\"a') FROM b; --\"\na,1,3\nb,2,4\nc,5,9\n")
+    nodes = write("no'des.csv", f'id,{quoted},"a\') FROM b; --"\na,1,3\nb,2,4\nc,5,9\n')
     data = read_graph(write("edges'; --.csv", EDGES), nodes)
     assert data.graph.feature_names == (name, "a') FROM b; --")
     pd.DataFrame({"id": ["a", "b", "c"], name: [1.0, 2.0, 5.0]}).to_parquet(tmp_path / "n.parquet")
     assert read_graph(write("e.csv", EDGES), tmp_path / "n.parquet").graph.feature_names == (name,)
-    (tmp_path / "n.jsonl").write_text("\n".join(json.dumps({"id": i, name: x}) for i, x in zip("abc", (1, 2, 5), strict=True)))
+    (tmp_path / "n.jsonl").write_text(
+        "\n".join(json.dumps({"id": i, name: x}) for i, x in zip("abc", (1, 2, 5), strict=True))
+    )
     assert read_graph(write("e.csv", EDGES), tmp_path / "n.jsonl").graph.feature_names == (name,)
 
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from attribute_tables import cells_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from attribute_tables import cells_of
 from pugnn.errors import PugnnError
 from pugnn.tables import vector
 from pugnn.tables.vector import VectorEncoding
@@ -62,7 +62,7 @@ def test_stretches_and_order_of_rows_make_no_difference(numbers, monkeypatch):
 )
 def test_what_is_no_such_vector_is_an_error(value, problem):
     cells = cells_of(["[1, 2]", "", value])
-    with pytest.raises(PugnnError, match="nodes.csv, row 4, column 'x'") as error:
+    with pytest.raises(PugnnError, match=r"nodes\.csv, row 4, column 'x'") as error:
         VectorEncoding.learn(cells).encode(cells)
     assert problem in str(error.value)
 
@@ -70,10 +70,16 @@ def test_what_is_no_such_vector_is_an_error(value, problem):
 @pytest.mark.parametrize("value", [[1.0, None], [float("inf"), 1.0], [1e39, 1.0], [1.0], []])
 def test_typed_vectors_are_checked_too(value):
     cells = cells_of([[1.0, 2.0], value], "DOUBLE[]")
-    with pytest.raises(PugnnError, match="nodes.csv, row 3, column 'x'"):
+    with pytest.raises(PugnnError, match=r"nodes\.csv, row 3, column 'x'"):
         VectorEncoding.learn(cells).encode(cells)
 
 
+def test_vectors_longer_than_any_model_takes(monkeypatch):
+    monkeypatch.setattr(vector, "LONGEST", 2)
+    with pytest.raises(PugnnError, match=r"row 2.*has 3 numbers; more than 2 cannot be used"):
+        VectorEncoding.learn(cells_of(["[1, 2, 3]"]))
+
+
 def test_first_cell_that_is_no_vector_is_an_error_at_once():
-    with pytest.raises(PugnnError, match="row 2.*'red' is not a list"):
+    with pytest.raises(PugnnError, match=r"row 2.*'red' is not a list"):
         VectorEncoding.learn(cells_of(["red", "[1]"]))

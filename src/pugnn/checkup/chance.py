@@ -1,8 +1,8 @@
-r"""Random sets of nodes that look like the known positives in nothing but their number of links.
+"""Random sets of nodes that look like the known positives in nothing but their number of links.
 
-Whether known positives keep together is a question about pairs: is :math:`\sum_{i \ne k \in L} w_{ik}` larger than it
-would be for random nodes? Hubs are close to everyone, so random nodes must have as many links as the known ones: nodes
-are put into strata of nearly equal degree, and known positives change places with nodes of their own stratum only.
+Are known positives closer to each other, or their neighbours more like them, than random nodes would be? Hubs are
+close to everyone, so random nodes must have as many links as the known ones: nodes are put into strata of nearly equal
+degree, and known positives change places with nodes of their own stratum only.
 
 A few other nodes of each stratum, the *controls*, are drawn once, and labels are shuffled among these and the known
 ones. All pair weights then fit into one small matrix, whatever the size of the graph, and the test is exact: if the
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 #: Degrees in one stratum differ by no more than this factor.
 STRATUM_RATIO = 1.1
@@ -97,28 +96,25 @@ def pair_sums(crowd: Crowd, weights: NDArray[np.float32]) -> NDArray[np.float64]
     """
     pairs = weights.copy()
     np.fill_diagonal(pairs, 0)
-    sums: NDArray[np.float64] = np.einsum("sn,sn->s", crowd.labels @ pairs, crowd.labels, dtype=np.float64)
-    # The same sum in another order differs in its last digits, and ties must stay ties.
+    return _with_ties(np.einsum("sn,sn->s", crowd.labels @ pairs, crowd.labels, dtype=np.float64))
+
+
+def node_sums(crowd: Crowd, values: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Sum of one value per node over the known positives, and over those of every shuffle, as :func:`pair_sums`."""
+    return _with_ties((crowd.labels @ values).astype(np.float64))
+
+
+def _with_ties(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same sum in another order differs in its last digits; what is equal must stay so."""
     grain = 1e-5 * max(float(np.abs(sums).max()), 1e-30)
     return np.round(sums / grain) * grain
 
 
-def chance_of_more(*looks: NDArray[np.float64], shares: tuple[float, ...] = (1.0,)) -> float:
-    r"""How likely chance gives as large a sum as was seen, in at least one of several looks at the same shuffles.
-
-    With one look that is :math:`(1 + \#\{\text{shuffles} \ge \text{truth}\}) / (1 + \text{shuffles})`. With several,
-    each row of sums counts by its most surprising look, so that looking twice is paid for, exactly.
-
-    Args:
-        looks: sums as :func:`pair_sums` gives them.
-        shares: how much of the price each look may spend, in all 1; a look with more is the more trusted.
+def chance_of_more(sums: NDArray[np.float64]) -> float:
+    """How likely chance gives a sum as large as that of the truth: its share of all sums, itself among them.
 
     Example:
         >>> chance_of_more(np.array([3.0, 1.0, 2.0, 3.0]))
         0.5
-        >>> chance_of_more(np.array([3.0, 1.0, 2.0, 0.0]), np.array([1.0, 2.0, 3.0, 4.0]), shares=(0.5, 0.5))
-        0.5
     """
-    ranks = [rankdata(-look, method="max") / share for look, share in zip(looks, shares, strict=True)]
-    surprise = np.min(ranks, axis=0)
-    return float((surprise <= surprise[0]).mean())
+    return float((sums >= sums[0]).mean())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pugnn.checkup.homophily import Homophily
-from pugnn.checkup.rings import SATURATED, TINY, Rings
+from pugnn.checkup.rings import NEAR_SHARE, SATURATED, TINY, Rings
 from pugnn.checkup.sampling import FEWEST, DegreeCheck, Sampling
 from pugnn.checkup.sizes import Reach
 from pugnn.graph import GraphStatistics
@@ -77,9 +77,10 @@ def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
             "size",
             "warning" if reach.labelled < FEWEST else "note",
             f"Few known positives ({reach.labelled:,})",
-            "With so few, which ones happen to be known decides much of the result: on data with known truth, quality "
-            "moved by 5 to 15 points from one set of known positives to the next.",
-            "Every further known positive helps; 20 to 30 make results steady.",
+            "With so few, which ones happen to be known decides much of the result. On data with known truth, macro-F1 "
+            "moved by 3 to 15 points from one set of 3 to 7 known positives to the next, and by 0.5 to 8 with 27 and "
+            "more.",
+            "Every further known positive helps.",
         )
     if reach.isolated_labelled:
         share = reach.isolated_labelled / reach.labelled
@@ -169,13 +170,12 @@ def _links(found: Homophily) -> str:
 
 
 def _evidence(found: Homophily) -> str:
-    """What speaks for togetherness: the more surprising of the two looks, and the lift where it can be trusted."""
-    if found.p_neighbours is None or found.p_links <= found.p_neighbours:
+    if found.evidence == "links":
         return _lift(found)
-    seen = "The nodes around a known positive resemble other known positives more than the nodes around random ones do"
-    return (
-        f"{_lift(found)}, and the nodes around them resemble other known positives" if found.verdict == "weak" else seen
+    seen = (
+        "The nodes around a known positive resemble other known positives, and more so than those around random nodes"
     )
+    return f"{seen}. {_lift(found)}" if found.verdict == "weak" else seen
 
 
 def _visible(found: Homophily) -> str:
@@ -211,6 +211,13 @@ def _about_rings(rings: Rings, reach: Reach) -> Finding:
             + (f", and {linked:,} can be reached at all." if linked < reach.unlabelled else "."),
             "Name positives in other places of the graph, or use a method that does without distances "
             "(--method dist-pu --prior SHARE).",
+        )
+    if rings.near_share > NEAR_SHARE:
+        return Finding(
+            "rings",
+            "note",
+            "More than half of the nodes are neighbours of a known positive",
+            f"{100 * nearest:.0f} % of the unlabelled nodes are linked to a known positive, so distance says little.",
         )
     text = f"With δ = {rings.delta}, {100 * rings.near_share:.0f} % of the unlabelled nodes are near."
     if rings.saturated_from is not None:
@@ -259,7 +266,7 @@ def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
     if found.links is not None and found.links.close:
         yield Finding(
             "sampling",
-            "warning",
+            "note",
             "Known positives are each other's neighbours",
             f"{100 * found.links.known_share:.0f} % of the neighbours of known positives are known positives. If these "
             f"were a random sample, there could be no more than {found.links.implied_positives:,.0f} positives in all. "
@@ -270,7 +277,7 @@ def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
     if found.features is not None and found.features.close:
         yield Finding(
             "sampling",
-            "warning",
+            "note",
             "Known positives are all alike",
             f"Among the nodes that resemble a known positive most, {100 * found.features.known_share:.0f} % are known. "
             "If these were a random sample, there could be no more than "

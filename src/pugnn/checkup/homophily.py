@@ -1,26 +1,29 @@
 r"""Do positives keep together? Answered from the known positives alone, against chance.
 
-Two things are looked at, each beside random nodes with as many links (:mod:`pugnn.checkup.chance`):
+Chance means random nodes with as many links (:mod:`pugnn.checkup.chance`).
 
-* **Links.** Two known positives that are linked count 1, and each neighbour m that they share counts one over its
-  number of links: :math:`w_{ik} = A_{ik} + \sum_m A_{im} A_{mk} / d_m`. The sum over pairs divided by that of random
-  nodes is the *lift*.
-* **Neighbours.** With few known positives hardly two of them are near each other, but each has neighbours. Where
-  positives keep together, the nodes around one known positive resemble the *other* known positives:
-  :math:`w_{ik} = \tfrac12 (\langle z_i, u_k \rangle + \langle z_k, u_i \rangle)`, with the direction u of a node's
-  features (:mod:`pugnn.checkup.resemblance`) and z the mean of u over what short random walks from the node meet.
+* **Links** answer, where there are enough of them. Two known positives that are linked count 1, and each neighbour m
+  that they share counts one over its number of links: :math:`w_{ik} = A_{ik} + \sum_m A_{im} A_{mk} / d_m`. The sum over
+  pairs divided by that of random nodes is the *lift*.
+* **Neighbours** stand in where links are too few: with few known positives hardly two of them are near each other,
+  but each has neighbours. Where positives keep together, the nodes around one known positive resemble the *other* known
+  positives, :math:`r_i = \langle z_i, \operatorname{mean}_{k \in L \setminus i} u_k \rangle > 0`, and more so than the
+  nodes around a random node do. Here u is the direction of a node's features (:mod:`pugnn.checkup.resemblance`) and z
+  the mean of u over what short random walks from the node meet. Both must hold: where walks end up at the same hubs from
+  everywhere, surroundings differ for reasons that have nothing to do with positives.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import erfc, sqrt
 from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.checkup.chance import SHUFFLES, Crowd, chance_of_more, draw_crowd, pair_sums
+from pugnn.checkup.chance import SHUFFLES, Crowd, chance_of_more, draw_crowd, node_sums, pair_sums
 from pugnn.checkup.resemblance import Directions
 from pugnn.graph import Graph
 
@@ -29,18 +32,18 @@ Verdict = Literal["together", "weak", "no sign", "apart", "too few"]
 #: Chance explains what it gives more often than this.
 LEVEL = 0.05
 
-#: What the look at links and the one at neighbours may spend of that level. With few known positives hardly any two are
-#: linked, and the neighbours see more.
-SHARES = (0.2, 0.8)
-
-#: A lift below this is weak: edges tell little, though more than nothing.
-WEAK_LIFT = 1.35
-
-#: Links are enough to see this lift where 95 % of the shuffles stay below it.
+#: Links are enough where 95 % of the shuffles stay below this lift: such a lift would be noticed.
 VISIBLE_LIFT = 1.5
 
+#: Where links are not enough, what they and the neighbours may spend of the level.
+SHARE_OF_LINKS, SHARE_OF_NEIGHBOURS = 0.2, 0.8
+
+#: Where positives keep together clearly, the lift is about this or more. A lift that is lower, even with half of the
+#: shuffles' spread added, is weak, if the spread is small enough for a lift to be known at all.
+CLEAR_LIFT, KNOWN_WITHIN = 1.5, 0.5
+
 #: Walks from each node, and their steps, for what lies around it.
-WALKS, STEPS = 30, 3
+WALKS, STEPS = 30, 4
 
 #: Nodes whose surroundings are worked out at a time.
 BLOCK = 256
@@ -52,27 +55,31 @@ class Homophily:
 
     Args:
         verdict: in one or two words.
+        evidence: what the verdict rests on.
+        p_value: how likely chance gives that evidence.
         links: links that join two known positives (of those looked at).
         lift: how many times as often known positives are linked or share neighbours as random nodes with as many
             links; ``None`` where those never are.
+        spread: standard deviation of the lift over the shuffles.
         visible_lift: lift that would have been noticed: 95 % of the shuffles have a lower one.
         p_links: how likely chance gives so many links and shared neighbours.
         p_apart: how likely chance gives so few.
         p_neighbours: how likely chance makes neighbours resemble other known positives so much; ``None`` without
             features.
-        p_value: how likely chance gives so much in either of the two.
         known: known positives looked at.
         shuffles: number of shuffles.
     """
 
     verdict: Verdict
+    evidence: Literal["links", "neighbours"]
+    p_value: float
     links: int
     lift: float | None
+    spread: float | None
     visible_lift: float | None
     p_links: float
     p_apart: float
     p_neighbours: float | None
-    p_value: float
     known: int
     shuffles: int = SHUFFLES
 
@@ -82,38 +89,54 @@ def check_homophily(
 ) -> Homophily:
     """Compare the known positives with random nodes of the same degrees."""
     crowd = draw_crowd(graph.degrees, labelled, rng)
-    links = pair_sums(crowd, link_weights(graph, crowd.nodes))
-    p_links = p_value = chance_of_more(links)
-    p_neighbours = None
+    sums = pair_sums(crowd, link_weights(graph, crowd.nodes))
+    p_links, p_apart = chance_of_more(sums), chance_of_more(-sums)
+    lift = spread = visible = None
+    expected = float(sums[1:].mean())
+    if expected > 0:
+        lift, spread = float(sums[0]) / expected, float(sums[1:].std()) / expected
+        visible = float(np.quantile(sums[1:], 1 - LEVEL)) / expected
+    suffice = visible is not None and visible <= VISIBLE_LIFT
+
+    evidence: Literal["links", "neighbours"] = "links"
+    p_value, p_neighbours = p_links, None
     if directions is not None:
-        neighbours = pair_sums(crowd, neighbour_weights(graph, crowd.nodes, directions, rng))
-        p_neighbours = chance_of_more(neighbours)
-        p_value = chance_of_more(links, neighbours, shares=SHARES)
-    p_apart = chance_of_more(-links)
-    expected = float(links[1:].mean())
-    lift = float(links[0]) / expected if expected > 0 else None
-    visible = float(np.quantile(links[1:], 1 - LEVEL)) / expected if expected > 0 else None
+        p_neighbours = _chance_of_resemblance(crowd, resemblance_around(graph, crowd, directions, rng))
+        if not suffice:
+            by_links, by_neighbours = p_links / SHARE_OF_LINKS, p_neighbours / SHARE_OF_NEIGHBOURS
+            evidence = "links" if by_links < by_neighbours else "neighbours"
+            p_value = min(by_links, by_neighbours, 1.0)
     return Homophily(
-        verdict=_verdict(lift, visible, p_value, p_apart),
+        verdict=_verdict(lift, spread, p_value, p_apart, suffice=suffice),
+        evidence=evidence,
+        p_value=p_value,
         links=_links_among(graph, crowd),
         lift=lift,
+        spread=spread,
         visible_lift=visible,
         p_links=p_links,
         p_apart=p_apart,
         p_neighbours=p_neighbours,
-        p_value=p_value,
         known=crowd.known,
     )
 
 
-def _verdict(lift: float | None, visible: float | None, p_together: float, p_apart: float) -> Verdict:
-    links_suffice = visible is not None and visible <= VISIBLE_LIFT
+def _verdict(lift: float | None, spread: float | None, p_together: float, p_apart: float, *, suffice: bool) -> Verdict:
     if p_together <= LEVEL:
-        # A lift from few links is mostly noise: it may call a sign weak only where links suffice.
-        return "weak" if links_suffice and lift is not None and lift < WEAK_LIFT else "together"
-    if not links_suffice:
+        if lift is None or spread is None or spread > KNOWN_WITHIN:
+            return "together"  # by the neighbours: links are too few to say how much
+        return "weak" if lift + spread / 2 < CLEAR_LIFT else "together"
+    if not suffice:
         return "too few"
     return "apart" if p_apart <= LEVEL / 2 else "no sign"
+
+
+def _chance_of_resemblance(crowd: Crowd, alike: NDArray[np.float32]) -> float:
+    """How likely chance makes surroundings resemble known positives, and more so than those of random nodes."""
+    own = alike[: crowd.known].astype(np.float64)
+    error = float(own.std(ddof=1)) / sqrt(len(own)) if len(own) > 1 else 0.0
+    above_zero = erfc(float(own.mean()) / error / sqrt(2)) / 2 if error > 0 else 1.0
+    return max(above_zero, chance_of_more(node_sums(crowd, alike)))
 
 
 def link_weights(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -126,17 +149,19 @@ def link_weights(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
     return weights
 
 
-def neighbour_weights(
-    graph: Graph, nodes: NDArray[np.int64], directions: Directions, rng: np.random.Generator
+def resemblance_around(
+    graph: Graph, crowd: Crowd, directions: Directions, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """How much the surroundings of one node resemble the other, for all pairs of ``nodes``, shape ``(n, n)``."""
-    own = directions(nodes)
+    """How much the surroundings of each node of the crowd resemble the known positives other than itself."""
     around = np.concatenate(
-        [surroundings(graph, nodes[i : i + BLOCK], directions, rng) for i in range(0, len(nodes), BLOCK)]
+        [surroundings(graph, crowd.nodes[i : i + BLOCK], directions, rng) for i in range(0, len(crowd.nodes), BLOCK)]
     )
-    alike = around @ own.T
-    weights: NDArray[np.float32] = ((alike + alike.T) / 2).astype(np.float32)
-    return weights
+    own = directions(crowd.nodes[: crowd.known])
+    others = np.tile(own.mean(axis=0), (len(around), 1))
+    if crowd.known > 1:
+        others[: crowd.known] = (own.sum(axis=0) - own) / (crowd.known - 1)
+    alike: NDArray[np.float32] = np.einsum("nf,nf->n", around, others)
+    return alike
 
 
 def surroundings(

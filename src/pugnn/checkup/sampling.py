@@ -49,9 +49,10 @@ LEVEL_COMPONENT = 0.01
 MARGIN_LIKELY, MARGIN_ALL = 0.03, 0.1
 
 #: Odds of lying in one component, against those of any node, that a class may have by nature.
-MARGIN_ODDS = 2.0
+MARGIN_ODDS = 3.0
 
-#: Known positives that would be this many times fewer than all positives, or less often, are a close group.
+#: Known positives are a close group if a random sample so close would mean fewer positives in all than this many times
+#: the known ones.
 CLOSE = 4.0
 
 #: The how-manieth most alike known positive marks how far one has to look around a known positive.
@@ -59,6 +60,9 @@ NEAREST = 3
 
 #: Unlabelled nodes that known positives are compared with by features.
 OTHERS = 50_000
+
+#: Unlabelled nodes that are compared at a time.
+BLOCK = 4096
 
 #: Links between known positives below which nothing follows from them.
 FEWEST_LINKS = 5
@@ -110,9 +114,14 @@ class ClosenessCheck:
 
 @dataclass(frozen=True)
 class Sampling:
-    """What speaks for and against a random sample; checks that cannot be made are ``None``."""
+    """What speaks for and against a random sample.
 
-    verdict: Literal["random", "not random", "too few"]
+    Args:
+        verdict: ``"close"`` where known positives are a close group: no random sample, or nearly all of the positives.
+        degree, component, links, features: the checks; ``None`` where one cannot be made.
+    """
+
+    verdict: Literal["random", "not random", "close", "too few"]
     degree: DegreeCheck | None
     component: ComponentCheck | None
     links: ClosenessCheck | None
@@ -143,13 +152,10 @@ def check_sampling(
     parts = _check_component(component, task.labelled)
     links = check_links(task.graph, task.labelled)
     features = None if directions is None else check_features(task, known, directions, rng)
-    signs = (
-        degree is not None and degree.bias is not None,
-        parts is not None and parts.concentrated,
-        links is not None and links.close,
-        features is not None and features.close,
-    )
-    return Sampling("not random" if any(signs) else "random", degree, parts, links, features)
+    biased = (degree is not None and degree.bias is not None) or (parts is not None and parts.concentrated)
+    close = (links is not None and links.close) or (features is not None and features.close)
+    verdict: Literal["random", "not random", "close"] = "not random" if biased else "close" if close else "random"
+    return Sampling(verdict, degree, parts, links, features)
 
 
 # ---------------------------------------------------------------------- degree
@@ -241,22 +247,21 @@ def check_links(graph: Graph, labelled: NDArray[np.int64]) -> ClosenessCheck | N
 def check_features(
     task: PUTask, known: NDArray[np.int64], directions: Directions, rng: np.random.Generator
 ) -> ClosenessCheck:
-    """How many unlabelled nodes are more like a known positive than the third of the other known ones is."""
+    """How many are known among the nodes that resemble a known positive as much as its third most alike known one."""
     others = task.unlabelled
     if len(others) > OTHERS:
         others = np.sort(rng.choice(others, OTHERS, replace=False))
-    each_stands_for = len(task.unlabelled) / max(len(others), 1)
     own = directions(known)
     alike = own @ own.T
     np.fill_diagonal(alike, -np.inf)
-    reach = np.sort(alike, axis=1)[:, -NEAREST]
-    closer = np.zeros(len(known))
-    for start in range(0, len(others), 4096):
-        closer += (own @ directions(others[start : start + 4096]).T > reach[:, None]).sum(axis=1)
-    # Only so many of the known are looked at, so that the third among them stands for more of all known ones.
-    nearest = NEAREST * len(task.labelled) / len(known)
-    share = float(np.median(nearest / (nearest + each_stands_for * closer)))
-    return _closeness(share, len(task.labelled))
+    # As near as the third of the known ones, or nearer: with equal features that may be many, of both sorts.
+    reach = np.sort(alike, axis=1)[:, [-NEAREST]] - 1e-5
+    near_known = (alike >= reach).sum(axis=1) * len(task.labelled) / len(known)
+    near_others = np.zeros(len(known))
+    for start in range(0, len(others), BLOCK):
+        near_others += (own @ directions(others[start : start + BLOCK]).T >= reach).sum(axis=1)
+    near_others *= len(task.unlabelled) / max(len(others), 1)
+    return _closeness(float(np.median(near_known / (near_known + near_others))), len(task.labelled))
 
 
 def _closeness(known_share: float, labelled: int) -> ClosenessCheck:

@@ -74,12 +74,14 @@ def degree_summary(graph: Graph) -> Degrees:
         return Degrees((), (), 0.0)
     values = np.quantile(degrees, QUANTILES, method="inverted_cdf")
     # By degree, then by position, so that ties are named in the same order everywhere.
-    top = np.argsort(-degrees, kind="stable")[: max(HUBS, len(degrees) // 100)]
-    hubs = tuple(Hub(graph.ids.tolist()[node], int(degrees[node])) for node in top[:HUBS].tolist() if degrees[node])
-    held = int(degrees[top[: max(1, len(degrees) // 100)]].sum())
+    order = np.argsort(-degrees, kind="stable")
+    named = order[:HUBS][degrees[order[:HUBS]] > 0]
+    held = int(degrees[order[: max(1, len(degrees) // 100)]].sum())
     return Degrees(
         quantiles=tuple((share, int(value)) for share, value in zip(QUANTILES, values, strict=True)),
-        hubs=hubs,
+        hubs=tuple(
+            Hub(own, int(degree)) for own, degree in zip(graph.ids[named].tolist(), degrees[named], strict=True)
+        ),
         top_share=held / max(int(degrees.sum()), 1),
     )
 

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 #: How each level is marked: without colour too, one can tell them apart.
 MARKS = {"good": ("✓", "green"), "note": ("·", "cyan"), "warning": ("!", "yellow")}
 
-#: Rings that are shown one by one; those further out come together in one row.
-RINGS = 8
-
 
 def print_check_up(console: Console, check_up: CheckUp, *, brief: bool, truth: PUBenchmark | None = None) -> None:
     """Show a check-up.
@@ -101,14 +98,11 @@ def _sizes(check_up: CheckUp) -> Table:
 def _rings(check_up: CheckUp, truth: PUBenchmark | None) -> Table:
     from pugnn.checkup import true_share_of_rings
 
-    rings = check_up.rings.rings
     shares = None if truth is None else true_share_of_rings(truth)
     table = Table(title="Unlabelled nodes by distance to a known positive", title_justify="left", box=box.SIMPLE)
     for name in ("hops", "nodes", "share up to here", *(["truly positive"] if shares else [])):
         table.add_column(name, justify="right")
-    for number, ring in enumerate(rings):
-        if ring.distance is not None and ring.distance > RINGS:
-            continue
+    for number, ring in enumerate(check_up.rings.rings):
         hops = "unreachable" if ring.distance is None else str(ring.distance)
         hops += " ← δ" if ring.distance == check_up.rings.delta else ""
         row = [hops, f"{ring.nodes:,}", f"{100 * ring.share_within:.1f} %"]

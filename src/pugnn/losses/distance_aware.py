@@ -76,7 +76,7 @@ def split_near_far(graph: Graph, labelled: NDArray[np.int64], unlabelled: NDArra
             much = "none" if not len(members) else f"only {len(members):,}"
             warnings.warn(
                 f"delta={delta} leaves {much} of the {len(unlabelled):,} unlabelled nodes in the {name} set, so "
-                f"distance says little here. Try {remedy}; `pugnn info` shows the number of nodes at each distance.",
+                f"distance says little here. Try {remedy}; `pugnn check` shows the number of nodes at each distance.",
                 PugnnWarning,
                 stacklevel=2,
             )

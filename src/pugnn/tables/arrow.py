@@ -68,7 +68,7 @@ class Texts:
         """A column of these values."""
         encoded = [value.encode() for value in values]
         offsets = np.concatenate([[0], np.cumsum([len(value) for value in encoded], dtype=np.int64)])
-        return cls(offsets.astype(np.int32), np.frombuffer(b"".join(encoded), dtype=np.uint8))
+        return cls(offsets.astype(np.int32), np.frombuffer(bytearray().join(encoded), dtype=np.uint8))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

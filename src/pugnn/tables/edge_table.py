@@ -14,8 +14,8 @@ from pugnn.tables.arrow import batches
 from pugnn.tables.columns import SOURCE, TARGET, WEIGHT, find_column, missing_column
 from pugnn.tables.id_types import IdColumn, text_of
 from pugnn.tables.ids import EMPTY, IdTable
-from pugnn.tables.sources import Source
-from pugnn.tables.wording import counted
+from pugnn.tables.source import Source
+from pugnn.tables.wording import counted, quoted
 
 _LARGEST = float(np.finfo(np.float32).max)
 _SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
@@ -67,23 +67,25 @@ def read_edges(source: Source, wanted: Mapping[str, str | None], table: IdTable)
         selected.append(_number(f"c_{weight}", source.types[weight]))
     trimmed = table.trimmed
     sources, targets, weights = [], [], []
-    row, bad = 0, None
+    row, wrong_row, wrong_cell = 0, None, ""
     query = f"SELECT {', '.join(selected)} FROM {source.table}"
     with source.reading(), closing(batches(source.connection.sql(query))) as stream:
         for (left, right), numbers in stream:
             u, v = table.add_pairs(left, right)
+            wrong = {"source": u == EMPTY, "target": v == EMPTY}
+            if numbers:
+                wrong["weight"] = ~((numbers[0] >= _SMALLEST) & (numbers[0] <= _LARGEST))
+            found = [(int(np.argmax(cells)), name) for name, cells in wrong.items() if cells.any()]
+            if found:
+                first, wrong_cell = min(found)
+                wrong_row = row + first
+                break
             sources.append(u)
             targets.append(v)
-            wrong = (u == EMPTY) | (v == EMPTY)
-            if numbers:
-                wrong |= ~((numbers[0] >= _SMALLEST) & (numbers[0] <= _LARGEST))
-                weights.append(numbers[0].astype(np.float32))
-            if wrong.any():
-                bad = row + int(np.argmax(wrong))
-                break
+            weights += [values.astype(np.float32) for values in numbers]
             row += len(u)
-    if bad is not None:
-        raise _complaint(source, bad, ends, weight)
+    if wrong_row is not None:
+        raise _complaint(source, wrong_row, wrong_cell, weight)
     if not row:
         raise PugnnError(f"{source.shown} has no rows; a graph needs edges")
     if table.trimmed > trimmed:
@@ -108,14 +110,11 @@ def _number(column: str, kind: str) -> str:
     return f"TRY_CAST({f'trim({column})' if kind == 'VARCHAR' else column} AS DOUBLE)"
 
 
-def _complaint(source: Source, row: int, ends: list[int], weight: int | None) -> PugnnError:
+def _complaint(source: Source, row: int, name: str, weight: int | None) -> PugnnError:
     where = source.locate(row)
-    for name, column in zip(("source", "target"), ends, strict=True):
-        cell = source.cell(row, column)
-        if cell is None or not str(cell).strip():
-            return PugnnError(f"{where}: the {name} is empty. Fill it in, or remove the row.")
-    assert weight is not None
-    cell = source.cell(row, weight)
+    cell = None if weight is None or name != "weight" else source.cell(row, weight)
     if cell is None:
-        return PugnnError(f"{where}: the weight is missing. Fill it in, or remove the row.")
-    return PugnnError(f"{where}: weight {cell!r} is not a positive, finite number. Correct it, or remove the row.")
+        return PugnnError(f"{where}: the {name} is empty. Fill it in, or remove the row.")
+    return PugnnError(
+        f"{where}: weight {quoted(cell)} is not a positive, finite number. Correct it, or remove the row."
+    )

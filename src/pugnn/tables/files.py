@@ -7,7 +7,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +49,7 @@ class File:
         with self._opened() as file:
             return file.read(HEAD_BYTES)
 
-    def lines(self, connection: DuckDBPyConnection, encoding: str, errors: str) -> Iterator[str]:
+    def lines(self, connection: DuckDBPyConnection, encoding: str, errors: str) -> Generator[str, None, None]:
         """The lines of a text file, unpacked, with what ends them."""
         if self.packed == "zstd":
             yield from (line + "\n" for line in self._zstd_lines(connection))

@@ -280,7 +280,7 @@ def refill(slots, words, records, ids):  # type: ignore[no-untyped-def]
         slots[at] = (hashed & ~_PLACE) | uint64(record + 1)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def letters(words, records, first, last):  # type: ignore[no-untyped-def]
     """The bytes of ids one after the other, each with a zero behind it, and where each begins."""
     offsets = np.zeros(last - first + 1, dtype=np.int64)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
+from pugnn.tables.wording import quoted
 
 #: DuckDB's types of whole numbers.
 WHOLE = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")} | {
@@ -21,27 +22,27 @@ WHOLE = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", 
 }
 
 _FROM_TEXT: dict[str, Callable[[str], Any]] = {
-    "whole number": int,
-    "number": float,
-    "decimal number": decimal.Decimal,
-    "UUID": uuid.UUID,
-    "date": datetime.date.fromisoformat,
-    "time": datetime.datetime.fromisoformat,
-    "truth value": {"true": True, "false": False}.__getitem__,
+    "whole numbers": int,
+    "numbers": float,
+    "decimal numbers": decimal.Decimal,
+    "UUIDs": uuid.UUID,
+    "dates": datetime.date.fromisoformat,
+    "times": datetime.datetime.fromisoformat,
+    "truth values": {"true": True, "false": False}.__getitem__,
 }
 
 
 def family(kind: str) -> str | None:
     """In words what a DuckDB type is as the type of an id; ``None`` for those that cannot be one."""
     if kind in WHOLE:
-        return "whole number"
-    if kind == "VARCHAR" or kind.startswith("ENUM"):
+        return "whole numbers"
+    if kind in ("VARCHAR", '"NULL"') or kind.startswith("ENUM"):  # NULL: not a single value, so nothing to go by
         return "text"
     if kind.startswith("DECIMAL"):
-        return "decimal number"
+        return "decimal numbers"
     if kind.startswith("TIMESTAMP") and "ZONE" not in kind:
-        return "time"
-    named = {"FLOAT": "number", "DOUBLE": "number", "UUID": "UUID", "DATE": "date", "BOOLEAN": "truth value"}
+        return "times"
+    named = {"FLOAT": "numbers", "DOUBLE": "numbers", "UUID": "UUIDs", "DATE": "dates", "BOOLEAN": "truth values"}
     return named.get(kind)
 
 
@@ -73,8 +74,8 @@ class IdColumn:
 def common_family(columns: Sequence[IdColumn]) -> tuple[str, list[str]]:
     """What the ids of all tables are, and notes on it. Tables with types decide; cells of CSV follow."""
     found = {family(column.kind): column for column in columns if column.typed}
-    if set(found) == {"whole number", "number"}:
-        return "number", []
+    if set(found) == {"whole numbers", "numbers"}:
+        return "numbers", []
     if len(found) > 1:
         said = " and ".join(f"{name} in {column.where}" for name, column in found.items())
         return "text", [f"ids are {said}; they are compared, and kept, as text"]
@@ -97,20 +98,22 @@ def ids_from_text(
         return _objects([originals.get(text, text) for text in texts]), []
     if kind == "text":
         return _objects(texts), []
-    if kind == "number" and all(text.removeprefix("-").isdecimal() for text in texts):
-        kind = "whole number"
+    if kind == "numbers" and all(text.removeprefix("-").isdecimal() for text in texts):
+        kind = "whole numbers"
     of_text = _FROM_TEXT[kind]
     odd = next((text for text in untyped if not _is_written(text, of_text)), None)
     if odd is not None:
-        return _objects(texts), [f"ids are kept as text: {odd!r} is not a {kind} as the ids of other tables are"]
+        return _objects(texts), [
+            f"ids are kept as text: not all are {kind} as in the other tables, such as {quoted(odd)}"
+        ]
     try:
         values = [of_text(text) for text in texts]
     except ValueError:  # such as a date before the year 1, which Python has no object for
-        return _objects(texts), [f"ids are kept as text: Python has no {kind} for some of them"]
-    if kind == "whole number":
+        return _objects(texts), [f"ids are kept as text: some are {kind} that Python has no objects for"]
+    if kind == "whole numbers":
         fits = all(-(2**63) <= value < 2**63 for value in values)
         return np.array(values, dtype=np.int64) if fits else _objects(values), []
-    if kind != "number":
+    if kind != "numbers":
         return _objects(values), []
     inexact = next((value for value in values if abs(value) >= 2**53), None)
     if inexact is not None:

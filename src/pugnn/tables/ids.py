@@ -52,7 +52,7 @@ class IdTable:
         """The positions of the ids in two columns; new ones are added row by row, the left one first."""
         found = self.find(left), self.find(right)
         new = np.concatenate([2 * np.flatnonzero(positions == UNKNOWN) + i for i, positions in enumerate(found)])
-        new.sort()
+        new.sort(kind="stable")  # merges the two columns, which are sorted themselves
         done = 0
         while done < len(new):
             columns = (left.offsets, left.letters, found[0], right.offsets, right.letters, found[1])
@@ -63,16 +63,17 @@ class IdTable:
                 self.reserve(1 + len(self) // 4, int(offsets[row + 1] - offsets[row]))
         return found
 
-    def texts(self, first: int = 0) -> list[str]:
-        """All ids from a position on."""
-        if first >= len(self):
+    def texts(self, first: int = 0, last: int | None = None) -> list[str]:
+        """The ids at positions from ``first`` up to ``last``; all that there are by default."""
+        stop = len(self) if last is None else last
+        if first >= stop:
             return []
-        letters, offsets = id_kernels.letters(self._words, self._records, first, len(self))
+        letters, offsets = id_kernels.letters(self._words, self._records, first, stop)
         whole: bytes = letters.tobytes()
         texts = whole[:-1].decode().split("\0")  # much faster than one by one, but ids may hold a zero themselves
-        if len(texts) == len(self) - first:
+        if len(texts) == stop - first:
             return texts
-        return [whole[start : stop - 1].decode() for start, stop in pairwise(offsets.tolist())]
+        return [whole[start : end - 1].decode() for start, end in pairwise(offsets.tolist())]
 
     def reserve(self, more: int, longest: int = 0) -> None:
         """Make room for so many more ids, one of them of this length in bytes, so that it is not made bit by bit."""

@@ -7,13 +7,13 @@ from contextlib import closing
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError
 from pugnn.tables.arrow import Texts, batches
 from pugnn.tables.columns import ID, find_column, missing_column, normal
 from pugnn.tables.id_types import text_of
 from pugnn.tables.ids import EMPTY, UNKNOWN, IdTable
-from pugnn.tables.sources import Source
-from pugnn.tables.wording import counted
+from pugnn.tables.source import Source
+from pugnn.tables.wording import counted, quoted
 
 
 def read_node_list(
@@ -97,8 +97,8 @@ def _without_apostrophe(source: Source, column: int, rows: NDArray[np.int64], ta
 def _not_a_node(source: Source, row: int, text: str, table: IdTable) -> PugnnError:
     texts = table.texts()
     alike = [other for other in texts if other.casefold() == text.casefold()]
-    hint = f"the graph has {alike[0]!r}" if alike else f"its ids look like {shorten(texts[:3])}"
+    hint = f"the graph has {quoted(alike[0])}" if alike else f"its ids look like {', '.join(map(quoted, texts[:3]))}"
     name = "" if source.header or row else ", nor is it the name of a column of ids (id, node, node_id)"
     return PugnnError(
-        f"{source.locate(row)}: {text!r} is not a node of the graph{name}; {hint}. Correct it, or remove the row."
+        f"{source.locate(row)}: {quoted(text)} is not a node of the graph{name}; {hint}. Correct it, or remove the row."
     )

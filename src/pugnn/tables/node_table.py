@@ -15,8 +15,8 @@ from pugnn.tables.attributes import Attributes
 from pugnn.tables.columns import ID, find_column, missing_column
 from pugnn.tables.id_types import IdColumn, text_of
 from pugnn.tables.ids import EMPTY, IdTable
-from pugnn.tables.sources import Source
-from pugnn.tables.wording import counted
+from pugnn.tables.source import Source
+from pugnn.tables.wording import counted, quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -117,9 +117,10 @@ def _merge(source: Source, positions: NDArray[np.int32], attributes: int, table:
     ).fetchall()
     if conflicts:
         again_row, first_row = conflicts[0]
-        node_id = table.texts(int(positions[again_row]))[0]
+        position = int(positions[again_row])
+        (node_id,) = table.texts(position, position + 1)
         raise PugnnError(
-            f"{source.locate(again_row)}: id {node_id!r} stands in {source.locate(first_row)} already, with other "
-            "attributes. Remove one of the rows, or give it another id."
+            f"{source.locate(again_row)}: id {quoted(node_id)} stands in {source.locate(first_row)} already, with "
+            "other attributes. Remove one of the rows, or give it another id."
         )
     return first

@@ -12,7 +12,8 @@ from pugnn.tables.columns import ID, SOURCE, TARGET, normal
 from pugnn.tables.connecting import connect
 from pugnn.tables.files import find_files
 from pugnn.tables.objects import as_table, networkx_tables
-from pugnn.tables.sources import Source, file_source, memory_source
+from pugnn.tables.source import Source
+from pugnn.tables.sources import file_source, memory_source
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from pugnn.tables.node_list import read_node_list
 from pugnn.tables.node_table import NodeTable, no_attributes, read_nodes
 from pugnn.tables.opening import open_tables
 from pugnn.tables.recipe import Recipe
-from pugnn.tables.sources import Source, Unreadable
+from pugnn.tables.source import Source, Unreadable
 from pugnn.tables.wording import counted
 
 
@@ -115,8 +116,11 @@ def _read(
         nodes = read_nodes(sources["nodes"], wanted["id"], table)
         notes += nodes.notes
     on_phase(f"reading {sources['edges'].shown}")
-    edges = read_edges(sources["edges"], wanted, table)
-    ids, notes_on_ids = _ids(sources, table, nodes, edges)
+    listed_nodes = len(table)
+    with ThreadPoolExecutor(1) as beside:  # a Python object per node takes its time, and edges need none
+        texts = beside.submit(table.texts, 0, listed_nodes)
+        edges = read_edges(sources["edges"], wanted, table)
+    ids, notes_on_ids = _ids(sources, texts.result(), table.texts(listed_nodes), nodes, edges)
     notes += [*edges.notes, *notes_on_ids]
     listed = {}
     for role, what in (("positives", "positives"), ("truth", "true positives")):
@@ -125,6 +129,12 @@ def _read(
             usual = None if nodes is None else nodes.name
             listed[role], notes_on_list = read_node_list(sources[role], wanted["id"], usual, table, what)
             notes += notes_on_list
+    if len(listed) == 2:
+        known = np.union1d(listed["positives"], listed["truth"])
+        lacking = counted(len(known) - len(listed["truth"]), "known positive")
+        if len(known) > len(listed["truth"]):
+            notes.append(f"{sources['truth'].shown}: lacks {lacking}, which count as true positives")
+        listed["truth"] = known
     on_phase("building the graph")
     graph = Graph.from_edges(edges.sources, edges.targets, num_nodes=len(ids), weights=edges.weights)
     if not graph.num_edges:
@@ -144,18 +154,17 @@ def _read(
 
 
 def _ids(
-    sources: Mapping[str, Source], table: IdTable, nodes: NodeTable | None, edges: EdgeTable
+    sources: Mapping[str, Source], texts: list[str], more: list[str], nodes: NodeTable | None, edges: EdgeTable
 ) -> tuple[NDArray[Any], list[str]]:
-    """The ids of all nodes in their own type, and notes."""
+    """The ids of all nodes, first those of the node table and then those of the edges, in their own type, and notes."""
     columns = edges.columns if nodes is None else (nodes.column, *edges.columns)
     kind, notes = common_family(columns)
     originals = {**sources["edges"].originals, **(nodes.source.originals if nodes is not None else {})}
-    texts = table.texts()
-    known = 0 if nodes is None else nodes.count
-    untyped = [*texts[:known]] if nodes is not None and not nodes.column.typed else []
-    untyped += texts[known:] if not sources["edges"].typed else []
-    ids, more = ids_from_text(texts, kind, originals, untyped)
-    return ids, notes + more
+    untyped = [] if nodes is None or nodes.source.typed else texts
+    if not sources["edges"].typed:
+        untyped = untyped + more
+    ids, notes_on_type = ids_from_text(texts + more, kind, originals, untyped)
+    return ids, notes + notes_on_type
 
 
 def _notes_on_graph(graph: Graph, shown: str, nodes: NodeTable | None) -> list[str]:

@@ -112,7 +112,7 @@ class Recipe:
             else:
                 ignored[name] = encoding.nothing
         if not encodings:
-            return cls((), ignored, 0, Structure.learn(graph))
+            return cls((), ignored, 0, Structure())
         return cls(tuple(encodings), ignored, int((~attributes.has_row).sum()), None)
 
     def apply(self, attributes: Attributes, graph: Graph) -> Encoded:

@@ -8,6 +8,9 @@ from typing import Any
 
 from pugnn.errors import PugnnError
 
+#: No count of anything is larger.
+LARGEST_WHOLE = 2**53
+
 
 def damaged(what: str) -> PugnnError:
     """The error for a saved recipe that cannot have been written by this package."""
@@ -31,9 +34,10 @@ class Saved:
         """True or false."""
         return bool(self._checked(key, "true or false", lambda value: isinstance(value, bool)))
 
-    def whole(self, key: str, least: int = 0) -> int:
+    def whole(self, key: str, least: int = 0, most: int = LARGEST_WHOLE) -> int:
         """A whole number."""
-        return int(self._checked(key, f"a whole number from {least}", lambda value: _is_whole(value, least)))
+        expected = f"a whole number from {least} to {most}"
+        return int(self._checked(key, expected, lambda value: _is_whole(value, least, most)))
 
     def number(self, key: str) -> float:
         """A finite number."""
@@ -69,8 +73,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _is_whole(value: object, least: int = 0) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+def _is_whole(value: object, least: int = 0, most: int = LARGEST_WHOLE) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def _all(value: object, fits: Callable[[Any], bool]) -> bool:

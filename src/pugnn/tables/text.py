@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -53,7 +54,7 @@ class TextEncoding(Encoding):
     @classmethod
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
         missing = cells.missing()
-        found = np.bincount(count_words(cells).indices, minlength=BUCKETS)
+        found = sum(np.bincount(counts.indices, minlength=BUCKETS) for counts in count_words(cells))
         buckets = np.flatnonzero(found)
         texts = int((~missing).sum())
         return cls(
@@ -61,13 +62,14 @@ class TextEncoding(Encoding):
         )
 
     def read(self, cells: Cells) -> Reading:  # noqa: D102
-        counts = count_words(cells)[:, list(self.buckets)]
         rarity = 1 + np.log((1 + self.texts) / (1 + np.asarray(self.found, dtype=np.float64)))
-        weighted = counts * rarity
-        lengths = np.sqrt((weighted * weighted).sum(axis=1))
-        lengths[lengths == 0] = 1
-        weighted = weighted / lengths[:, None]
-        return Reading(sp.csr_array(weighted, dtype=np.float32), cells.missing())
+        parts = []
+        for counts in count_words(cells):
+            weighted = sp.csr_array(counts[:, list(self.buckets)] * rarity)
+            lengths = np.sqrt((weighted * weighted).sum(axis=1))
+            weighted.data /= np.repeat(lengths, np.diff(weighted.indptr))
+            parts.append(weighted.astype(np.float32))
+        return Reading(sp.csr_array(sp.vstack(parts, format="csr")), cells.missing())
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -89,9 +91,8 @@ class TextEncoding(Encoding):
         return cls(column, missing, texts, buckets, found)
 
 
-def count_words(cells: Cells) -> sp.csr_array:
-    """How many words of each node's text fall into each bucket, shape ``(N, BUCKETS)``."""
-    parts = []
+def count_words(cells: Cells) -> Iterator[sp.csr_array]:
+    """How many words of each node's text fall into each bucket, for one stretch of nodes after the other."""
     for stretch, condition in cells.stretches(ROWS):
         words = cells.sql(f"position, unnest({WORDS}) AS word", f"WHERE {condition}")
         found = cells.attributes.connection.execute(
@@ -100,5 +101,4 @@ def count_words(cells: Cells) -> sp.csr_array:
             "SELECT position, bucket FROM words JOIN hashed USING (word)"
         ).fetchnumpy()
         places = found["position"] - stretch.start, found["bucket"]
-        parts.append(sp.csr_array((np.ones(len(places[0])), places), shape=(len(stretch), BUCKETS)))
-    return sp.csr_array(sp.vstack(parts, format="csr"))
+        yield sp.csr_array((np.ones(len(places[0])), places), shape=(len(stretch), BUCKETS))

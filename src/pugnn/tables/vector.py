@@ -16,6 +16,9 @@ from pugnn.tables.saved import Saved
 #: Vectors are taken out of DuckDB this many numbers at a time.
 NUMBERS = 1 << 23
 
+#: A model with more inputs than this is no model that anyone can train.
+LONGEST = 1 << 20
+
 #: The vector in a cell, or null; null for a number in it that cannot be read.
 VECTOR = "CASE WHEN present THEN try_cast(cell AS FLOAT[]) END"
 
@@ -42,6 +45,8 @@ class VectorEncoding(Encoding):
         ((length,),) = cells.query(f"len({VECTOR})", f"WHERE position = {first}").fetchall()
         if not length:
             raise cells.complaint(first, NO_VECTOR)
+        if length > LONGEST:
+            raise cells.complaint(first, f"has {length:,} numbers; more than {LONGEST:,} cannot be used")
         return cls(cells.name, count_missing(cells, missing), length)
 
     def read(self, cells: Cells) -> Reading:  # noqa: D102
@@ -77,7 +82,7 @@ class VectorEncoding(Encoding):
 
     @classmethod
     def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        return cls(column, missing, saved.whole("length", least=1))
+        return cls(column, missing, saved.whole("length", 1, LONGEST))
 
 
 def _items(cells: Cells, condition: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

@@ -32,6 +32,8 @@ def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
         with connect([target], Path(folder)) as connection:
             try:
                 connection.register("content", arrays)
-                connection.execute(f"COPY (SELECT {names} FROM content) TO {literal(str(target))} (FORMAT parquet)")
+                connection.execute(
+                    f"COPY (SELECT {names} FROM content) TO {literal(str(target))} (FORMAT parquet, USE_TMP_FILE false)"
+                )
             except duckdb.Error as error:
                 raise PugnnError(f"cannot write {path}: {str(error).splitlines()[0]}") from None

@@ -1,0 +1,275 @@
+"""Measure how often the check-up is right, and put that and its print-outs into docs/checkup.md.
+
+    PUGNN_DATA=FOLDER python scripts/build_checkup.py rates       # verdicts over many draws of labels, 20 minutes
+    PUGNN_DATA=FOLDER python scripts/build_checkup.py delta       # PU-GNN at δ = 1 … 5, 15 minutes
+    PUGNN_DATA=FOLDER python scripts/build_checkup.py backbones   # with links and without, 15 minutes
+    PUGNN_DATA=FOLDER python scripts/build_checkup.py page        # docs/checkup.md from these, one minute
+
+The first three write tables to docs/checkup; the last one puts them into the page, below what is said about them.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from pugnn.checkup import CheckUp, check_up
+from pugnn.cli.checkup_tables import print_check_up
+from pugnn.data import Dataset, PUBenchmark, PUTask, draw_benchmark, load_dataset
+from pugnn.estimator import PUNodeClassifier
+from pugnn.graph import Graph, hop_distances
+from pugnn.methods import PUGNN, make_method
+from pugnn.methods.base import Method
+from pugnn.metrics import macro_f1, roc_auc
+
+PAGE = Path(__file__).parent.parent / "docs" / "checkup.md"
+MARK = "<!-- Below this line: made by scripts/build_checkup.py -->\n"
+DRAWS = 40
+SIZES = (27, 100)
+RATED = ("cora", "citeseer", "pubmed", "dblp", "polblogs", "tolokers", "squirrel_filtered")
+SHOWN = {"cora": 27, "polblogs": 30, "tolokers": 118, "squirrel_filtered": 100}
+
+Draw = Callable[[Dataset, int, np.random.Generator], NDArray[np.int64]]
+
+
+# ---------------------------------------------------------------------- ways to come to know positives
+
+
+def at_random(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    return rng.choice(_positives(data), count, replace=False)
+
+
+def by_degree(data: Dataset, count: int, rng: np.random.Generator, power: float = 1.0) -> NDArray[np.int64]:
+    nodes = _positives(data)
+    weights = data.graph.degrees[nodes].astype(np.float64) ** power
+    return rng.choice(nodes, count, replace=False, p=weights / weights.sum())
+
+
+def by_degree_squared(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    return by_degree(data, count, rng, 2.0)
+
+
+def one_class(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    chosen = rng.choice(sorted(data.positive_classes))
+    return rng.choice(np.flatnonzero((data.labels == chosen) & ~data.missing), count, replace=False)
+
+
+def most_alike(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The positives whose features are nearest to those of one positive."""
+    nodes, rows = _positives(data), _unit_rows(data.name)
+    start = int(rng.choice(nodes))
+    return nodes[np.argsort(-(rows[nodes] @ rows[start]), kind="stable")[:count]]
+
+
+def following_links(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Start at a positive and go on to positive neighbours, and to their neighbours; start anew where that ends."""
+    found: dict[int, None] = {}
+    queue: list[int] = []
+    positive = data.positive & ~data.missing
+    while len(found) < count:
+        if not queue:
+            queue.append(int(rng.choice(_positives(data))))
+            found[queue[0]] = None
+        for node in data.graph.neighbours(queue.pop(0)).tolist():
+            if positive[node] and node not in found and len(found) < count:
+                found[node] = None
+                queue.append(node)
+    return np.array(list(found))
+
+
+def any_nodes(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    return rng.choice(data.graph.num_nodes, count, replace=False)
+
+
+def any_nodes_by_degree(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    degrees = data.graph.degrees
+    return rng.choice(data.graph.num_nodes, count, replace=False, p=degrees / degrees.sum())
+
+
+def _positives(data: Dataset) -> NDArray[np.int64]:
+    return np.flatnonzero(data.positive & ~data.missing)
+
+
+@cache
+def _unit_rows(name: str) -> NDArray[np.float64]:
+    rows = load_dataset(name).graph.features.toarray().astype(np.float64)
+    if name == "tolokers":
+        rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+
+
+DRAWN: dict[str, Draw] = {
+    "positives at random": at_random,
+    "positives by degree": by_degree,
+    "positives by degree²": by_degree_squared,
+    "positives of one class": one_class,
+    "positives most alike": most_alike,
+    "positives by following links": following_links,
+    "any nodes at random": any_nodes,
+    "any nodes by degree": any_nodes_by_degree,
+}
+
+
+# ---------------------------------------------------------------------- measuring
+
+
+def rates() -> None:
+    """Share of draws with each verdict."""
+    homophily = [["data set", "known", "drawn as", "together", "weak", "no sign", "apart", "too few"]]
+    sampling = [["data set", "known", "drawn as", "random", "links", "part", "each other's neighbours", "alike"]]
+    for name in RATED:
+        data = load_dataset(name)
+        for count in sorted({*SIZES, round(0.01 * data.graph.num_nodes)} if name in SHOWN else SIZES):
+            for words, draw in DRAWN.items():
+                if draw is most_alike and not data.graph.num_features:
+                    continue
+                if draw is one_class and len(data.positive_classes) < 2:
+                    continue
+                rng = np.random.default_rng(count)
+                found = [
+                    check_up(PUTask.from_positives(data.graph, draw(data, count, rng)), seed=number)
+                    for number in range(DRAWS)
+                ]
+                start = [name, str(count), words]
+                verdicts = Counter(one.homophily.verdict for one in found)
+                homophily.append([*start, *(_percent(verdicts[verdict]) for verdict in homophily[0][3:])])
+                if draw in (any_nodes, any_nodes_by_degree):
+                    continue  # these ask about homophily: there is no class to be a sample of
+                sampling.append([*start, *(_percent(sum(signs)) for signs in zip(*map(_signs, found), strict=True))])
+                print(homophily[-1], sampling[-1], flush=True)
+    _write("homophily", homophily)
+    _write("sampling", sampling)
+
+
+def _signs(found: CheckUp) -> tuple[bool, ...]:
+    seen = found.sampling
+    return (
+        seen.verdict == "random",
+        seen.degree is not None and seen.degree.bias is not None,
+        seen.component is not None and seen.component.concentrated,
+        seen.links is not None and seen.links.close,
+        seen.features is not None and seen.features.close,
+    )
+
+
+def _percent(count: int) -> str:
+    return f"{100 * count / DRAWS:.0f} %"
+
+
+def delta() -> None:
+    """Macro-F1 of PU-GNN by δ, beside the share of nodes that δ makes near."""
+    rows = [["data set", "known", "draws", "", *(f"δ = {delta}" for delta in range(1, 6)), "advised δ"]]
+    for name, counts, draws in (("cora", (5, 27), 5), ("citeseer", (7, 33), 5), ("pubmed", (39, 197), 2)):
+        data = load_dataset(name)
+        for count in counts:
+            tasks = [draw_benchmark(data, labels=count, seed=seed) for seed in range(draws)]
+            advised = Counter(check_up(task.task).rings.delta for task in tasks)
+            quality, near = [], []
+            for delta in range(1, 6):
+                scores = [_train(PUGNN(delta=delta), task, data.graph)[0] for task in tasks]
+                shares = [_near_share(task.task, delta) for task in tasks]
+                quality.append(f"{np.mean(scores):.1f} ± {np.std(scores):.1f}")
+                near.append(f"{100 * np.mean(shares):.0f} %")
+            words = ", ".join(f"{delta} ({times} of {draws})" for delta, times in advised.most_common())
+            rows.append([name, str(count), str(draws), "macro-F1", *quality, words])
+            rows.append(["", "", "", "near", *near, ""])
+            print(rows[-2], rows[-1], flush=True)
+    _write("delta", rows)
+
+
+def backbones() -> None:
+    """ROC-AUC with links and without, where positives do not keep together, or only weakly."""
+    rows = [["method", "backbone"]]
+    cells: dict[tuple[str, str], list[str]] = {}
+    for name, count in (("squirrel_filtered", 30), ("squirrel_filtered", 60), ("tolokers", 30), ("tolokers", 118)):
+        data = load_dataset(name)
+        if name == "tolokers":
+            data = replace(data, graph=replace(data.graph, features=_standardised(data)))
+        rows[0].append(f"{name}, {count} known")
+        tasks = [draw_benchmark(data, labels=count, seed=seed) for seed in range(5)]
+        for method, backbone in (
+            *((method, backbone) for method in ("dist-pu", "naive") for backbone in ("gcn", "sage", "mlp")),
+            ("pu-gnn", "gcn"),
+            ("pu-gnn", "sage"),
+        ):
+            scores = []
+            for task in tasks:
+                prior = float(task.positive[task.task.unlabelled].mean())
+                options = {"dist-pu": {"prior": prior}, "naive": {"balanced": True}, "pu-gnn": {}}[method]
+                scores.append(_train(make_method(method, **options), task, data.graph, backbone)[1])
+            cells.setdefault((method, backbone), []).append(f"{np.mean(scores):.1f} ± {np.std(scores):.1f}")
+            print(name, count, method, backbone, cells[method, backbone][-1], flush=True)
+    rows += [
+        [f"{method}{' --balanced' * (method == 'naive')}", bone, *found] for (method, bone), found in cells.items()
+    ]
+    _write("backbones", rows)
+
+
+def _train(method: Method, benchmark: PUBenchmark, graph: Graph, backbone: str | None = None) -> tuple[float, float]:
+    """Macro-F1 at one half and ROC-AUC on the test nodes, in percent."""
+    known = np.isin(np.arange(graph.num_nodes), benchmark.task.labelled)
+    scores = PUNodeClassifier(method, backbone=backbone, seed=0).fit(graph, positives=known).predict_proba()[:, 1]
+    truth, scores = benchmark.positive[benchmark.scored], scores[benchmark.scored]
+    return 100 * macro_f1(truth, scores >= 0.5), 100 * roc_auc(truth, scores)
+
+
+def _standardised(data: Dataset) -> NDArray[np.float32]:
+    rows = data.graph.features.toarray()
+    return ((rows - rows.mean(axis=0)) / rows.std(axis=0)).astype(np.float32)
+
+
+def _near_share(task: PUTask, delta: int) -> float:
+    return float((hop_distances(task.graph, task.labelled)[task.unlabelled] <= delta).mean())
+
+
+def _write(name: str, rows: list[list[str]]) -> None:
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    lines.insert(1, f"|{'---|' * len(rows[0])}")
+    folder = PAGE.with_suffix("")
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+# ---------------------------------------------------------------------- the page
+
+
+def page() -> None:
+    """Print-outs and tables below what is said about them."""
+    said, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
+    PAGE.write_text(said + MARK + "\n" + "\n".join(_parts()).rstrip() + "\n", encoding="utf-8")
+
+
+def _parts() -> Iterable[str]:
+    yield "## As printed\n"
+    for name, count in SHOWN.items():
+        data = load_dataset(name)
+        for words, draw in (("at random", at_random), ("by degree", by_degree)):
+            labelled = draw(data, count, np.random.default_rng(0))
+            printed = io.StringIO()
+            console = Console(file=printed, width=100, highlight=False, emoji=False)
+            print_check_up(console, check_up(PUTask.from_positives(data.graph, labelled)), brief=False)
+            text = "\n".join(line.rstrip() for line in printed.getvalue().splitlines())
+            yield f"### {name}, {count} positives drawn {words}\n\n```text\n{text}\n```\n"
+    folder = PAGE.with_suffix("")
+    for name, title in (
+        ("homophily", "Do positives keep together? How often each verdict was given"),
+        ("sampling", "A random sample? How often that was denied, and by which check"),
+        ("delta", "PU-GNN by δ"),
+        ("backbones", "With links and without: ROC-AUC (%)"),
+    ):
+        command = "rates" if name in ("homophily", "sampling") else name
+        yield f"## {title}\n\nMade by `python scripts/build_checkup.py {command}`.\n"
+        yield (folder / f"{name}.md").read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    {"rates": rates, "delta": delta, "backbones": backbones, "page": page}[sys.argv[1]]()

@@ -1,0 +1,104 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from checkup.planted import planted, with_hubs
+from conftest import special_graphs
+from pugnn.checkup import check_up
+from pugnn.checkup.findings import chance_in_words
+from pugnn.checkup.sizes import degree_summary
+from pugnn.data import PUTask, draw_benchmark, load_dataset
+from pugnn.graph import Graph
+from pugnn.methods import make_method
+
+
+def level_of(found, topic):
+    return [finding.level for finding in found.findings if finding.topic == topic]
+
+
+@pytest.mark.parametrize("name", list(special_graphs()))
+def test_odd_graphs_are_looked_at_without_complaint(name):
+    graph = special_graphs()[name]
+    for count in {1, graph.num_nodes // 3, graph.num_nodes - 1} - {0}:
+        found = check_up(PUTask.from_positives(graph, np.arange(count)))
+        json.dumps(found.to_plain(), allow_nan=False)
+        assert {finding.topic for finding in found.findings} >= {"homophily", "rings", "sampling"}
+
+
+def test_every_warning_has_a_remedy():
+    graph = Graph.from_edges([0, 1], [1, 2], num_nodes=40)
+    for labelled in ([0], list(range(20)), list(range(3, 30))):
+        for finding in check_up(PUTask.from_positives(graph, np.array(labelled))).findings:
+            assert finding.remedy or finding.level != "warning"
+            assert finding.title
+            assert finding.text.endswith((".", ")"))
+
+
+def test_the_same_seed_gives_the_same_check_up():
+    task = draw_benchmark(load_dataset("cora"), labels=27, seed=3).task
+    assert check_up(task, seed=1) == check_up(task, seed=1)
+    assert check_up(task, seed=1).homophily.p_value != check_up(task, seed=2).homophily.p_value
+
+
+def test_plain_form_keeps_ids_as_text_where_json_has_no_such_type():
+    graph = replace(Graph.from_edges([0], [1]), ids=np.fromiter([("a", 1), ("b", 2)], dtype=object))
+    plain = check_up(PUTask.from_positives(graph, np.array([0]))).to_plain()
+    assert plain["degrees"]["hubs"][0]["id"] == "('a', 1)"
+    assert plain["reach"] == {
+        "labelled": 1,
+        "unlabelled": 1,
+        "isolated_labelled": 0,
+        "components_with_labelled": 1,
+        "unreachable": 0,
+    }
+
+
+def test_degrees_by_hand():
+    star = Graph.from_edges(np.zeros(4, dtype=int), np.arange(1, 5))
+    found = degree_summary(star)
+    assert dict(found.quantiles)[0.5] == 1
+    assert dict(found.quantiles)[1.0] == 4
+    assert [(hub.id, hub.degree) for hub in found.hubs] == [(0, 4), (1, 1), (2, 1), (3, 1), (4, 1)]
+    assert found.top_share == 0.5
+
+
+def test_unreachable_and_isolated_nodes_are_told():
+    graph = Graph.from_edges([0, 2], [1, 3], num_nodes=6)
+    found = check_up(PUTask.from_positives(graph, np.array([0, 5])))
+    assert (found.reach.isolated_labelled, found.reach.unreachable) == (1, 3)
+    titles = " ".join(finding.title for finding in found.findings)
+    assert "1 of 2 known positives have no links" in titles
+    assert "3 unlabelled nodes (75 %) cannot be reached" in titles
+
+
+def test_advice_follows_homophily():
+    together = check_up(PUTask.from_positives(planted(0.06, 0.006), np.arange(0, 200, 5)))
+    assert together.advice.method == "pu-gnn"
+    assert together.advice.options == {"delta": together.rings.delta}
+    assert level_of(together, "homophily") == ["good"]
+    apart = check_up(PUTask.from_positives(planted(0.02, 0.2), np.arange(0, 200, 4)))
+    assert (apart.advice.method, apart.advice.options) == ("naive", {"balanced": True, "backbone": "mlp"})
+    assert level_of(apart, "homophily") == ["warning"]
+    for found in (together, apart):
+        make_method(found.advice.method, **{k: v for k, v in found.advice.options.items() if k != "backbone"})
+
+
+def test_bias_is_told_with_its_consequence():
+    graph = with_hubs()
+    rng = np.random.default_rng(0)
+    drawn = rng.choice(300, 40, replace=False, p=graph.degrees[:300] / graph.degrees[:300].sum())
+    told = [
+        finding for finding in check_up(PUTask.from_positives(graph, drawn)).findings if finding.topic == "sampling"
+    ]
+    assert told[0].title == "Known positives have unusually many links"
+    assert "favour well-linked nodes" in told[0].text
+    assert "few links" in told[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("p_value", "words"), [(0.001, "1 of 1,000 shuffles or fewer"), (0.02, "20 of 1,000"), (0.5, "50 of 100")]
+)
+def test_chance_in_words(p_value, words):
+    assert words in chance_in_words(p_value)
