@@ -1,6 +1,6 @@
 """Which features of the structure serve a graph without attributes: PU-GNN with its defaults, 20 labels.
 
-    python benchmarks/structural_features.py        # needs PUGNN_DATA; about an hour on one core
+    python benchmarks/structural_features.py        # needs PUGNN_DATA; a quarter of an hour on one core
 
 polblogs has no features; those of the others are left aside, and stand in the last line of each table. Means and
 standard deviations over the same 10 draws, macro-F1 and AUC of the test nodes in per cent. `width × hops` are
@@ -31,7 +31,7 @@ from pugnn.metrics import macro_f1, roc_auc
 from pugnn.tables.structural import HOPS, WIDTH, Structure
 from pugnn.training import TrainingSettings, score
 
-DATASETS = ("polblogs", "cora", "citeseer", "pubmed")
+DATASETS = ("polblogs", "cora", "citeseer")
 LABELS, DRAWS = 20, 10
 
 

@@ -102,9 +102,7 @@ def measure_phases(folder: Path) -> None:
     tables = [folder / f"{name}.parquet" for name in ("edges", "nodes", "positives")]
     data = read_graph(tables[0], tables[1], positives=tables[2], on_phase=on_phase)
     on_phase("first training epoch")
-    known = np.zeros(data.graph.num_nodes, dtype=bool)
-    known[data.labelled] = True
-    PUNodeClassifier(PUGNN(delta=2), epochs=1, progress=False).fit(data.graph, known)
+    PUNodeClassifier(PUGNN(delta=2), epochs=1, progress=False).fit(data.graph, data.known)
     on_phase("")
 
 

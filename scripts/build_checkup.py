@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ from pugnn.metrics import macro_f1, roc_auc
 
 PAGE = Path(__file__).parent.parent / "docs" / "checkup.md"
 MARK = "<!-- Below this line: made by scripts/build_checkup.py -->\n"
-DRAWS = 40
+DRAWS = 30
 SIZES = (27, 100)
 RATED = ("cora", "citeseer", "pubmed", "dblp", "polblogs", "tolokers", "squirrel_filtered")
 SHOWN = {"cora": 27, "polblogs": 30, "tolokers": 118, "squirrel_filtered": 100}
@@ -190,21 +191,18 @@ def backbones() -> None:
     """ROC-AUC with links and without, where positives do not keep together, or only weakly."""
     rows = [["method", "backbone"]]
     cells: dict[tuple[str, str], list[str]] = {}
-    for name, count in (("squirrel_filtered", 30), ("squirrel_filtered", 60), ("tolokers", 30), ("tolokers", 118)):
+    for name, count in (("squirrel_filtered", 30), ("squirrel_filtered", 60), ("tolokers", 118)):
         data = load_dataset(name)
         if name == "tolokers":
             data = replace(data, graph=replace(data.graph, features=_standardised(data)))
         rows[0].append(f"{name}, {count} known")
-        tasks = [draw_benchmark(data, labels=count, seed=seed) for seed in range(5)]
-        for method, backbone in (
-            *((method, backbone) for method in ("dist-pu", "naive") for backbone in ("gcn", "sage", "mlp")),
-            ("pu-gnn", "gcn"),
-            ("pu-gnn", "sage"),
-        ):
+        tasks = [draw_benchmark(data, labels=count, seed=seed) for seed in range(3)]
+        # PU-GNN is left out: its regulariser takes minutes per training on half a million links.
+        for method, backbone in product(("dist-pu", "naive"), ("gcn", "sage", "mlp")):
             scores = []
             for task in tasks:
                 prior = float(task.positive[task.task.unlabelled].mean())
-                options = {"dist-pu": {"prior": prior}, "naive": {"balanced": True}, "pu-gnn": {}}[method]
+                options = {"dist-pu": {"prior": prior}, "naive": {"balanced": True}}[method]
                 scores.append(_train(make_method(method, **options), task, data.graph, backbone)[1])
             cells.setdefault((method, backbone), []).append(f"{np.mean(scores):.1f} ± {np.std(scores):.1f}")
             print(name, count, method, backbone, cells[method, backbone][-1], flush=True)

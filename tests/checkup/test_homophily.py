@@ -2,6 +2,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from checkup.planted import planted
 from conftest import random_graph
@@ -87,6 +88,11 @@ def test_sparse_features_give_the_same_directions_as_dense_ones():
     rows = cora.features[nodes].toarray() * directions.scale
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     assert np.allclose(directions(nodes), rows - directions.mean, atol=1e-6)
+    weights = sp.csr_array(np.array([[1, 0, 2], [0, 0.5, 0]], dtype=np.float32))
+    assert np.allclose(directions.mixed(weights, nodes), weights @ directions(nodes), atol=1e-6)
+    assert np.allclose(
+        directions.alike(directions(nodes[:2]), nodes), directions(nodes[:2]) @ directions(nodes).T, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("features", [0, 20])

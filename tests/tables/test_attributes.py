@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,13 @@ def test_nodes_without_a_row_get_the_fill():
     np.testing.assert_array_equal(cells.read("cell::INTEGER", -1), [-1, 8, -1, 7, -1])
 
 
+def test_positions_may_be_any_sql():
+    attributes = attributes_of({"x": ["7", "8"]}, positions=[5, 5], num_nodes=3)
+    cells = replace(attributes, position="rowid").cells("x")
+    np.testing.assert_array_equal(cells.read("cell::INTEGER", -1), [7, 8, -1])
+    assert cells.attributes.has_row.tolist() == [True, True, False]
+
+
 def test_column_that_is_not_there_is_missing_everywhere():
     cells = attributes_of({"x": ["1", "2"]}).cells("y")
     assert cells.missing().all()
@@ -67,6 +76,6 @@ def test_complaint_names_row_column_and_value():
 
 def test_complaint_shows_the_beginning_of_a_long_cell():
     message = str(cells_of(["y" * 1_000_000]).complaint(0, "is not a number"))
-    assert "yyy…" in message
-    assert "--column x=text" in message
+    assert "yyy'…" in message
     assert len(message) < 300
+    assert "--column x=text" in str(cells_of(["a b c"]).complaint(0, "is not a number"))

@@ -42,7 +42,7 @@ def test_text_and_numbers_agree(values):
 
 
 def test_dates_are_days():
-    cells = cells_of(["1970-01-02", "1970-01-04 12:00:00", ""])
+    cells = cells_of(["1970-01-02", " 1970-01-04 12:00:00 ", ""])
     encoding = NumberEncoding.learn(cells)
     assert (encoding.mean, encoding.deviation, encoding.dates) == (2.25, 1.25, True)
     typed = cells_of(["1970-01-02", "1970-01-04 12:00:00", None], "TIMESTAMP")
@@ -60,7 +60,7 @@ def test_missing_value_that_training_did_not_have_is_the_mean_and_remarked():
     encoding = NumberEncoding.learn(cells_of(["1", "3"]))
     features, remarks = encoded(encoding, cells_of(["3", "?"]))
     np.testing.assert_array_equal(features, [[1], [0]])
-    assert remarks == ["no value in 1 nodes, the mean instead; in training all had one"]
+    assert remarks == ["no value in 1 node, the mean instead; in training all had one"]
 
 
 @pytest.mark.parametrize(

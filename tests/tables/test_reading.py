@@ -61,14 +61,14 @@ def test_a_graph_from_two_tables(read):
     assert data.graph.features.shape == (3, 1)
     assert data.graph.recipe == data.recipe.to_plain()
     assert data.graph.weights is None
-    assert (data.labelled.tolist(), data.positive.tolist(), data.notes) == ([2], [0, 2], ())
+    assert (data.known.nonzero()[0].tolist(), data.positive.nonzero()[0].tolist(), data.notes) == ([2], [0, 2], ())
 
 
 def test_a_bare_edge_list(read):
     data = read(nodes=None)
     assert neighbours(data.graph) == PATH
     assert data.graph.num_features > 0
-    assert data.labelled is None
+    assert data.known is None
     assert data.positive is None
     assert data.notes == ()
 
@@ -95,7 +95,7 @@ def test_columns_by_name(read):
         weight="amount",
     )
     assert data.graph.to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 2.5], [0, 2.5, 0]]
-    assert data.labelled.tolist() == [1]
+    assert data.known.nonzero()[0].tolist() == [1]
     assert data.notes == ("edges.csv: column 'weight' not used",)
 
 
@@ -112,7 +112,7 @@ def test_cleaning_is_noted(read):
 def test_white_space_around_ids(read):
     data = read("source,target\n a,b\nb ,\u00a0c\n", "id,x\na ,1\nb,2\n\tc,4\n", "id\n c\n")
     assert neighbours(data.graph) == PATH
-    assert data.labelled.tolist() == [2]
+    assert data.known.nonzero()[0].tolist() == [2]
     assert data.notes == (
         "nodes.csv: white space around 2 ids left out",
         "edges.csv: white space around 3 ids left out",
@@ -123,7 +123,7 @@ def test_white_space_around_ids(read):
 def test_case_is_kept(read):
     data = read("source,target\na,A\nA,b\n", "id,x\na,1\nA,2\nb,4\n", "id\nA\n")
     assert data.graph.ids.tolist() == ["a", "A", "b"]
-    assert data.labelled.tolist() == [1]
+    assert data.known.nonzero()[0].tolist() == [1]
 
 
 def test_rows_that_say_the_same_are_merged(read):
@@ -158,25 +158,25 @@ def test_a_recipe_is_used_again(read):
 
 def test_positives_beside_other_columns(read):
     scores = "id,score,decision,rank\nc,0.9,1,1\na,0.8,1,2\n"
-    assert read(positives=scores).labelled.tolist() == [0, 2]
+    assert read(positives=scores).known.nonzero()[0].tolist() == [0, 2]
 
 
 def test_positives_without_a_header(read):
     data = read(positives="c\n\nb\n")
-    assert data.labelled.tolist() == [1, 2]
+    assert data.known.nonzero()[0].tolist() == [1, 2]
     assert data.notes == ("positives.csv: has no header; its first line is taken as an id",)
 
 
 def test_a_formula_as_a_run_writes_it(read):
     edges, nodes = "source,target\n=a,b\nb,'c\n", "id,x\n=a,1\nb,2\n'c,4\n"
     data = read(edges, nodes, "id\n'=a\n'c\n")
-    assert data.labelled.tolist() == [0, 2]
+    assert data.known.nonzero()[0].tolist() == [0, 2]
     assert data.notes == ("positives.csv: the ' before 1 id left out, which keeps spreadsheets from running a formula",)
 
 
 def test_repeated_positives(read):
     data = read(positives="id\nb\nb\n b\n")
-    assert data.labelled.tolist() == [1]
+    assert data.known.nonzero()[0].tolist() == [1]
     assert data.notes[-1] == "positives.csv: 2 rows left out, for ids that stand there more than once"
 
 
@@ -318,7 +318,7 @@ def test_ids_keep_their_type(ids, form, tmp_path):
     assert data.graph.ids.tolist() == [ids[2], ids[1], ids[0]]
     assert [type(value) for value in data.graph.ids.tolist()] == [type(ids[0])] * 3
     assert neighbours(data.graph)[ids[0]] == [ids[2], ids[1]]
-    assert data.labelled.tolist() == [1]
+    assert data.known.nonzero()[0].tolist() == [1]
 
 
 def test_whole_numbers_are_an_array_of_them():
@@ -332,7 +332,7 @@ def test_csv_takes_the_type_of_the_others(write):
     data = read_graph(write("edges.csv", "source,target\n1,2\n2,4\n"), nodes, positives=write("p.csv", "id\n4\n"))
     assert data.graph.ids.dtype == np.int64
     assert data.graph.ids.tolist() == [1, 2, 3, 4]
-    assert data.labelled.tolist() == [3]
+    assert data.known.nonzero()[0].tolist() == [3]
     data = read_graph(write("edges.csv", "source,target\n1,2\n2,04\n"), nodes)
     assert data.graph.ids.tolist() == ["1", "2", "3", "04"]
     assert "ids are kept as text: not all are whole numbers as in the other tables, such as '04'" in data.notes
@@ -386,7 +386,7 @@ def test_text_survives(tmp_path_factory, ids):
     data = read_graph(folder / "edges.csv", folder / "nodes.parquet", positives=folder / "p.jsonl")
     assert data.graph.ids.tolist() == ids[::-1]
     assert data.graph.num_edges == len(ids) - 1
-    assert data.labelled.tolist() == [len(ids) - 1]
+    assert data.known.nonzero()[0].tolist() == [len(ids) - 1]
 
 
 # ---------------------------------------------------------------------- tables in memory
@@ -420,7 +420,7 @@ SOURCES, TARGETS = ["a", "b"], ["b", "c"]
 def test_edges_in_memory(edges):
     data = read_graph(edges, positives=["b"])
     assert neighbours(data.graph) == PATH
-    assert data.labelled.tolist() == [1]
+    assert data.known.nonzero()[0].tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -440,7 +440,7 @@ def test_edges_in_memory(edges):
     ids=lambda value: type(value).__module__ + "." + type(value).__name__,
 )
 def test_positives_in_memory(positives):
-    assert read_graph([("a", "b"), ("b", "c")], positives=positives).labelled.tolist() == [0, 2]
+    assert read_graph([("a", "b"), ("b", "c")], positives=positives).known.nonzero()[0].tolist() == [0, 2]
 
 
 def test_weights_in_memory():
@@ -461,7 +461,7 @@ def test_a_networkx_graph_with_attributes():
     data = read_graph(graph, positives=[(2, 3)], kinds={"id (attribute)": "ignore"})
     assert data.graph.ids.tolist() == [1, "1x", (2, 3), "alone"]
     assert neighbours(data.graph)["1x"] == [1, (2, 3)]
-    assert data.labelled.tolist() == [2]
+    assert data.known.nonzero()[0].tolist() == [2]
     assert "age" in data.graph.feature_names
     with pytest.raises(PugnnError, match="give no nodes besides"):
         read_graph(graph, {"id": [1]})
@@ -511,7 +511,7 @@ def test_bad_edges_in_memory(edges, message):
 
 def test_truth_holds_the_known_positives_too(read):
     data = read(positives="id\na\nb\n", truth="id\nb\nc\n")
-    assert data.positive.tolist() == [0, 1, 2]
+    assert data.positive.nonzero()[0].tolist() == [0, 1, 2]
     assert data.notes == ("truth.csv: lacks 1 known positive, which count as true positives",)
 
 

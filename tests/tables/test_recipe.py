@@ -45,7 +45,7 @@ def test_statement_of_the_recipe(recipe):
         ("country", "ignore", 0),
     ]
     assert lines[0].text == (
-        "standardised: mean 38.14, standard deviation 10.67; missing in 1 nodes → the mean and an indicator"
+        "standardised: mean 38.14, standard deviation 10.67; missing in 1 node → the mean and an indicator"
     )
     assert lines[-1] == Statement("country", "ignore", "not used: all rows have the same value, 'CH'", 0)
 
@@ -119,7 +119,7 @@ def test_column_of_another_kind_is_an_error(recipe):
 def test_remarks_name_file_and_column(recipe):
     encoded = recipe.apply(attributes_of({**TABLE, "member": ["", *TABLE["member"][1:]]}, num_nodes=9), ring(9))
     assert (
-        "nodes.csv: column 'member': no value in 1 nodes, the share of true ones instead; in training all had one"
+        "nodes.csv: column 'member': no value in 1 node, the share of true ones instead; in training all had one"
         in encoded.notes
     )
 

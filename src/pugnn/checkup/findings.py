@@ -173,7 +173,7 @@ def _evidence(found: Homophily) -> str:
     if found.evidence == "links":
         return _lift(found)
     seen = (
-        "The nodes around a known positive resemble other known positives, and more so than those around random nodes"
+        "The nodes around a known positive resemble other known positives, and more than the nodes around random ones"
     )
     return f"{seen}. {_lift(found)}" if found.verdict == "weak" else seen
 

@@ -2,15 +2,15 @@ r"""Do positives keep together? Answered from the known positives alone, against
 
 Chance means random nodes with as many links (:mod:`pugnn.checkup.chance`).
 
-* **Links** answer, where there are enough of them. Two known positives that are linked count 1, and each neighbour m
-  that they share counts one over its number of links: :math:`w_{ik} = A_{ik} + \sum_m A_{im} A_{mk} / d_m`. The sum over
-  pairs divided by that of random nodes is the *lift*.
-* **Neighbours** stand in where links are too few: with few known positives hardly two of them are near each other,
-  but each has neighbours. Where positives keep together, the nodes around one known positive resemble the *other* known
-  positives, :math:`r_i = \langle z_i, \operatorname{mean}_{k \in L \setminus i} u_k \rangle > 0`, and more so than the
-  nodes around a random node do. Here u is the direction of a node's features (:mod:`pugnn.checkup.resemblance`) and z
-  the mean of u over what short random walks from the node meet. Both must hold: where walks end up at the same hubs from
-  everywhere, surroundings differ for reasons that have nothing to do with positives.
+* **Links.** Two known positives that are linked count 1, and each neighbour m that they share counts one over its
+  number of links: :math:`w_{ik} = A_{ik} + \sum_m A_{im} A_{mk} / d_m`. The sum over pairs divided by that of random
+  nodes is the *lift*; it says how strongly positives keep together, where links are many enough.
+* **Neighbours.** With few known positives hardly two of them are near each other, but each has neighbours. Where
+  positives keep together, the nodes around one known positive resemble the *other* known positives,
+  :math:`r_i = \langle z_i, \operatorname{mean}_{k \in L \setminus i} u_k \rangle > 0`, and r ranks higher than around
+  random nodes. Here u is the direction of a node's features (:mod:`pugnn.checkup.resemblance`) and z the mean of u over
+  what short random walks from the node meet. Both must hold: where walks end up at the same hubs from everywhere,
+  surroundings differ for reasons that have nothing to do with positives.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from pugnn.checkup.chance import SHUFFLES, Crowd, chance_of_more, draw_crowd, node_sums, pair_sums
 from pugnn.checkup.resemblance import Directions
@@ -35,7 +36,7 @@ LEVEL = 0.05
 #: Links are enough where 95 % of the shuffles stay below this lift: such a lift would be noticed.
 VISIBLE_LIFT = 1.5
 
-#: Where links are not enough, what they and the neighbours may spend of the level.
+#: What links and neighbours may spend of the level; with few known positives the neighbours see more.
 SHARE_OF_LINKS, SHARE_OF_NEIGHBOURS = 0.2, 0.8
 
 #: Where positives keep together clearly, the lift is about this or more. A lift that is lower, even with half of the
@@ -43,7 +44,7 @@ SHARE_OF_LINKS, SHARE_OF_NEIGHBOURS = 0.2, 0.8
 CLEAR_LIFT, KNOWN_WITHIN = 1.5, 0.5
 
 #: Walks from each node, and their steps, for what lies around it.
-WALKS, STEPS = 30, 4
+WALKS, STEPS = 30, 6
 
 #: Nodes whose surroundings are worked out at a time.
 BLOCK = 256
@@ -96,18 +97,15 @@ def check_homophily(
     if expected > 0:
         lift, spread = float(sums[0]) / expected, float(sums[1:].std()) / expected
         visible = float(np.quantile(sums[1:], 1 - LEVEL)) / expected
-    suffice = visible is not None and visible <= VISIBLE_LIFT
-
     evidence: Literal["links", "neighbours"] = "links"
     p_value, p_neighbours = p_links, None
     if directions is not None:
         p_neighbours = _chance_of_resemblance(crowd, resemblance_around(graph, crowd, directions, rng))
-        if not suffice:
-            by_links, by_neighbours = p_links / SHARE_OF_LINKS, p_neighbours / SHARE_OF_NEIGHBOURS
-            evidence = "links" if by_links < by_neighbours else "neighbours"
-            p_value = min(by_links, by_neighbours, 1.0)
+        by_links, by_neighbours = p_links / SHARE_OF_LINKS, p_neighbours / SHARE_OF_NEIGHBOURS
+        evidence = "links" if by_links < by_neighbours else "neighbours"
+        p_value = min(by_links, by_neighbours, 1.0)
     return Homophily(
-        verdict=_verdict(lift, spread, p_value, p_apart, suffice=suffice),
+        verdict=_verdict(lift, spread, visible, p_value, p_apart),
         evidence=evidence,
         p_value=p_value,
         links=_links_among(graph, crowd),
@@ -121,12 +119,14 @@ def check_homophily(
     )
 
 
-def _verdict(lift: float | None, spread: float | None, p_together: float, p_apart: float, *, suffice: bool) -> Verdict:
+def _verdict(
+    lift: float | None, spread: float | None, visible: float | None, p_together: float, p_apart: float
+) -> Verdict:
     if p_together <= LEVEL:
         if lift is None or spread is None or spread > KNOWN_WITHIN:
             return "together"  # by the neighbours: links are too few to say how much
         return "weak" if lift + spread / 2 < CLEAR_LIFT else "together"
-    if not suffice:
+    if visible is None or visible > VISIBLE_LIFT:
         return "too few"
     return "apart" if p_apart <= LEVEL / 2 else "no sign"
 
@@ -136,7 +136,7 @@ def _chance_of_resemblance(crowd: Crowd, alike: NDArray[np.float32]) -> float:
     own = alike[: crowd.known].astype(np.float64)
     error = float(own.std(ddof=1)) / sqrt(len(own)) if len(own) > 1 else 0.0
     above_zero = erfc(float(own.mean()) / error / sqrt(2)) / 2 if error > 0 else 1.0
-    return max(above_zero, chance_of_more(node_sums(crowd, alike)))
+    return max(above_zero, chance_of_more(node_sums(crowd, rankdata(alike).astype(np.float32))))
 
 
 def link_weights(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -177,8 +177,7 @@ def surroundings(
     seen, column = np.unique(met[counts], return_inverse=True)
     visits = sp.csr_array((np.ones(len(column), np.float32), (row[counts], column)), shape=(len(nodes), len(seen)))
     total = np.asarray(visits.sum(axis=1)).ravel()
-    mean: NDArray[np.float32] = (visits @ directions(seen)) / np.maximum(total, 1)[:, None]
-    return mean
+    return directions.mixed(sp.csr_array(sp.diags_array(1 / np.maximum(total, 1)) @ visits), seen)
 
 
 def _step(graph: Graph, nodes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

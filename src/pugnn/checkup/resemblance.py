@@ -75,6 +75,18 @@ class Directions:
         dense: NDArray[np.float32] = units if isinstance(units, np.ndarray) else units.toarray()
         return dense - self.mean
 
+    def mixed(self, weights: sp.csr_array, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Sums of directions, ``weights @ self(nodes)``; sparse features are made dense after the sum only."""
+        sums = weights @ self.units(nodes)
+        dense = sums if isinstance(sums, np.ndarray) else sums.toarray()
+        result: NDArray[np.float32] = (dense - np.outer(weights.sum(axis=1), self.mean)).astype(np.float32)
+        return result
+
+    def alike(self, vectors: NDArray[np.float32], nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Inner products ``vectors @ self(nodes).T``, shape ``(len(vectors), len(nodes))``."""
+        result: NDArray[np.float32] = (self.units(nodes) @ vectors.T).T - (vectors @ self.mean)[:, None]
+        return result
+
 
 def _rows(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.float32] | sp.csr_array:
     if isinstance(graph.features, np.ndarray):

@@ -259,7 +259,7 @@ def check_features(
     near_known = (alike >= reach).sum(axis=1) * len(task.labelled) / len(known)
     near_others = np.zeros(len(known))
     for start in range(0, len(others), BLOCK):
-        near_others += (own @ directions(others[start : start + BLOCK]).T >= reach).sum(axis=1)
+        near_others += (directions.alike(own, others[start : start + BLOCK]) >= reach).sum(axis=1)
     near_others *= len(task.unlabelled) / max(len(others), 1)
     return _closeness(float(np.median(near_known / (near_known + near_others))), len(task.labelled))
 

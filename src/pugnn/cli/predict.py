@@ -47,7 +47,6 @@ def predict(
     from pugnn.cli.tables import print_notes
     from pugnn.estimator import PUNodeClassifier
     from pugnn.runs import score_table, write_scores
-    from pugnn.tables import Recipe
 
     if os.path.lexists(out):
         raise PugnnError(f"{out} exists already and is left as it is. Choose another --out, or remove it first.")
@@ -64,7 +63,7 @@ def predict(
         weight=weight,
         seed=seed,
         draw=False,
-        recipe=None if estimator.recipe_ is None else Recipe.from_plain(estimator.recipe_),
+        recipe=estimator.recipe_,
     )
     print_notes(data.notes)
     scores = estimator.predict_proba(data.graph)[:, 1]

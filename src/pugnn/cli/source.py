@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from pugnn.errors import PugnnError
 if TYPE_CHECKING:
     from pugnn.data import PUBenchmark, PUTask
     from pugnn.graph import Graph
-    from pugnn.tables import Recipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ def read_source(
     unlabelled: str | None = None,
     seed: int = 0,
     draw: bool = True,
-    recipe: Recipe | None = None,
+    recipe: Mapping[str, Any] | None = None,
 ) -> Source:
     """Read what the data options name, a data set or tables; the task is missing only without positives.
 
@@ -89,7 +89,7 @@ def read_source(
     return _from_tables({name: value for name, value in for_tables.items() if value is not None}, recipe)
 
 
-def _from_tables(options: dict[str, Any], recipe: Recipe | None) -> Source:
+def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> Source:
     import numpy as np
 
     from pugnn.data import PUBenchmark, PUTask
@@ -102,12 +102,10 @@ def _from_tables(options: dict[str, Any], recipe: Recipe | None) -> Source:
     with shown_phases() as on_phase:
         data = read_graph(**given, kinds=kinds, recipe=recipe, on_phase=on_phase)
     task = benchmark = None
-    if data.labelled is not None:
-        task = PUTask.from_positives(data.graph, data.labelled)
-    if task is not None and data.positive is not None:
-        positive = np.zeros(data.graph.num_nodes, dtype=bool)
-        positive[data.positive] = True
-        benchmark = PUBenchmark.of_unlabelled(task, positive)
+    if data.known is not None:
+        task = PUTask.from_positives(data.graph, np.flatnonzero(data.known))
+        if data.positive is not None:
+            benchmark = PUBenchmark.of_unlabelled(task, data.positive)
     return Source(
         name=_short_name(options["edges"]),
         graph=data.graph,

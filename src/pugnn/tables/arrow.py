@@ -7,7 +7,8 @@ here, with ctypes, is what makes a million text ids cheap, and needs no further 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Generator
+from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,10 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
+
+
+#: Batches that are read ahead of the caller, of some hundred thousand cells each.
+_AHEAD = 12
 
 
 class StreamError(Exception):
@@ -78,40 +83,55 @@ class Texts:
 Batch = tuple[list[Texts], list[NDArray[np.float64]]]
 
 
-def batches(relation: DuckDBPyRelation) -> Generator[Batch, None, None]:
-    """The columns of a relation of VARCHAR and DOUBLE columns, batch by batch: texts, and numbers.
+class Batches:
+    """The columns of a relation of VARCHAR and DOUBLE columns, batch by batch.
 
-    Arrays are views of DuckDB's memory: they are valid until the next batch is asked for. The next batch is read
-    while the caller works on this one, so close the generator before DuckDB is asked for anything else.
+    DuckDB reads the first batches from the beginning on, and later ones while the caller works on earlier ones. Until
+    this is closed, ask nothing else of the relation's connection.
+
+    Args:
+        relation: the relation.
     """
-    texts = [str(kind) == "VARCHAR" for kind in relation.types]
-    capsule = relation.__arrow_c_stream__()
-    stream = _Stream.from_address(_pointer_of(capsule, b"arrow_array_stream"))
 
-    def following() -> _Array | None:
-        batch = _Array()
+    def __init__(self, relation: DuckDBPyRelation) -> None:
+        self._texts = [str(kind) == "VARCHAR" for kind in relation.types]
+        self._relation = relation
+        self._capsule: Any = None  # owns the stream, once the query has begun
+        self._reader = ThreadPoolExecutor(1)
+        self._upcoming = deque(self._reader.submit(self._read) for _ in range(_AHEAD))
+
+    def __iter__(self) -> Iterator[Batch]:
+        """The batches. Arrays are views of DuckDB's memory: they are valid until the next batch is asked for."""
+        while (batch := self._upcoming.popleft().result()) is not None:
+            self._upcoming.append(self._reader.submit(self._read))
+            try:
+                columns = [(batch.children[at].contents, text) for at, text in enumerate(self._texts)]
+                yield (
+                    [_texts(column) for column, text in columns if text],
+                    [_numbers(column) for column, text in columns if not text],
+                )
+            finally:
+                batch.release(ctypes.byref(batch))
+
+    def close(self) -> None:
+        """Stop reading, and give back what was read and not asked for."""
+        for future in self._upcoming:
+            future.cancel()
+        self._reader.shutdown()
+        for future in self._upcoming:
+            left = None if future.cancelled() or future.exception() else future.result()
+            if left is not None:
+                left.release(ctypes.byref(left))
+        self._upcoming.clear()
+        self._capsule = None
+
+    def _read(self) -> _Array | None:
+        if self._capsule is None:
+            self._capsule = self._relation.__arrow_c_stream__()
+        stream, batch = _Stream.from_address(_pointer_of(self._capsule, b"arrow_array_stream")), _Array()
         if stream.get_next(ctypes.byref(stream), ctypes.byref(batch)):
             raise StreamError(stream.get_last_error(ctypes.byref(stream)).decode(errors="replace"))
         return batch if batch.release else None  # a batch that is released already marks the end
-
-    with ThreadPoolExecutor(1) as reader:
-        upcoming = reader.submit(following)
-        try:
-            while (batch := upcoming.result()) is not None:
-                upcoming = reader.submit(following)
-                try:
-                    columns = [batch.children[at].contents for at in range(len(texts))]
-                    yield (
-                        [_texts(column) for column, text in zip(columns, texts, strict=True) if text],
-                        [_numbers(column) for column, text in zip(columns, texts, strict=True) if not text],
-                    )
-                finally:
-                    batch.release(ctypes.byref(batch))
-        except GeneratorExit:  # the caller has seen enough: give back the batch that is on its way
-            left = upcoming.result()
-            if left is not None:
-                left.release(ctypes.byref(left))
-            raise
 
 
 def _texts(column: _Array) -> Texts:

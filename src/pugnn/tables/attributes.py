@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
+from pugnn.tables.wording import quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -21,9 +22,6 @@ MISSING_WORDS = ("", "na", "n/a", "null", "none", "nan", "-", "?")
 
 #: White space of any kind that may surround a cell.
 WHITE_SPACE = " \t\r\n\v\f\u00a0"
-
-#: A message shows no more of a cell than this many characters.
-SHOWN_CHARACTERS = 60
 
 #: DuckDB's types of numbers; beside them stand DECIMAL(…) and, with a U in front, those without a sign.
 NUMBER_TYPES = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BIGNUM", "FLOAT", "DOUBLE"))
@@ -35,8 +33,8 @@ class Attributes:
 
     Args:
         connection: DuckDB's connection that knows the table.
-        table: name of a table with a column ``position`` (of the node in the graph, unique) and the attributes
-            as columns ``a_0``, ``a_1``, …; nodes without a row count as missing in all columns.
+        table: what stands behind FROM: a table, or tables joined, with the attributes as columns ``a_0``, ``a_1``, ….
+            Not a view: one of a thousand columns costs milliseconds in every query.
         names: the users' names of ``a_0``, ``a_1``, …, unique. None at all for a graph without attributes, whose
             table is never looked at.
         typed: whether the columns' types mean something. In tables that come from CSV all cells are text and the
@@ -44,6 +42,8 @@ class Attributes:
         num_nodes: number of nodes of the graph, N.
         origin: the table's name in messages, such as ``nodes.csv``.
         locate: where the row of the node at a position is, such as ``nodes.csv, row 17``.
+        position: SQL for the position in the graph of a row's node, unique; nodes without a row count as missing
+            in all columns.
     """
 
     connection: DuckDBPyConnection
@@ -53,6 +53,7 @@ class Attributes:
     num_nodes: int
     origin: str
     locate: Callable[[int], str]
+    position: str = "position"
 
     def cells(self, name: str, *, learning: bool = False) -> Cells:
         """The cells of the column with this name; those of a column that the table lacks are all missing."""
@@ -66,12 +67,14 @@ class Attributes:
         """Which nodes the table has a row for, shape ``(N,)``."""
         found = np.zeros(self.num_nodes, dtype=np.bool_)
         if self.names:
-            found[self.connection.execute(f"SELECT position FROM {self.table}").fetchnumpy()["position"]] = True
+            rows = self.connection.execute(f"SELECT {self.position} AS position FROM {self.table}").fetchnumpy()
+            found[rows["position"]] = True
         return found
 
     @cached_property
     def _types(self) -> dict[str, str]:
-        return {row[0]: row[1] for row in self.connection.execute(f"DESCRIBE {self.table}").fetchall()}
+        described = self.connection.execute(f"DESCRIBE SELECT * FROM {self.table}").fetchall()
+        return {name: type_name for name, type_name, *_ in described}
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +126,7 @@ class Cells:
             # Whole numbers are floats in one snapshot and integers in another.
             whole = "cell = trunc(cell) AND abs(cell) < 1e15"
             words = f"CASE WHEN {whole} THEN cell::BIGINT::VARCHAR ELSE cell::VARCHAR END"
-        cells = f"SELECT position, {column} AS cell FROM {self.attributes.table}"
+        cells = f"SELECT {self.attributes.position} AS position, {column} AS cell FROM {self.attributes.table}"
         cells = f"SELECT position, cell, {present} AS present FROM ({cells})"
         cells = f"SELECT position, cell, present, CASE WHEN present THEN {words} END AS text FROM ({cells})"
         return f"SELECT {select} FROM ({cells}) AS cells {rest}"
@@ -156,15 +159,13 @@ class Cells:
 
     def complaint(self, position: int, problem: str) -> PugnnError:
         """An error about the cell of the node at a position: where it is, what it holds, what to do."""
-        shorter = f"left(cell::VARCHAR, {SHOWN_CHARACTERS + 1})"
-        ((cell,),) = self.query(shorter, f"WHERE position = {position}").fetchall()
-        long = len(cell) > SHOWN_CHARACTERS
-        shown = cell[:SHOWN_CHARACTERS] + "…" if long else cell
+        ((cell,),) = self.query("left(cell::VARCHAR, 100)", f"WHERE position = {position}").fetchall()
         remedy = "Correct it, or leave it empty."
         if self.learning:
-            other = f"--column {self.name}={'text' if long else 'category'}"
+            other = f"--column {self.name}={'text' if len(cell.split()) > 2 else 'category'}"
             remedy = f"Correct it, leave it empty, or read the column as another kind ({other})."
-        return PugnnError(f"{self.attributes.locate(position)}, column {self.name!r}: {shown!r} {problem}. {remedy}")
+        where = f"{self.attributes.locate(position)}, column {self.name!r}"
+        return PugnnError(f"{where}: {quoted(cell)} {problem}. {remedy}")
 
 
 def holds_word(words: str) -> str:

@@ -12,6 +12,7 @@ from pugnn.errors import shorten
 from pugnn.tables.attributes import Cells
 from pugnn.tables.encoding import Encoding, Reading
 from pugnn.tables.saved import Saved
+from pugnn.tables.wording import counted
 
 #: A value of fewer nodes than this says who they are rather than what they are like; such values share a feature.
 LEAST_NODES = 3
@@ -78,14 +79,15 @@ class CategoryEncoding(Encoding):
             return ()
         if self.pooled:
             before = 100 * self.pooled / self.nodes
-            now = f"{others:,} nodes ({100 * others / nodes:.2g} %, in training {before:.2g} %)"
-            return (f"{now} have a value that was rare or unseen in training; it counts as other",)
+            now = f"{counted(others, 'node')} ({100 * others / nodes:.2g} %, in training {before:.2g} %)"
+            return (f"{now} with a value that was rare or unseen in training; it counts as other",)
         distinct = f"DISTINCT left(text, {SHOWN_CHARACTERS}) AS value"
         unseen = cells.query(
             distinct, "WHERE NOT list_contains($values::VARCHAR[], text) ORDER BY value", {"values": list(self.values)}
         ).fetchall()
         which = shorten(value for (value,) in unseen)
-        return (f"{others:,} nodes have a value that training has not seen ({which}); it counts as {self.stand_in}",)
+        unseen_in = f"{counted(others, 'node')} with a value that training has not seen ({which})"
+        return (f"{unseen_in}; it counts as {self.stand_in}",)
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -101,7 +103,7 @@ class CategoryEncoding(Encoding):
         text = f"one feature for each of {len(self.values):,} values"
         if self.pooled:
             most = f" or beyond the {MOST_VALUES:,} most frequent" if len(self.values) == MOST_VALUES else ""
-            text += f"; one for those of fewer than {LEAST_NODES} nodes{most} ({self.pooled:,} nodes)"
+            text += f"; one for those of fewer than {LEAST_NODES} nodes{most} ({counted(self.pooled, 'node')})"
         return text
 
     def to_plain(self) -> dict[str, Any]:  # noqa: D102

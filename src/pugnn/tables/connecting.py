@@ -33,6 +33,7 @@ def connect(paths: Iterable[Path], folder: Path) -> DuckDBPyConnection:
         f"allowed_directories = [{literal(str(folder))}]",
         "enable_external_access = false",
         "enable_progress_bar = false",
+        "enable_external_file_cache = false",  # no file is read twice
         f"pandas_analyze_sample = {2**31}",  # an object column has the type of all its cells, not of the first ones
         "lock_configuration = true",
     ):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, shorten
-from pugnn.tables.arrow import batches
+from pugnn.tables.arrow import Batches
 from pugnn.tables.columns import SOURCE, TARGET, WEIGHT, find_column, missing_column
 from pugnn.tables.id_types import IdColumn, text_of
 from pugnn.tables.ids import EMPTY, IdTable
@@ -40,24 +40,43 @@ class EdgeTable:
     notes: tuple[str, ...]
 
 
-def read_edges(source: Source, wanted: Mapping[str, str | None], table: IdTable) -> EdgeTable:
-    """Read an edge table; ids that are new are added to ``table``, row by row.
+@dataclass(frozen=True, eq=False)
+class EdgeReading:
+    """An edge table that DuckDB has begun to read.
+
+    Args:
+        source: the table.
+        ends: places of the columns of the two ends.
+        weight: place of the column of weights, if there is one.
+        stream: the ends as text, and the weights.
+        notes: what was found so far.
+    """
+
+    source: Source
+    ends: tuple[int, int]
+    weight: int | None
+    stream: Batches
+    notes: tuple[str, ...]
+
+
+@contextmanager
+def begun(source: Source, wanted: Mapping[str, str | None]) -> Iterator[EdgeReading]:
+    """Find the columns of an edge table and have DuckDB begin to read it, while others use the time.
 
     Args:
         source: the table.
         wanted: names of its columns that the user gave: ``source``, ``target``, ``weight``.
-        table: knows the ids of the node table.
     """
     notes = []
     if source.header:
-        ends = [_end(source, "source", wanted["source"], SOURCE), _end(source, "target", wanted["target"], TARGET)]
+        ends = _end(source, "source", wanted["source"], SOURCE), _end(source, "target", wanted["target"], TARGET)
         weight = find_column(source.shown, source.names, "weight", wanted["weight"], WEIGHT)
         if ends[0] == ends[1]:
             raise PugnnError(f"{source.shown}: source and target are both the column {source.names[ends[0]]!r}")
     else:
         if len(source.names) < 2:
             raise PugnnError(f"{source.shown} has one column; edges need two, source and target, in a header line")
-        ends, weight = [0, 1], None
+        ends, weight = (0, 1), None
         notes.append(f"{source.shown}: has no header; the first two columns are taken as source and target")
     unused = [name for at, name in enumerate(source.names) if at not in (*ends, weight)]
     if unused:
@@ -65,33 +84,41 @@ def read_edges(source: Source, wanted: Mapping[str, str | None], table: IdTable)
     selected = [text_of(f"c_{at}", source.types[at], f"{source.shown}, column {source.names[at]!r}") for at in ends]
     if weight is not None:
         selected.append(_number(f"c_{weight}", source.types[weight]))
-    trimmed = table.trimmed
+    with source.reading():
+        stream = Batches(source.connection.sql(f"SELECT {', '.join(selected)} FROM {source.table}"))
+    with closing(stream):
+        yield EdgeReading(source, ends, weight, stream, tuple(notes))
+
+
+def read_edges(reading: EdgeReading, table: IdTable) -> EdgeTable:
+    """Read an edge table to its end; ids that are new are added to ``table``, row by row."""
+    source, notes, trimmed = reading.source, list(reading.notes), table.trimmed
     sources, targets, weights = [], [], []
     row, wrong_row, wrong_cell = 0, None, ""
-    query = f"SELECT {', '.join(selected)} FROM {source.table}"
-    with source.reading(), closing(batches(source.connection.sql(query))) as stream:
-        for (left, right), numbers in stream:
+    with source.reading():
+        for (left, right), numbers in reading.stream:
             u, v = table.add_pairs(left, right)
-            wrong = {"source": u == EMPTY, "target": v == EMPTY}
+            good = {"source": u != EMPTY, "target": v != EMPTY} if table.empty else {}
             if numbers:
-                wrong["weight"] = ~((numbers[0] >= _SMALLEST) & (numbers[0] <= _LARGEST))
-            found = [(int(np.argmax(cells)), name) for name, cells in wrong.items() if cells.any()]
-            if found:
-                first, wrong_cell = min(found)
+                good["weight"] = (numbers[0] >= _SMALLEST) & (numbers[0] <= _LARGEST)
+            wrong = [(int(np.argmin(cells)), name) for name, cells in good.items() if not cells.all()]
+            if wrong:
+                first, wrong_cell = min(wrong)
                 wrong_row = row + first
                 break
             sources.append(u)
             targets.append(v)
             weights += [values.astype(np.float32) for values in numbers]
             row += len(u)
+    reading.stream.close()
     if wrong_row is not None:
-        raise _complaint(source, wrong_row, wrong_cell, weight)
+        raise _complaint(source, wrong_row, wrong_cell, reading.weight)
     if not row:
         raise PugnnError(f"{source.shown} has no rows; a graph needs edges")
     if table.trimmed > trimmed:
         notes.append(f"{source.shown}: white space around {counted(table.trimmed - trimmed, 'id')} left out")
     return EdgeTable(
-        tuple(IdColumn(source.shown, source.types[at], source.typed) for at in ends),
+        tuple(IdColumn(source.shown, source.types[at], source.typed) for at in reading.ends),
         np.concatenate(sources),
         np.concatenate(targets),
         np.concatenate(weights) if weights else None,

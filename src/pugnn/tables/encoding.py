@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pugnn.graph.building import Features
 from pugnn.tables.attributes import Cells
 from pugnn.tables.saved import Saved
+from pugnn.tables.wording import counted
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,9 @@ class Encoding(ABC):
         """What is done with the column, in words and figures."""
         if not self.missing:
             return self.describe_values()
-        return f"{self.describe_values()}; missing in {self.missing:,} nodes → {self.stand_in} and an indicator"
+        return (
+            f"{self.describe_values()}; missing in {counted(self.missing, 'node')} → {self.stand_in} and an indicator"
+        )
 
     def encode(self, cells: Cells) -> tuple[list[Features], list[str]]:
         """Blocks of features with N rows each, and remarks on what differs from the cells that were learned from."""
@@ -92,7 +95,7 @@ class Encoding(ABC):
             return [reading.features, reading.missing[:, None].astype(np.float32)], remarks
         lacking = count_missing(cells, reading.missing)
         if lacking:
-            remarks.append(f"no value in {lacking:,} nodes, {self.stand_in} instead; in training all had one")
+            remarks.append(f"no value in {counted(lacking, 'node')}, {self.stand_in} instead; in training all had one")
         return [reading.features], remarks
 
 

@@ -2,8 +2,8 @@
 
 A hash table with open addressing. A slot holds some bits of the hash and the place of a record; a record is the
 position of an id, its length and its bytes, padded with zeros to whole words of eight bytes. So a look-up touches two
-places in memory. Ids are looked up in blocks, and each step of a block asks for the memory that the next one needs:
-most of the time would be spent waiting otherwise.
+places in memory. Each of the three steps of a look-up asks for the memory that the next one needs, and ids are in all
+steps at once, a few behind each other: most of the time would be spent waiting otherwise.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from numba.extending import intrinsic
 #: In place of a position: an id that is not known, and one that is empty.
 UNKNOWN, EMPTY = -1, -2
 
-#: Ids that are looked up together: about as many as a core can wait for at once.
-_BLOCK = 16
+#: How many ids a step is ahead of the next one: about as many as a core can wait for at once.
+_AHEAD = 8
 
 #: Bits of a slot that hold the place of a record, plus one; the others are those of the hash.
 _PLACE_BITS = 40
@@ -42,6 +42,18 @@ def _word_at(_context, letters, at):  # type: ignore[no-untyped-def]  # noqa: AR
         return word
 
     return types.uint64(letters, types.int64), generate
+
+
+@intrinsic
+def _put_word(_context, letters, at, word):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Write eight bytes from place ``at`` on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0]).data
+        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer())
+        builder.store(arguments[2], pointer).align = 1
+
+    return types.void(letters, types.int64, types.uint64), generate
 
 
 @intrinsic
@@ -173,35 +185,43 @@ def _slot_of(letters, start, length, hashed, slots, words):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True)
 def find(offsets, letters, slots, words, found):  # type: ignore[no-untyped-def]
-    """Fill in the position of each id; returns how many had white space around them."""
-    mask = uint64(len(slots) - 1)
-    starts, lengths = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
-    hashes, records = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.int64)
-    trimmed = 0
-    for first in range(0, len(found), _BLOCK):
-        block = min(_BLOCK, len(found) - first)
-        for i in range(block):
-            from_, to = offsets[first + i], offsets[first + i + 1]
-            start, stop = _span(letters, from_, to)
-            trimmed += stop - start < to - from_
+    """Fill in the position of each id; returns how many had white space around them, are unknown and are empty."""
+    mask, ring, rows = uint64(len(slots) - 1), 4 * _AHEAD - 1, len(found)
+    starts, lengths = np.empty(ring + 1, np.int64), np.empty(ring + 1, np.int64)
+    hashes, records = np.empty(ring + 1, np.uint64), np.empty(ring + 1, np.int64)
+    trimmed, unknown, empty = 0, 0, 0
+    for step in range(rows + 2 * _AHEAD):
+        if step < rows:
+            i = step & ring
+            start, stop = _span(letters, offsets[step], offsets[step + 1])
+            trimmed += stop - start < offsets[step + 1] - offsets[step]
             starts[i], lengths[i] = start, stop - start
             hashes[i] = _hash(letters, start, stop - start)
             _prefetch(slots, np.int64(hashes[i] & mask))
-        for i in range(block):
+        row = step - _AHEAD
+        if 0 <= row < rows:
+            i = row & ring
             at = _candidate(slots, np.int64(hashes[i] & mask), hashes[i])
             records[i] = np.int64(slots[at] & _PLACE) - 1
             if records[i] >= 0:
                 _prefetch(words, records[i])
-        for i in range(block):
+        row = step - 2 * _AHEAD
+        if row >= 0:
+            i = row & ring
             record = records[i]
             if lengths[i] == 0:
-                found[first + i] = EMPTY
+                found[row] = EMPTY
+                empty += 1
                 continue
             if record >= 0 and not _same(letters, starts[i], lengths[i], words, record):
                 at = _slot_of(letters, starts[i], lengths[i], hashes[i], slots, words)
                 record = np.int64(slots[at] & _PLACE) - 1
-            found[first + i] = UNKNOWN if record < 0 else np.int32(words[record] & uint64(0xFFFFFFFF))
-    return trimmed
+            if record < 0:
+                found[row] = UNKNOWN
+                unknown += 1
+            else:
+                found[row] = np.int32(words[record] & uint64(0xFFFFFFFF))
+    return trimmed, unknown, empty
 
 
 @njit(cache=True, nogil=True)
@@ -210,14 +230,13 @@ def add(offsets, letters, found, offsets2, letters2, found2, new, done, slots, w
 
     Returns how many are done when room runs out.
     """
-    mask = uint64(len(slots) - 1)
-    starts, lengths = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
-    hashes = np.empty(_BLOCK, np.uint64)
-    for first in range(done, len(new), _BLOCK):
-        block = min(_BLOCK, len(new) - first)
-        for i in range(block):
-            row = new[first + i] >> 1
-            if new[first + i] & 1:
+    mask, ring = uint64(len(slots) - 1), 2 * _AHEAD - 1
+    starts, lengths = np.empty(ring + 1, np.int64), np.empty(ring + 1, np.int64)
+    hashes = np.empty(ring + 1, np.uint64)
+    for step in range(done, len(new) + _AHEAD):
+        if step < len(new):
+            i, row = step & ring, new[step] >> 1
+            if new[step] & 1:
                 start, stop = _span(letters2, offsets2[row], offsets2[row + 1])
                 hashes[i] = _hash(letters2, start, stop - start)
             else:
@@ -225,11 +244,12 @@ def add(offsets, letters, found, offsets2, letters2, found2, new, done, slots, w
                 hashes[i] = _hash(letters, start, stop - start)
             starts[i], lengths[i] = start, stop - start
             _prefetch(slots, np.int64(hashes[i] & mask))
-        for i in range(block):
+        at = step - _AHEAD
+        if at >= done:
+            i, row = at & ring, new[at] >> 1
             if not _room(lengths[i], slots, words, records, sizes):
-                return first + i
-            row = new[first + i] >> 1
-            if new[first + i] & 1:
+                return at
+            if new[at] & 1:
                 found2[row] = _position(letters2, starts[i], lengths[i], hashes[i], slots, words, records, sizes)
             else:
                 found[row] = _position(letters, starts[i], lengths[i], hashes[i], slots, words, records, sizes)
@@ -286,11 +306,10 @@ def letters(words, records, first, last):  # type: ignore[no-untyped-def]
     offsets = np.zeros(last - first + 1, dtype=np.int64)
     for position in range(first, last):
         offsets[position - first + 1] = offsets[position - first] + np.int64(words[records[position]] >> uint64(32)) + 1
-    letters = np.zeros(offsets[-1], dtype=np.uint8)
-    stored = words.view(np.uint8)
+    letters = np.zeros(offsets[-1] + 8, dtype=np.uint8)
     for position in range(first, last):
-        start = 8 * (records[position] + 1)
-        to = offsets[position - first]
-        for at in range(offsets[position - first + 1] - to - 1):
-            letters[to + at] = stored[start + at]
-    return letters, offsets
+        record, to = records[position], offsets[position - first]
+        for word in range(1, _size(offsets[position - first + 1] - to - 1)):
+            _put_word(letters, to, words[record + word])  # the zeros at the end of an id give way to the next one
+            to += 8
+    return letters[:-8], offsets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -32,17 +33,16 @@ class IdTable:
         self._words = np.zeros(64, dtype=np.uint64)
         self._records = np.zeros(64, dtype=np.int64)
         self._sizes = np.zeros(2, dtype=np.int64)  # ids, words in use
-        #: How many of the ids that were looked up had white space around them.
-        self.trimmed = 0
+        self._beside = ThreadPoolExecutor(1)
+        #: How many of the ids that were looked up had white space around them, and how many were empty.
+        self.trimmed = self.empty = 0
 
     def __len__(self) -> int:
         return int(self._sizes[0])
 
     def find(self, ids: Texts) -> NDArray[np.int32]:
         """The position of each id; :data:`UNKNOWN` or :data:`EMPTY` where it has none."""
-        found = np.empty(len(ids), dtype=np.int32)
-        self.trimmed += id_kernels.find(ids.offsets, ids.letters, self._slots, self._words, found)
-        return found
+        return self._count(*self._find(ids))[0]
 
     def add(self, ids: Texts) -> NDArray[np.int32]:
         """The position of each id; those that are new are added."""
@@ -50,18 +50,41 @@ class IdTable:
 
     def add_pairs(self, left: Texts, right: Texts) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The positions of the ids in two columns; new ones are added row by row, the left one first."""
-        found = self.find(left), self.find(right)
-        new = np.concatenate([2 * np.flatnonzero(positions == UNKNOWN) + i for i, positions in enumerate(found)])
-        new.sort(kind="stable")  # merges the two columns, which are sorted themselves
+        on_the_right = self._beside.submit(self._find, right)
+        found_left, unknown_left = self._count(*self._find(left))
+        found_right, unknown_right = self._count(*on_the_right.result())
+        if unknown_left or unknown_right:
+            rows = [np.flatnonzero(found == UNKNOWN) for found in (found_left, found_right)]
+            new = np.concatenate([2 * rows[0], 2 * rows[1] + 1])
+            new.sort(kind="stable")  # merges the two columns, which are sorted themselves
+            self._add(left, found_left, right, found_right, new)
+        return found_left, found_right
+
+    def _find(self, ids: Texts) -> tuple[NDArray[np.int32], tuple[int, int, int]]:
+        found = np.empty(len(ids), dtype=np.int32)
+        return found, id_kernels.find(ids.offsets, ids.letters, self._slots, self._words, found)
+
+    def _count(self, found: NDArray[np.int32], counts: tuple[int, int, int]) -> tuple[NDArray[np.int32], int]:
+        self.trimmed += counts[0]
+        self.empty += counts[2]
+        return found, counts[1]
+
+    def _add(
+        self,
+        left: Texts,
+        found_left: NDArray[np.int32],
+        right: Texts,
+        found_right: NDArray[np.int32],
+        new: NDArray[np.int64],
+    ) -> None:
+        columns = (left.offsets, left.letters, found_left, right.offsets, right.letters, found_right)
         done = 0
         while done < len(new):
-            columns = (left.offsets, left.letters, found[0], right.offsets, right.letters, found[1])
             done = id_kernels.add(*columns, new, done, self._slots, self._words, self._records, self._sizes)
             if done < len(new):
                 row, side = divmod(int(new[done]), 2)
                 offsets = (left, right)[side].offsets
                 self.reserve(1 + len(self) // 4, int(offsets[row + 1] - offsets[row]))
-        return found
 
     def texts(self, first: int = 0, last: int | None = None) -> list[str]:
         """The ids at positions from ``first`` up to ``last``; all that there are by default."""
@@ -69,11 +92,12 @@ class IdTable:
         if first >= stop:
             return []
         letters, offsets = id_kernels.letters(self._words, self._records, first, stop)
-        whole: bytes = letters.tobytes()
-        texts = whole[:-1].decode().split("\0")  # much faster than one by one, but ids may hold a zero themselves
+        texts = str(letters[:-1], "utf-8").split(
+            "\0"
+        )  # much faster than one by one, but ids may hold a zero themselves
         if len(texts) == stop - first:
             return texts
-        return [whole[start : end - 1].decode() for start, end in pairwise(offsets.tolist())]
+        return [str(letters[start : end - 1], "utf-8") for start, end in pairwise(offsets.tolist())]
 
     def reserve(self, more: int, longest: int = 0) -> None:
         """Make room for so many more ids, one of them of this length in bytes, so that it is not made bit by bit."""

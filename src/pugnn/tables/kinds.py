@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pugnn.tables.attributes import SHOWN_CHARACTERS, WHITE_SPACE, Cells
+from pugnn.tables.attributes import WHITE_SPACE, Cells
 from pugnn.tables.boolean import TRUTH_IN_TEXT
 from pugnn.tables.category import MOST_VALUES
 from pugnn.tables.number import DAYS_IN_TEXT, NUMBER_IN_TEXT
+from pugnn.tables.wording import quoted
 
 #: The kinds that users may name.
 KINDS = ("number", "category", "boolean", "text", "vector", "ignore")
@@ -71,13 +72,13 @@ def _kind_of_lists(cells: Cells) -> Choice:
 def _kind_of_numbers_in_texts(cells: Cells) -> Choice | None:
     """A quick look at columns where every cell is a number, of which there may be thousands."""
     number = NUMBER_IN_TEXT
-    rows, numbers, truths = cells.query(
-        f"count(*), count(*) FILTER (isfinite({number})), count(*) FILTER ({number} IN (0, 1))"
+    rows, numbers, truths, differ = cells.query(
+        f"count(*), count(*) FILTER (isfinite({number})), count(*) FILTER ({number} IN (0, 1)), "
+        f"min({number}) < max({number})"
     ).fetchone()
-    if numbers < rows:
+    if numbers < rows or not differ:
         return None
-    _, few = _few_values(cells)
-    return few or Choice("boolean" if truths == rows else "number")
+    return Choice("boolean" if truths == rows else "number")
 
 
 def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
@@ -101,8 +102,8 @@ def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
     if words >= LEAST_WORDS * present:
         return Choice("text")
     if different >= NEARLY_ALL * present:
-        example = cells.query(f"left(min(text), {SHOWN_CHARACTERS})").fetchone()[0]
-        reason = f"nearly every node has a value of its own, such as {example!r}, as identifiers do"
+        example = quoted(cells.query("left(min(text), 100)").fetchone()[0])
+        reason = f"nearly every node has a value of its own, such as {example}, as identifiers do"
         return Choice("ignore", f"{reason}; --column {cells.name}=text would use it")
     return Choice("category")
 
@@ -110,14 +111,14 @@ def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
 def _few_values(cells: Cells) -> tuple[int, Choice | None]:
     """How many cells are present, and what to do with a column that holds one value or none."""
     present, same, value = cells.query(
-        f"count(*), min(cell) = max(cell), left(min(cell)::VARCHAR, {SHOWN_CHARACTERS})", "WHERE present"
+        "count(*), min(cell) = max(cell), left(min(cell)::VARCHAR, 100)", "WHERE present"
     ).fetchone()
     if not present:
         return 0, Choice("ignore", "it is empty")
     if not same:
         return present, None
     if present == cells.attributes.has_row.sum():
-        return present, Choice("ignore", f"all rows have the same value, {value!r}")
+        return present, Choice("ignore", f"all rows have the same value, {quoted(value)}")
     return present, Choice("category")  # whether a row has the value is all that the column says
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.tables.arrow import Texts, batches
+from pugnn.tables.arrow import Batches, Texts
 from pugnn.tables.columns import ID, find_column, missing_column, normal
 from pugnn.tables.id_types import text_of
 from pugnn.tables.ids import EMPTY, UNKNOWN, IdTable
@@ -39,7 +39,7 @@ def read_node_list(
     id_text = text_of(f"c_{at}", source.types[at], f"{source.shown}, column {source.names[at]!r}")
     trimmed = table.trimmed
     query = f"SELECT {id_text} FROM {source.table}"
-    with source.reading(), closing(batches(source.connection.sql(query))) as stream:
+    with source.reading(), closing(Batches(source.connection.sql(query))) as stream:
         found = [table.find(ids) for (ids,), _ in stream]
     positions = np.concatenate([np.zeros(0, np.int32), *found])
     if not len(positions):

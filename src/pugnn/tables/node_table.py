@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.tables.arrow import batches
+from pugnn.tables.arrow import Batches
 from pugnn.tables.attributes import Attributes
 from pugnn.tables.columns import ID, find_column, missing_column
 from pugnn.tables.id_types import IdColumn, text_of
@@ -70,37 +71,54 @@ def read_nodes(source: Source, wanted: str | None, table: IdTable) -> NodeTable:
     if at is None:
         raise missing_column(source.shown, source.names, "id", ID)
     others = [i for i in range(len(source.names)) if i != at]
-    id_text = text_of(f"c_{at}", source.types[at], f"{source.shown}, column {source.names[at]!r}")
-    attributes = "".join(f", c_{i} AS a_{place}" for place, i in enumerate(others))
-    execute = source.connection.execute
-    with source.reading():
-        execute(f"CREATE OR REPLACE TABLE node_rows AS SELECT {id_text} AS id{attributes} FROM {source.table}")
-    rows = execute("SELECT count(*) FROM node_rows").fetchall()[0][0]
+    rows, positions = _positions(source, at, others, table)
     if not rows:
         raise PugnnError(f"{source.shown} has no rows; a node table has one for each node")
-    table.reserve(rows)
-    with closing(batches(source.connection.sql("SELECT id FROM node_rows"))) as stream:
-        positions = np.concatenate([table.add(ids) for (ids,), _ in stream])
-    if (positions == EMPTY).any():
+    if table.empty:
         row = int(np.argmax(positions == EMPTY))
         raise PugnnError(f"{source.locate(row)}: the id is empty. Fill it in, or remove the row.")
     notes = []
     if table.trimmed:
         notes.append(f"{source.shown}: white space around {counted(table.trimmed, 'id')} left out")
-    row_of, positioned = None, "SELECT rowid AS position, * EXCLUDE (id) FROM node_rows"
+    listed = ", ".join(f"a_{place}" for place in range(len(others)))
+    row_of, positioned = None, f"SELECT rowid AS position, {listed} FROM node_rows"
     if len(table) < rows:
         row_of = _merge(source, positions, len(others), table)
         left_out = counted(rows - len(table), "row")
         notes.append(f"{source.shown}: {left_out} left out, with the same id and the same attributes as one before")
         source.connection.register("kept_rows", {"first": row_of, "position": np.arange(len(row_of))})
-        positioned = (
-            "SELECT position, * EXCLUDE (id, first, position) FROM node_rows JOIN kept_rows ON first = node_rows.rowid"
-        )
-    execute(f"CREATE OR REPLACE VIEW nodes AS {positioned}")
+        positioned = f"SELECT position, {listed} FROM node_rows JOIN kept_rows ON first = node_rows.rowid"
+    if others:
+        source.connection.execute(f"CREATE OR REPLACE VIEW nodes AS {positioned}")
     column = IdColumn(source.shown, source.types[at], source.typed)
     return NodeTable(
         source, column, source.names[at], tuple(source.names[i] for i in others), len(table), row_of, tuple(notes)
     )
+
+
+def _positions(source: Source, at: int, others: list[int], table: IdTable) -> tuple[int, NDArray[np.int32]]:
+    """Put the attributes into DuckDB's ``node_rows``; returns the number of rows and the positions of their ids."""
+    connection, cursor = source.connection, source.connection.cursor()
+    id_text = text_of(f"c_{at}", source.types[at], f"{source.shown}, column {source.names[at]!r}")
+    attributes = [f"c_{i} AS a_{place}" for place, i in enumerate(others)]
+
+    def store(columns: list[str]) -> None:
+        connection.execute(f"CREATE OR REPLACE TABLE node_rows AS SELECT {', '.join(columns)} FROM {source.table}")
+
+    with ThreadPoolExecutor(1) as beside, source.reading():
+        if source.by_column:  # ids get their positions while attributes are stored
+            ids = f"SELECT {id_text} FROM {source.table}"
+            stored = beside.submit(store, attributes or ["NULL"])
+        else:
+            ids = "SELECT id FROM node_rows"
+            stored = beside.submit(store, [f"{id_text} AS id", *attributes])
+            stored.result()
+        ((rows,),) = cursor.execute(f"SELECT count(*) FROM ({ids})").fetchall()
+        table.reserve(rows)
+        with closing(Batches(cursor.sql(ids))) as stream:
+            positions = [table.add(texts) for (texts,), _ in stream]
+        stored.result()
+    return rows, np.concatenate([np.zeros(0, np.int32), *positions])
 
 
 def _merge(source: Source, positions: NDArray[np.int32], attributes: int, table: IdTable) -> NDArray[np.int64]:

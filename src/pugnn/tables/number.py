@@ -19,8 +19,8 @@ LARGEST = float(np.finfo(np.float32).max)
 #: The number in a text, or null. DuckDB takes 1_000 for 1000, but it is more often a code than a number.
 NUMBER_IN_TEXT = "CASE WHEN NOT contains(cell, '_') THEN try_cast(cell AS DOUBLE) END"
 
-#: The date in a text as days since 1970, or null.
-DAYS_IN_TEXT = "epoch_us(try_cast(cell AS TIMESTAMP)) / 86400e6"
+#: The date in a text as days since 1970, or null. Long texts are none, and need not be trimmed to see that.
+DAYS_IN_TEXT = "CASE WHEN strlen(cell) < 64 THEN epoch_us(try_cast(trim(cell) AS TIMESTAMP)) / 86400e6 END"
 
 #: So many texts are enough to tell a column of dates from one of numbers.
 SAMPLE = 1000

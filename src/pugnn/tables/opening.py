@@ -42,10 +42,11 @@ def open_tables(
     connection = connect([file.path for found in files.values() for file in found], folder)
     sources = {}
     for role, table in tables.items():
+        cursor = connection.cursor()  # of its own, so that several tables can be read at once
         if role in files:
             usual = SOURCE + TARGET if role == "edges" else ID
             known = {*usual, *(normal(name) for name in wanted.values() if name is not None)}
-            sources[role] = file_source(os.fspath(table), files[role], connection, folder, known)
+            sources[role] = file_source(os.fspath(table), files[role], cursor, folder, known)
         else:
-            sources[role] = memory_source(role, as_table(table, role, ROLES[role]), connection)
+            sources[role] = memory_source(role, as_table(table, role, ROLES[role]), cursor)
     return connection, sources

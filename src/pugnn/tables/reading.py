@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.tables.edge_table import EdgeTable, read_edges
+from pugnn.tables.edge_table import EdgeTable, begun, read_edges
 from pugnn.tables.id_types import common_family, ids_from_text
 from pugnn.tables.ids import IdTable
 from pugnn.tables.node_list import read_node_list
@@ -31,15 +31,15 @@ class TableGraph:
 
     Args:
         graph: the graph, with the users' ids, features and their names, and the recipe of the features.
-        labelled: sorted positions of the known positives, where they were given.
-        positive: sorted positions of the true positives, where they were given.
+        known: which nodes are known positives, shape ``(N,)``, where these were given.
+        positive: which nodes are true positives, likewise.
         recipe: how attributes became features.
         notes: what was repaired or left out, one sentence each.
     """
 
     graph: Graph
-    labelled: NDArray[np.int64] | None
-    positive: NDArray[np.int64] | None
+    known: NDArray[np.bool_] | None
+    positive: NDArray[np.bool_] | None
     recipe: Recipe
     notes: tuple[str, ...]
 
@@ -55,7 +55,7 @@ def read_graph(
     id: str | None = None,
     weight: str | None = None,
     kinds: Mapping[str, str] | None = None,
-    recipe: Recipe | None = None,
+    recipe: Recipe | Mapping[str, Any] | None = None,
     on_phase: Callable[[str], None] | None = None,
 ) -> TableGraph:
     """Read a graph from tables.
@@ -78,14 +78,16 @@ def read_graph(
         id: likewise of the ids of nodes, positives and truth.
         weight: likewise of weights.
         kinds: kinds of attribute columns that are not to be guessed, such as ``{"zip": "category"}``.
-        recipe: the recipe of a model, to make the same features as in its training.
+        recipe: the recipe of a model, its ``recipe_``, to make the same features as in its training.
         on_phase: called with a few words at the beginning of each phase.
 
     Example:
         >>> data = read_graph([("ann", "bob"), ("bob", "cleo")], positives=["bob"])
-        >>> data.graph.ids.tolist(), data.labelled
-        (['ann', 'bob', 'cleo'], array([1]))
+        >>> data.graph.ids.tolist(), data.known
+        (['ann', 'bob', 'cleo'], array([False,  True, False]))
     """
+    if isinstance(recipe, Mapping):
+        recipe = Recipe.from_plain(recipe)
     given = {"edges": edges, "nodes": nodes, "positives": positives, "truth": truth}
     wanted = {"source": source, "target": target, "id": id, "weight": weight}
     with tempfile.TemporaryDirectory(prefix="pugnn-") as folder:
@@ -111,15 +113,15 @@ def _read(
 ) -> TableGraph:
     notes = [note for source in sources.values() for note in source.notes]
     table, nodes = IdTable(), None
-    if "nodes" in sources:
-        on_phase(f"reading {sources['nodes'].shown}")
-        nodes = read_nodes(sources["nodes"], wanted["id"], table)
-        notes += nodes.notes
-    on_phase(f"reading {sources['edges'].shown}")
-    listed_nodes = len(table)
-    with ThreadPoolExecutor(1) as beside:  # a Python object per node takes its time, and edges need none
-        texts = beside.submit(table.texts, 0, listed_nodes)
-        edges = read_edges(sources["edges"], wanted, table)
+    with begun(sources["edges"], wanted) as reading, ThreadPoolExecutor(1) as beside:
+        if "nodes" in sources:
+            on_phase(f"reading {sources['nodes'].shown}")
+            nodes = read_nodes(sources["nodes"], wanted["id"], table)
+            notes += nodes.notes
+        on_phase(f"reading {sources['edges'].shown}")
+        listed_nodes = len(table)
+        texts = beside.submit(table.texts, 0, listed_nodes)  # an object per node takes its time, and edges need none
+        edges = read_edges(reading, table)
     ids, notes_on_ids = _ids(sources, texts.result(), table.texts(listed_nodes), nodes, edges)
     notes += [*edges.notes, *notes_on_ids]
     listed = {}
@@ -150,7 +152,21 @@ def _read(
         recipe = Recipe.learn(attributes, graph, kinds)
     encoded = recipe.apply(attributes, graph)
     graph = replace(graph, features=encoded.features, feature_names=encoded.names, recipe=recipe.to_plain())
-    return TableGraph(graph, listed.get("positives"), listed.get("truth"), recipe, (*notes, *encoded.notes))
+    return TableGraph(
+        graph,
+        known=_mask(listed.get("positives"), len(ids)),
+        positive=_mask(listed.get("truth"), len(ids)),
+        recipe=recipe,
+        notes=(*notes, *encoded.notes),
+    )
+
+
+def _mask(positions: NDArray[np.int64] | None, nodes: int) -> NDArray[np.bool_] | None:
+    if positions is None:
+        return None
+    mask = np.zeros(nodes, dtype=np.bool_)
+    mask[positions] = True
+    return mask
 
 
 def _ids(

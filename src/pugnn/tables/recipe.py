@@ -89,7 +89,7 @@ class Recipe:
     structure: Structure | None
 
     @classmethod
-    def learn(cls, attributes: Attributes, graph: Graph, kinds: Mapping[str, str]) -> Self:
+    def learn(cls, attributes: Attributes, graph: Graph, kinds: Mapping[str, str]) -> Self:  # noqa: ARG003
         """Learn a recipe from the tables of a training.
 
         Args:

@@ -37,6 +37,7 @@ class Source:
         header: whether the names come from the table itself.
         locate: where a row is, counted from 0, such as ``edges.csv, row 17``.
         repair: puts another ``table`` in place after DuckDB has refused this one, or raises an error that says why not.
+        by_column: whether one column can be read without the others.
         notes: what a reader of the results should know.
         originals: ids in memory that are neither text nor of a type that DuckDB knows, by their text.
     """
@@ -50,6 +51,7 @@ class Source:
     locate: Callable[[int], str]
     repair: Callable[[Source, str], None]
     header: bool = True
+    by_column: bool = False
     notes: list[str] = field(default_factory=list)
     originals: Mapping[str, Any] = field(default_factory=dict)
 

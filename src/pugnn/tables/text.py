@@ -54,7 +54,9 @@ class TextEncoding(Encoding):
     @classmethod
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
         missing = cells.missing()
-        found = sum(np.bincount(counts.indices, minlength=BUCKETS) for counts in count_words(cells))
+        found = np.zeros(BUCKETS, dtype=np.int64)
+        for counts in count_words(cells):
+            found += np.bincount(counts.indices, minlength=BUCKETS)
         buckets = np.flatnonzero(found)
         texts = int((~missing).sum())
         return cls(

@@ -30,6 +30,7 @@ def parquet_source(shown: str, files: list[File], connection: DuckDBPyConnection
         connection,
         lambda files: f"read_parquet({_paths(files)}, union_by_name=true, binary_as_string=true, {_AS_THEY_ARE})",
     )
+    source.by_column = True
     if any(name in file.shown.lower() for file in files for name in (".csv", ".tsv", ".json")):
         source.notes.append(f"{shown}: holds Parquet, whatever its name says, and is read as such")
     return source
