@@ -8,6 +8,7 @@ import pytest
 from checkup.planted import planted, with_hubs
 from conftest import special_graphs
 from pugnn.checkup import check_up
+from pugnn.checkup.advice import advise
 from pugnn.checkup.findings import chance_in_words
 from pugnn.checkup.sizes import degree_summary
 from pugnn.data import PUTask, draw_benchmark, load_dataset
@@ -79,6 +80,8 @@ def test_advice_follows_homophily():
     assert together.advice.method == "pu-gnn"
     assert together.advice.options == {"delta": together.rings.delta}
     assert level_of(together, "homophily") == ["good"]
+    weak = advise(together.statistics, replace(together.homophily, verdict="weak"), together.rings)
+    assert weak.options == {"delta": together.rings.delta, "backbone": "sage"}
     apart = check_up(PUTask.from_positives(planted(0.02, 0.2), np.arange(0, 200, 4)))
     assert (apart.advice.method, apart.advice.options) == ("naive", {"balanced": True, "backbone": "mlp"})
     assert level_of(apart, "homophily") == ["warning"]

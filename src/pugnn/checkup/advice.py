@@ -29,7 +29,10 @@ def advise(statistics: GraphStatistics, homophily: Homophily, rings: Rings) -> A
     """Choose by homophily first, then by rings."""
     if homophily.verdict in ("no sign", "apart") and statistics.features:
         return Advice("naive", {"balanced": True, "backbone": "mlp"}, _without_edges(homophily))
-    return Advice("pu-gnn", {"delta": rings.delta}, _with_edges(homophily, rings))
+    options: dict[str, Any] = {"delta": rings.delta}
+    if homophily.verdict == "weak":
+        options["backbone"] = "sage"
+    return Advice("pu-gnn", options, _with_edges(homophily, rings))
 
 
 def _without_edges(homophily: Homophily) -> tuple[str, ...]:
@@ -47,7 +50,8 @@ def _without_edges(homophily: Homophily) -> tuple[str, ...]:
 def _with_edges(homophily: Homophily, rings: Rings) -> tuple[str, ...]:
     why = {
         "together": "Positives keep together, which is what PU-GNN builds on. It needs no exact share of positives.",
-        "weak": "Positives keep together a little, so links help a little. PU-GNN needs no exact share of positives.",
+        "weak": "Positives keep together only a little. PU-GNN uses that and needs no exact share of positives; the "
+        "backbone sage keeps what a node is apart from what its neighbours are.",
     }.get(
         homophily.verdict,
         "Too little is known to see whether positives keep together. PU-GNN supposes that they do and needs no exact "

@@ -118,6 +118,8 @@ def symmetric_csr(
         raise PugnnError(f"{n:,} nodes are more than 32-bit positions can hold")
     given = np.zeros(0, dtype=np.float32) if weights is None else weights
     indptr, indices, merged, counts = _symmetric(n, u, v, given)
+    if not np.isfinite(merged).all():
+        raise PugnnError("weights of an edge that is given several times add up to more than a 32-bit float holds")
     self_loops, duplicates, two_way = counts.tolist()
     cleaning = Cleaning(rows=len(u), self_loops=self_loops, duplicates=duplicates, two_way=two_way)
     return indptr, indices, None if weights is None else merged, cleaning

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import warnings
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ from pugnn.errors import PugnnError, PugnnWarning, shorten
 from pugnn.files import replacing
 from pugnn.graph import UNREACHABLE, Graph, nearest_sources
 
-#: Text that a spreadsheet would run: it begins like a formula and is not a plain number.
-_FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d+([.,]\d+)?$)")
+#: Text that a spreadsheet would run: it begins like a formula and is not a plain number. What looks as if it had been
+#: kept from that already is protected once more, so that no two ids come out the same.
+_FORMULA = re.compile(r"'*([=@\t\r]|[+-](?!\d+([.,]\d+)?$))")
+
+_SPECIAL = re.compile(r'[,"\r\n]')
 
 #: A table by columns; a masked entry is empty.
 Table = dict[str, NDArray[Any]]
@@ -54,7 +58,7 @@ def write_scores(path: Path, table: Table) -> None:
 
     Spreadsheets run what begins like a formula, whatever stands around it; in CSV a ``'`` before it makes it text.
     """
-    if path.suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         from pugnn.tables import write_parquet
 
         write_parquet(path, table)
@@ -72,10 +76,8 @@ def write_scores(path: Path, table: Table) -> None:
 
 
 def _cells(values: NDArray[Any]) -> list[Any]:
-    if values.dtype.kind == "f":
-        return list(map(repr, values.tolist()))  # to the last bit
-    listed = values.tolist()  # masked entries come out as None, which is written as an empty cell
-    return [f"'{value}" if _is_formula(value) else value for value in listed]
+    """Cells that read back as they were; numbers to the last bit, and masked entries, which come as None, empty."""
+    return [f"'{value}" if _is_formula(value) else value for value in values.tolist()]
 
 
 def _is_formula(value: Any) -> bool:
@@ -112,12 +114,16 @@ def plot_log(path: Path, log: list[dict[str, float]]) -> bool:
     return True
 
 
-def _write_csv(path: Path, header: list[str], rows: Any) -> None:
+def _write_csv(path: Path, header: list[str], rows: Iterable[Iterable[Any]]) -> None:
     with replacing(path) as temporary:
         try:
             with temporary.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(header)
-                writer.writerows(rows)
+                file.writelines(",".join(map(_written, row)) + "\n" for row in chain([header], rows))
         except OSError as error:
             raise PugnnError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _written(cell: Any) -> str:
+    """A cell of a CSV file. (Python's own writer leaves a lone carriage return without quotation marks.)"""
+    text = "" if cell is None else str(cell)
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text

@@ -19,8 +19,8 @@ from pugnn.graph.random import random_bits
 from pugnn.tables.saved import Saved
 
 #: Number of features, and of hops over which they are smoothed. benchmarks/structural_features.py compares others:
-#: fewer hops leave more noise, more features do not help.
-WIDTH, HOPS = 64, 40
+#: with fewer hops too much of the chance in the signs is left, and more features do not help.
+WIDTH, HOPS = 32, 80
 
 # The nodes are cut into so many stretches, on however many threads, so that all sums are taken in the same order.
 _STRETCHES = 64

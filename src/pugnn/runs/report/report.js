@@ -139,7 +139,7 @@
   }
 
   // Spreadsheets run text that begins like a formula; the same rule as in scores.csv.
-  const FORMULA = /^(?:[=@\t\r]|[+-](?!\d+([.,]\d+)?$))/;
+  const FORMULA = /^'*(?:[=@\t\r]|[+-](?!\d+([.,]\d+)?$))/;
   function csvText(text) {
     const harmless = FORMULA.test(text) ? `'${text}` : text;
     return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
