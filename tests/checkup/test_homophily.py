@@ -158,3 +158,19 @@ def test_named_data_sets(name, labels, right):
         verdict(data.graph, draw_benchmark(data, labels=labels, seed=s).task.labelled) for s in range(draws)
     )
     assert sum(found[one] for one in right) >= draws - 1, found
+
+
+@pytest.mark.parametrize("labels", [1, 3, 5])
+def test_a_handful_of_labels_is_never_a_sign_against_homophily(labels):
+    cora = load_dataset("cora")
+    found = verdicts(cora.graph, np.flatnonzero(cora.positive), labels)
+    assert set(found) <= {"too few", "together"}
+
+
+def test_hubs_that_have_no_like_among_the_others_say_nothing():
+    hubs = 12
+    clique = [(u, v) for u in range(hubs) for v in range(u)]
+    # The degrees of the hubs differ so much that each is alone in its stratum.
+    leaves = [(hub, 10_000 * (hub + 1) + leaf) for hub in range(hubs) for leaf in range(int(20 * 1.5**hub))]
+    source, target = np.unique(np.array(clique + leaves), return_inverse=True)[1].reshape(-1, 2).T
+    assert verdict(Graph.from_edges(source, target), np.arange(hubs)) == "too few"

@@ -170,3 +170,13 @@ def test_named_data_sets_by_degree(name):
         sampling(data.graph, rng.choice(positive, 40, replace=False), together=together).verdict for _ in range(10)
     )
     assert random["random"] >= 9
+
+
+def test_many_small_parts_are_no_sign_against_a_random_sample():
+    nodes = np.arange(2000)
+    rings = Graph.from_edges(nodes, nodes // 5 * 5 + (nodes + 1) % 5)
+    for seed in range(10):
+        labelled = np.random.default_rng(seed).choice(2000, 40, replace=False)
+        found = sampling(rings, labelled).component
+        assert found is not None
+        assert found.p_value > 0.01

@@ -525,3 +525,56 @@ def test_numbers_that_are_missing(tmp_path):
     edges = pa.table({"source": [1.0, float("nan")], "target": [2.0, 3.0]})
     with pytest.raises(PugnnError, match="edges, row 2: the source is empty"):
         read_graph(edges)
+
+
+# ---------------------------------------------------------------------- ids beside columns of mixed types
+
+
+@pytest.mark.parametrize(("ids", "edges"), [([1, 2, 3], [(1, 2), (2, 3)]), (["1", "2", "3"], [("1", "2"), ("2", "3")])])
+def test_attributes_of_mixed_types_leave_the_ids_alone(ids, edges):
+    data = read_graph(edges, {"id": ids, "x": [1, "b", 2.5]})
+    assert data.graph.ids.tolist() == ids
+
+
+def test_a_networkx_graph_with_mixed_ids_and_attributes():
+    graph = nx.path_graph(3)
+    graph.add_edge((0, 1), "a")
+    graph.add_edge("a", 0)
+    for node, tag in zip(graph, (1, "b", 2.5, "c", "d"), strict=True):
+        graph.nodes[node].update(tag=tag, place=(1.0, float(hash(str(node)) % 7)))
+    data = read_graph(graph, kinds={"tag": "ignore"})
+    assert data.graph.ids.tolist() == [0, 1, 2, (0, 1), "a"]
+    assert data.graph.feature_names == ("place[0]", "place[1]"), "a tuple among the attributes is a vector"
+
+
+def test_ids_of_several_types_in_the_edges_are_all_text():
+    data = read_graph([(1, "a"), (2, 3)])
+    assert data.graph.ids.tolist() == ["1", "a", "2", "3"]
+    assert data.notes == ("ids are of several types; they are compared, and kept, as text",)
+
+
+def test_the_same_number_or_day_is_the_same_id_in_every_type():
+    one = [decimal.Decimal("1.50"), decimal.Decimal("2.00"), decimal.Decimal("3.00")]
+    edges = {
+        "source": [decimal.Decimal("1.5"), decimal.Decimal("2.0")],
+        "target": [decimal.Decimal("2.0"), decimal.Decimal("3.0")],
+    }
+    assert read_graph(edges, {"id": one, "x": [1.0, 2.0, 4.0]}).graph.ids.tolist() == one
+    assert read_graph([(2, 3)], {"id": one, "x": [1.0, 2.0, 4.0]}).graph.num_nodes == 3
+    days = [datetime.date(2024, 1, day) for day in (1, 2)]
+    times = {"source": [datetime.datetime(2024, 1, 1)], "target": [datetime.datetime(2024, 1, 2)]}
+    assert read_graph(times, {"id": days, "x": [1.0, 2.0]}).graph.num_nodes == 2
+
+
+def test_tables_without_an_id_in_common_are_refused():
+    with pytest.raises(PugnnError, match=r"no id in common: '1a', '2a' in the one, '1', '2' in the other"):
+        read_graph([("1a", "2a")], {"id": ["1", "2"], "x": [1.0, 2.0]})
+
+
+def test_columns_as_people_hold_them():
+    edges = [(0, 1), (1, 2)]
+    frame = pd.DataFrame({"id": [0, 1, 2], "x": [1.0, 2.0, 4.0]}).set_index("id", drop=False)
+    assert read_graph(edges, frame).graph.num_features == 1
+    assert np.array_equal(read_graph(edges, {"id": [0, 1, 2], "v": 2 * np.eye(3)}).graph.features, 2 * np.eye(3))
+    with pytest.raises(PugnnError, match=r"edges, column 'source' must be a list or an array.* got 5"):
+        read_graph({"source": 5, "target": 6})

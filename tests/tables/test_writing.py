@@ -86,3 +86,8 @@ def test_a_file_is_replaced_as_a_whole(tmp_path):
         write_parquet(path, {"a": np.array([1, 2]), "b": np.array([1, 2, 3])})
     assert pq.read_table(path)["id"].to_pylist() == [1]
     assert [file.name for file in path.parent.iterdir()] == ["t.parquet"]
+
+
+def test_whole_numbers_beyond_64_bits_stay_apart(tmp_path):
+    write_parquet(tmp_path / "t.parquet", {"id": np.array([2**70, 2**70 + 1], dtype=object)})
+    assert pq.read_table(tmp_path / "t.parquet")["id"].to_pylist() == [str(2**70), str(2**70 + 1)]

@@ -118,12 +118,13 @@ def _about_homophily(found: Homophily) -> Finding:
             "same.)",
         )
     if found.verdict == "weak":
+        strength = "" if found.evidence == "links" else f"{_lift(found)}. "
         return Finding(
             "homophily",
             "note",
             "Positives keep together, but only weakly",
-            f"{_evidence(found)}; {chance}. It is no accident, but a neighbour of a positive is only a little more "
-            "likely to be positive than any other node.",
+            f"{_evidence(found)}; {chance}. {strength}A neighbour of a positive is only a little more likely to be "
+            "positive than any other node.",
             "Compare with a model that sees no links (--backbone mlp).",
         )
     if found.verdict == "too few":
@@ -172,14 +173,14 @@ def _links(found: Homophily) -> str:
 def _evidence(found: Homophily) -> str:
     if found.evidence == "links":
         return _lift(found)
-    seen = (
-        "The nodes around a known positive resemble other known positives, and more than the nodes around random ones"
+    return (
+        "The nodes around a known positive resemble other known positives, and more than the nodes around random ones "
+        "do"
     )
-    return f"{seen}. {_lift(found)}" if found.verdict == "weak" else seen
 
 
 def _visible(found: Homophily) -> str:
-    if found.visible_lift is None:
+    if found.visible_lift is None or found.visible_lift <= 1:
         return "With so few of them, even strong togetherness would not show."
     return (
         f"With so few, they would have to be linked, or share neighbours, {found.visible_lift:.1f} times as often as "

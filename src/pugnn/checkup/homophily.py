@@ -126,7 +126,8 @@ def _verdict(
         if lift is None or spread is None or spread > KNOWN_WITHIN:
             return "together"  # by the neighbours: links are too few to say how much
         return "weak" if lift + spread / 2 < CLEAR_LIFT else "together"
-    if visible is None or visible > VISIBLE_LIFT:
+    # Where nearly all shuffles are alike, at no links at all or at the only possible ones, nothing could be seen.
+    if visible is None or not 1 < visible <= VISIBLE_LIFT:
         return "too few"
     return "apart" if p_apart <= LEVEL / 2 else "no sign"
 

@@ -226,10 +226,12 @@ def _check_component(component: NDArray[np.int32], labelled: NDArray[np.int64]) 
         return None
     held = np.bincount(component[labelled], minlength=len(sizes))
     most = int(held.argmax())
-    share = sizes[most] / sizes.sum()
-    odds = MARGIN_ODDS * share / (1 - share)
+    # Any part might have been the fullest one, so the chances of all of them count.
+    different, parts = np.unique(sizes, return_counts=True)
+    odds = MARGIN_ODDS * different / (sizes.sum() - different)
     by_nature = odds / (1 + odds)
-    p_value = float(binom.sf(held[most] - 1, len(labelled), by_nature))
+    p_value = min(float(parts @ binom.sf(held[most] - 1, len(labelled), by_nature)), 1.0)
+    share = sizes[most] / sizes.sum()
     return ComponentCheck(float(held[most] / len(labelled)), float(share), p_value, p_value <= LEVEL_COMPONENT)
 
 

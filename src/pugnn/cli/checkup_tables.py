@@ -78,8 +78,8 @@ def _sizes(check_up: CheckUp) -> Table:
     rows = [
         ("nodes, edges", f"{sizes.nodes:,} nodes, {sizes.edges:,} edges, {sizes.features:,} features"),
         (
-            "parts",
-            f"{sizes.components:,} connected; the largest has {sizes.largest_component:,} nodes; "
+            "separate parts",
+            f"{sizes.components:,}; the largest has {sizes.largest_component:,} nodes; "
             f"{sizes.isolated:,} nodes have no links",
         ),
         (

@@ -118,7 +118,7 @@ def read_edges(reading: EdgeReading, table: IdTable) -> EdgeTable:
     if table.trimmed > trimmed:
         notes.append(f"{source.shown}: white space around {counted(table.trimmed - trimmed, 'id')} left out")
     return EdgeTable(
-        tuple(IdColumn(source.shown, source.types[at], source.typed) for at in reading.ends),
+        tuple(map(source.id_column, reading.ends)),
         np.concatenate(sources),
         np.concatenate(targets),
         np.concatenate(weights) if weights else None,

@@ -59,16 +59,28 @@ def text_of(column: str, kind: str, where: str) -> str:
             f"CASE WHEN isnan({column}) THEN NULL WHEN {whole} THEN {column}::BIGINT::VARCHAR "
             f"ELSE {column}::VARCHAR END"
         )
+    if kind.startswith("DECIMAL"):  # 1.50 in a table with two digits is 1.5 in one with three, and 1.00 is 1
+        return f"regexp_replace({column}::VARCHAR, '\\.?0+$', '')" if not kind.endswith(",0)") else f"{column}::VARCHAR"
+    if kind.startswith("TIMESTAMP"):  # midnight is a date
+        return f"regexp_replace({column}::VARCHAR, ' 00:00:00$', '')"
     return f"{column}::VARCHAR"
 
 
 @dataclass(frozen=True)
 class IdColumn:
-    """A column of ids: its name in messages, its type in DuckDB, and whether that type means something."""
+    """A column of ids.
+
+    Args:
+        where: its table in messages.
+        kind: its type in DuckDB.
+        typed: whether that type means something.
+        originals: the objects that its texts stand for, where they are of mixed or unusual types.
+    """
 
     where: str
     kind: str
     typed: bool
+    originals: Mapping[str, Any]
 
 
 def common_family(columns: Sequence[IdColumn]) -> tuple[str, list[str]]:
@@ -94,8 +106,10 @@ def ids_from_text(
         untyped: those that first occur in a table without types. They need not be of this kind, and must not lose
             anything by becoming so, as ``007`` would.
     """
+    if originals and all(text in originals for text in texts):
+        return _objects([originals[text] for text in texts]), []
     if originals:
-        return _objects([originals.get(text, text) for text in texts]), []
+        return _objects(texts), ["ids are of several types; they are compared, and kept, as text"]
     if kind == "text":
         return _objects(texts), []
     if kind == "numbers" and all(text.removeprefix("-").isdecimal() for text in texts):

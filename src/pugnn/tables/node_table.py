@@ -90,10 +90,8 @@ def read_nodes(source: Source, wanted: str | None, table: IdTable) -> NodeTable:
         positioned = f"SELECT position, {listed} FROM node_rows JOIN kept_rows ON first = node_rows.rowid"
     if others:
         source.connection.execute(f"CREATE OR REPLACE VIEW nodes AS {positioned}")
-    column = IdColumn(source.shown, source.types[at], source.typed)
-    return NodeTable(
-        source, column, source.names[at], tuple(source.names[i] for i in others), len(table), row_of, tuple(notes)
-    )
+    names = tuple(source.names[i] for i in others)
+    return NodeTable(source, source.id_column(at), source.names[at], names, len(table), row_of, tuple(notes))
 
 
 def _positions(source: Source, at: int, others: list[int], table: IdTable) -> tuple[int, NDArray[np.int32]]:

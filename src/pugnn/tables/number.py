@@ -51,7 +51,7 @@ class NumberEncoding(Encoding):
         values = read_numbers(cells, dates=dates)
         missing = np.isnan(values)
         present = values[~missing]
-        deviation = float(present.std()) or 1.0
+        deviation = float(present.std()) if present.min() < present.max() else 1.0
         return cls(cells.name, count_missing(cells, missing), float(present.mean()), deviation, dates)
 
     def read(self, cells: Cells) -> Reading:  # noqa: D102

@@ -6,7 +6,7 @@ import datetime
 import decimal
 import sys
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,12 +26,12 @@ class MemoryTable:
     Args:
         content: what DuckDB is given.
         names: of its columns.
-        originals: values of mixed or unusual types, by the text that stands for them in the table.
+        originals: values of mixed or unusual types, by the number of their column and the text that stands for them.
     """
 
     content: Any
     names: tuple[str, ...]
-    originals: dict[str, Any] = field(default_factory=dict)
+    originals: dict[int, dict[str, Any]] = field(default_factory=dict)
 
 
 def as_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
@@ -81,6 +81,7 @@ def networkx_tables(given: Any) -> tuple[MemoryTable, MemoryTable] | None:
     nodes: dict[str, Any] = {"id": list(given.nodes)}
     for name in dict.fromkeys(name for _, data in given.nodes(data=True) for name in data):
         values = [data.get(name) for _, data in given.nodes(data=True)]
+        values = [list(value) if isinstance(value, tuple) else value for value in values]  # a vector; ids stay tuples
         nodes[str(name) if str(name) != "id" else "id (attribute)"] = values
     return from_columns(edges, "edges"), from_columns(nodes, "nodes")
 
@@ -89,8 +90,7 @@ def from_columns(columns: Mapping[str, Any], role: str) -> MemoryTable:
     """A table of plain columns."""
     arrays, originals = {}, {}
     for at, (name, values) in enumerate(columns.items()):
-        arrays[f"c_{at}"], unusual = _array(values, f"{role}, column {name!r}")
-        originals.update(unusual)
+        arrays[f"c_{at}"], originals[at] = _array(values, f"{role}, column {name!r}")
     lengths = {name: len(array) for name, array in zip(columns, arrays.values(), strict=True)}
     if len(set(lengths.values())) > 1:
         raise PugnnError(f"the columns of {role} have different lengths: {lengths}")
@@ -103,19 +103,22 @@ def column_of(values: NDArray[Any]) -> NDArray[Any]:
     """A column, perhaps masked, that DuckDB can read; values of mixed types are text in it."""
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind != "O":
         return values
-    return _array(values, "column", mixed=True)[0]
+    column = _array(values, "column", mixed=True)[0]
+    if column.dtype.kind == "O" and any(isinstance(value, int) and abs(value) >= 2**63 for value in column):
+        return _as_text(column.tolist(), None)[0]  # Parquet has no such whole numbers, and floats would round them
+    return column
 
 
 def _from_pandas(frame: Any, role: str) -> MemoryTable:
-    if any(name is not None for name in frame.index.names):  # a named index is a column like the others
-        frame = frame.reset_index()
+    # A named index is a column like the others, unless it is one already.
+    new = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    frame = frame.reset_index(level=new) if new else frame
     names = _unique(map(str, frame.columns), role)
     frame = frame.set_axis([f"c_{at}" for at in range(len(names))], axis=1).reset_index(drop=True)
-    originals: dict[str, Any] = {}
+    originals: dict[int, dict[str, Any]] = {}
     for at, name in enumerate(names):
         if isinstance(frame.dtypes.iloc[at], np.dtypes.ObjectDType):
-            frame[f"c_{at}"], unusual = _array(frame[f"c_{at}"].tolist(), f"{role}, column {name!r}")
-            originals.update(unusual)
+            frame[f"c_{at}"], originals[at] = _array(frame[f"c_{at}"].tolist(), f"{role}, column {name!r}")
     return MemoryTable(frame, names, originals)
 
 
@@ -140,7 +143,11 @@ def _columns(given: Any, role: str, ids: Sequence[str]) -> dict[str, Any]:
 
 def _array(values: Any, where: str, mixed: bool = False) -> tuple[NDArray[Any], dict[str, Any]]:
     """A column that DuckDB can read, and the values that text stands for in it."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iufbM":
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise PugnnError(f"{where} must be a list or an array, one entry per row; got {values!r}")
+    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        return values.astype("datetime64[us]"), {}  # days and months are nothing to DuckDB
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb" and values.ndim == 1:
         return values, {}
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     listed = [

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, shorten
 from pugnn.graph import Graph
 from pugnn.tables.edge_table import EdgeTable, begun, read_edges
 from pugnn.tables.id_types import common_family, ids_from_text
@@ -122,6 +122,12 @@ def _read(
         listed_nodes = len(table)
         texts = beside.submit(table.texts, 0, listed_nodes)  # an object per node takes its time, and edges need none
         edges = read_edges(reading, table)
+    if nodes is not None and min(edges.sources.min(), edges.targets.min()) >= nodes.count:
+        theirs, ours = shorten(table.texts(nodes.count, nodes.count + 2)), shorten(table.texts(0, min(nodes.count, 2)))
+        raise PugnnError(
+            f"{sources['edges'].shown} and {nodes.source.shown} have no id in common: {theirs} in the one, {ours} in "
+            "the other. Write them the same way, or say which columns hold them."
+        )
     ids, notes_on_ids = _ids(sources, texts.result(), table.texts(listed_nodes), nodes, edges)
     notes += [*edges.notes, *notes_on_ids]
     listed = {}
@@ -175,12 +181,12 @@ def _ids(
     """The ids of all nodes, first those of the node table and then those of the edges, in their own type, and notes."""
     columns = edges.columns if nodes is None else (nodes.column, *edges.columns)
     kind, notes = common_family(columns)
-    originals = {**sources["edges"].originals, **(nodes.source.originals if nodes is not None else {})}
+    originals = {text: value for column in columns for text, value in column.originals.items()}
     untyped = [] if nodes is None or nodes.source.typed else texts
     if not sources["edges"].typed:
         untyped = untyped + more
     ids, notes_on_type = ids_from_text(texts + more, kind, originals, untyped)
-    return ids, notes + notes_on_type
+    return ids, notes_on_type if originals else notes + notes_on_type
 
 
 def _notes_on_graph(graph: Graph, shown: str, nodes: NodeTable | None) -> list[str]:

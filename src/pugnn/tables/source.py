@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pugnn.errors import PugnnError
 from pugnn.tables.arrow import StreamError
+from pugnn.tables.id_types import IdColumn
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -39,7 +40,7 @@ class Source:
         repair: puts another ``table`` in place after DuckDB has refused this one, or raises an error that says why not.
         by_column: whether one column can be read without the others.
         notes: what a reader of the results should know.
-        originals: ids in memory that are neither text nor of a type that DuckDB knows, by their text.
+        originals: values in memory that are neither text nor of a type that DuckDB knows, by column and text.
     """
 
     shown: str
@@ -53,7 +54,11 @@ class Source:
     header: bool = True
     by_column: bool = False
     notes: list[str] = field(default_factory=list)
-    originals: Mapping[str, Any] = field(default_factory=dict)
+    originals: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    def id_column(self, at: int) -> IdColumn:
+        """The column at this place as one of ids."""
+        return IdColumn(self.shown, self.types[at], self.typed, self.originals.get(at, {}))
 
     @contextmanager
     def reading(self) -> Iterator[None]:
