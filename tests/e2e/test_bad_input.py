@@ -77,6 +77,21 @@ def add_column(name: str, header: str, cells: list[str]):
     return change
 
 
+def add_cells(name: str, header: str, cells: list[str]):
+    """A column of a table with semicolons."""
+
+    def change(folder: Path) -> None:
+        lines = (folder / name).read_text().splitlines()
+        pairs = zip(lines, [header, *cells], strict=True)
+        (folder / name).write_text("".join(f"{line};{cell}\n" for line, cell in pairs))
+
+    return change
+
+
+def prepend(name: str, text: str):
+    return lambda folder: (folder / name).write_text(text + (folder / name).read_text())
+
+
 def drop_header(name: str):
     return lambda folder: (folder / name).write_text((folder / name).read_text().split("\n", 1)[1])
 
@@ -241,6 +256,28 @@ REFUSED = {
     ),
     "NaN in a vector": (add_column(ATTRIBUTES, "v", ['"[1,2]"'] * 11 + ['"[1,nan]"']), ["nodes.csv, row 13", "'v'"]),
     "a word in a vector": (add_column(ATTRIBUTES, "v", ['"[1,2]"'] * 11 + ['"[1,two]"']), ["nodes.csv, row 13", "'v'"]),
+    "a decimal comma": (
+        both(swap(ATTRIBUTES, ",", ";"), add_cells(ATTRIBUTES, "balance", [f"{i},5" for i in range(12)])),
+        ["nodes.csv, row 2, column 'balance'", "'0,5'", "1234.5", "--column"],
+    ),
+    "thousands with commas": (
+        both(swap(ATTRIBUTES, ",", ";"), add_cells(ATTRIBUTES, "balance", [f"{i + 1},250.75" for i in range(12)])),
+        ["nodes.csv, row 2, column 'balance'", "'1,250.75'", "1234.5"],
+    ),
+    "a currency": (
+        add_column(ATTRIBUTES, "balance", [f"€ {i}" for i in range(12)]),
+        ["nodes.csv, row 2, column 'balance'", "'€ 0'", "1234.5"],
+    ),
+    "the day before the month": (
+        add_column(ATTRIBUTES, "signed up", [f"{i + 1}.12.2024" for i in range(12)]),
+        ["nodes.csv, row 2, column 'signed up'", "'1.12.2024'", "2024-12-31"],
+    ),
+    "Excel's first line": (
+        both(swap(ATTRIBUTES, ",", ";"), prepend(ATTRIBUTES, "sep=;\n")),
+        ["nodes.csv, row 1", "'sep=;'", "Remove"],
+    ),
+    "an Excel workbook": (write(ATTRIBUTES, b"PK\x03\x04" + bytes(60)), ["nodes.csv is an Excel workbook", "CSV"]),
+    "no id in common": (swap(EDGES, "n", "N-"), ["edges.csv and nodes.csv have no id in common", "'N-0'", "'n0'"]),
     "bytes that are no text": (write(POSITIVES, b"id\nn0\n\x81\xff\xfe\n"), ["positives.csv"]),
 }
 

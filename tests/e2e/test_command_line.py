@@ -380,6 +380,23 @@ def test_a_killed_run_goes_on_to_the_same_scores(here, pugnn_main):
     assert len(table(here / "mine" / "log.csv")) == 1500
 
 
+def test_a_run_that_is_interrupted_early_says_that_nothing_was_kept(here, pugnn_main, monkeypatch):
+    def update(self, epoch, loss):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(EpochProgress, "update", update)
+    result = pugnn_main(*FIT)
+    assert result.err.splitlines() == ["stopped before there was a checkpoint; nothing was kept"]
+    assert not (here / "runs").exists()
+
+
+def test_a_run_that_does_not_follow_the_advice_says_so(here, pugnn_main):
+    result = pugnn_main("fit", "--dataset", "cora", "--labels", 27, "--epochs", 1, "--delta", 2)
+    assert "This run uses --delta 2; the advice is 3." in result.out
+    followed = pugnn_main("fit", "--dataset", "cora", "--labels", 27, "--epochs", 1, "--delta", 3)
+    assert "This run uses" not in followed.out
+
+
 def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main, monkeypatch):
     def update(self, epoch, loss):
         if epoch == 25:

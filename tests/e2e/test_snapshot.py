@@ -118,6 +118,17 @@ def test_parts_in_several_files_are_the_merged_table(trained, pugnn_main):
     assert Path("whole.parquet").read_bytes() == Path("parts.parquet").read_bytes()
 
 
+def test_columns_that_were_named_for_the_training_need_no_names_again(trained, pugnn_main):
+    old_nodes, *_ = trained
+    write_csv(Path("people.csv"), [{("who" if name == "id" else name): row[name] for name in row} for row in old_nodes])
+    tables = ["--edges", "edges.csv", "--nodes", "people.csv", "--positives", "positives.csv", "--id", "who"]
+    write_csv(Path("positives.csv"), [{"who": row["id"]} for row in old_nodes[:12]])
+    assert pugnn_main("fit", *tables, "--epochs", 2, "--out", "named").code == 0
+    result = pugnn_main("predict", "named", "--edges", "edges.csv", "--nodes", "people.csv", "--out", "again.csv")
+    assert result.code == 0, result.err
+    assert scores(Path("again.csv")) == scores(Path("named/scores.csv"))
+
+
 def test_a_missing_column_counts_as_missing_everywhere(trained, pugnn_main):
     _, new_nodes, _ = trained
     write_csv(Path("less.csv"), [{name: row[name] for name in row if name != "city"} for row in new_nodes])

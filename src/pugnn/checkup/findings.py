@@ -208,7 +208,7 @@ def _about_rings(rings: Rings, reach: Reach) -> Finding:
             "rings",
             "warning",
             "Hardly any node is near a known positive",
-            f"Even {rings.delta} hops reach only {100 * rings.near_share:.1f} % of the unlabelled nodes"
+            f"Only {100 * rings.near_share:.1f} % of the unlabelled nodes lie within δ = {rings.delta}"
             + (f", and {linked:,} can be reached at all." if linked < reach.unlabelled else "."),
             "Name positives in other places of the graph, or use a method that does without distances "
             "(--method dist-pu --prior SHARE).",

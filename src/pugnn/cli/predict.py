@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
+from pugnn.cli.config import read_config
 from pugnn.cli.options import DATA, OUTPUT
 from pugnn.cli.source import read_source
 from pugnn.errors import PugnnError
@@ -52,15 +53,18 @@ def predict(
         raise PugnnError(f"{out} exists already and is left as it is. Choose another --out, or remove it first.")
     file = model / "model.safetensors" if os.path.isdir(model) else model
     estimator = PUNodeClassifier.load(file)
+    # Columns that had to be named for the training have the same names in the next snapshot.
+    run = file.with_name("run.json")
+    names = read_config(run) if dataset is None and run.exists() else {}
     data = read_source(
         dataset=dataset,
         edges=edges,
         nodes=nodes,
         positives=positives,
-        source=source,
-        target=target,
-        node_id=node_id,
-        weight=weight,
+        source=source or names.get("source"),
+        target=target or names.get("target"),
+        node_id=node_id or names.get("id"),
+        weight=weight or names.get("weight"),
         seed=seed,
         draw=False,
         recipe=estimator.recipe_,

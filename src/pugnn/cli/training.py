@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from pugnn.checkup import check_up
+from pugnn.checkup import CheckUp, check_up
 from pugnn.cli.checkup_tables import print_check_up
 from pugnn.cli.source import Source
 from pugnn.cli.tables import print_notes, print_run
@@ -33,6 +33,7 @@ def train_and_show(
             found = check_up(source.task, seed=estimator.seed)
         if not as_json:
             print_check_up(Console(highlight=False, emoji=False), found, brief=True)
+            _print_delta(estimator, found)
     except BaseException:
         folder.abandon()
         raise
@@ -49,10 +50,19 @@ def train_and_show(
             class_of_node=source.class_of_node,
         )
     except KeyboardInterrupt:
+        words = "stopped before there was a checkpoint; nothing was kept"
         if folder.checkpoint.exists():
-            typer.echo(f"stopped; the same options with --out {folder.path} --resume go on from here", err=True)
+            words = f"stopped; the same options with --out {folder.path} --resume go on from here"
+        typer.echo(words, err=True)
         raise
     if as_json:
         typer.echo(json.dumps({"folder": str(run.path), **run.record}))
     else:
         print_run(run, source)
+
+
+def _print_delta(estimator: PUNodeClassifier, found: CheckUp) -> None:
+    """Say so where the run does not follow the advice: the default is the paper's, not the check-up's."""
+    delta = getattr(estimator.method, "delta", None)
+    if delta is not None and found.advice.options.get("delta", delta) != delta:
+        typer.echo(f"This run uses --delta {delta}; the advice is {found.advice.options['delta']}.")

@@ -127,6 +127,10 @@ def open_delimited(file: File, connection: DuckDBPyConnection, folder: Path, kno
     text = head.decode(encoding, errors="ignore")  # the last letter may be cut
     if "\0" in text:
         raise PugnnError(f"{file.shown} is not a table: it holds zero bytes, so it is not text, nor is it Parquet")
+    if re.match(r"sep=.\r?\n", text):
+        raise PugnnError(
+            f"{file.shown}, row 1: {text.splitlines()[0]!r} is a hint for Excel and no row. Remove the line."
+        )
     delimiter, rows = _split(file, text)
     if not any(cell.strip() for _, cells in rows for cell in cells):
         raise PugnnError(f"{file.shown} is empty: it holds nothing but blank lines")

@@ -117,6 +117,8 @@ def _file(shown: str, path: Path, folder: Path) -> File:
             first = file.read(4)
         if not first:
             raise PugnnError(f"{shown} is empty")
+        if first == b"PK\3\4":
+            raise PugnnError(f"{shown} is an Excel workbook or a zip archive. Save the sheet as CSV, or unpack it.")
         plain = path.resolve()
         if glob.has_magic(str(plain)):
             plain = folder / f"file-{len(os.listdir(folder))}"

@@ -27,6 +27,17 @@ LEAST_WORDS = 2
 _WORDS = "1 + length(text) - length(replace(text, ' ', ''))"
 _BRACKETED = rf"regexp_matches(cell, '^[{WHITE_SPACE}]*\[')"
 
+# Numbers with a comma, or with a currency, and dates that begin with the day. It would puzzle people to see these taken
+# for names or categories, and 1,234 may be either of two numbers; so they are asked to write them plainly.
+_LOCAL_NUMBERS = (
+    r"[-+]?\d+(\.\d{3})*,\d+",
+    r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?",
+    r"[€$£¥] ?[-+]?\d[\d.,]*",
+    r"[-+]?\d[\d.,]* ?[€$£¥%]",
+)
+_LOCAL_NUMBER = f"regexp_full_match(text, '{'|'.join(_LOCAL_NUMBERS)}')"
+_LOCAL_DATE = r"regexp_full_match(text, '\d{1,2}[./]\d{1,2}[./](\d{4}|\d{2})([ ,T].*)?')"
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -96,6 +107,9 @@ def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
             return Choice("number")
         if bracketed >= NEARLY_ALL * present and _first_is_vector(cells):
             return Choice("vector")
+    elif cells.query(f"count({DAYS_IN_TEXT})", "WHERE present").fetchone()[0] >= NEARLY_ALL * present:
+        return Choice("number")  # text that holds dates is no name of a node, whatever its type
+    _refuse_local_forms(cells, present)
     different, words = cells.query(f"count(DISTINCT text), sum({_WORDS})").fetchone()
     if different * LEAST_REPEATS <= present and different <= MOST_VALUES:
         return Choice("category")
@@ -106,6 +120,18 @@ def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
         reason = f"nearly every node has a value of its own, such as {example}, as identifiers do"
         return Choice("ignore", f"{reason}; --column {cells.name}=text would use it")
     return Choice("category")
+
+
+def _refuse_local_forms(cells: Cells, present: int) -> None:
+    for local, plain, problem in (
+        (_LOCAL_NUMBER, NUMBER_IN_TEXT, "is a number that is not written like 1234.5"),
+        (_LOCAL_DATE, "NULL", "is a date that is not written like 2024-12-31"),
+    ):
+        found, others, first = cells.query(
+            f"count(*) FILTER ({local}), count({plain}), min(position) FILTER ({local})", "WHERE present"
+        ).fetchone()
+        if found and found + others >= NEARLY_ALL * present:
+            raise cells.complaint(first, problem)
 
 
 def _few_values(cells: Cells) -> tuple[int, Choice | None]:

@@ -157,7 +157,8 @@ class Recipe:
         if wanted and len(absent) == len(wanted):
             raise PugnnError(
                 f"{origin} has none of the columns that the model was trained on, {shorten(wanted)}; "
-                f"it has {shorten(given) if given else 'no columns beside the ids'}. Rename or add them."
+                f"it has {shorten(given) if given else 'no columns beside the ids'}. Rename or add them, or give the "
+                "right node table."
             )
         unused = [name for name in self.ignored if name in given and self.ignored[name] != CHOSEN]
         notes = [f"{origin}: column {name!r} is not used: {self.ignored[name]}" for name in unused]

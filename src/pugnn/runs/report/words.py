@@ -72,6 +72,7 @@ def _found(content: ReportContent) -> str:
             f"{content.found:,} of the {others:,} other nodes ({_percent(content.found, others)}) "
             f"{'reaches' if content.found == 1 else 'reach'} the threshold of {threshold}: decided positive."
         )
+    text += _assumed(content)
     if others:
         best = int(content.others[0])
         hops = content.distances[best]
@@ -80,6 +81,18 @@ def _found(content: ReportContent) -> str:
             where = f"it lies {in_hops(int(hops))} from the known {content.name(int(content.nearest[best]))}"
         text += f" The best find is {content.name(best)} with a score of {content.scores[best]:.3f}; {where}."
     return text
+
+
+def _assumed(content: ReportContent) -> str:
+    """The share of positives that the method was told, which decides how many it finds more than anything else."""
+    told = content.record["options"]
+    if {"near_prior", "far_prior"} <= told.keys():
+        shares = f"{100 * told['near_prior']:g} % of the near and {100 * told['far_prior']:g} % of the far nodes"
+    elif "prior" in told:
+        shares = f"{100 * told['prior']:g} % of the nodes"
+    else:
+        return ""
+    return f" How many there are follows from what the method was told to expect: that {shares} are positive."
 
 
 def _sure(content: ReportContent) -> str:
