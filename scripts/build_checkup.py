@@ -37,7 +37,7 @@ MARK = "<!-- Below this line: made by scripts/build_checkup.py -->\n"
 DRAWS = 30
 SIZES = (27, 100)
 RATED = ("cora", "citeseer", "pubmed", "dblp", "polblogs", "tolokers", "squirrel_filtered")
-SHOWN = {"cora": 27, "polblogs": 30, "tolokers": 118, "squirrel_filtered": 100}
+SHOWN = {"cora": 100, "polblogs": 100, "tolokers": 100, "squirrel_filtered": 100}
 
 Draw = Callable[[Dataset, int, np.random.Generator], NDArray[np.int64]]
 
@@ -261,7 +261,7 @@ def _parts() -> Iterable[str]:
     for name, title in (
         ("homophily", "Do positives keep together? How often each verdict was given"),
         ("sampling", "A random sample? How often that was denied, and by which check"),
-        ("delta", "PU-GNN by δ"),
+        ("delta", "PU-GNN by delta"),
         ("backbones", "With links and without: ROC-AUC (%)"),
     ):
         command = "rates" if name in ("homophily", "sampling") else name

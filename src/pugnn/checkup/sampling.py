@@ -118,7 +118,10 @@ class Sampling:
 
     Args:
         verdict: ``"close"`` where known positives are a close group: no random sample, or nearly all of the positives.
-        degree, component, links, features: the checks; ``None`` where one cannot be made.
+        degree: check of the number of links; ``None`` where it cannot be made, as with the others.
+        component: of the parts of the graph.
+        links: of known positives that are each other's neighbours.
+        features: of known positives that are all alike.
     """
 
     verdict: Literal["random", "not random", "close", "too few"]
