@@ -54,7 +54,7 @@ def ring(nodes: int) -> Graph:
 
 def learned(attributes: Attributes, **kinds: str) -> Recipe:
     """The recipe of a table."""
-    return Recipe.learn(attributes, ring(attributes.num_nodes), kinds)
+    return Recipe.learn(attributes, kinds)
 
 
 def features_of(recipe: Recipe, attributes: Attributes) -> np.ndarray:

@@ -48,7 +48,13 @@ class NodeTable:
     def attributes(self, num_nodes: int) -> Attributes:
         """The attributes of a graph's nodes, of which those beyond this table have none."""
         source = self.source
-        return Attributes(source.connection, "nodes", self.names, source.typed, num_nodes, source.shown, self._locate)
+        # The table itself, not a view of it: with a thousand columns a view takes longer than what is asked of it.
+        rows, position = "node_rows", "rowid"
+        if self.row_of is not None:
+            rows, position = "node_rows JOIN kept_rows ON first = node_rows.rowid", "position"
+        return Attributes(
+            source.connection, rows, self.names, source.typed, num_nodes, source.shown, self._locate, position
+        )
 
     def _locate(self, position: int) -> str:
         return self.source.locate(position if self.row_of is None else int(self.row_of[position]))
@@ -60,7 +66,7 @@ def no_attributes(connection: DuckDBPyConnection, num_nodes: int) -> Attributes:
 
 
 def read_nodes(source: Source, wanted: str | None, table: IdTable) -> NodeTable:
-    """Read a node table: its ids into ``table``, its attributes into DuckDB's ``nodes``, ready for :class:`Attributes`.
+    """Read a node table: its ids into ``table``, its attributes into DuckDB's ``node_rows``.
 
     Args:
         source: the table.
@@ -80,16 +86,12 @@ def read_nodes(source: Source, wanted: str | None, table: IdTable) -> NodeTable:
     notes = []
     if table.trimmed:
         notes.append(f"{source.shown}: white space around {counted(table.trimmed, 'id')} left out")
-    listed = ", ".join(f"a_{place}" for place in range(len(others)))
-    row_of, positioned = None, f"SELECT rowid AS position, {listed} FROM node_rows"
+    row_of = None
     if len(table) < rows:
         row_of = _merge(source, positions, len(others), table)
         left_out = counted(rows - len(table), "row")
         notes.append(f"{source.shown}: {left_out} left out, with the same id and the same attributes as one before")
         source.connection.register("kept_rows", {"first": row_of, "position": np.arange(len(row_of))})
-        positioned = f"SELECT position, {listed} FROM node_rows JOIN kept_rows ON first = node_rows.rowid"
-    if others:
-        source.connection.execute(f"CREATE OR REPLACE VIEW nodes AS {positioned}")
     names = tuple(source.names[i] for i in others)
     return NodeTable(source, source.id_column(at), source.names[at], names, len(table), row_of, tuple(notes))
 

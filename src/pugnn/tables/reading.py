@@ -155,7 +155,7 @@ def _read(
     else:
         attributes = nodes.attributes(graph.num_nodes)
     if recipe is None:
-        recipe = Recipe.learn(attributes, graph, kinds)
+        recipe = Recipe.learn(attributes, kinds)
     encoded = recipe.apply(attributes, graph)
     graph = replace(graph, features=encoded.features, feature_names=encoded.names, recipe=recipe.to_plain())
     return TableGraph(

@@ -89,12 +89,11 @@ class Recipe:
     structure: Structure | None
 
     @classmethod
-    def learn(cls, attributes: Attributes, graph: Graph, kinds: Mapping[str, str]) -> Self:  # noqa: ARG003
+    def learn(cls, attributes: Attributes, kinds: Mapping[str, str]) -> Self:
         """Learn a recipe from the tables of a training.
 
         Args:
             attributes: the node table's columns.
-            graph: the graph, for the features of its structure where no column becomes any.
             kinds: kinds of columns that are not to be guessed, by name; see :data:`pugnn.tables.kinds.KINDS`.
         """
         _check_kinds(attributes, kinds)

@@ -87,7 +87,8 @@ def _assumed(content: ReportContent) -> str:
     """The share of positives that the method was told, which decides how many it finds more than anything else."""
     told = content.record["options"]
     if {"near_prior", "far_prior"} <= told.keys():
-        shares = f"{100 * told['near_prior']:g} % of the near and {100 * told['far_prior']:g} % of the far nodes"
+        near, far = (f"{100 * told[name]:g} %" for name in ("near_prior", "far_prior"))
+        shares = f"{near} of the nodes within {in_hops(told['delta'])} of a known positive and {far} of the others"
     elif "prior" in told:
         shares = f"{100 * told['prior']:g} % of the nodes"
     else:
