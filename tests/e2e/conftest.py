@@ -23,6 +23,8 @@ def pugnn_main(monkeypatch, capfd):
             with pytest.raises(SystemExit) as left:
                 main()
         out, err = capfd.readouterr()
+        # Whichever test is the first to need a kernel on a new machine sees that it is compiled.
+        err = "".join(line for line in err.splitlines(keepends=True) if "compiling a kernel" not in line)
         return SimpleNamespace(code=left.value.code or 0, out=out, err=err)
 
     return call
