@@ -23,3 +23,20 @@ def shorten(values: Iterable[object], limit: int = 5) -> str:
     items = list(values)
     shown = ", ".join(repr(v.item() if hasattr(v, "item") else v) for v in items[:limit])
     return shown if len(items) <= limit else f"{shown} and {len(items) - limit:,} more"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: ``1 row``, ``2,000 rows``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """A value as text that is short enough to show, without characters that draw nothing.
+
+    Example:
+        >>> shown("a" * 1_000_000, limit=12)
+        'aaaaaaaaaaa…'
+    """
+    text = str(value)
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in cut)

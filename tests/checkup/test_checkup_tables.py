@@ -53,3 +53,11 @@ def test_ids_are_shown_as_they_are():
     graph = Graph.from_edges(["[red]a", "[/]b"], ["[/]b", "<b>c</b>"], ids=ids)
     text = printed(check_up(PUTask.from_positives(graph, np.array([0]))), brief=False)
     assert all(f"{name} (" in text for name in ids)
+
+
+def test_long_ids_and_control_characters_leave_the_terminal_alone():
+    ids = ["x" * 1_000_000, "\x1b[31mred", "plain"]
+    graph = Graph.from_edges(ids[:2], ids[1:], ids=ids)
+    text = printed(check_up(PUTask.from_positives(graph, np.array([0]))), brief=False)
+    assert len(text) < 10_000
+    assert "\x1b" not in text

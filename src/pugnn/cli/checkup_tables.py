@@ -11,9 +11,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from pugnn.errors import shown
+
 if TYPE_CHECKING:
     from pugnn.checkup import Advice, CheckUp, Finding
     from pugnn.data import PUBenchmark
+
+#: Characters of an id that a line shows; ids may be as long as they like.
+LONGEST_ID = 40
 
 #: How each level is marked: without colour too, one can tell them apart.
 MARKS = {"good": ("✓", "green"), "note": ("·", "cyan"), "warning": ("!", "yellow")}
@@ -75,6 +80,7 @@ def _sizes(check_up: CheckUp) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     middle = dict(degrees.quantiles)
+    hubs = [f"{escape(shown(hub.id, LONGEST_ID))} ({hub.degree:,})" for hub in degrees.hubs]
     rows = [
         ("nodes, edges", f"{sizes.nodes:,} nodes, {sizes.edges:,} edges, {sizes.features:,} features"),
         (
@@ -87,7 +93,7 @@ def _sizes(check_up: CheckUp) -> Table:
             f"{sizes.mean_degree:.1f} in the mean, {middle[0.5]:,} in the middle, {middle[0.9]:,} at the most for "
             f"nine nodes in ten; one node in a hundred holds {100 * degrees.top_share:.0f} % of all",
         ),
-        ("most links", ", ".join(f"{escape(str(hub.id))} ({hub.degree:,})" for hub in degrees.hubs) or "–"),
+        ("most links", ", ".join(hubs) or "–"),
         ("known positives", f"{reach.labelled:,}, of which {reach.isolated_labelled:,} have no links"),
     ]
     for name, value in rows:

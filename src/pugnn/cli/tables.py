@@ -11,12 +11,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from pugnn.cli.checkup_tables import LONGEST_ID
 from pugnn.cli.source import Source
+from pugnn.errors import shown
 from pugnn.graph import UNREACHABLE
 from pugnn.runs import Run
-
-#: Characters of an id that a table shows.
-LONGEST_ID = 40
 
 
 def print_run(run: Run, source: Source, *, top: int = 10) -> None:
@@ -45,7 +44,9 @@ def print_recipe(console: Console, recipe: Iterable[dict[str, Any]]) -> None:
     table.add_column("features", justify="right")
     table.add_column("how", overflow="fold")
     for line in lines:
-        table.add_row(escape(_short(line["column"])), line["kind"], f"{line['features']:,}", escape(line["text"]))
+        table.add_row(
+            escape(shown(line["column"], LONGEST_ID)), line["kind"], f"{line['features']:,}", escape(line["text"])
+        )
     console.print(table)
 
 
@@ -75,7 +76,7 @@ def _found(run: Run, source: Source, top: int) -> Table:
     for node in best:
         hops = run.distances[node]
         row = [
-            escape(_short(str(graph.ids[node]))),
+            escape(shown(graph.ids[node], LONGEST_ID)),
             f"{run.scores[node]:.4f}",
             "unreachable" if hops == UNREACHABLE else str(hops),
         ]
@@ -85,11 +86,6 @@ def _found(run: Run, source: Source, top: int) -> Table:
             row.append("[green]yes[/]" if truth.positive[node] else "[red]no[/]")
         table.add_row(*row)
     return table
-
-
-def _short(text: str) -> str:
-    """Ids may be as long as they like; a line may not."""
-    return text if len(text) <= LONGEST_ID else text[: LONGEST_ID - 1] + "…"
 
 
 def _hint(found: int, nodes: int) -> str:

@@ -8,11 +8,10 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from pugnn.errors import shorten
+from pugnn.errors import counted, shorten
 from pugnn.tables.attributes import Cells
 from pugnn.tables.encoding import Encoding, Reading
 from pugnn.tables.saved import Saved
-from pugnn.tables.wording import counted
 
 #: A value of fewer nodes than this says who they are rather than what they are like; such values share a feature.
 LEAST_NODES = 3

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError, counted, shorten
 from pugnn.tables.arrow import Batches
 from pugnn.tables.columns import SOURCE, TARGET, WEIGHT, find_column, missing_column
 from pugnn.tables.id_types import IdColumn, text_of
 from pugnn.tables.ids import EMPTY, IdTable
 from pugnn.tables.source import Source
-from pugnn.tables.wording import counted, quoted
+from pugnn.tables.wording import quoted
 
 _LARGEST = float(np.finfo(np.float32).max)
 _SMALLEST = float(np.finfo(np.float32).smallest_subnormal)

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.errors import counted
 from pugnn.graph.building import Features
 from pugnn.tables.attributes import Cells
 from pugnn.tables.saved import Saved
-from pugnn.tables.wording import counted
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from contextlib import closing
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, counted
 from pugnn.tables.arrow import Batches, Texts
 from pugnn.tables.columns import ID, find_column, missing_column, normal
 from pugnn.tables.id_types import text_of
 from pugnn.tables.ids import EMPTY, UNKNOWN, IdTable
 from pugnn.tables.source import Source
-from pugnn.tables.wording import counted, quoted
+from pugnn.tables.wording import quoted
 
 
 def read_node_list(

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, counted
 from pugnn.tables.arrow import Batches
 from pugnn.tables.attributes import Attributes
 from pugnn.tables.columns import ID, find_column, missing_column
 from pugnn.tables.id_types import IdColumn, text_of
 from pugnn.tables.ids import EMPTY, IdTable
 from pugnn.tables.source import Source
-from pugnn.tables.wording import counted, quoted
+from pugnn.tables.wording import quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError, counted, shorten
 from pugnn.graph import Graph
 from pugnn.tables.edge_table import EdgeTable, begun, read_edges
 from pugnn.tables.id_types import common_family, ids_from_text
@@ -22,7 +22,6 @@ from pugnn.tables.node_table import NodeTable, no_attributes, read_nodes
 from pugnn.tables.opening import open_tables
 from pugnn.tables.recipe import Recipe
 from pugnn.tables.source import Source, Unreadable
-from pugnn.tables.wording import counted
 
 
 @dataclass(frozen=True, eq=False)

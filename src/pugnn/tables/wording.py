@@ -1,12 +1,7 @@
-"""Words that several messages share."""
+"""How messages show the cells of a table."""
 
 #: A message shows no more of a cell than this many characters.
 _SHOWN = 60
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 row``, ``2,000 rows``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def quoted(cell: object) -> str:

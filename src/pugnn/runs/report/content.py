@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.data import PUBenchmark, PUTask
+from pugnn.errors import shown
 from pugnn.graph import UNREACHABLE
 
 if TYPE_CHECKING:
@@ -115,15 +116,3 @@ class ReportContent:
 def in_hops(hops: int) -> str:
     """``1 hop``, ``2 hops``."""
     return f"{hops} hop" if hops == 1 else f"{hops} hops"
-
-
-def shown(value: object, limit: int = 60) -> str:
-    """A value as text that is short enough to show, without characters that draw nothing.
-
-    Example:
-        >>> shown("a" * 1_000_000, limit=12)
-        'aaaaaaaaaaa…'
-    """
-    text = str(value)
-    cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in cut)

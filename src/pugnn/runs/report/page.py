@@ -10,9 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from pugnn.errors import shown
 from pugnn.files import replacing
 from pugnn.runs.report import charts
-from pugnn.runs.report.content import ReportContent, shown
+from pugnn.runs.report.content import ReportContent
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
 from pugnn.runs.report.words import next_steps, summary

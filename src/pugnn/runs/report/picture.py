@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.errors import shown
 from pugnn.graph import Graph
-from pugnn.runs.report.content import ReportContent, shown
+from pugnn.runs.report.content import ReportContent
 
 FINDS, MOST_NODES, NEIGHBOURS_EACH = 20, 90, 4
 

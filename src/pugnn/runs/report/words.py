@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pugnn.errors import counted
 from pugnn.graph import UNREACHABLE
 from pugnn.runs.report.content import ReportContent, in_hops
 
@@ -56,8 +57,8 @@ def _known(content: ReportContent) -> str:
     return (
         f"{known:,} of {graph.num_nodes:,} nodes {are} known to be positive. Nothing is known of the other "
         f"{len(content.others):,}: no negative was ever named. What the method could learn from is how the nodes are "
-        f"linked ({_counted(graph.num_edges, 'link')}) and what is known of each "
-        f"({_counted(graph.num_features, 'feature')})."
+        f"linked ({counted(graph.num_edges, 'link')}) and what is known of each "
+        f"({counted(graph.num_features, 'feature')})."
     )
 
 
@@ -110,14 +111,14 @@ def _sure(content: ReportContent) -> str:
         )
         right = int((positive & decided).sum())
         text = (
-            f"The true classes of {_counted(len(positive), 'other node')} are known here and were never shown to the "
+            f"The true classes of {counted(len(positive), 'other node')} are known here and were never shown to the "
             f"method. Of those that it decided positive, {_percent(right, int(decided.sum()))} truly are; of the truly "
             f"positive, it found {_percent(right, int(positive.sum()))}."
         )
     text += f" The threshold is reached by {recognised:,} of the {len(known):,} known positives themselves."
     close = int((np.abs(scores[content.others] - content.threshold) < CLOSE).sum())
     if close and 0 < content.found < len(content.others):
-        text += f" For {_counted(close, 'node')} the score lies within {CLOSE} of it: too close to call."
+        text += f" For {counted(close, 'node')} the score lies within {CLOSE} of it: too close to call."
     return text
 
 
@@ -131,10 +132,6 @@ def _advised(content: ReportContent) -> str | None:
         return None
     advised, had = (", ".join(f"{name} {of.get(name)}" for name in differs) for of in (differs, used))
     return f"Compare with {advised}, which the check-up advises; this run had {had}."
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
 
 
 def _percent(part: int, whole: int) -> str:
