@@ -33,7 +33,6 @@ def export(
         pugnn export --dataset cora --labels 27
     """
     from pugnn.cli.source import read_source
-    from pugnn.data import load_dataset
     from pugnn.data.export import export_tables
 
     if dataset is None:
@@ -42,7 +41,7 @@ def export(
         dataset=dataset, label_ratio=label_ratio, label_ratio_of=label_ratio_of, labels=labels, seed=seed
     )
     assert source.benchmark is not None
-    written = export_tables(load_dataset(dataset), source.benchmark, out or Path(f"{dataset}-tables"))
+    written = export_tables(dataset, source.benchmark, out or Path(f"{dataset}-tables"))
     if as_json:
         typer.echo(json.dumps({"files": [str(path) for path in written]}))
         return

@@ -12,21 +12,20 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from pugnn.data.dataset import Dataset
 from pugnn.data.protocol import PUBenchmark
 from pugnn.errors import PugnnError
 
 
-def export_tables(dataset: Dataset, benchmark: PUBenchmark, folder: Path) -> list[Path]:
+def export_tables(name: str, benchmark: PUBenchmark, folder: Path) -> list[Path]:
     """Write ``edges.csv``, ``nodes.csv``, ``positives.csv`` and ``truth.csv`` into a new folder.
 
-    Ids become text such as ``cora-31336``. The features of a node are one cell, a list of numbers, which reads back to
-    the last bit; a data set without features has ids alone.
+    Ids become text that begins with ``name``, such as ``cora-31336``. The features of a node are one cell, a list of
+    numbers, which reads back to the last bit; a data set without features has ids alone.
     """
     if os.path.lexists(folder):
         raise PugnnError(f"{folder} exists already and is left as it is. Choose another --out, or remove it first.")
-    graph = dataset.graph
-    ids = [f"{dataset.name}-{node_id}" for node_id in graph.ids.tolist()]
+    graph = benchmark.task.graph
+    ids = [f"{name}-{node_id}" for node_id in graph.ids.tolist()]
     upper = graph.sources < graph.indices
     ends = zip(graph.sources[upper].tolist(), graph.indices[upper].tolist(), strict=True)
     rows = sp.csr_array(graph.features)
@@ -43,8 +42,8 @@ def export_tables(dataset: Dataset, benchmark: PUBenchmark, folder: Path) -> lis
     except OSError as error:
         raise PugnnError(f"cannot make the folder {folder}: {error.strerror}. Choose another --out.") from None
     try:
-        for name, (header, lines) in tables.items():
-            with (unfinished / name).open("w", encoding="utf-8", newline="") as file:
+        for file_name, (header, lines) in tables.items():
+            with (unfinished / file_name).open("w", encoding="utf-8", newline="") as file:
                 writer = csv.writer(file, lineterminator="\n")
                 writer.writerow(header)
                 writer.writerows(lines)
@@ -54,7 +53,7 @@ def export_tables(dataset: Dataset, benchmark: PUBenchmark, folder: Path) -> lis
         raise PugnnError(f"cannot write {folder}: {error.strerror}") from None
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return [folder / name for name in tables]
+    return [folder / file_name for file_name in tables]
 
 
 def _vector(rows: sp.csr_array, at: int) -> str:
