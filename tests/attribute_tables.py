@@ -20,9 +20,12 @@ def attributes_of(
     num_nodes: int | None = None,
     positions: Sequence[int] | None = None,
 ) -> Attributes:
-    """A table with these columns: text as from a CSV file, or of the DuckDB types given for all or by column."""
+    """A table with these columns: text as from a CSV file, or of the DuckDB types given for all or by column.
+
+    All columns are inside DuckDB, those of numbers too.
+    """
     rows = len(next(iter(columns.values()))) if columns else 0
-    places = list(range(rows)) if positions is None else list(positions)
+    places = range(rows) if positions is None else positions
     connection = duckdb.connect()
     type_of = {name: types if isinstance(types, str) else (types or {}).get(name, "VARCHAR") for name in columns}
     made = ", ".join(f"a_{at} {type_of[name]}" for at, name in enumerate(columns))
@@ -37,6 +40,8 @@ def attributes_of(
         rows if num_nodes is None else num_nodes,
         "nodes.csv",
         lambda position: f"nodes.csv, row {position + 2}",
+        rows=rows,
+        stored=tuple(columns),
     )
 
 

@@ -42,9 +42,9 @@ def test_kinds_of_types():
 
 
 def test_nodes_without_a_row_get_the_fill():
-    cells = cells_of(["7", "8"], positions=[3, 1], num_nodes=5)
-    assert cells.attributes.has_row.tolist() == [False, True, False, True, False]
-    np.testing.assert_array_equal(cells.read("cell::INTEGER", -1), [-1, 8, -1, 7, -1])
+    cells = cells_of(["7", "8"], positions=[1, 0], num_nodes=4)
+    assert cells.attributes.has_row.tolist() == [True, True, False, False]
+    np.testing.assert_array_equal(cells.read("cell::INTEGER", -1), [8, 7, -1, -1])
 
 
 def test_positions_may_be_any_sql():

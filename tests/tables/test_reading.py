@@ -356,7 +356,7 @@ def test_whole_numbers_as_floats_are_whole_numbers():
     assert read_graph(edges).graph.ids.dtype == np.int64
     with pytest.raises(PugnnError, match="edges, row 2: the target is empty"):
         read_graph(pd.DataFrame({"source": [1.0, 2.0], "target": [2.0, None]}))
-    with pytest.raises(PugnnError, match=r"id 1e.16 is too large to be exact"):
+    with pytest.raises(PugnnError, match="column 'source': id 10000000000000000 is too large to be exact"):
         read_graph(pd.DataFrame({"source": [1e16, 0.5], "target": [2.0, 3.0]}))
 
 

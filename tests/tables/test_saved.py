@@ -69,7 +69,7 @@ def test_anything_odd_is_an_error_or_a_recipe(plain, data):
     ("path", "value", "message"),
     [
         ((), None, "the recipe is not a table of entries"),
-        (("format",), 99, "has format 99, this version reads 1"),
+        (("format",), 99, "has format 99, this version reads 2"),
         (("columns",), DELETED, "'columns' of the recipe is not a list"),
         (("columns", 0, "kind"), "colour", "column 'age' has the unknown kind 'colour'"),
         (("columns", 0, "mean"), "x", "'mean' of columns 1 of the recipe is not a number"),

@@ -13,6 +13,7 @@ from pugnn.tables import read_graph
 from pugnn.tables.columns import SOURCE, TARGET
 from pugnn.tables.connecting import connect
 from pugnn.tables.opening import open_tables
+from pugnn.tables.scratch import Scratch
 
 EDGES = "source,target\na,b\nb,c\n"
 ROWS = [("a", "b"), ("b", "c")]
@@ -32,15 +33,15 @@ def write(tmp_path):
 @pytest.fixture
 def read(tmp_path):
     """The rows, names and notes of a table of edges."""
-    spare = tmp_path / "spare"
-    spare.mkdir()
 
     def read(path, **wanted):
         given = dict.fromkeys(("nodes", "positives", "truth")) | {"edges": path}
-        connection, sources = open_tables(given, dict.fromkeys(("source", "target", "id", "weight")) | wanted, spare)
-        with connection:
-            source = sources["edges"]
-            return connection.execute(f"SELECT * FROM {source.table}").fetchall(), source.names, source.notes
+        columns = dict.fromkeys(("source", "target", "id", "weight")) | wanted
+        with Scratch() as scratch:
+            connection, sources = open_tables(given, columns, scratch)
+            with connection:
+                source = sources["edges"]
+                return connection.execute(f"SELECT * FROM {source.table}").fetchall(), source.names, source.notes
 
     return read
 

@@ -114,7 +114,10 @@ class Batches:
                 batch.release(ctypes.byref(batch))
 
     def close(self) -> None:
-        """Stop reading, and give back what was read and not asked for."""
+        """Stop reading, and give back what was read and not asked for.
+
+        Whoever still reads arrays of a batch must have stopped before.
+        """
         for future in self._upcoming:
             future.cancel()
         self._reader.shutdown()

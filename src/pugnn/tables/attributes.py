@@ -17,8 +17,13 @@ from pugnn.tables.wording import quoted
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from pugnn.tables.numbers import Numbers
+
 #: What people write into a text cell that has no value, in letters of any case.
 MISSING_WORDS = ("", "na", "n/a", "null", "none", "nan", "-", "?")
+
+#: What people write for true and false, likewise.
+TRUE_WORDS, FALSE_WORDS = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 
 #: White space of any kind that may surround a cell.
 WHITE_SPACE = " \t\r\n\v\f\u00a0"
@@ -29,21 +34,26 @@ NUMBER_TYPES = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """The attribute columns of a node table inside DuckDB, where rows have found their nodes.
+    """The attribute columns of a node table, where rows have found their nodes.
+
+    Columns of numbers were read together; the others are inside DuckDB, to be asked for one by one.
 
     Args:
         connection: DuckDB's connection that knows the table.
-        table: what stands behind FROM: a table, or tables joined, with the attributes as columns ``a_0``, ``a_1``, ….
+        table: what stands behind FROM: a table, or tables joined, with the columns ``a_0``, ``a_1``, ….
             Not a view: one of a thousand columns costs milliseconds in every query.
-        names: the users' names of ``a_0``, ``a_1``, …, unique. None at all for a graph without attributes, whose
-            table is never looked at.
+        names: the users' names of all columns, unique. None at all for a graph without attributes, whose table is
+            never looked at.
         typed: whether the columns' types mean something. In tables that come from CSV all cells are text and the
             kind of a column is read from what it holds.
         num_nodes: number of nodes of the graph, N.
         origin: the table's name in messages, such as ``nodes.csv``.
         locate: where the row of the node at a position is, such as ``nodes.csv, row 17``.
-        position: SQL for the position in the graph of a row's node, unique; nodes without a row count as missing
-            in all columns.
+        rows: number of nodes that have a row, the first ones of the graph; others count as missing in all columns.
+        position: SQL for the position in the graph of a row's node, unique.
+        stored: the users' names of ``a_0``, ``a_1``, ….
+        numbers: columns of numbers, one row per node that has one.
+        sparse: attributes that were given without their zeros, one row per node of the graph.
     """
 
     connection: DuckDBPyConnection
@@ -53,23 +63,30 @@ class Attributes:
     num_nodes: int
     origin: str
     locate: Callable[[int], str]
+    rows: int = 0
     position: str = "position"
+    stored: tuple[str, ...] = ()
+    numbers: Numbers | None = None
+    sparse: Numbers | None = None
 
     def cells(self, name: str, *, learning: bool = False) -> Cells:
         """The cells of the column with this name; those of a column that the table lacks are all missing."""
-        if name not in self.names:
+        for numbers in (self.numbers, self.sparse):
+            if numbers is not None and name in numbers.places:
+                return Cells(self, name, "NULL::VARCHAR", "DOUBLE", learning, numbers)
+        if name not in self._columns:
             return Cells(self, name, "NULL::VARCHAR", "VARCHAR", learning)
-        column = f"a_{self.names.index(name)}"
+        column = self._columns[name]
         return Cells(self, name, column, self._types[column], learning)
 
     @cached_property
     def has_row(self) -> NDArray[np.bool_]:
         """Which nodes the table has a row for, shape ``(N,)``."""
-        found = np.zeros(self.num_nodes, dtype=np.bool_)
-        if self.names:
-            rows = self.connection.execute(f"SELECT {self.position} AS position FROM {self.table}").fetchnumpy()
-            found[rows["position"]] = True
-        return found
+        return np.arange(self.num_nodes) < self.rows
+
+    @cached_property
+    def _columns(self) -> dict[str, str]:
+        return {name: f"a_{at}" for at, name in enumerate(self.stored)}
 
     @cached_property
     def _types(self) -> dict[str, str]:
@@ -90,6 +107,7 @@ class Cells:
         column: the column in DuckDB, or an expression.
         type: DuckDB's type of it.
         learning: whether a recipe is being learned, so that the user may still choose the column's kind.
+        numbers: where the column is, if it is one of numbers; SQL then knows nothing of it.
     """
 
     attributes: Attributes
@@ -97,6 +115,15 @@ class Cells:
     column: str
     type: str
     learning: bool = False
+    numbers: Numbers | None = None
+
+    def values(self) -> NDArray[np.float64]:
+        """The numbers of a column of numbers by node, NaN where there is none, shape ``(N,)``."""
+        assert self.numbers is not None
+        column = self.numbers.column(self.name)
+        if len(column) == self.attributes.num_nodes:
+            return column
+        return np.concatenate([column, np.full(self.attributes.num_nodes - len(column), np.nan)])
 
     @property
     def is_text(self) -> bool:
@@ -106,7 +133,7 @@ class Cells:
     @property
     def is_number(self) -> bool:
         """Whether the cells are stored as numbers."""
-        return self.type.removeprefix("U") in NUMBER_TYPES or self.type.startswith("DECIMAL")
+        return is_number_type(self.type)
 
     @property
     def is_date(self) -> bool:
@@ -145,6 +172,8 @@ class Cells:
 
     def missing(self) -> NDArray[np.bool_]:
         """Which nodes have no value, shape ``(N,)``."""
+        if self.numbers is not None:
+            return np.isnan(self.values())
         missing: NDArray[np.bool_] = self.read("NOT present", True)
         return missing
 
@@ -159,7 +188,10 @@ class Cells:
 
     def complaint(self, position: int, problem: str) -> PugnnError:
         """An error about the cell of the node at a position: where it is, what it holds, what to do."""
-        ((cell,),) = self.query("left(cell::VARCHAR, 100)", f"WHERE position = {position}").fetchall()
+        if self.numbers is not None:
+            cell = f"{self.values()[position]:.15g}"
+        else:
+            ((cell,),) = self.query("left(cell::VARCHAR, 100)", f"WHERE position = {position}").fetchall()
         remedy = "Correct it, or leave it empty."
         if self.learning:
             other = f"--column {self.name}={'text' if len(cell.split()) > 2 else 'category'}"
@@ -168,6 +200,11 @@ class Cells:
         return PugnnError(f"{where}: {quoted(cell)} {problem}. {remedy}")
 
 
-def holds_word(words: str) -> str:
+def is_number_type(kind: str) -> bool:
+    """Whether a DuckDB type is one of numbers."""
+    return kind.removeprefix("U") in NUMBER_TYPES or kind.startswith("DECIMAL")
+
+
+def holds_word(words: str, cell: str = "cell") -> str:
     """SQL that tells whether a text cell holds one of the words (a pattern), in letters of any case."""
-    return f"regexp_full_match(cell, '(?i)[{WHITE_SPACE}]*({words})[{WHITE_SPACE}]*')"
+    return f"regexp_full_match({cell}, '(?i)[{WHITE_SPACE}]*({words})[{WHITE_SPACE}]*')"

@@ -8,15 +8,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.tables.attributes import Cells, holds_word
+from pugnn.tables.attributes import FALSE_WORDS, TRUE_WORDS, Cells, holds_word
+from pugnn.tables.connecting import number_in_text
 from pugnn.tables.encoding import Encoding, Reading, count_missing
 from pugnn.tables.saved import Saved, damaged
 
-#: What a text says in one of the usual ways: 1, 0 or null.
-TRUTH_IN_TEXT = (
-    "CASE WHEN try_cast(cell AS DOUBLE) IN (0, 1) THEN cell::DOUBLE "
-    f"WHEN {holds_word('true|t|yes|y')} THEN 1 WHEN {holds_word('false|f|no|n')} THEN 0 END"
-)
+
+def truth_in_text(cell: str) -> str:
+    """SQL for what a text says in one of the usual ways: 1, 0 or null."""
+    true, false = (holds_word("|".join(words), cell) for words in (TRUE_WORDS, FALSE_WORDS))
+    return (
+        f"CASE WHEN ({number_in_text(cell)}) IN (0, 1) THEN {cell}::DOUBLE WHEN {true} THEN 1 WHEN {false} THEN 0 END"
+    )
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class BooleanEncoding(Encoding):
     """
 
     kind = "boolean"
+    group = "0 or 1"
     stand_in = "the share of true ones"
 
     share: float
@@ -63,14 +67,15 @@ class BooleanEncoding(Encoding):
 
 def read_truths(cells: Cells) -> NDArray[np.float64]:
     """1 or 0 per node, NaN where it is missing; a cell that is neither true nor false is an error."""
-    neither = "2"
-    if cells.is_text:
-        truth = f"coalesce({TRUTH_IN_TEXT}, CASE WHEN present THEN {neither} END)"
-    elif cells.is_number or cells.type == "BOOLEAN":
-        truth = "cell"
+    if cells.numbers is not None:
+        values = cells.values()
     else:
-        truth = f"CASE WHEN present THEN {neither} END"
-    values: NDArray[np.float64] = cells.read(f"({truth})::DOUBLE", np.nan)
+        neither = "CASE WHEN present THEN 2 END"
+        if cells.is_text:
+            truth = f"coalesce({truth_in_text('cell')}, {neither})"
+        else:
+            truth = "cell" if cells.is_number or cells.type == "BOOLEAN" else neither
+        values = cells.read(f"({truth})::DOUBLE", np.nan)
     wrong = (values != 0) & (values != 1) & ~np.isnan(values)
     if wrong.any():
         raise cells.complaint(int(wrong.argmax()), "is neither true nor false (true/false, yes/no, t/f, y/n, 1/0)")

@@ -38,6 +38,7 @@ class CategoryEncoding(Encoding):
     """
 
     kind = "category"
+    group = "one feature for each frequent value"
     stand_in = "none of the values"
     nothing = f"no value is that of {LEAST_NODES} nodes"
 

@@ -13,6 +13,22 @@ WEIGHT = ("weight", "weights")
 ID = ("id", "node_id", "node")
 
 
+#: Names of columns that say which rows of a list are positive, and how other such names begin and end.
+LABEL = ("label", "labels", "class", "y", "target", "positive", "truth", "flag")
+LABEL_BEGINS, LABEL_ENDS = ("is_", "has_", "label_"), ("_label", "_class", "_flag")
+
+
+def is_label(name: str) -> bool:
+    """Whether a column of this name says which rows are positive.
+
+    Example:
+        >>> is_label("Is Fraud"), is_label("amount")
+        (True, False)
+    """
+    plain = normal(name)
+    return plain in LABEL or plain.startswith(LABEL_BEGINS) or plain.endswith(LABEL_ENDS)
+
+
 def normal(name: str) -> str:
     """A name without what does not matter."""
     return name.strip().lower().replace("-", "_").replace(" ", "_")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -18,19 +21,21 @@ _NOTHING_FROM_OUTSIDE = {
 }
 
 
-def connect(paths: Iterable[Path], folder: Path) -> DuckDBPyConnection:
-    """An empty database in memory that can open these files and those in ``folder``, where it may also write.
+def connect(paths: Iterable[Path], folder: Path | None = None) -> DuckDBPyConnection:
+    """An empty database in memory that can open these files, and those in ``folder`` if there is one.
 
     Names of files, columns and cells come from users and other people: whatever they spell, no other file is read, no
     address is asked and no extension is loaded.
     """
     import duckdb
 
-    connection = duckdb.connect(config={**_NOTHING_FROM_OUTSIDE, "temp_directory": str(folder)})
+    # A folder that DuckDB makes if memory runs short, and removes again.
+    overflow = os.path.join(tempfile.gettempdir(), f"pugnn-{uuid4().hex}")
+    connection = duckdb.connect(config={**_NOTHING_FROM_OUTSIDE, "temp_directory": overflow})
     allowed = ", ".join(literal(str(path)) for path in paths)
     for setting in (
         f"allowed_paths = [{allowed}]",
-        f"allowed_directories = [{literal(str(folder))}]",
+        f"allowed_directories = [{literal(str(folder)) if folder else ''}]",
         "enable_external_access = false",
         "enable_progress_bar = false",
         "enable_external_file_cache = false",  # no file is read twice
@@ -44,3 +49,11 @@ def connect(paths: Iterable[Path], folder: Path) -> DuckDBPyConnection:
 def literal(text: str) -> str:
     """A text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def number_in_text(cell: str) -> str:
+    """SQL for the number in a text, or null.
+
+    DuckDB takes ``1_000`` for 1000, which is more often a code than a number, and ``+-5`` for −5.
+    """
+    return f"CASE WHEN NOT contains({cell}, '_') AND NOT contains({cell}, '+-') THEN try_cast({cell} AS DOUBLE) END"

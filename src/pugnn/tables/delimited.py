@@ -10,24 +10,40 @@ import sys
 from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pugnn.errors import PugnnError
 from pugnn.tables.columns import normal
 from pugnn.tables.connecting import literal
 from pugnn.tables.files import File
+from pugnn.tables.scratch import Scratch, no_room
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 DELIMITERS = ",;\t|"
 
+#: What may stand before the first row of an edge list, at the beginning of a line.
+_COMMENT = ("#", "%")
+
 #: What stands in a file that is not UTF-8: the letters of Windows in Western Europe, which contain those of Latin-1.
 _WESTERN = "cp1252"
 
 _SAMPLE_ROWS = 100
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+
+
+class Dialect(NamedTuple):
+    """How the text is written that DuckDB reads."""
+
+    names: tuple[str, ...]
+    header: bool
+    delimiter: str
+    packed: str
+    tidy: bool
+    skipped: int
 
 
 @dataclass(frozen=True)
@@ -45,6 +61,9 @@ class DelimitedFile:
         names: of its columns; ``column 1``, … without a header.
         skipped: lines before the first row of what DuckDB reads.
         tidy: whether DuckDB reads a copy in which commas delimit and the header is left out.
+        comments: lines of comment before the first row.
+        repeats: rows that repeat the header, as in files that were joined end to end; a tidy copy is without them.
+        doubtful: a name in the header that is also a cell of the first rows, if there is one.
     """
 
     file: File
@@ -57,20 +76,25 @@ class DelimitedFile:
     names: tuple[str, ...]
     skipped: int = 0
     tidy: bool = False
+    comments: int = 0
+    repeats: int = 0
+    doubtful: str | None = None
 
     @property
-    def dialect(self) -> tuple[object, ...]:
+    def dialect(self) -> Dialect:
         """What must agree among files that are read together."""
-        return self.names, self.header, "," if self.tidy else self.delimiter, self.packed, self.tidy, self.skipped
+        delimiter = "," if self.tidy else self.delimiter
+        return Dialect(self.names, self.header and not self.tidy, delimiter, self.packed, self.tidy, self.skipped)
 
     def options(self) -> str:
         """The options of DuckDB's ``read_csv``; all cells are text."""
         columns = ", ".join(f"'c_{at}': 'VARCHAR'" for at in range(len(self.names)))
+        tidy = ", new_line='\\n'" if self.tidy else ""  # else DuckDB goes by the first one, which a cell may hold
         return (
-            f"auto_detect=false, header={str(self.header and not self.tidy).lower()}, skip={self.skipped}, "
-            f"delim={literal(',' if self.tidy else self.delimiter)}, quote='\"', escape='\"', nullstr='', "
+            f"auto_detect=false, header={str(self.dialect.header).lower()}, skip={self.skipped}, "
+            f"delim={literal(self.dialect.delimiter)}, quote='\"', escape='\"', nullstr='', "
             f"strict_mode=true, null_padding=false, compression='{self.packed}', columns={{{columns}}}, "
-            "max_line_size=100000000"
+            f"max_line_size=100000000{tidy}"
         )
 
     def rows(self, errors: str = "replace") -> Generator[tuple[int, list[str]], None, None]:
@@ -78,32 +102,57 @@ class DelimitedFile:
 
         ``errors`` says what becomes of bytes that are no letters, as for :meth:`bytes.decode`.
         """
-        rows = _rows(self.file, self.file.lines(self.connection, self.encoding, errors), self.delimiter)
+        lines = self.file.lines(self.connection, self.encoding, errors)
+        for _ in range(self.comments):
+            next(lines)
+        rows = _rows(self.file, lines, self.delimiter)
         if self.header:
             next(rows)
-        yield from rows
+        yield from ((line + self.comments, cells) for line, cells in rows)
+
+    def chunks(self) -> Iterator[bytes]:
+        """What DuckDB reads, in UTF-8 and unpacked, cut anywhere."""
+        return replace(self.file, path=self.path, packed=self.packed).chunks(self.connection)
+
+    def repeats_header(self, cells: list[str]) -> bool:
+        """Whether a row holds the names of the columns once more. In a list of ids one cannot be sure."""
+        return self.header and len(self.names) > 1 and tuple(cell.strip() for cell in cells) == self.names
 
     def line_of(self, row: int) -> int:
         """The line in which a row below the header begins."""
         with closing(self.rows()) as rows:
-            return next(line for at, (line, _) in enumerate(rows) if at == row)
+            kept = (line for line, cells in rows if not self.repeats_header(cells))
+            return next(line for at, line in enumerate(kept) if at == row)
 
-    def tidied(self, folder: Path) -> DelimitedFile:
+    def tidied(self, scratch: Scratch) -> DelimitedFile:
         """A copy that is plain beyond doubt, for a file that DuckDB refuses; an error where the file is broken."""
-        copy = folder / f"tidy-{len(list(folder.iterdir()))}.csv"
         encoding = self.encoding
         try:
-            self._write_tidy(copy)
+            path, repeats = self._write_tidy(scratch)
         except UnicodeDecodeError:
             encoding = _western(self.file)
-            replace(self, encoding=encoding)._write_tidy(copy)
-        return replace(self, path=copy, packed="none", encoding=encoding, skipped=0, tidy=True)
+            path, repeats = replace(self, encoding=encoding)._write_tidy(scratch)
+        return replace(
+            self,
+            path=path,
+            packed="none",
+            encoding=encoding,
+            skipped=0,
+            tidy=True,
+            comments=self.comments,
+            repeats=repeats,
+        )
 
-    def _write_tidy(self, copy: Path) -> None:
-        width = len(self.names)
-        with copy.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    def _write_tidy(self, scratch: Scratch) -> tuple[Path, int]:
+        width, repeats = len(self.names), 0
+        copy, path = scratch.new_file()
+        text = io.TextIOWrapper(copy, "utf-8", newline="")
+        writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        try:
             for line, cells in self.rows(errors="strict"):
+                if self.repeats_header(cells):
+                    repeats += 1
+                    continue
                 if len(cells) < width or any(cells[width:]):
                     whose = "the header has" if self.header else "the first row has"
                     raise PugnnError(
@@ -111,16 +160,24 @@ class DelimitedFile:
                         f"{_named(self.delimiter)} need quotation marks around them."
                     )
                 writer.writerow(cells[:width])
+            text.flush()
+        except OSError as error:
+            raise no_room(error) from None
+        text.detach()  # the copy stays open until all is read
+        return path, repeats
 
 
-def open_delimited(file: File, connection: DuckDBPyConnection, folder: Path, known: Collection[str]) -> DelimitedFile:
+def open_delimited(
+    file: File, connection: DuckDBPyConnection, scratch: Scratch, known: Collection[str], *, edges: bool
+) -> DelimitedFile:
     """Look at the beginning of a file to find out how to read it.
 
     Args:
         file: the file.
         connection: DuckDB's connection.
-        folder: where a copy may be written.
+        scratch: takes a copy where one is needed.
         known: names of columns, in the form of :func:`~pugnn.tables.columns.normal`, that make a first row a header.
+        edges: whether it is a list of edges, which may begin with comments and have spaces between its columns.
     """
     head = file.head(connection)
     encoding = _encoding(file, head)
@@ -131,18 +188,62 @@ def open_delimited(file: File, connection: DuckDBPyConnection, folder: Path, kno
         raise PugnnError(
             f"{file.shown}, row 1: {text.splitlines()[0]!r} is a hint for Excel and no row. Remove the line."
         )
-    delimiter, rows = _split(file, text)
+    _refuse_other_formats(file, text)
+    comments = _comments(text) if edges else 0
+    text = "".join(text.splitlines(keepends=True)[comments:]) if comments else text
+    delimiter, rows = _split(file, text, DELIMITERS + " " if edges else DELIMITERS)
     if not any(cell.strip() for _, cells in rows for cell in cells):
         raise PugnnError(f"{file.shown} is empty: it holds nothing but blank lines")
     first_line, first = rows[0]
     header = _is_header(first, [cells for _, cells in rows[1:]], known)
     while len(first) > 1 and header and not first[-1].strip():  # a delimiter at the end of each line
         first = first[:-1]
-    names = tuple((header and cell.strip()) or f"column {at}" for at, cell in enumerate(first, 1))
+    if header:  # a column without a name gets the one that pandas gives it
+        names = tuple(cell.strip() or f"Unnamed: {at}" for at, cell in enumerate(first))
+    else:
+        names = tuple(f"column {at}" for at, _ in enumerate(first, 1))
+    below = {cell.strip() for _, cells in rows[1:] for cell in cells if cells != first}
     found = DelimitedFile(
-        file, connection, file.path, file.packed, encoding, delimiter, header, names, skipped=first_line - 1
+        file,
+        connection,
+        file.path,
+        file.packed,
+        encoding,
+        delimiter,
+        header,
+        names,
+        skipped=comments + first_line - 1,
+        comments=comments,
+        doubtful=next((name for name in names if header and name in below), None),
     )
-    return found if encoding == "utf-8-sig" else found.tidied(folder)
+    return found if encoding == "utf-8-sig" else found.tidied(scratch)
+
+
+def _refuse_other_formats(file: File, text: str) -> None:
+    begins = text.lstrip().lower()
+    if begins.startswith("%%matrixmarket"):
+        raise PugnnError(
+            f"{file.shown} is a Matrix Market file. Attributes may come as one (--attributes); for edges, save a table "
+            "with the columns source and target, or use Graph.from_scipy(scipy.io.mmread(…)) in Python."
+        )
+    if begins.startswith("<?xml") and "<graphml" in begins:
+        raise PugnnError(
+            f"{file.shown} is GraphML. Save its edges as CSV, or give read_graph(networkx.read_graphml(…)) in Python."
+        )
+    if begins.startswith(("<!doctype html", "<html", "<?xml")):
+        raise PugnnError(f"{file.shown} is not a table but a page of HTML or XML; was the download an error page?")
+    if begins.startswith("["):
+        raise PugnnError(
+            f'{file.shown} is JSON, but not of objects such as {{"id": "a", "x": 1}}. A list of ids may also '
+            "be plain text, one on each line."
+        )
+
+
+def _comments(text: str) -> int:
+    """Number of lines of comment at the beginning; none where the sign also begins later lines, as part of an id."""
+    lines = text.splitlines()[: 10 * _SAMPLE_ROWS]
+    comments = len(list(takewhile(lambda line: line.startswith(_COMMENT), lines)))
+    return 0 if any(line.startswith(_COMMENT) for line in lines[comments:]) or comments == len(lines) else comments
 
 
 def _encoding(file: File, head: bytes) -> str:
@@ -173,18 +274,20 @@ def _western(file: File) -> str:
     return _WESTERN
 
 
-def _split(file: File, text: str) -> tuple[str, list[tuple[int, list[str]]]]:
+def _split(file: File, text: str, delimiters: str) -> tuple[str, list[tuple[int, list[str]]]]:
     """The delimiter that cuts most of the first rows into as many cells as the first one, and these rows."""
-    tried = []
-    for delimiter in DELIMITERS:
+    tried: list[tuple[float, int, int, list[tuple[int, list[str]]]]] = []
+    for delimiter in delimiters:
+        if delimiter == " " and tried:  # what is inside of cells more often than between them
+            break
         rows = list(_sample(file, text, delimiter))
         widths = [len(cells) for _, cells in rows]
         if widths and widths[0] > 1:
-            tried.append((widths.count(widths[0]) / len(widths), widths[0], -DELIMITERS.index(delimiter), rows))
+            tried.append((widths.count(widths[0]) / len(widths), widths[0], -delimiters.index(delimiter), rows))
     if not tried:
         return ",", list(_sample(file, text, ","))
     _, _, at, rows = max(tried, key=lambda found: found[:3])
-    return DELIMITERS[-at], rows
+    return delimiters[-at], rows
 
 
 def _sample(file: File, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -237,4 +340,4 @@ def _cells_of_any_size() -> Iterator[None]:
 
 
 def _named(delimiter: str) -> str:
-    return "a tab" if delimiter == "\t" else f"{delimiter!r}"
+    return {"\t": "a tab", " ": "a space"}.get(delimiter, f"{delimiter!r}")

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, shorten
-from pugnn.tables.arrow import Batches
+from pugnn.tables.arrow import Batches, Texts
 from pugnn.tables.columns import SOURCE, TARGET, WEIGHT, find_column, missing_column
-from pugnn.tables.id_types import IdColumn, text_of
+from pugnn.tables.connecting import number_in_text
+from pugnn.tables.id_types import IdColumn
 from pugnn.tables.ids import EMPTY, IdTable
 from pugnn.tables.source import Source
 from pugnn.tables.wording import quoted
@@ -81,7 +82,7 @@ def begun(source: Source, wanted: Mapping[str, str | None]) -> Iterator[EdgeRead
     unused = [name for at, name in enumerate(source.names) if at not in (*ends, weight)]
     if unused:
         notes.append(f"{source.shown}: {'columns' if len(unused) > 1 else 'column'} {shorten(unused)} not used")
-    selected = [text_of(f"c_{at}", source.types[at], f"{source.shown}, column {source.names[at]!r}") for at in ends]
+    selected = [source.id_text(at) for at in ends]
     if weight is not None:
         selected.append(_number(f"c_{weight}", source.types[weight]))
     with source.reading():
@@ -115,6 +116,8 @@ def read_edges(reading: EdgeReading, table: IdTable) -> EdgeTable:
         raise _complaint(source, wrong_row, wrong_cell, reading.weight)
     if not row:
         raise PugnnError(f"{source.shown} has no rows; a graph needs edges")
+    if (table.find(Texts.of([source.names[at] for at in reading.ends])) >= 0).all():
+        source.look_for_headers()
     if table.trimmed > trimmed:
         notes.append(f"{source.shown}: white space around {counted(table.trimmed - trimmed, 'id')} left out")
     return EdgeTable(
@@ -134,7 +137,7 @@ def _end(source: Source, option: str, wanted: str | None, usual: tuple[str, ...]
 
 
 def _number(column: str, kind: str) -> str:
-    return f"TRY_CAST({f'trim({column})' if kind == 'VARCHAR' else column} AS DOUBLE)"
+    return number_in_text(f"trim({column})") if kind == "VARCHAR" else f"TRY_CAST({column} AS DOUBLE)"
 
 
 def _complaint(source: Source, row: int, name: str, weight: int | None) -> PugnnError:

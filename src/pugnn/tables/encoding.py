@@ -42,6 +42,7 @@ class Encoding(ABC):
 
     kind: ClassVar[str]
     stand_in: ClassVar[str]  # what a missing value counts as, in words
+    group: ClassVar[str]  # what becomes of all columns of this kind, in words
     nothing: ClassVar[str] = ""  # why a column may give no features at all, in words
 
     column: str

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import bz2
 import glob
 import gzip
 import io
+import lzma
 import os
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
+from shutil import copyfileobj
 from typing import IO, TYPE_CHECKING, Any
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, shown
 from pugnn.tables.connecting import literal
+from pugnn.tables.scratch import Scratch, no_room
+from pugnn.tables.zstd import is_whole
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -23,7 +29,14 @@ if TYPE_CHECKING:
 HEAD_BYTES = 1 << 22
 _HEAD_LINES = 1_000
 
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+#: How much of a text file is in memory at once.
+CHUNK_BYTES = 1 << 24
+
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+_OPENERS: dict[str, Any] = {"none": open, "gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+
+#: What DuckDB can unpack itself.
+_DUCKDB_UNPACKS = ("none", "gzip", "zstd")
 
 
 @dataclass(frozen=True)
@@ -33,14 +46,19 @@ class File:
     Args:
         shown: its name in messages, as the user wrote it.
         path: where it is, under a name without signs that mean something to DuckDB.
-        parquet: whether it begins like a Parquet file.
-        packed: ``gzip``, ``zstd`` or ``none``.
+        first: its first bytes.
+        packed: ``gzip``, ``zstd``, ``bzip2``, ``xz`` or ``none``.
     """
 
     shown: str
     path: Path
-    parquet: bool
+    first: bytes
     packed: str
+
+    @property
+    def parquet(self) -> bool:
+        """Whether it begins like a Parquet file."""
+        return self.first.startswith(b"PAR1")
 
     def head(self, connection: DuckDBPyConnection) -> bytes:
         """The beginning of a text file, unpacked."""
@@ -62,15 +80,43 @@ class File:
         with self._opened() as file:
             yield from file
 
+    def chunks(self, connection: DuckDBPyConnection) -> Iterator[bytes]:
+        """A text file as bytes, unpacked, cut anywhere."""
+        if self.packed == "zstd":
+            lines = self._zstd_lines(connection)
+            while batch := list(islice(lines, _HEAD_LINES)):
+                yield "".join(line + "\n" for line in batch).encode()
+            return
+        with self._opened() as file:
+            while chunk := file.read(CHUNK_BYTES):
+                yield chunk
+
+    def unpacked(self, scratch: Scratch) -> File:
+        """The file itself if DuckDB can unpack it, else a copy that needs no unpacking."""
+        if self.packed in _DUCKDB_UNPACKS:
+            return self
+        copy, path = scratch.new_file()
+        with self._opened() as file:
+            try:
+                copyfileobj(file, copy, CHUNK_BYTES)
+                copy.flush()
+            except OSError as error:
+                if error.errno is None:  # not of the system: the packed data is damaged
+                    raise
+                raise no_room(error) from None
+        with path.open("rb") as plain:
+            return replace(self, path=path, first=plain.read(len(self.first)), packed="none")
+
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:
-        opener: Any = gzip.open if self.packed == "gzip" else open
         try:
-            with opener(self.path, "rb") as file:
+            with _OPENERS[self.packed](self.path, "rb") as file:
                 yield file
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise PugnnError(f"{self.shown} is damaged or cut short: it cannot be unpacked to its end") from None
+        except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile):
+            raise cut_short(self.shown) from None
         except OSError as error:
+            if error.errno is None:
+                raise cut_short(self.shown) from None
             raise PugnnError(f"cannot read {self.shown}: {error.strerror}") from None
 
     def _zstd_lines(self, connection: DuckDBPyConnection, limit: int | None = None) -> Iterator[str]:
@@ -90,40 +136,48 @@ class File:
             raise PugnnError(f"cannot read {self.shown}: {str(error).splitlines()[0]}. Unpack it first.") from None
 
 
-def find_files(given: str | os.PathLike[str], folder: Path) -> list[File]:
+def find_files(given: str | os.PathLike[str], scratch: Scratch) -> list[File]:
     """The file of this name, or the files that match the pattern, in alphabetical order.
 
-    ``folder`` takes links to files whose names DuckDB would misread.
+    ``scratch`` takes unpacked copies, and files whose names DuckDB would misread.
     """
-    shown = os.fspath(given)
-    path = os.path.expanduser(shown)
-    if "://" in shown and not os.path.exists(path):
-        raise PugnnError(f"cannot read {shown}: only files on this machine are read. Download it first.")
+    name = os.fspath(given)
+    path = os.path.expanduser(name)
+    if not name:
+        raise PugnnError("the name of a file is empty; give the name of a table")
+    if "\0" in name:
+        raise PugnnError(f"cannot read {name!r}: no file can have a zero byte in its name")
+    if "://" in name and not os.path.exists(path):
+        raise PugnnError(f"cannot read {name}: only files on this machine are read. Download it first.")
     if os.path.isdir(path):
-        raise PugnnError(f"{shown} is a folder; name a file in it, or all of them by a pattern in quotes: '{shown}/*'")
+        raise PugnnError(f"{name} is a folder; name a file in it, or all of them by a pattern in quotes: '{name}/*'")
     found = [path]
     if glob.has_magic(path) and not os.path.lexists(path):
         found = sorted(name for name in glob.glob(path, recursive=True) if not os.path.isdir(name))
         if not found:
-            raise PugnnError(f"no file matches the pattern {shown}")
-    return [_file(name if len(found) > 1 else shown, Path(name), folder) for name in found]
+            raise PugnnError(f"no file matches the pattern {name}")
+    return [_file(each if len(found) > 1 else name, Path(each), scratch) for each in found]
 
 
-def _file(shown: str, path: Path, folder: Path) -> File:
+def cut_short(name: str) -> PugnnError:
+    """What to say of a packed file that does not reach its end."""
+    return PugnnError(f"{name} is damaged or cut short: it cannot be unpacked to its end")
+
+
+def _file(name: str, path: Path, scratch: Scratch) -> File:
+    name = shown(name, limit=1000)  # as text that can be printed, whatever its bytes are
     try:
         if path.exists() and not path.is_file():
-            raise PugnnError(f"{shown} is not a regular file; save what it gives to one first")
+            raise PugnnError(f"{name} is not a regular file; save what it gives to one first")
         with path.open("rb") as file:
-            first = file.read(4)
+            first = file.read(8)
         if not first:
-            raise PugnnError(f"{shown} is empty")
-        if first == b"PK\3\4":
-            raise PugnnError(f"{shown} is an Excel workbook or a zip archive. Save the sheet as CSV, or unpack it.")
-        plain = path.resolve()
-        if glob.has_magic(str(plain)):
-            plain = folder / f"file-{len(os.listdir(folder))}"
-            plain.symlink_to(path.resolve())
+            raise PugnnError(f"{name} is empty")
+        plain = scratch.plain_name(path)
+        packed = next((kind for magic, kind in _PACKED.items() if first.startswith(magic)), "none")
+        # DuckDB takes a file that ends in the middle for one that ends there.
+        if packed == "zstd" and not is_whole(plain):
+            raise cut_short(name)
     except OSError as error:
-        raise PugnnError(f"cannot read {shown}: {error.strerror}") from None
-    packed = next((kind for magic, kind in _PACKED.items() if first.startswith(magic)), "none")
-    return File(shown, plain, first == b"PAR1", packed)
+        raise PugnnError(f"cannot read {name}: {error.strerror}") from None
+    return File(name, plain, first, packed).unpacked(scratch)

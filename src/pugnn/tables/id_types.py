@@ -21,6 +21,9 @@ WHOLE = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", 
     "UINTEGER",
 }
 
+#: Floating-point numbers of at least this size stand for several whole numbers each.
+EXACT_BELOW = {"FLOAT": 2**24, "DOUBLE": 2**53}
+
 _FROM_TEXT: dict[str, Callable[[str], Any]] = {
     "whole numbers": int,
     "numbers": float,
@@ -28,7 +31,17 @@ _FROM_TEXT: dict[str, Callable[[str], Any]] = {
     "UUIDs": uuid.UUID,
     "dates": datetime.date.fromisoformat,
     "times": datetime.datetime.fromisoformat,
-    "truth values": {"true": True, "false": False}.__getitem__,
+    "truth values": lambda text: {"true": True, "false": False}[text.lower()],
+}
+
+#: Python's types of those that may be written in several ways; a time is a date to Python.
+_TYPES = {
+    "truth values": bool,
+    "numbers": float,
+    "decimal numbers": decimal.Decimal,
+    "UUIDs": uuid.UUID,
+    "times": datetime.datetime,
+    "dates": datetime.date,
 }
 
 
@@ -54,9 +67,9 @@ def text_of(column: str, kind: str, where: str) -> str:
     if kind == "VARCHAR":
         return column
     if kind in ("FLOAT", "DOUBLE"):  # a column of whole numbers with gaps is a column of floats to pandas
-        whole = f"{column} = trunc({column}) AND abs({column}) < 9007199254740992"
+        whole = f"{column} = trunc({column}) AND abs({column}) < {EXACT_BELOW[kind]}"
         return (
-            f"CASE WHEN isnan({column}) THEN NULL WHEN {whole} THEN {column}::BIGINT::VARCHAR "
+            f"CASE WHEN isnan({column}) THEN NULL WHEN {whole} THEN try_cast({column} AS BIGINT)::VARCHAR "
             f"ELSE {column}::VARCHAR END"
         )
     if kind.startswith("DECIMAL"):  # 1.50 in a table with two digits is 1.5 in one with three, and 1.00 is 1
@@ -129,10 +142,26 @@ def ids_from_text(
         return np.array(values, dtype=np.int64) if fits else _objects(values), []
     if kind != "numbers":
         return _objects(values), []
-    inexact = next((value for value in values if abs(value) >= 2**53), None)
-    if inexact is not None:
-        raise PugnnError(f"id {inexact} is too large to be exact as a floating-point number; store ids as text")
     return np.array(values, dtype=np.float64), []
+
+
+def positions_of_values(texts: list[str], ids: NDArray[Any]) -> list[int]:
+    """Positions of the ids that these texts stand for, however they are written; −1 where there is none.
+
+    Ids that are no text may be written in several ways: ``1`` and ``1.0``, or midnight with and without the time.
+    """
+    of_text = next((_FROM_TEXT[name] for name, type_ in _TYPES.items() if isinstance(ids.tolist()[0], type_)), None)
+    if of_text is None:
+        return [-1] * len(texts)
+    position = {value: at for at, value in enumerate(ids.tolist())}
+    return [position.get(_value(text, of_text), -1) for text in texts]
+
+
+def _value(text: str, of_text: Callable[[str], Any]) -> Any:
+    try:
+        return None if "_" in text else of_text(text)
+    except (ValueError, KeyError, ArithmeticError):
+        return None
 
 
 def _is_written(text: str, of_text: Callable[[str], Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import Any
 
@@ -51,7 +51,10 @@ class IdTable:
     def add_pairs(self, left: Texts, right: Texts) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The positions of the ids in two columns; new ones are added row by row, the left one first."""
         on_the_right = self._beside.submit(self._find, right)
-        found_left, unknown_left = self._count(*self._find(left))
+        try:
+            found_left, unknown_left = self._count(*self._find(left))
+        finally:  # whatever happens here, such as Ctrl-C, the texts must stay until nobody reads them
+            wait([on_the_right])
         found_right, unknown_right = self._count(*on_the_right.result())
         if unknown_left or unknown_right:
             rows = [np.flatnonzero(found == UNKNOWN) for found in (found_left, found_right)]

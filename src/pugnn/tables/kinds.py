@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import fnmatch
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
+from pugnn.errors import PugnnError, shorten
 from pugnn.tables.attributes import WHITE_SPACE, Cells
-from pugnn.tables.boolean import TRUTH_IN_TEXT
+from pugnn.tables.boolean import truth_in_text
 from pugnn.tables.category import MOST_VALUES
 from pugnn.tables.number import DAYS_IN_TEXT, NUMBER_IN_TEXT
+from pugnn.tables.numbers import Summary
 from pugnn.tables.wording import quoted
 
 #: The kinds that users may name.
-KINDS = ("number", "category", "boolean", "text", "vector", "ignore")
+KINDS = ("number", "category", "boolean", "text", "vector", "counts", "ignore")
+
+#: Those that need cells as they are written, even where they are numbers.
+KINDS_OF_TEXT = ("category", "text", "vector")
+
+#: Why columns are ignored of which there may be many.
+CONSTANT, ROW_NUMBERS = "it has the same value in all rows", "it holds the row numbers that pandas writes"
+
+#: Names of columns that hold row numbers, written by pandas; empty ones are called so where a table is opened.
+_ROW_NUMBERS = re.compile(r"Unnamed: \d+|__index_level_\d+__")
 
 #: Where this share of the texts in a column are numbers (dates, vectors), it is a column of numbers (…), and the few
 #: cells that are not are mistakes to be told of rather than a sign that all are categories.
@@ -36,7 +51,12 @@ _LOCAL_NUMBERS = (
     r"[-+]?\d[\d.,]* ?[€$£¥%]",
 )
 _LOCAL_NUMBER = f"regexp_full_match(text, '{'|'.join(_LOCAL_NUMBERS)}')"
-_LOCAL_DATE = r"regexp_full_match(text, '\d{1,2}[./]\d{1,2}[./](\d{4}|\d{2})([ ,T].*)?')"
+_LOCAL_DATES = (
+    r"\d{1,2}[./]\d{1,2}[./](\d{4}|\d{2})([ ,T].*)?",
+    r"\d{1,2}-\d{1,2}-\d{4}([ ,T].*)?",
+    r"\d{2}-\d{2}-\d{2}([ ,T].*)?",  # with fewer digits, such as 3-7-12, it is a code
+)
+_LOCAL_DATE = f"regexp_full_match(text, '{'|'.join(_LOCAL_DATES)}')"
 
 
 @dataclass(frozen=True)
@@ -49,9 +69,15 @@ class Choice:
 
 def kind_of(cells: Cells) -> Choice:
     """Choose the kind of a column by its type, or by what its texts hold where types mean nothing."""
+    if _ROW_NUMBERS.fullmatch(cells.name):
+        return Choice("ignore", ROW_NUMBERS)
+    if cells.numbers is not None:
+        return _kind_of_numbers(cells.numbers.summary(cells.name))
+    if cells.type == '"NULL"':
+        return Choice("ignore", "it is empty")
     if cells.is_text:
         untyped = not cells.attributes.typed or cells.type == "JSON"
-        return (_kind_of_numbers_in_texts(cells) if untyped else None) or _kind_of_texts(cells, untyped=untyped)
+        return _kind_of_texts(cells, untyped=untyped)
     if cells.is_number or cells.is_date or cells.type == "BOOLEAN":
         return _kind_of_values(cells)
     if cells.type.endswith("]"):
@@ -59,6 +85,14 @@ def kind_of(cells: Cells) -> Choice:
     if cells.type == "UUID":
         return Choice("ignore", "it holds identifiers")
     return Choice("ignore", f"cells of the type {cells.type} cannot become features")
+
+
+def _kind_of_numbers(summary: Summary) -> Choice:
+    if not summary.present:
+        return Choice("ignore", "it is empty")
+    if summary.lowest == summary.highest and not summary.missing:
+        return Choice("ignore", CONSTANT)
+    return Choice("boolean" if summary.truths else "number")
 
 
 def _kind_of_values(cells: Cells) -> Choice:
@@ -80,25 +114,14 @@ def _kind_of_lists(cells: Cells) -> Choice:
     return Choice("ignore", f"cells of the type {cells.type} cannot become features")
 
 
-def _kind_of_numbers_in_texts(cells: Cells) -> Choice | None:
-    """A quick look at columns where every cell is a number, of which there may be thousands."""
-    number = NUMBER_IN_TEXT
-    rows, numbers, truths, differ = cells.query(
-        f"count(*), count(*) FILTER (isfinite({number})), count(*) FILTER ({number} IN (0, 1)), "
-        f"min({number}) < max({number})"
-    ).fetchone()
-    if numbers < rows or not differ:
-        return None
-    return Choice("boolean" if truths == rows else "number")
-
-
 def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
     present, few = _few_values(cells)
     if few:
         return few
     if untyped:
+        truth = truth_in_text("cell")
         numbers, truths, days, bracketed = cells.query(
-            f"count({NUMBER_IN_TEXT}), count({TRUTH_IN_TEXT}), count({DAYS_IN_TEXT}), count(*) FILTER ({_BRACKETED})",
+            f"count({NUMBER_IN_TEXT}), count({truth}), count({DAYS_IN_TEXT}), count(*) FILTER ({_BRACKETED})",
             "WHERE present",
         ).fetchone()
         if truths == present:
@@ -136,18 +159,53 @@ def _refuse_local_forms(cells: Cells, present: int) -> None:
 
 def _few_values(cells: Cells) -> tuple[int, Choice | None]:
     """How many cells are present, and what to do with a column that holds one value or none."""
-    present, same, value = cells.query(
-        "count(*), min(cell) = max(cell), left(min(cell)::VARCHAR, 100)", "WHERE present"
-    ).fetchone()
+    present, same = cells.query("count(*), min(cell) = max(cell)", "WHERE present").fetchone()
     if not present:
         return 0, Choice("ignore", "it is empty")
     if not same:
         return present, None
     if present == cells.attributes.has_row.sum():
-        return present, Choice("ignore", f"all rows have the same value, {quoted(value)}")
+        return present, Choice("ignore", CONSTANT)
     return present, Choice("category")  # whether a row has the value is all that the column says
 
 
 def _first_is_vector(cells: Cells) -> bool:
     first = cells.query("try_cast(arg_min(cell, position) AS FLOAT[])", f"WHERE {_BRACKETED}").fetchone()
     return bool(first[0]) and None not in first[0]
+
+
+def expand_kinds(kinds: Mapping[str, str], names: Sequence[str], origin: str) -> dict[str, str]:
+    """Kinds by the names of columns, where users may also give patterns such as ``w_*``.
+
+    A name counts more than a pattern, and a later pattern more than an earlier one.
+
+    Args:
+        kinds: what the user gave.
+        names: of the columns.
+        origin: the table's name in messages.
+    """
+    patterns: dict[str, str] = {}
+    for given, kind in kinds.items():
+        if kind not in KINDS:
+            raise PugnnError(f"column {given!r}: there is no kind {kind!r}{instead(kind, KINDS)}")
+        if given not in names:
+            matching = fnmatch.filter(names, given) if any(sign in given for sign in "*?[") else []
+            if not matching:
+                raise PugnnError(f"{origin} has no column {given!r}{instead(given, names)}")
+            patterns |= dict.fromkeys(matching, kind)
+    return patterns | {name: kind for name, kind in kinds.items() if name in names}
+
+
+def instead(word: str, words: Sequence[str]) -> str:
+    """What to say of a word that is none of these."""
+    near = nearest(word, words)
+    if near is not None:
+        return f"; did you mean {near!r}?"
+    return f"; there are {shorten(words, 10)}" if words else "; there are none beside the ids"
+
+
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """The word that is most like another one, in whatever case, if any is."""
+    lower = {candidate.lower(): candidate for candidate in words}
+    found = get_close_matches(word.lower(), lower, n=1)
+    return lower[found[0]] if found else None

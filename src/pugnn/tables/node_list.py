@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,40 +12,56 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, counted
 from pugnn.tables.arrow import Batches, Texts
 from pugnn.tables.columns import ID, find_column, missing_column, normal
-from pugnn.tables.id_types import text_of
+from pugnn.tables.id_types import positions_of_values
 from pugnn.tables.ids import EMPTY, UNKNOWN, IdTable
+from pugnn.tables.labels import find_label, label_number
 from pugnn.tables.source import Source
 from pugnn.tables.wording import quoted
 
+#: Stands for a row whose label says that it is none of the list.
+_LEFT_OUT = -3
+
 
 def read_node_list(
-    source: Source, wanted: str | None, usual: str | None, table: IdTable, what: str
+    source: Source,
+    wanted: Mapping[str, str | None],
+    usual: str | None,
+    table: IdTable,
+    ids: NDArray[Any],
+    what: str,
 ) -> tuple[NDArray[np.int64], list[str]]:
     """Sorted positions of the nodes in a list, and notes.
 
     Args:
         source: the table of the list.
-        wanted: name of the column of ids in all tables, if the user gave one.
-        usual: name of that column in the node table.
-        table: the ids of the graph.
+        wanted: names of columns that the user gave: ``id`` and ``label``.
+        usual: name of the column of ids in the node table.
+        table: the ids of the graph as text.
+        ids: the ids of the graph.
         what: what the nodes are, such as ``positives``.
     """
     notes = []
     if source.header:
-        at = _column(source, wanted, usual)
+        at = _column(source, wanted["id"], usual)
     else:
         at = 0
         if len(source.names) > 1:
             raise missing_column(source.shown, source.names, "id", ID)
         notes.append(f"{source.shown}: has no header; its first line is taken as an id")
-    id_text = text_of(f"c_{at}", source.types[at], f"{source.shown}, column {source.names[at]!r}")
+    if source.bare:
+        _refuse_vector(source, what)
+    label = find_label(source, at, wanted["label"], what)
     trimmed = table.trimmed
-    query = f"SELECT {id_text} FROM {source.table}"
-    with source.reading(), closing(Batches(source.connection.sql(query))) as stream:
-        found = [table.find(ids) for (ids,), _ in stream]
+    selected = source.id_text(at) + ("" if label is None else f", {label_number(source, label)}")
+    with source.reading(), closing(Batches(source.connection.sql(f"SELECT {selected} FROM {source.table}"))) as stream:
+        found = [_of_batch(table.find(texts), labels) for (texts,), labels in stream]
     positions = np.concatenate([np.zeros(0, np.int32), *found])
-    if not len(positions):
+    taken = positions != _LEFT_OUT
+    if not taken.any():
         raise PugnnError(f"{source.shown} names no {what}; at least one is needed")
+    if label is not None:
+        chosen = f"{int(taken.sum()):,} of {counted(len(positions), 'row')}"
+        notes.append(f"{source.shown}: column {source.names[label]!r} says which rows are {what}: {chosen}")
     if table.trimmed > trimmed:
         notes.append(f"{source.shown}: white space around {counted(table.trimmed - trimmed, 'id')} left out")
     empty = np.flatnonzero(positions == EMPTY)
@@ -51,17 +69,23 @@ def read_node_list(
         raise PugnnError(f"{source.locate(int(empty[0]))}: the id is empty. Fill it in, or remove the row.")
     unknown = np.flatnonzero(positions == UNKNOWN)
     if len(unknown):
-        positions = positions.copy()
-        positions[unknown] = _without_apostrophe(source, at, unknown, table)
-        ids = counted(len(unknown), "id")
-        notes.append(f"{source.shown}: the ' before {ids} left out, which keeps spreadsheets from running a formula")
-    unique = np.unique(positions).astype(np.int64)
+        positions[unknown], protected = _otherwise_written(source, at, unknown, table, ids)
+        if protected:
+            quotes = counted(protected, "id")
+            notes.append(
+                f"{source.shown}: the ' before {quotes} left out, which keeps spreadsheets from running a formula"
+            )
+    unique = np.unique(positions[taken]).astype(np.int64)
     if len(unique) == len(table):
         raise PugnnError(f"{source.shown} names all {len(table):,} nodes; there is nothing left to find")
-    if len(unique) < len(positions):
-        again = counted(len(positions) - len(unique), "row")
+    if len(unique) < taken.sum():
+        again = counted(int(taken.sum()) - len(unique), "row")
         notes.append(f"{source.shown}: {again} left out, for ids that stand there more than once")
     return unique, notes
+
+
+def _of_batch(found: NDArray[np.int32], labels: list[NDArray[np.float64]]) -> NDArray[np.int32]:
+    return np.where(labels[0] == 1, found, _LEFT_OUT).astype(np.int32) if labels else found
 
 
 def _column(source: Source, wanted: str | None, usual: str | None) -> int:
@@ -79,19 +103,44 @@ def _column(source: Source, wanted: str | None, usual: str | None) -> int:
     return at
 
 
-def _without_apostrophe(source: Source, column: int, rows: NDArray[np.int64], table: IdTable) -> NDArray[np.int32]:
-    """Positions of ids that a run of ours has written with a ``'`` before them, because they begin like a formula."""
+def _refuse_vector(source: Source, what: str) -> None:
+    """Refuse numbers that may be one entry per node as well as ids."""
+    if source.types[0] in ("VARCHAR", "BOOLEAN"):
+        return
+    with source.reading():
+        ((repeats, entries),) = source.connection.execute(
+            f"SELECT count(*) > count(DISTINCT cell), coalesce(bool_and(cell IN (-1, 0, 1)), false) "
+            f"FROM (SELECT try_cast(c_0 AS DOUBLE) AS cell FROM {source.table})"
+        ).fetchall()
+    if repeats and entries:
+        raise PugnnError(
+            f"{source.shown}: these numbers may be a vector with one entry per node, or the ids 0 and 1 several times. "
+            f"Give the ids of the {what}, each once."
+        )
+
+
+def _otherwise_written(
+    source: Source, column: int, rows: NDArray[np.int64], table: IdTable, ids: NDArray[Any]
+) -> tuple[NDArray[np.int32], int]:
+    """Positions of ids that are not written as in the other tables, and how many of them had a ``'`` before them.
+
+    A run of ours writes one before ids that begin like a formula.
+    """
     source.connection.register("unknown_rows", {"row": rows})
     cells = source.connection.execute(
         f"SELECT cell::VARCHAR FROM (SELECT c_{column} AS cell, row_number() OVER () - 1 AS row FROM {source.table}) "
         f"JOIN unknown_rows USING (row) ORDER BY row"
     ).fetchall()
-    ids = [cell.strip() for (cell,) in cells]
-    positions = table.find(Texts.of([text[1:] if text.startswith("'") else text for text in ids]))
+    texts = [cell.strip() for (cell,) in cells]
+    positions = table.find(Texts.of([text[1:] if text.startswith("'") else text for text in texts]))
+    protected = int((positions >= 0).sum())
+    lacking = np.flatnonzero(positions < 0)
+    if len(lacking):
+        positions[lacking] = positions_of_values([texts[at] for at in lacking], ids)
     if (positions < 0).any():
         at = int(np.argmax(positions < 0))
-        raise _not_a_node(source, int(rows[at]), ids[at], table)
-    return positions
+        raise _not_a_node(source, int(rows[at]), texts[at], table)
+    return positions, protected
 
 
 def _not_a_node(source: Source, row: int, text: str, table: IdTable) -> PugnnError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,16 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted
-from pugnn.tables.arrow import Batches
+from pugnn.tables.arrow import Batches, Texts
 from pugnn.tables.attributes import Attributes
 from pugnn.tables.columns import ID, find_column, missing_column
-from pugnn.tables.id_types import IdColumn, text_of
+from pugnn.tables.id_types import IdColumn
 from pugnn.tables.ids import EMPTY, IdTable
+from pugnn.tables.numbers import Numbers, numbers_in_text, typed_numbers
 from pugnn.tables.source import Source
 from pugnn.tables.wording import quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+#: Rows that are compared at once.
+_ROWS_AT_ONCE = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +37,9 @@ class NodeTable:
         column: its column of ids.
         name: name of that column.
         names: names of the attributes.
+        stored: names of those that are in DuckDB's ``node_rows``, as ``a_0``, ``a_1``, ….
+        numbers: the others, which are numbers alone; one row per node.
+        rows: number of rows.
         count: number of nodes.
         row_of: the row of each node, where rows were merged; ``None`` where row *i* is node *i*.
         notes: what was repaired.
@@ -41,6 +49,9 @@ class NodeTable:
     column: IdColumn
     name: str
     names: tuple[str, ...]
+    stored: tuple[str, ...]
+    numbers: Numbers
+    rows: int
     count: int
     row_of: NDArray[np.int64] | None
     notes: tuple[str, ...]
@@ -53,7 +64,17 @@ class NodeTable:
         if self.row_of is not None:
             rows, position = "node_rows JOIN kept_rows ON first = node_rows.rowid", "position"
         return Attributes(
-            source.connection, rows, self.names, source.typed, num_nodes, source.shown, self._locate, position
+            source.connection,
+            rows,
+            self.names,
+            source.typed,
+            num_nodes,
+            source.shown,
+            self._locate,
+            rows=self.count,
+            position=position,
+            stored=self.stored,
+            numbers=self.numbers,
         )
 
     def _locate(self, position: int) -> str:
@@ -65,76 +86,102 @@ def no_attributes(connection: DuckDBPyConnection, num_nodes: int) -> Attributes:
     return Attributes(connection, "nodes", (), True, num_nodes, "nodes", str)
 
 
-def read_nodes(source: Source, wanted: str | None, table: IdTable) -> NodeTable:
-    """Read a node table: its ids into ``table``, its attributes into DuckDB's ``node_rows``.
+def read_nodes(source: Source, wanted: str | None, table: IdTable, as_text: Collection[str]) -> NodeTable:
+    """Read a node table: its ids into ``table``, its columns of numbers, and the others into DuckDB's ``node_rows``.
 
     Args:
         source: the table.
         wanted: the name of its column of ids, if the user gave one.
         table: empty; takes the ids.
+        as_text: names of columns that are to be kept as they are, even if they hold numbers.
     """
     at = find_column(source.shown, source.names, "id", wanted, ID, first=True)
     if at is None:
         raise missing_column(source.shown, source.names, "id", ID)
     others = [i for i in range(len(source.names)) if i != at]
-    rows, positions = _positions(source, at, others, table)
-    if not rows:
+    maybe_numbers = [i for i in others if source.names[i] not in as_text]
+    if not source.by_column and source.typed:  # such as JSON, which is parsed once
+        _store(source)
+    with ThreadPoolExecutor(1) as beside:
+        # Text is read by a thread of our own; for anything else DuckDB is asked, which does one thing at a time.
+        scan = beside.submit(numbers_in_text, source, maybe_numbers) if source.delimited else None
+        positions = _positions(source, at, table)
+        numbers = typed_numbers(source, maybe_numbers) if scan is None else scan.result()
+    if not len(positions):
         raise PugnnError(f"{source.shown} has no rows; a node table has one for each node")
+    if table.find(Texts.of([source.names[at]]))[0] >= 0:
+        source.look_for_headers()
     if table.empty:
         row = int(np.argmax(positions == EMPTY))
         raise PugnnError(f"{source.locate(row)}: the id is empty. Fill it in, or remove the row.")
+    stored = [i for i in others if source.names[i] not in numbers.places]
+    if stored:
+        columns = ", ".join(f"c_{i} AS a_{place}" for place, i in enumerate(stored))
+        with source.reading():
+            source.connection.execute(f"CREATE OR REPLACE TABLE node_rows AS SELECT {columns} FROM {source.table}")
     notes = []
     if table.trimmed:
         notes.append(f"{source.shown}: white space around {counted(table.trimmed, 'id')} left out")
     row_of = None
-    if len(table) < rows:
-        row_of = _merge(source, positions, len(others), table)
-        left_out = counted(rows - len(table), "row")
+    if len(table) < len(positions):
+        row_of = _merge(source, positions, len(stored), numbers, table)
+        left_out = counted(len(positions) - len(table), "row")
         notes.append(f"{source.shown}: {left_out} left out, with the same id and the same attributes as one before")
         source.connection.register("kept_rows", {"first": row_of, "position": np.arange(len(row_of))})
-    names = tuple(source.names[i] for i in others)
-    return NodeTable(source, source.id_column(at), source.names[at], names, len(table), row_of, tuple(notes))
+        numbers = numbers.of_rows(row_of)
+    return NodeTable(
+        source,
+        source.id_column(at),
+        source.names[at],
+        tuple(source.names[i] for i in others),
+        tuple(source.names[i] for i in stored),
+        numbers,
+        len(positions),
+        len(table),
+        row_of,
+        tuple(notes),
+    )
 
 
-def _positions(source: Source, at: int, others: list[int], table: IdTable) -> tuple[int, NDArray[np.int32]]:
-    """Put the attributes into DuckDB's ``node_rows``; returns the number of rows and the positions of their ids."""
-    connection, cursor = source.connection, source.connection.cursor()
-    id_text = text_of(f"c_{at}", source.types[at], f"{source.shown}, column {source.names[at]!r}")
-    attributes = [f"c_{i} AS a_{place}" for place, i in enumerate(others)]
-
-    def store(columns: list[str]) -> None:
-        connection.execute(f"CREATE OR REPLACE TABLE node_rows AS SELECT {', '.join(columns)} FROM {source.table}")
-
-    with ThreadPoolExecutor(1) as beside, source.reading():
-        if source.by_column:  # ids get their positions while attributes are stored
-            ids = f"SELECT {id_text} FROM {source.table}"
-            stored = beside.submit(store, attributes or ["NULL"])
-        else:
-            ids = "SELECT id FROM node_rows"
-            stored = beside.submit(store, [f"{id_text} AS id", *attributes])
-            stored.result()
-        ((rows,),) = cursor.execute(f"SELECT count(*) FROM ({ids})").fetchall()
-        table.reserve(rows)
-        with closing(Batches(cursor.sql(ids))) as stream:
-            positions = [table.add(texts) for (texts,), _ in stream]
-        stored.result()
-    return rows, np.concatenate([np.zeros(0, np.int32), *positions])
+def _store(source: Source) -> None:
+    with source.reading():
+        source.connection.execute(f"CREATE OR REPLACE TABLE read_once AS SELECT * FROM {source.table}")
+    source.table, source.by_column = "read_once", True
 
 
-def _merge(source: Source, positions: NDArray[np.int32], attributes: int, table: IdTable) -> NDArray[np.int64]:
+def _positions(source: Source, at: int, table: IdTable) -> NDArray[np.int32]:
+    """The positions of the ids in all rows, as ``table`` gives them."""
+    ids = f"SELECT {source.id_text(at)} FROM {source.table}"
+    with source.reading(), closing(Batches(source.connection.sql(ids))) as stream:
+        positions = [table.add(texts) for (texts,), _ in stream]
+    return np.concatenate([np.zeros(0, np.int32), *positions])
+
+
+def _merge(
+    source: Source, positions: NDArray[np.int32], stored: int, numbers: Numbers, table: IdTable
+) -> NDArray[np.int64]:
     """The first row of each node, once it is sure that its other rows say the same."""
     highest = np.maximum.accumulate(positions)
     is_first = np.concatenate([[True], positions[1:] > highest[:-1]])  # positions are given in order of appearance
     first = np.flatnonzero(is_first)
     again = np.flatnonzero(~is_first)
-    source.connection.register("repeats", {"again": again, "first": first[positions[again]]})
-    differs = " OR ".join(f"one.a_{i} IS DISTINCT FROM other.a_{i}" for i in range(attributes)) or "false"
-    conflicts = source.connection.execute(
-        f"SELECT again, first FROM repeats JOIN node_rows AS one ON one.rowid = again "
-        f"JOIN node_rows AS other ON other.rowid = first WHERE {differs} ORDER BY again LIMIT 1"
-    ).fetchall()
+    before = first[positions[again]]
+    conflicts = []
+    if stored:
+        source.connection.register("repeats", {"again": again, "first": before})
+        differs = " OR ".join(f"one.a_{i} IS DISTINCT FROM other.a_{i}" for i in range(stored))
+        conflicts = source.connection.execute(
+            f"SELECT again, first FROM repeats JOIN node_rows AS one ON one.rowid = again "
+            f"JOIN node_rows AS other ON other.rowid = first WHERE {differs} ORDER BY again LIMIT 1"
+        ).fetchall()
+    rows = numbers.matrix.tocsr()
+    for start in range(0, len(again) if numbers.names else 0, _ROWS_AT_ONCE):
+        at = slice(start, start + _ROWS_AT_ONCE)
+        one, other = rows[again[at]].toarray(), rows[before[at]].toarray()
+        wrong = ((one != other) & ~(np.isnan(one) & np.isnan(other))).any(axis=1)
+        conflicts += [(int(again[at][row]), int(before[at][row])) for row in np.flatnonzero(wrong)[:1]]
     if conflicts:
-        again_row, first_row = conflicts[0]
+        again_row, first_row = min(conflicts)
         position = int(positions[again_row])
         (node_id,) = table.texts(position, position + 1)
         raise PugnnError(

@@ -10,17 +10,20 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.tables.attributes import Cells
+from pugnn.tables.connecting import number_in_text
 from pugnn.tables.encoding import Encoding, Reading, count_missing
+from pugnn.tables.numbers import LARGEST
 from pugnn.tables.saved import Saved, damaged
 
-#: Features are kept in 32 bits.
-LARGEST = float(np.finfo(np.float32).max)
+#: The number in a text, or null.
+NUMBER_IN_TEXT = number_in_text("cell")
 
-#: The number in a text, or null. DuckDB takes 1_000 for 1000, but it is more often a code than a number.
-NUMBER_IN_TEXT = "CASE WHEN NOT contains(cell, '_') THEN try_cast(cell AS DOUBLE) END"
-
-#: The date in a text as days since 1970, or null. Long texts are none, and need not be trimmed to see that.
-DAYS_IN_TEXT = "CASE WHEN strlen(cell) < 64 THEN epoch_us(try_cast(trim(cell) AS TIMESTAMP)) / 86400e6 END"
+#: The date in a text as days since 1970, or null. Long texts are none, and need not be looked at to see that. The year
+#: comes first and has four digits: DuckDB would take 3-7-12 for a day of the year 3.
+DAYS_IN_TEXT = (
+    r"CASE WHEN strlen(cell) < 64 AND regexp_matches(cell, '^\s*\d{4}[-/]\d{1,2}[-/]\d{1,2}([T ]|$)') "
+    "THEN epoch_us(try_cast(trim(cell) AS TIMESTAMP)) / 86400e6 END"
+)
 
 #: So many texts are enough to tell a column of dates from one of numbers.
 SAMPLE = 1000
@@ -39,6 +42,7 @@ class NumberEncoding(Encoding):
     """
 
     kind = "number"
+    group = "standardised"
     stand_in = "the mean"
 
     mean: float
@@ -87,6 +91,11 @@ class NumberEncoding(Encoding):
 
 def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
     """One number per node, NaN where it is missing; a cell that is none is an error."""
+    if cells.numbers is not None:
+        values = cells.values()
+        if (dates or cells.name in cells.numbers.words) and not np.isnan(values).all():
+            raise _complaint(cells, int((~np.isnan(values)).argmax()), dates=dates)
+        return values
     if cells.is_text:
         number = DAYS_IN_TEXT if dates else NUMBER_IN_TEXT
         number = f"CASE WHEN {number} IS NOT NULL THEN {number} WHEN present THEN {_NOT_READ} END"
@@ -96,7 +105,7 @@ def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
         number = "cell::DOUBLE"
     else:
         number = f"CASE WHEN present THEN {_NOT_READ} END"
-    values: NDArray[np.float64] = cells.read(number, np.nan)
+    values = cells.read(number, np.nan)
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         raise _complaint(cells, int(beyond.argmax()), dates=dates)
@@ -104,7 +113,7 @@ def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
 
 
 def _mostly_dates(cells: Cells) -> bool:
-    if not cells.is_text:
+    if not cells.is_text or cells.numbers is not None:
         return False
     sample = cells.sql("cell", f"WHERE present ORDER BY position LIMIT {SAMPLE}")
     count = f"SELECT count({DAYS_IN_TEXT}), count({NUMBER_IN_TEXT}) FROM ({sample})"
@@ -115,6 +124,8 @@ def _mostly_dates(cells: Cells) -> bool:
 def _complaint(cells: Cells, position: int, *, dates: bool) -> PugnnError:
     if dates:
         return cells.complaint(position, "is not a date such as 2024-01-31")
+    if cells.numbers is not None:
+        return cells.complaint(position, "stands for true or false and is not a number")
     number = NUMBER_IN_TEXT if cells.is_text else "try_cast(cell AS DOUBLE)"
     ((value,),) = cells.query(number, f"WHERE position = {position}").fetchall()
     if value is None:

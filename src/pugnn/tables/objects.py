@@ -6,8 +6,9 @@ import datetime
 import decimal
 import sys
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,13 @@ class MemoryTable:
         content: what DuckDB is given.
         names: of its columns.
         originals: values of mixed or unusual types, by the number of their column and the text that stands for them.
+        bare: whether it was a plain list of values.
     """
 
     content: Any
     names: tuple[str, ...]
     originals: dict[int, dict[str, Any]] = field(default_factory=dict)
+    bare: bool = False
 
 
 def as_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
@@ -59,6 +62,8 @@ def as_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
             given = given.to_arrow()
         except ImportError:
             raise PugnnError(f"{role}: Polars data frames are read through pyarrow; install it") from None
+        except Exception as error:  # pyarrow does not know all of Polars' types
+            raise PugnnError(f"{role}: the data frame cannot be read: {error}. Cast the column first.") from None
         arrow = sys.modules["pyarrow"]
     if arrow is not None and isinstance(given, arrow.Table | arrow.RecordBatch):
         names = _unique(map(str, given.schema.names), role)
@@ -66,7 +71,7 @@ def as_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
         return MemoryTable(renamed, names)
     if isinstance(given, Mapping):
         return from_columns({str(name): values for name, values in given.items()}, role)
-    return from_columns(_columns(given, role, ids), role)
+    return replace(from_columns(_columns(given, role, ids), role), bare=len(ids) == 1)
 
 
 def networkx_tables(given: Any) -> tuple[MemoryTable, MemoryTable] | None:
@@ -123,7 +128,17 @@ def _from_pandas(frame: Any, role: str) -> MemoryTable:
 
 
 def _columns(given: Any, role: str, ids: Sequence[str]) -> dict[str, Any]:
-    if isinstance(given, np.ndarray) and given.ndim == 2:
+    if isinstance(given, np.ndarray) and given.ndim != 1 and role != "edges":
+        raise PugnnError(
+            f"{role} as an array must be a list of ids, of shape (number of ids,); this one has shape {given.shape}. "
+            "Attributes come in a data frame, or as a scipy matrix in `attributes`."
+        )
+    if isinstance(given, np.ndarray) and given.ndim != 1:
+        if given.ndim != 2 or given.shape[1] not in (2, 3):
+            raise PugnnError(
+                "edges as an array must have two columns, source and target, or a third one with weights; this one has "
+                f"shape {given.shape}"
+            )
         return dict(zip([*ids, "weight"], given.T, strict=False))
     if not isinstance(given, list | tuple | set | frozenset | np.ndarray | range):
         raise PugnnError(
@@ -145,6 +160,10 @@ def _array(values: Any, where: str, mixed: bool = False) -> tuple[NDArray[Any], 
     """A column that DuckDB can read, and the values that text stands for in it."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise PugnnError(f"{where} must be a list or an array, one entry per row; got {values!r}")
+    if isinstance(values, np.ndarray) and values.dtype.kind == "c":
+        raise PugnnError(f"{where} holds complex numbers; give their parts as columns of their own")
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist()  # None where it is masked
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
         return values.astype("datetime64[us]"), {}  # days and months are nothing to DuckDB
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb" and values.ndim == 1:
@@ -185,7 +204,12 @@ def _is_missing(value: Any) -> bool:
 
 def _unique(names: Any, role: str) -> tuple[str, ...]:
     listed = tuple(names)
-    twice = [name for name in listed if listed.count(name) > 1]
-    if twice:
-        raise PugnnError(f"{role} has several columns named {twice[0]!r}; rename or remove all but one")
+    refuse_repeated_names(listed, role)
     return listed
+
+
+def refuse_repeated_names(names: Sequence[str], table: str) -> None:
+    """Complain of two columns with the same name."""
+    name, times = Counter(names).most_common(1)[0] if names else ("", 0)
+    if times > 1:
+        raise PugnnError(f"{table} has several columns named {name!r}; rename or remove all but one")

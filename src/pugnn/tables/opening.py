@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, shown
 from pugnn.tables.columns import ID, SOURCE, TARGET, normal
 from pugnn.tables.connecting import connect
 from pugnn.tables.files import find_files
 from pugnn.tables.objects import as_table, networkx_tables
+from pugnn.tables.scratch import Scratch
 from pugnn.tables.source import Source
 from pugnn.tables.sources import file_source, memory_source
 
@@ -23,14 +23,14 @@ ROLES = {"edges": ("source", "target"), "nodes": ("id",), "positives": ("id",), 
 
 
 def open_tables(
-    given: Mapping[str, Any], wanted: Mapping[str, str | None], folder: Path
+    given: Mapping[str, Any], wanted: Mapping[str, str | None], scratch: Scratch
 ) -> tuple[DuckDBPyConnection, dict[str, Source]]:
     """Connect to DuckDB and open all tables that were given, by their roles.
 
     Args:
         given: what the user gave for each role, or ``None``.
         wanted: names of columns that the user gave, by option.
-        folder: where copies may be written.
+        scratch: takes copies where some are needed.
     """
     tables = {role: table for role, table in given.items() if table is not None}
     from_networkx = networkx_tables(given["edges"])
@@ -38,15 +38,16 @@ def open_tables(
         if given["nodes"] is not None:
             raise PugnnError("a NetworkX graph has its nodes' attributes with it; give no nodes besides")
         tables["edges"], tables["nodes"] = from_networkx
-    files = {role: find_files(table, folder) for role, table in tables.items() if isinstance(table, str | os.PathLike)}
-    connection = connect([file.path for found in files.values() for file in found], folder)
+    files = {role: find_files(table, scratch) for role, table in tables.items() if isinstance(table, str | os.PathLike)}
+    connection = connect([file.path for found in files.values() for file in found], scratch.folder)
     sources = {}
     for role, table in tables.items():
         cursor = connection.cursor()  # of its own, so that several tables can be read at once
         if role in files:
             usual = SOURCE + TARGET if role == "edges" else ID
             known = {*usual, *(normal(name) for name in wanted.values() if name is not None)}
-            sources[role] = file_source(os.fspath(table), files[role], cursor, folder, known)
+            name = shown(os.fspath(table), limit=1000)
+            sources[role] = file_source(name, files[role], cursor, scratch, known, edges=role == "edges")
         else:
             sources[role] = memory_source(role, as_table(table, role, ROLES[role]), cursor)
     return connection, sources

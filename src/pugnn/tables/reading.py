@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +15,12 @@ from pugnn.graph import Graph
 from pugnn.tables.edge_table import EdgeTable, begun, read_edges
 from pugnn.tables.id_types import common_family, ids_from_text
 from pugnn.tables.ids import IdTable
+from pugnn.tables.kinds import KINDS_OF_TEXT, expand_kinds
 from pugnn.tables.node_list import read_node_list
 from pugnn.tables.node_table import NodeTable, no_attributes, read_nodes
 from pugnn.tables.opening import open_tables
 from pugnn.tables.recipe import Recipe
+from pugnn.tables.scratch import Scratch
 from pugnn.tables.source import Source, Unreadable
 
 
@@ -53,6 +53,7 @@ def read_graph(
     target: str | None = None,
     id: str | None = None,
     weight: str | None = None,
+    label: str | None = None,
     kinds: Mapping[str, str] | None = None,
     recipe: Recipe | Mapping[str, Any] | None = None,
     on_phase: Callable[[str], None] | None = None,
@@ -76,6 +77,7 @@ def read_graph(
         target: likewise of targets.
         id: likewise of the ids of nodes, positives and truth.
         weight: likewise of weights.
+        label: likewise of the column of ``positives`` and ``truth`` that says, by 1 and 0, which rows count.
         kinds: kinds of attribute columns that are not to be guessed, such as ``{"zip": "category"}``.
         recipe: the recipe of a model, its ``recipe_``, to make the same features as in its training.
         on_phase: called with a few words at the beginning of each phase.
@@ -88,9 +90,9 @@ def read_graph(
     if isinstance(recipe, Mapping):
         recipe = Recipe.from_plain(recipe)
     given = {"edges": edges, "nodes": nodes, "positives": positives, "truth": truth}
-    wanted = {"source": source, "target": target, "id": id, "weight": weight}
-    with tempfile.TemporaryDirectory(prefix="pugnn-") as folder:
-        connection, sources = open_tables(given, wanted, Path(folder))
+    wanted = {"source": source, "target": target, "id": id, "weight": weight, "label": label}
+    with Scratch() as scratch:
+        connection, sources = open_tables(given, wanted, scratch)
         with connection:
             while True:
                 try:
@@ -115,7 +117,8 @@ def _read(
     with begun(sources["edges"], wanted) as reading, ThreadPoolExecutor(1) as beside:
         if "nodes" in sources:
             on_phase(f"reading {sources['nodes'].shown}")
-            nodes = read_nodes(sources["nodes"], wanted["id"], table)
+            as_text = _columns_of_text(sources["nodes"], kinds, recipe)
+            nodes = read_nodes(sources["nodes"], wanted["id"], table, as_text)
             notes += nodes.notes
         on_phase(f"reading {sources['edges'].shown}")
         listed_nodes = len(table)
@@ -134,7 +137,7 @@ def _read(
         if role in sources:
             on_phase(f"reading {sources[role].shown}")
             usual = None if nodes is None else nodes.name
-            listed[role], notes_on_list = read_node_list(sources[role], wanted["id"], usual, table, what)
+            listed[role], notes_on_list = read_node_list(sources[role], wanted, usual, table, ids, what)
             notes += notes_on_list
     if len(listed) == 2:
         known = np.union1d(listed["positives"], listed["truth"])
@@ -154,7 +157,7 @@ def _read(
     else:
         attributes = nodes.attributes(graph.num_nodes)
     if recipe is None:
-        recipe = Recipe.learn(attributes, kinds)
+        recipe = Recipe.learn(attributes, expand_kinds(kinds, attributes.names, attributes.origin))
     encoded = recipe.apply(attributes, graph)
     graph = replace(graph, features=encoded.features, feature_names=encoded.names, recipe=recipe.to_plain())
     return TableGraph(
@@ -164,6 +167,14 @@ def _read(
         recipe=recipe,
         notes=(*notes, *encoded.notes),
     )
+
+
+def _columns_of_text(source: Source, kinds: Mapping[str, str], recipe: Recipe | None) -> Collection[str]:
+    """Names of columns whose cells are needed as they are written, even if they are numbers."""
+    if recipe is not None:
+        return recipe.columns_of_text
+    chosen = expand_kinds(kinds, source.names, source.shown)
+    return {name for name, kind in chosen.items() if kind in KINDS_OF_TEXT}
 
 
 def _mask(positions: NDArray[np.int64] | None, nodes: int) -> NDArray[np.bool_] | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Self
 
 import numpy as np
@@ -16,10 +15,12 @@ from pugnn.tables.attributes import Attributes, Cells
 from pugnn.tables.blocks import compact
 from pugnn.tables.boolean import BooleanEncoding
 from pugnn.tables.category import CategoryEncoding
+from pugnn.tables.counts import Counts
 from pugnn.tables.encoding import Encoding
-from pugnn.tables.kinds import KINDS, Choice, kind_of
+from pugnn.tables.kinds import KINDS_OF_TEXT, Choice, kind_of, nearest
 from pugnn.tables.number import NumberEncoding
 from pugnn.tables.saved import Saved, damaged
+from pugnn.tables.statements import Statement
 from pugnn.tables.structural import Structure
 from pugnn.tables.text import TextEncoding
 from pugnn.tables.vector import VectorEncoding
@@ -30,7 +31,7 @@ _ENCODINGS: dict[str, type[Encoding]] = {
 }
 
 #: Changes whenever saved recipes mean something else than before.
-FORMAT = 1
+FORMAT = 2
 
 #: What stands for the column of features that come from none.
 NO_ROW, STRUCTURE = "no row", "structure"
@@ -55,23 +56,6 @@ class Encoded:
 
 
 @dataclass(frozen=True)
-class Statement:
-    """One line of the statement of a recipe.
-
-    Args:
-        column: name of the column; ``no row`` and ``structure`` for what does not come from one.
-        kind: how it is read, such as ``number``.
-        text: what is done, in words and figures.
-        features: how many features come of it.
-    """
-
-    column: str
-    kind: str
-    text: str
-    features: int
-
-
-@dataclass(frozen=True)
 class Recipe:
     """How each column of a node table becomes features; for tables without any, features of the structure.
 
@@ -81,12 +65,14 @@ class Recipe:
         rowless: number of nodes without a row in the node table when the recipe was learned; if there were any,
             the last feature says which nodes have none.
         structure: the features of the structure, where no column becomes any.
+        counts: the columns of counts, which come behind those of ``encodings``.
     """
 
     encodings: tuple[Encoding, ...]
     ignored: Mapping[str, str]
     rowless: int
     structure: Structure | None
+    counts: Counts | None = None
 
     @classmethod
     def learn(cls, attributes: Attributes, kinds: Mapping[str, str]) -> Self:
@@ -96,10 +82,13 @@ class Recipe:
             attributes: the node table's columns.
             kinds: kinds of columns that are not to be guessed, by name; see :data:`pugnn.tables.kinds.KINDS`.
         """
-        _check_kinds(attributes, kinds)
         encodings: list[Encoding] = []
         ignored: dict[str, str] = {}
+        counts = Counts.learn(attributes, kinds)
+        counted_ones = set(counts.columns) if counts else set()
         for name in attributes.names:
+            if name in counted_ones:
+                continue
             cells = attributes.cells(name, learning=True)
             choice = _given_kind(cells, kinds[name]) if name in kinds else kind_of(cells)
             if choice.kind == "ignore":
@@ -110,9 +99,11 @@ class Recipe:
                 encodings.append(encoding)
             else:
                 ignored[name] = encoding.nothing
-        if not encodings:
+        if not encodings and counts is None:
             return cls((), ignored, 0, Structure())
-        return cls(tuple(encodings), ignored, int((~attributes.has_row).sum()), None)
+        # Without a node table no node has a row, and none could have had one.
+        rowless = attributes.num_nodes - attributes.rows if attributes.rows else 0
+        return cls(tuple(encodings), ignored, rowless, None, counts)
 
     def apply(self, attributes: Attributes, graph: Graph) -> Encoded:
         """Make the features of a graph's nodes from its node table, which need not be the one learned from."""
@@ -120,11 +111,14 @@ class Recipe:
         if self.structure is not None:
             return Encoded(self.structure.encode(graph), self.feature_names, tuple(notes))
         blocks: list[Features] = []
+        given = set(attributes.names)
         for encoding in self.encodings:
             encoded, remarks = encoding.encode(attributes.cells(encoding.column))
             blocks += encoded
-            if encoding.column in attributes.names:
+            if encoding.column in given:
                 notes += [f"{attributes.origin}: column {encoding.column!r}: {remark}" for remark in remarks]
+        if self.counts is not None:
+            blocks.append(self.counts.encode(attributes))
         if self.rowless:
             blocks.append((~attributes.has_row[:, None]).astype(np.float32))
         return Encoded(compact(blocks), self.feature_names, tuple(notes))
@@ -135,22 +129,34 @@ class Recipe:
         if self.structure is not None:
             return tuple(self.structure.feature_names)
         names = [name for encoding in self.encodings for name in encoding.feature_names]
+        names += self.counts.columns if self.counts else ()
         return _unique([*names, NO_ROW] if self.rowless else names)
 
     def describe(self) -> list[Statement]:
         """What becomes of each column, in words and figures."""
-        lines = [Statement(e.column, e.kind, e.describe(), len(e.feature_names)) for e in self.encodings]
+        lines = [Statement(e.column, e.kind, e.describe(), len(e.feature_names), e.group) for e in self.encodings]
+        if self.counts is not None:
+            how = self.counts.describe()
+            lines += [
+                Statement(name, "counts", "used as it is, beside other counts", 1, how) for name in self.counts.columns
+            ]
         if self.rowless:
             lines.append(
                 Statement(NO_ROW, "boolean", f"1 for nodes without a row, of which there are {self.rowless:,}", 1)
             )
         if self.structure is not None:
-            lines.append(Statement(STRUCTURE, "number", self.structure.describe(), len(self.feature_names)))
-        return lines + [Statement(name, "ignore", f"not used: {why}", 0) for name, why in self.ignored.items()]
+            lines.append(Statement(STRUCTURE, STRUCTURE, self.structure.describe(), len(self.feature_names)))
+        unused = [(name, f"not used: {reason}") for name, reason in self.ignored.items()]
+        return lines + [Statement(name, "ignore", why, 0, why) for name, why in unused]
+
+    @property
+    def columns_of_text(self) -> set[str]:
+        """Names of columns whose cells are needed as they are written."""
+        return {encoding.column for encoding in self.encodings if encoding.kind in KINDS_OF_TEXT}
 
     def _notes_on_columns(self, attributes: Attributes) -> list[str]:
-        origin, given = attributes.origin, attributes.names
-        wanted = [encoding.column for encoding in self.encodings]
+        origin, given = attributes.origin, dict.fromkeys(attributes.names)
+        wanted = dict.fromkeys([*(e.column for e in self.encodings), *(self.counts.columns if self.counts else ())])
         absent = [name for name in wanted if name not in given]
         extra = [name for name in given if name not in wanted and name not in self.ignored]
         if wanted and len(absent) == len(wanted):
@@ -159,12 +165,16 @@ class Recipe:
                 f"it has {shorten(given) if given else 'no columns beside the ids'}. Rename or add them, or give the "
                 "right node table."
             )
-        unused = [name for name in self.ignored if name in given and self.ignored[name] != CHOSEN]
-        notes = [f"{origin}: column {name!r} is not used: {self.ignored[name]}" for name in unused]
-        for name in absent:
-            near = _nearest(name, extra)
+        unused: dict[str, list[str]] = {}
+        for name, reason in self.ignored.items():
+            if name in given and reason != CHOSEN:
+                unused.setdefault(reason, []).append(name)
+        notes = [f"{origin}: {_columns(names)} not used: {reason}" for reason, names in unused.items()]
+        if absent:
+            near = None if len(absent) > 1 else nearest(absent[0], extra)
             hint = "" if near is None else f". If {near!r} is the same, rename it"
-            notes.append(f"{origin}: column {name!r} is not there; it counts as missing for all nodes{hint}")
+            them = "it counts" if len(absent) == 1 else "they count"
+            notes.append(f"{origin}: {_columns(absent)} not there; {them} as missing for all nodes{hint}")
         if extra:
             notes.append(f"{origin}: not used, since the model was trained without: {shorten(extra)}")
         if self.structure is not None and self.ignored:
@@ -181,13 +191,14 @@ class Recipe:
             "ignored": [{"name": name, "reason": reason} for name, reason in self.ignored.items()],
             "rowless": self.rowless,
             "structure": None if self.structure is None else self.structure.to_plain(),
+            "counts": None if self.counts is None else self.counts.to_plain(),
         }
 
     @classmethod
     def from_plain(cls, plain: object) -> Self:
         """The recipe that :meth:`to_plain` gave; anything else is an error."""
         saved = Saved(plain, "the recipe")
-        if saved.whole("format") != FORMAT:
+        if saved.whole("format") not in (1, FORMAT):  # the first had no counts
             raise PugnnError(
                 f"the recipe of the features has format {saved.whole('format')}, this version reads {FORMAT}. "
                 "Use the version that the model was trained with, or train it again."
@@ -199,41 +210,21 @@ class Recipe:
                 raise damaged(f"column {name!r} has the unknown kind {kind!r}")
             encodings.append(_ENCODINGS[kind].from_saved(name, part.whole("missing"), part))
         ignored = {part.text("name"): part.text("reason") for part in saved.parts("ignored")}
-        structure = saved.part("structure")
-        if (structure is None) != bool(encodings):
+        structure, of_counts = saved.part("structure"), saved.part("counts")
+        counts = None if of_counts is None else Counts.from_saved(of_counts)
+        if (structure is None) != bool(encodings or counts):
             raise damaged("there are neither columns nor structure, or both")
-        if len({encoding.column for encoding in encodings}.union(ignored)) < len(encodings) + len(ignored):
+        names = [*(encoding.column for encoding in encodings), *ignored, *(counts.columns if counts else ())]
+        if len(set(names)) < len(names):
             raise damaged("two columns have the same name")
         learned = None if structure is None else Structure.from_saved(structure)
-        return cls(tuple(encodings), ignored, saved.whole("rowless"), learned)
+        return cls(tuple(encodings), ignored, saved.whole("rowless"), learned, counts)
 
 
 def _given_kind(cells: Cells, kind: str) -> Choice:
     if kind == "ignore":
         return Choice("ignore", CHOSEN)
     return Choice("ignore", "it is empty") if cells.missing().all() else Choice(kind)
-
-
-def _check_kinds(attributes: Attributes, kinds: Mapping[str, str]) -> None:
-    for name, kind in kinds.items():
-        if name not in attributes.names:
-            raise PugnnError(f"{attributes.origin} has no column {name!r}{_instead(name, attributes.names)}")
-        if kind not in KINDS:
-            raise PugnnError(f"column {name!r}: there is no kind {kind!r}{_instead(kind, KINDS)}")
-
-
-def _instead(word: str, words: tuple[str, ...]) -> str:
-    near = _nearest(word, words)
-    if near is not None:
-        return f"; did you mean {near!r}?"
-    return f"; there are {shorten(words, 10)}" if words else "; there are none beside the ids"
-
-
-def _nearest(word: str, words: Iterable[str]) -> str | None:
-    """The word that is most like another one, in whatever case, if any is."""
-    lower = {candidate.lower(): candidate for candidate in words}
-    found = get_close_matches(word.lower(), lower, n=1)
-    return lower[found[0]] if found else None
 
 
 def _unique(names: list[str]) -> tuple[str, ...]:
@@ -246,3 +237,8 @@ def _unique(names: list[str]) -> tuple[str, ...]:
             candidate = f"{name} ({number})"
         found[candidate] = None
     return tuple(found)
+
+
+def _columns(names: Sequence[str]) -> str:
+    """``column 'a' is``, ``1,204 columns are ('a', 'b', 'c' and 1,201 more)``."""
+    return f"column {names[0]!r} is" if len(names) == 1 else f"{len(names):,} columns ({shorten(names, 3)}) are"

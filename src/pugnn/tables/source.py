@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pugnn.errors import PugnnError
 from pugnn.tables.arrow import StreamError
-from pugnn.tables.id_types import IdColumn
+from pugnn.tables.id_types import EXACT_BELOW, IdColumn, text_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+    from pugnn.tables.delimited import DelimitedFile
 
 
 class Unreadable(Exception):
@@ -38,7 +40,11 @@ class Source:
         header: whether the names come from the table itself.
         locate: where a row is, counted from 0, such as ``edges.csv, row 17``.
         repair: puts another ``table`` in place after DuckDB has refused this one, or raises an error that says why not.
+        look_for_headers: has rows that repeat the header left out, where there are any and it has not been done; called
+            once there is a sign of them.
         by_column: whether one column can be read without the others.
+        bare: whether it is a plain list of values in memory and not a table.
+        delimited: the files of delimited text, where it comes from these.
         notes: what a reader of the results should know.
         originals: values in memory that are neither text nor of a type that DuckDB knows, by column and text.
     """
@@ -51,14 +57,31 @@ class Source:
     typed: bool
     locate: Callable[[int], str]
     repair: Callable[[Source, str], None]
+    look_for_headers: Callable[[], None] = lambda: None
     header: bool = True
     by_column: bool = False
+    bare: bool = False
+    delimited: Sequence[DelimitedFile] = ()
     notes: list[str] = field(default_factory=list)
     originals: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     def id_column(self, at: int) -> IdColumn:
         """The column at this place as one of ids."""
         return IdColumn(self.shown, self.types[at], self.typed, self.originals.get(at, {}))
+
+    def id_text(self, at: int) -> str:
+        """SQL for the ids in the column at this place, as text."""
+        kind, where = self.types[at], f"{self.shown}, column {self.names[at]!r}"
+        if kind in EXACT_BELOW:
+            with self.reading():
+                query = f"SELECT max(abs(c_{at})) FILTER (NOT isnan(c_{at})) FROM {self.table}"
+                ((largest,),) = self.connection.execute(query).fetchall()
+            if largest is not None and largest >= EXACT_BELOW[kind]:
+                raise PugnnError(
+                    f"{where}: id {largest:.0f} is too large to be exact as a floating-point number. Store the ids as "
+                    "whole numbers alone, or as text."
+                )
+        return text_of(f"c_{at}", kind, where)
 
     @contextmanager
     def reading(self) -> Iterator[None]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError, counted, shorten
 from pugnn.tables.connecting import literal
 from pugnn.tables.delimited import DelimitedFile, open_delimited
 from pugnn.tables.files import File
-from pugnn.tables.objects import MemoryTable
-from pugnn.tables.source import Source, aliased, described, reason_of, refuse
+from pugnn.tables.objects import MemoryTable, refuse_repeated_names
+from pugnn.tables.scratch import Scratch
+from pugnn.tables.source import Source, Unreadable, aliased, described, reason_of, refuse
 from pugnn.tables.typed_files import json_source, parquet_source
 
 if TYPE_CHECKING:
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 
 def file_source(
-    shown: str, files: list[File], connection: DuckDBPyConnection, folder: Path, known: Collection[str]
+    shown: str,
+    files: list[File],
+    connection: DuckDBPyConnection,
+    scratch: Scratch,
+    known: Collection[str],
+    *,
+    edges: bool,
 ) -> Source:
     """The table in one or several files of the same format.
 
@@ -28,15 +34,17 @@ def file_source(
         shown: what the user gave.
         files: the files.
         connection: DuckDB's connection.
-        folder: where copies may be written.
+        scratch: takes copies where some are needed.
         known: names of columns that make the first row of a CSV file a header.
+        edges: whether it is a table of edges.
     """
     formats = [_format(file, connection) for file in files]
     for file, kind in zip(files, formats, strict=True):
         if kind != formats[0]:
             raise PugnnError(f"{shown}: {files[0].shown} and {file.shown} are of different formats; make them one")
     if formats[0] == "csv":
-        return _delimited(shown, [open_delimited(file, connection, folder, known) for file in files], folder)
+        opened = [open_delimited(file, connection, scratch, known, edges=edges) for file in files]
+        return _delimited(shown, opened, scratch)
     if formats[0] == "parquet":
         return parquet_source(shown, files, connection)
     return json_source(shown, files, connection)
@@ -61,6 +69,8 @@ def memory_source(shown: str, table: MemoryTable, connection: DuckDBPyConnection
         typed=True,
         locate=lambda row: f"{shown}, row {row + 1}",
         repair=refuse,
+        by_column=True,
+        bare=table.bare,
         originals=table.originals,
     )
 
@@ -69,25 +79,29 @@ def _format(file: File, connection: DuckDBPyConnection) -> str:
     if file.parquet:
         return "parquet"
     text = file.head(connection).decode("utf-8-sig", errors="ignore").lstrip()
-    is_json = text.startswith("{") or (text[:1] == "[" and text[1:].lstrip()[:1] in ("{", "]"))
+    is_json = text.startswith("{") or (text[:1] == "[" and text[1:].lstrip()[:1] == "{")
     return f"json, {file.packed}" if is_json else "csv"
 
 
-def _delimited(shown: str, files: list[DelimitedFile], folder: Path) -> Source:
+def _delimited(shown: str, files: list[DelimitedFile], scratch: Scratch) -> Source:
     if len({file.dialect for file in files}) > 1:
-        files = [file if file.tidy else file.tidied(folder) for file in files]
+        files = [file if file.tidy else file.tidied(scratch) for file in files]
     for file in files[1:]:
         if file.names != files[0].names:
             raise PugnnError(
                 f"{file.file.shown} has the columns {shorten(file.names, 20)} where {files[0].file.shown} has "
                 f"{shorten(files[0].names, 20)}"
             )
-    twice = [name for name in files[0].names if files[0].names.count(name) > 1]
-    if twice:
-        raise PugnnError(f"{shown} has several columns named {twice[0]!r}; rename or remove all but one")
+    refuse_repeated_names(files[0].names, shown)
+
+    def look_for_headers() -> None:
+        """Have a tidy copy made, without them, where rows repeat the header."""
+        if any(file.repeats_header(cells) for file in files if not file.tidy for _, cells in file.rows()):
+            raise Unreadable(source, "its header is repeated")
 
     def locate(row: int) -> str:
-        counts = [sum(1 for _ in file.rows()) for file in files[:-1]]
+        look_for_headers()  # with one among the rows, it is not the row that it seems to be
+        counts = [sum(not file.repeats_header(cells) for _, cells in file.rows()) for file in files[:-1]]
         ends = [0, *accumulate(counts)]
         at = max(i for i, end in enumerate(ends) if end <= row)
         return f"{files[at].file.shown}, row {files[at].line_of(row - ends[at])}"
@@ -95,11 +109,11 @@ def _delimited(shown: str, files: list[DelimitedFile], folder: Path) -> Source:
     def repair(source: Source, reason: str) -> None:
         if all(file.tidy for file in files):
             raise PugnnError(f"cannot read {shown}: {reason}")
-        files[:] = [file.tidied(folder) for file in files]
+        files[:] = [file.tidied(scratch) for file in files]
         source.table = _delimited_table(files)
-        source.notes[:] = _encoding_notes(files)
+        source.notes[:] = _notes(files)
 
-    return Source(
+    source = Source(
         shown,
         files[0].connection,
         _delimited_table(files),
@@ -108,9 +122,12 @@ def _delimited(shown: str, files: list[DelimitedFile], folder: Path) -> Source:
         typed=False,
         locate=locate,
         repair=repair,
+        look_for_headers=look_for_headers,
         header=files[0].header,
-        notes=_encoding_notes(files),
+        delimited=files,
+        notes=_notes(files),
     )
+    return source
 
 
 def _delimited_table(files: list[DelimitedFile]) -> str:
@@ -122,9 +139,21 @@ def _delimited_table(files: list[DelimitedFile]) -> str:
     return f"(SELECT * FROM {table} WHERE trim(c_0, ' \t\r\n') <> '') AS lines"
 
 
-def _encoding_notes(files: list[DelimitedFile]) -> list[str]:
+def _notes(files: list[DelimitedFile]) -> list[str]:
     said = {
         "utf-16": "is written in UTF-16 and is read as such",
         "cp1252": "is not UTF-8; it is read as Windows-1252 (Latin-1). Look whether letters such as ü are right",
     }
-    return [f"{file.file.shown}: {said[file.encoding]}" for file in files if file.encoding in said]
+    notes = [f"{file.file.shown}: {said[file.encoding]}" for file in files if file.encoding in said]
+    for file in files:
+        shown = file.file.shown
+        if file.comments:
+            notes.append(f"{shown}: {counted(file.comments, 'line')} of comment left out")
+        if file.repeats:
+            notes.append(f"{shown}: the header line is repeated in {counted(file.repeats, 'row')}; left out")
+        if file.doubtful is not None:
+            notes.append(
+                f"{shown}: its first line is taken as the header, though {file.doubtful!r} is also a cell below it. "
+                "If it is data, put a header line above it"
+            )
+    return notes

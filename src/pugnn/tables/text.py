@@ -44,6 +44,7 @@ class TextEncoding(Encoding):
     """
 
     kind = "text"
+    group = "tf-idf of words in hash buckets"
     stand_in = "no words"
     nothing = "no text has a word"
 

@@ -34,6 +34,7 @@ class VectorEncoding(Encoding):
     """
 
     kind = "vector"
+    group = "used as they are"
     stand_in = "zeros"
 
     length: int

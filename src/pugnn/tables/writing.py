@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from pugnn.errors import PugnnError
 from pugnn.files import replacing
 from pugnn.tables.connecting import connect, literal
 from pugnn.tables.objects import column_of
+from pugnn.tables.scratch import Scratch
 
 
 def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
@@ -27,9 +27,9 @@ def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
 
     arrays = {f"c_{at}": column_of(values) for at, values in enumerate(columns.values())}
     names = ", ".join(f'c_{at} AS "{name.replace(chr(34), 2 * chr(34))}"' for at, name in enumerate(columns))
-    with replacing(path) as temporary, tempfile.TemporaryDirectory(prefix="pugnn-") as folder:
-        target = temporary.resolve()
-        with connect([target], Path(folder)) as connection:
+    with replacing(path) as temporary, Scratch() as scratch:
+        target = scratch.plain_name(temporary)
+        with connect([target]) as connection:
             try:
                 connection.register("content", arrays)
                 connection.execute(

@@ -1,0 +1,148 @@
+"""The columns of numbers of a node table, read together and kept without their zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pugnn.tables.attributes import is_number_type
+from pugnn.tables.number_scan import IRREGULAR, MAYBE, WORDS, Irregular, scan_numbers
+from pugnn.tables.source import Source, Unreadable
+
+#: Columns of a typed table that are read at once.
+_COLUMNS_AT_ONCE = 256
+
+#: Features are kept in 32 bits.
+LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What there is to know of a column of numbers.
+
+    Args:
+        present: number of rows with a number.
+        missing: number of rows without.
+        nonzero: number of rows with another number than zero.
+        lowest: the least number, and
+        highest: the greatest one; both NaN if there is none.
+        truths: whether all of them are 0 or 1.
+    """
+
+    present: int
+    missing: int
+    nonzero: int
+    lowest: float
+    highest: float
+    truths: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Columns that hold finite numbers and missing values, nothing else.
+
+    Args:
+        names: of the columns, unique.
+        matrix: shape ``(rows, columns)``, float64 in CSC form; a missing number is NaN, and zeros are not stored.
+        words: names of the columns in which 1 and 0 are written as ``true`` and ``false``, or the like.
+        given_sparse: whether the user gave them without their zeros.
+    """
+
+    names: tuple[str, ...]
+    matrix: sp.csc_array
+    words: frozenset[str] = frozenset()
+    given_sparse: bool = False
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each column by its name."""
+        return {name: at for at, name in enumerate(self.names)}
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """The numbers of a column, shape ``(rows,)``."""
+        stored, rows = self._stored(name), self._rows(name)
+        numbers = np.zeros(self.matrix.shape[0])
+        numbers[rows] = stored
+        return numbers
+
+    def summary(self, name: str) -> Summary:
+        """What there is to know of a column."""
+        stored, rows = self._stored(name), self.matrix.shape[0]
+        numbers = stored[~np.isnan(stored)]
+        missing = len(stored) - len(numbers)
+        edge = [] if rows == len(stored) else [0.0]  # zeros are not stored
+        return Summary(
+            present=rows - missing,
+            missing=missing,
+            nonzero=len(numbers),
+            lowest=min([*edge, *([numbers.min()] if len(numbers) else [])], default=np.nan),
+            highest=max([*edge, *([numbers.max()] if len(numbers) else [])], default=np.nan),
+            truths=bool((numbers == 1).all()),
+        )
+
+    def of_rows(self, rows: NDArray[np.int64]) -> Numbers:
+        """The numbers of some rows."""
+        return replace(self, matrix=self.matrix[rows]) if self.names else self
+
+    def _stored(self, name: str) -> NDArray[np.float64]:
+        at = self.places[name]
+        stored: NDArray[np.float64] = self.matrix.data[self.matrix.indptr[at] : self.matrix.indptr[at + 1]]
+        return stored
+
+    def _rows(self, name: str) -> NDArray[np.int32]:
+        at = self.places[name]
+        rows: NDArray[np.int32] = self.matrix.indices[self.matrix.indptr[at] : self.matrix.indptr[at + 1]]
+        return rows
+
+
+def numbers_in_text(source: Source, places: Sequence[int]) -> Numbers:
+    """Those of the columns at these places of a table in delimited text that hold numbers alone."""
+    known = np.zeros(len(source.names), dtype=np.uint8)
+    known[list(places)] = MAYBE
+    blocks = []
+    for file in source.delimited:
+        try:
+            blocks += scan_numbers(file.chunks(), file.dialect.delimiter, known, header=file.dialect.header)
+        except Irregular:
+            raise Unreadable(source, IRREGULAR) from None
+    kept = np.flatnonzero(known)
+    names = tuple(source.names[at] for at in kept)
+    if not len(kept):
+        return Numbers((), sp.csc_array((0, 0)))
+    shape = sum(block.shape[0] for block in blocks), len(known)
+    indptr = np.concatenate([[0], *(np.diff(block.indptr) for block in blocks)]).cumsum()
+    data = np.concatenate([block.data for block in blocks])
+    indices = np.concatenate([block.indices for block in blocks])
+    del blocks
+    matrix = sp.csr_array((data, indices, indptr), shape=shape).tocsc()
+    words = frozenset(source.names[at] for at in np.flatnonzero(known & WORDS))
+    return Numbers(names, matrix[:, kept], words)
+
+
+def typed_numbers(source: Source, places: Sequence[int]) -> Numbers:
+    """Those of the columns at these places of a table with types that hold numbers alone."""
+    numeric = [at for at in places if source.types[at] == "BOOLEAN" or is_number_type(source.types[at])]
+    names, indices, data, rows = [], [], [], 0
+    for first in range(0, len(numeric), _COLUMNS_AT_ONCE):
+        block = numeric[first : first + _COLUMNS_AT_ONCE]
+        with source.reading():
+            query = f"SELECT {', '.join(f'c_{at}::DOUBLE AS c_{at}' for at in block)} FROM {source.table}"
+            columns = source.connection.execute(query).fetchnumpy()
+        for at in block:
+            numbers = np.ma.filled(columns[f"c_{at}"], np.nan)
+            rows = len(numbers)
+            if (np.abs(numbers) > LARGEST).any():  # NaN is not
+                continue
+            names.append(source.names[at])
+            indices.append(np.flatnonzero(numbers).astype(np.int32))
+            data.append(numbers[indices[-1]])
+    if not names:
+        return Numbers((), sp.csc_array((rows, 0)))
+    indptr = np.cumsum([0, *map(len, indices)])
+    matrix = sp.csc_array((np.concatenate(data), np.concatenate(indices), indptr), shape=(rows, len(names)))
+    return Numbers(tuple(names), matrix)
