@@ -74,7 +74,7 @@ def test_kinds_of_types(type_name, values, kind):
 
 
 def test_the_same_value_in_all_rows_is_left_out_even_if_nodes_lack_a_row():
-    assert kind_of(cells_of(["same", "same"], num_nodes=3)) == Choice("ignore", "it has the same value in all rows")
+    assert kind_of(cells_of(["same", "same"], num_nodes=3)) == Choice("ignore", "the same value in all rows")
 
 
 def test_reason_for_identifiers_shows_one_and_the_remedy():

@@ -47,7 +47,7 @@ def test_statement_of_the_recipe(recipe):
     assert lines[0].text == (
         "standardised: mean 38.14, standard deviation 10.67; missing in 1 node → the mean and an indicator"
     )
-    assert lines[-1].text == "not used: it has the same value in all rows"
+    assert lines[-1].text == "not used: the same value in all rows"
 
 
 def test_features_have_names_and_notes_tell_what_is_left_out(recipe, table):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +78,15 @@ class Attributes:
             return Cells(self, name, "NULL::VARCHAR", "VARCHAR", learning)
         column = self._columns[name]
         return Cells(self, name, column, self._types[column], learning)
+
+    def beside(self, sparse: Numbers) -> Attributes:
+        """These columns, and attributes that were given without their zeros."""
+        both = set(self.names) & set(sparse.names)
+        if both:
+            raise PugnnError(
+                f"the attribute {min(both)!r} is also a column of {self.origin}; rename or remove one of them"
+            )
+        return replace(self, names=(*self.names, *sparse.names), sparse=sparse.with_rows(self.num_nodes))
 
     @cached_property
     def has_row(self) -> NDArray[np.bool_]:

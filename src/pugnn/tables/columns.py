@@ -11,6 +11,8 @@ SOURCE = ("source", "src", "from", "u", "source_id", "from_id")
 TARGET = ("target", "dst", "to", "v", "target_id", "to_id")
 WEIGHT = ("weight", "weights")
 ID = ("id", "node_id", "node")
+ATTRIBUTE = ("attribute", "feature", "word", "term", "token", "tag", "key", "variable")
+VALUE = ("value", "count", "weight", "n", "tf", "tfidf")
 
 
 #: Names of columns that say which rows of a list are positive, and how other such names begin and end.

@@ -8,7 +8,7 @@ import io
 import re
 import sys
 from collections.abc import Collection, Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -139,7 +139,6 @@ class DelimitedFile:
             encoding=encoding,
             skipped=0,
             tidy=True,
-            comments=self.comments,
             repeats=repeats,
         )
 
@@ -163,7 +162,9 @@ class DelimitedFile:
             text.flush()
         except OSError as error:
             raise no_room(error) from None
-        text.detach()  # the copy stays open until all is read
+        finally:
+            with suppress(OSError):
+                text.detach()  # the copy stays open until all is read
         return path, repeats
 
 

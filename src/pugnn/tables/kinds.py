@@ -23,7 +23,7 @@ KINDS = ("number", "category", "boolean", "text", "vector", "counts", "ignore")
 KINDS_OF_TEXT = ("category", "text", "vector")
 
 #: Why columns are ignored of which there may be many.
-CONSTANT, ROW_NUMBERS = "it has the same value in all rows", "it holds the row numbers that pandas writes"
+EMPTY, CONSTANT, ROW_NUMBERS = "empty in all rows", "the same value in all rows", "row numbers written by pandas"
 
 #: Names of columns that hold row numbers, written by pandas; empty ones are called so where a table is opened.
 _ROW_NUMBERS = re.compile(r"Unnamed: \d+|__index_level_\d+__")
@@ -74,7 +74,7 @@ def kind_of(cells: Cells) -> Choice:
     if cells.numbers is not None:
         return _kind_of_numbers(cells.numbers.summary(cells.name))
     if cells.type == '"NULL"':
-        return Choice("ignore", "it is empty")
+        return Choice("ignore", EMPTY)
     if cells.is_text:
         untyped = not cells.attributes.typed or cells.type == "JSON"
         return _kind_of_texts(cells, untyped=untyped)
@@ -89,7 +89,7 @@ def kind_of(cells: Cells) -> Choice:
 
 def _kind_of_numbers(summary: Summary) -> Choice:
     if not summary.present:
-        return Choice("ignore", "it is empty")
+        return Choice("ignore", EMPTY)
     if summary.lowest == summary.highest and not summary.missing:
         return Choice("ignore", CONSTANT)
     return Choice("boolean" if summary.truths else "number")
@@ -106,7 +106,7 @@ def _kind_of_values(cells: Cells) -> Choice:
 def _kind_of_lists(cells: Cells) -> Choice:
     items = replace(cells, type=cells.type[: cells.type.rindex("[")])
     if not cells.query("count(cell)").fetchone()[0]:
-        return Choice("ignore", "it is empty")
+        return Choice("ignore", EMPTY)
     if items.is_number or items.type == "BOOLEAN":
         return Choice("vector")
     if items.is_text:
@@ -161,7 +161,7 @@ def _few_values(cells: Cells) -> tuple[int, Choice | None]:
     """How many cells are present, and what to do with a column that holds one value or none."""
     present, same = cells.query("count(*), min(cell) = max(cell)", "WHERE present").fetchone()
     if not present:
-        return 0, Choice("ignore", "it is empty")
+        return 0, Choice("ignore", EMPTY)
     if not same:
         return present, None
     if present == cells.attributes.has_row.sum():
@@ -184,16 +184,20 @@ def expand_kinds(kinds: Mapping[str, str], names: Sequence[str], origin: str) ->
         names: of the columns.
         origin: the table's name in messages.
     """
-    patterns: dict[str, str] = {}
     for given, kind in kinds.items():
         if kind not in KINDS:
             raise PugnnError(f"column {given!r}: there is no kind {kind!r}{instead(kind, KINDS)}")
-        if given not in names:
-            matching = fnmatch.filter(names, given) if any(sign in given for sign in "*?[") else []
-            if not matching:
-                raise PugnnError(f"{origin} has no column {given!r}{instead(given, names)}")
-            patterns |= dict.fromkeys(matching, kind)
-    return patterns | {name: kind for name, kind in kinds.items() if name in names}
+        if not chosen_kinds({given: kind}, names):
+            raise PugnnError(f"{origin} has no column {given!r}{instead(given, names)}")
+    return chosen_kinds(kinds, names)
+
+
+def chosen_kinds(kinds: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """The same, where some of what the user gave may speak of other tables."""
+    there = dict.fromkeys(names)
+    patterns = {given: kind for given, kind in kinds.items() if given not in there and set(given) & set("*?[")}
+    found = {name: kind for given, kind in patterns.items() for name in fnmatch.filter(there, given)}
+    return found | {name: kind for name, kind in kinds.items() if name in there}
 
 
 def instead(word: str, words: Sequence[str]) -> str:

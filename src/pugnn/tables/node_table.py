@@ -57,7 +57,7 @@ class NodeTable:
     notes: tuple[str, ...]
 
     def attributes(self, num_nodes: int) -> Attributes:
-        """The attributes of a graph's nodes, of which those beyond this table have none."""
+        """The attributes of a graph's nodes, of which those beyond this table have no row."""
         source = self.source
         # The table itself, not a view of it: with a thousand columns a view takes longer than what is asked of it.
         rows, position = "node_rows", "rowid"
@@ -81,9 +81,9 @@ class NodeTable:
         return self.source.locate(position if self.row_of is None else int(self.row_of[position]))
 
 
-def no_attributes(connection: DuckDBPyConnection, num_nodes: int) -> Attributes:
+def no_attributes(connection: DuckDBPyConnection, num_nodes: int, origin: str) -> Attributes:
     """What stands for a node table that was not given."""
-    return Attributes(connection, "nodes", (), True, num_nodes, "nodes", str)
+    return Attributes(connection, "nodes", (), True, num_nodes, origin, str)
 
 
 def read_nodes(source: Source, wanted: str | None, table: IdTable, as_text: Collection[str]) -> NodeTable:

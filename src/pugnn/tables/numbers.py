@@ -89,6 +89,11 @@ class Numbers:
         """The numbers of some rows."""
         return replace(self, matrix=self.matrix[rows]) if self.names else self
 
+    def with_rows(self, rows: int) -> Numbers:
+        """The numbers with rows of zeros behind them, up to so many."""
+        indices, indptr = self.matrix.indices, self.matrix.indptr
+        return replace(self, matrix=sp.csc_array((self.matrix.data, indices, indptr), shape=(rows, len(self.names))))
+
     def _stored(self, name: str) -> NDArray[np.float64]:
         at = self.places[name]
         stored: NDArray[np.float64] = self.matrix.data[self.matrix.indptr[at] : self.matrix.indptr[at + 1]]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pugnn.errors import PugnnError, shown
-from pugnn.tables.columns import ID, SOURCE, TARGET, normal
+from pugnn.tables.columns import ATTRIBUTE, ID, SOURCE, TARGET, normal
 from pugnn.tables.connecting import connect
 from pugnn.tables.files import find_files
 from pugnn.tables.objects import as_table, networkx_tables
@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 #: What tables are for, and names for the columns of those that have none, such as a list of pairs.
-ROLES = {"edges": ("source", "target"), "nodes": ("id",), "positives": ("id",), "truth": ("id",)}
+ROLES = {
+    "edges": ("source", "target"),
+    "nodes": ("id",),
+    "positives": ("id",),
+    "truth": ("id",),
+    "attributes": ("id", "attribute", "value"),
+}
 
 
 def open_tables(
@@ -44,7 +50,7 @@ def open_tables(
     for role, table in tables.items():
         cursor = connection.cursor()  # of its own, so that several tables can be read at once
         if role in files:
-            usual = SOURCE + TARGET if role == "edges" else ID
+            usual = {"edges": SOURCE + TARGET, "attributes": ID + ATTRIBUTE}.get(role, ID)
             known = {*usual, *(normal(name) for name in wanted.values() if name is not None)}
             name = shown(os.fspath(table), limit=1000)
             sources[role] = file_source(name, files[role], cursor, scratch, known, edges=role == "edges")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, shorten
@@ -15,13 +16,14 @@ from pugnn.graph import Graph
 from pugnn.tables.edge_table import EdgeTable, begun, read_edges
 from pugnn.tables.id_types import common_family, ids_from_text
 from pugnn.tables.ids import IdTable
-from pugnn.tables.kinds import KINDS_OF_TEXT, expand_kinds
+from pugnn.tables.kinds import KINDS_OF_TEXT, chosen_kinds, expand_kinds
 from pugnn.tables.node_list import read_node_list
 from pugnn.tables.node_table import NodeTable, no_attributes, read_nodes
 from pugnn.tables.opening import open_tables
 from pugnn.tables.recipe import Recipe
 from pugnn.tables.scratch import Scratch
 from pugnn.tables.source import Source, Unreadable
+from pugnn.tables.sparse import as_matrix, long_attributes, matrix_attributes
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,7 @@ def read_graph(
     edges: Any,
     nodes: Any = None,
     *,
+    attributes: Any = None,
     positives: Any = None,
     truth: Any = None,
     source: str | None = None,
@@ -71,6 +74,8 @@ def read_graph(
             node attributes are the nodes then, or a list of pairs.
         nodes: a column ``id`` and attributes, which become features. Without attributes features are made from the
             structure.
+        attributes: further attributes, without their zeros: a table of ``id``, ``attribute`` and ``value``, or a scipy
+            matrix, also in a file (``.npz`` or Matrix Market), with one row for each row of ``nodes``.
         positives: ids of the known positives: a table with a column ``id``, or a list.
         truth: ids of all true positives in the same form, where they are known.
         source: name of the column of sources, if it is not a usual one (see :mod:`pugnn.tables.columns`).
@@ -89,14 +94,20 @@ def read_graph(
     """
     if isinstance(recipe, Mapping):
         recipe = Recipe.from_plain(recipe)
+    matrix = None if attributes is None else as_matrix(attributes)
+    if matrix is not None and nodes is None:
+        raise PugnnError(
+            "a matrix of attributes says nothing of whose they are; give the ids of its rows, in their order, as nodes"
+        )
     given = {"edges": edges, "nodes": nodes, "positives": positives, "truth": truth}
+    given["attributes"] = attributes if matrix is None else None
     wanted = {"source": source, "target": target, "id": id, "weight": weight, "label": label}
     with Scratch() as scratch:
         connection, sources = open_tables(given, wanted, scratch)
         with connection:
             while True:
                 try:
-                    return _read(sources, wanted, kinds or {}, recipe, on_phase or _say_nothing)
+                    return _read(sources, matrix, wanted, kinds or {}, recipe, on_phase or _say_nothing)
                 except Unreadable as problem:  # a tidy copy takes the place of the table, or it says what is wrong
                     problem.source.repair(problem.source, str(problem))
 
@@ -107,6 +118,7 @@ def _say_nothing(_words: str) -> None:
 
 def _read(
     sources: dict[str, Source],
+    matrix: sp.csr_array | None,
     wanted: Mapping[str, str | None],
     kinds: Mapping[str, str],
     recipe: Recipe | None,
@@ -153,9 +165,17 @@ def _read(
     notes += _notes_on_graph(graph, sources["edges"].shown, nodes)
     on_phase("making features")
     if nodes is None:
-        attributes = no_attributes(sources["edges"].connection, graph.num_nodes)
+        origin = sources["attributes"].shown if "attributes" in sources else "nodes"
+        attributes = no_attributes(sources["edges"].connection, graph.num_nodes, origin)
     else:
         attributes = nodes.attributes(graph.num_nodes)
+    if matrix is not None:
+        assert nodes is not None
+        attributes = attributes.beside(matrix_attributes(matrix, "the matrix of attributes", nodes.rows, nodes.row_of))
+    elif "attributes" in sources:
+        sparse, notes_on_sparse = long_attributes(sources["attributes"], wanted["id"], table)
+        attributes = attributes.beside(sparse)
+        notes += notes_on_sparse
     if recipe is None:
         recipe = Recipe.learn(attributes, expand_kinds(kinds, attributes.names, attributes.origin))
     encoded = recipe.apply(attributes, graph)
@@ -173,8 +193,7 @@ def _columns_of_text(source: Source, kinds: Mapping[str, str], recipe: Recipe | 
     """Names of columns whose cells are needed as they are written, even if they are numbers."""
     if recipe is not None:
         return recipe.columns_of_text
-    chosen = expand_kinds(kinds, source.names, source.shown)
-    return {name for name, kind in chosen.items() if kind in KINDS_OF_TEXT}
+    return {name for name, kind in chosen_kinds(kinds, source.names).items() if kind in KINDS_OF_TEXT}
 
 
 def _mask(positions: NDArray[np.int64] | None, nodes: int) -> NDArray[np.bool_] | None:

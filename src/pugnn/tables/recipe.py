@@ -17,7 +17,7 @@ from pugnn.tables.boolean import BooleanEncoding
 from pugnn.tables.category import CategoryEncoding
 from pugnn.tables.counts import Counts
 from pugnn.tables.encoding import Encoding
-from pugnn.tables.kinds import KINDS_OF_TEXT, Choice, kind_of, nearest
+from pugnn.tables.kinds import EMPTY, KINDS_OF_TEXT, Choice, kind_of, nearest
 from pugnn.tables.number import NumberEncoding
 from pugnn.tables.saved import Saved, damaged
 from pugnn.tables.statements import Statement
@@ -91,6 +91,8 @@ class Recipe:
                 continue
             cells = attributes.cells(name, learning=True)
             choice = _given_kind(cells, kinds[name]) if name in kinds else kind_of(cells)
+            if choice.kind in KINDS_OF_TEXT and attributes.sparse is not None and name in attributes.sparse.places:
+                raise PugnnError(f"the attribute {name!r} is a number and cannot be read as {choice.kind}")
             if choice.kind == "ignore":
                 ignored[name] = choice.reason
                 continue
@@ -224,7 +226,7 @@ class Recipe:
 def _given_kind(cells: Cells, kind: str) -> Choice:
     if kind == "ignore":
         return Choice("ignore", CHOSEN)
-    return Choice("ignore", "it is empty") if cells.missing().all() else Choice(kind)
+    return Choice("ignore", EMPTY) if cells.missing().all() else Choice(kind)
 
 
 def _unique(names: list[str]) -> tuple[str, ...]:

@@ -76,6 +76,8 @@ def memory_source(shown: str, table: MemoryTable, connection: DuckDBPyConnection
 
 
 def _format(file: File, connection: DuckDBPyConnection) -> str:
+    if file.first.startswith(b"PK\3\4"):
+        raise PugnnError(f"{file.shown} is an Excel workbook or a zip archive. Save the sheet as CSV, or unpack it.")
     if file.parquet:
         return "parquet"
     text = file.head(connection).decode("utf-8-sig", errors="ignore").lstrip()
