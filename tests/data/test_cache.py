@@ -9,8 +9,9 @@ import scipy.sparse as sp
 
 from pugnn.data import cache
 from pugnn.data.archive import Archive, Sizes, archive_bytes, read_archive, simple_edges
-from pugnn.data.cache import cache_folder, cached
+from pugnn.data.cache import cached
 from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.files import cache_folder
 
 
 def path_graph(nodes: int = 4) -> Archive:
@@ -152,7 +153,8 @@ import sys, warnings
 warnings.simplefilter("error")
 sys.path.insert(0, {tests!r})
 from test_cache import path_graph
-from pugnn.data.cache import cache_folder, cached
+from pugnn.data.cache import cached
+from pugnn.files import cache_folder
 for _ in range(100):
     assert len(cached("path", lambda: path_graph(50)).y) == 50
     (cache_folder() / "path" / "path.npz").unlink(missing_ok=True)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-#: Seconds before the bar shows, and between lines where there is no terminal to draw on.
-PATIENCE = 2.0
-LINE_EVERY = 30.0
+from pugnn import waiting
 
 
 class EpochProgress:
     """A progress bar on standard error that appears when a training takes longer than two seconds.
 
-    Where standard error is not a terminal, a plain line every half minute takes the bar's place.
+    Where standard error is not a terminal, a plain line every ten seconds takes the bar's place.
 
     Args:
         epochs: how many there will be.
@@ -33,6 +32,8 @@ class EpochProgress:
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("epochs, loss {task.fields[loss]:.4f}"),
+            TimeElapsedColumn(),
+            TextColumn("left:"),
             TimeRemainingColumn(),
             console=self._console,
             transient=True,
@@ -40,9 +41,14 @@ class EpochProgress:
         self._task = self._bar.add_task("training", total=epochs, completed=done, loss=float("nan"))
         self._epochs = epochs
         self._show = show
-        self._next_line = time.monotonic() + (PATIENCE if self._console.is_terminal else LINE_EVERY)
+        self._line = waiting.StatusLine()
+        self._shown = ExitStack()
+        self._bar_from = time.monotonic() + waiting.PATIENCE
 
     def __enter__(self) -> EpochProgress:
+        if self._show:
+            self._shown.enter_context(self._line)
+            self._line.say(f"{self._name}: the first epoch")
         return self
 
     def update(self, done: int, loss: float) -> None:
@@ -50,16 +56,13 @@ class EpochProgress:
         if not self._show:
             return
         self._bar.update(self._task, completed=done, loss=loss)
-        if time.monotonic() >= self._next_line:
-            if self._console.is_terminal:
-                self._bar.start()
-                self._next_line = float("inf")  # from here on the bar refreshes itself
-            else:
-                self._console.print(f"{self._name}: epoch {done} of {self._epochs}, loss {loss:.4f}")
-                self._next_line = time.monotonic() + LINE_EVERY
+        self._line.update(f"{self._name}: epoch {done} of {self._epochs}, loss {loss:.4f}")
+        if self._console.is_terminal and time.monotonic() >= self._bar_from:
+            self._shown.close()
+            self._shown.enter_context(self._bar)
+            self._bar_from = float("inf")  # from here on the bar refreshes itself
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar.live.is_started:
-            self._bar.stop()
+        self._shown.close()
