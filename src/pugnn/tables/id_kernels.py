@@ -175,7 +175,7 @@ def _candidate(slots, at, hashed):  # type: ignore[no-untyped-def]
     return at
 
 
-@kernel(inline="always")
+@kernel()
 def _slot_of(letters, start, length, hashed, slots, words):  # type: ignore[no-untyped-def]
     """The slot of an id, or the free one where it belongs."""
     mask = len(slots) - 1
