@@ -42,17 +42,19 @@ class _DiskCache(FunctionCache):
         try:
             return super().load_overload(*arguments)
         except Exception:  # a damaged file can raise anything
-            self._try(self.flush)
             return None
 
     def save_overload(self, *arguments: Any) -> None:
-        self._try(super().save_overload, *arguments)
-
-    def _try(self, write: Callable[..., None], *arguments: Any) -> None:
         try:
-            write(*arguments)
+            try:
+                super().save_overload(*arguments)
+            except OSError:
+                raise
+            except Exception:  # the index is damaged
+                self.flush()
+                super().save_overload(*arguments)
         except OSError as error:
-            _say_not_kept(f"{self.cache_path}: {error.strerror or error}")
+            _not_kept.say(f"{self.cache_path}: {error.strerror or error}")
 
 
 class _InMemory(NullCache):
@@ -91,10 +93,21 @@ def _writable(folder: Path) -> bool:
     return True
 
 
-@cache  # says it once
-def _say_not_kept(reason: str = "no folder can be written to") -> None:
-    words = f"pugnn: compiled kernels cannot be kept ({reason}), so each start compiles them anew"
-    print(f"{words}; set PUGNN_CACHE to a folder you can write to", file=sys.stderr)
+class _NotKept:
+    """Says once that kernels will be compiled again the next time."""
+
+    def __init__(self) -> None:
+        self._said = False
+
+    def say(self, reason: str) -> None:
+        """Say so, and why."""
+        if not self._said:
+            self._said = True
+            words = f"pugnn: compiled kernels cannot be kept ({reason}), so every start compiles them anew"
+            print(f"{words}; set NUMBA_CACHE_DIR to a folder you can write to", file=sys.stderr)
+
+
+_not_kept = _NotKept()
 
 
 class _Notice(event.Listener):
@@ -114,7 +127,7 @@ class _Notice(event.Listener):
             return
         words = "pugnn: compiling kernels"
         if isinstance(compiled._cache, _InMemory):
-            _say_not_kept()
+            _not_kept.say("no folder can be written to")
         else:
             words += ", once after installation"
         line = current_line()
