@@ -38,7 +38,6 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.setenv("PUGNN_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("PUGNN_DATA", raising=False)
     monkeypatch.setattr("pugnn.waiting.PATIENCE", 600)  # on a busy machine there would be words on the phases
     write_tables(folder)
     return folder
