@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Beside the source, or elsewhere where that is read-only.
+export COVERAGE_FILE ?= $(shell test -w . && echo .coverage || mktemp -u)
 
 .PHONY: demo test test-data test-slow lint format docs results benchmarks cora clean clean-kernels
 
