@@ -50,7 +50,20 @@ def test_where_the_cache_is(monkeypatch, tmp_path):
     monkeypatch.delenv("PUGNN_CACHE")
     assert cache_folder() == tmp_path / "xdg" / "pugnn"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache_folder() == Path.home() / ".cache" / "pugnn"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert cache_folder() == tmp_path / "home" / ".cache" / "pugnn"
+
+
+def test_without_a_home_folder_the_cache_must_be_named(monkeypatch):
+    for name in ("PUGNN_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    with pytest.raises(PugnnError, match="Set PUGNN_CACHE"):
+        cache_folder()
 
 
 def test_built_once_and_read_back_whole(folder):
