@@ -1,98 +1,77 @@
-import io
-import sys
 import time
 
 import pytest
 
-from pugnn import waiting
-from pugnn.waiting import StatusLine, current_line
+from pugnn.waiting import status_line
+from standard_error import replaced_stderr
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
-    monkeypatch.setattr(waiting, "LINE_EVERY", 0.2)
-    monkeypatch.setattr(waiting, "_LOOK_EVERY", 0.01)
-    monkeypatch.setattr(StatusLine, "_last_line", -float("inf"))
-
-
-def make_terminal(monkeypatch):
-    """A terminal in place of standard error."""
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setenv("TERM", "xterm")
-    return stream
-
-
-def test_short_work_says_nothing(capsys):
-    with StatusLine() as line:
+def test_short_work_says_nothing(monkeypatch):
+    stream = replaced_stderr(monkeypatch, patience=60)
+    with status_line() as line:
         line.say("reading edges.csv")
-    assert capsys.readouterr() == ("", "")
+    assert stream.getvalue() == ""
 
 
-def test_long_work_is_named_on_standard_error(capsys, quick):
-    with StatusLine() as line:
+def test_long_work_is_named(monkeypatch):
+    stream = replaced_stderr(monkeypatch, line_every=60)
+    with status_line() as line:
         time.sleep(0.1)
         line.say("building [the] graph")
-    assert capsys.readouterr() == ("", "building [the] graph\n")
+    assert stream.getvalue() == "building [the] graph\n"
 
 
-def test_a_long_phase_repeats_itself_with_the_seconds_so_far(capsys, quick):
-    with StatusLine() as line:
+def test_a_long_phase_repeats_itself_with_the_seconds_so_far(monkeypatch):
+    stream = replaced_stderr(monkeypatch)
+    with status_line() as line:
         line.say("reading edges.csv")
-        time.sleep(0.6)
-    lines = capsys.readouterr().err.splitlines()
-    assert 2 <= len(lines) <= 3
-    assert all(line in ("reading edges.csv (0 s so far)", "reading edges.csv (1 s so far)") for line in lines)
+        stream.wait_for("reading edges.csv (1 s so far)\n", times=2)
 
 
-def test_how_far_it_is_shows_when_a_line_is_due(capsys, quick):
-    with StatusLine() as line:
+def test_how_far_it_is_shows_when_a_line_is_due(monkeypatch):
+    stream = replaced_stderr(monkeypatch)
+    with status_line() as line:
         line.say("epoch 1")
-        time.sleep(0.1)
+        stream.wait_for("epoch 1")
         line.update("epoch 2")
-        time.sleep(0.3)
-    assert [line[:7] for line in capsys.readouterr().err.splitlines()] == ["epoch 1", "epoch 2"]
+        stream.wait_for("epoch 2")
 
 
-def test_short_things_one_after_the_other_are_not_all_worth_a_line(capsys, quick, monkeypatch):
-    monkeypatch.setattr(waiting, "PATIENCE", 60)
+def test_short_things_one_after_the_other_are_not_all_worth_a_line(monkeypatch):
+    stream = replaced_stderr(monkeypatch, patience=60, line_every=60)
     for number in range(3):
-        with StatusLine(patience=0) as line:
+        with status_line(patience=0) as line:
             line.say(f"compiling {number}")
-    assert capsys.readouterr().err == "compiling 0\n"
+    assert stream.getvalue() == "compiling 0\n"
 
 
-def test_on_a_terminal_a_line_appears_and_goes_away(quick, monkeypatch):
-    terminal = make_terminal(monkeypatch)
-    with StatusLine() as line:
+def test_on_a_terminal_a_line_appears_and_goes_away(monkeypatch):
+    stream = replaced_stderr(monkeypatch, terminal=True)
+    with status_line() as line:
         line.say("reading edges.csv")
-        time.sleep(0.3)
-    assert "reading edges.csv" in terminal.getvalue()
-    assert terminal.getvalue().endswith("\x1b[2K")  # the line is erased
+        stream.wait_for("reading edges.csv")
+    assert stream.getvalue().endswith("\x1b[2K")  # the line is erased
 
 
-def test_inside_another_line_it_is_plain(quick, monkeypatch):
-    terminal = make_terminal(monkeypatch)
-    with StatusLine() as outer:
+def test_inside_another_it_is_the_same_line(monkeypatch):
+    stream = replaced_stderr(monkeypatch)
+    with status_line() as outer:
         outer.say("training")
-        with StatusLine(patience=0) as inner:
+        with status_line() as inner:
+            assert inner is outer
             inner.say("compiling")
-        assert current_line() is outer
-    assert current_line() is None
-    assert terminal.getvalue() == "compiling\n"
+            stream.wait_for("compiling")
+        stream.wait_for("training")
 
 
-def test_it_is_cleared_away_after_an_error(quick):
+def test_after_an_error_the_next_line_is_a_new_one():
     def work():
-        with StatusLine():
+        with status_line() as line:
+            lines.append(line)
             raise ValueError("broken")
 
-    with pytest.raises(ValueError, match="broken"):
-        work()
-    assert current_line() is None
+    lines = []
+    for _ in range(2):
+        with pytest.raises(ValueError, match="broken"):
+            work()
+    assert lines[0] is not lines[1]

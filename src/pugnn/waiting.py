@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from threading import Event, RLock, Thread
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 from rich.file_proxy import FileProxy
-from rich.markup import escape
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
 
 #: Seconds that people wait without being told what for.
 PATIENCE = 2.0
@@ -33,21 +36,18 @@ class StatusLine:
     #: When a plain line was last printed: short things that follow each other are not all worth a line.
     _last_line = -float("inf")
 
-    def __init__(self, patience: float | None = None) -> None:
-        self._patience = PATIENCE if patience is None else patience
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
-        self._live = False
-        self._status = self._console.status("")
+        # Where something else is drawn already, plain lines appear above it.
+        self._live = self._console.is_terminal and not isinstance(sys.stderr, FileProxy)
+        self._spinner = Spinner("dots", Text())
+        self._display = Live(self._spinner, console=self._console, transient=True, redirect_stdout=False)
         self._lock = RLock()
         self._done = Event()
         self._text, self._since = "", 0.0
         self._started = 0.0
         self._unsaid = False
-
-    @property
-    def text(self) -> str:
-        """What was said last."""
-        return self._text
 
     def say(self, text: str) -> None:
         """Say what begins now."""
@@ -61,21 +61,30 @@ class StatusLine:
         with self._lock:
             self._text = text
 
-    def __enter__(self) -> Self:
+    @contextmanager
+    def on(self) -> Iterator[Self]:
+        """Show it until the end."""
+        global _current
         self._started = self._since = time.monotonic()
-        # Where something else is drawn already, plain lines appear above it.
-        self._live = self._console.is_terminal and not _open and not isinstance(sys.stderr, FileProxy)
-        _open.append(self)
         Thread(target=self._keep_showing, daemon=True).start()
-        return self
+        _current = self
+        try:
+            yield self
+        finally:
+            _current = None
+            with self._lock:
+                self._done.set()
+                self._display.stop()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        _open.remove(self)
-        with self._lock:
-            self._done.set()
-            self._status.stop()
+    @contextmanager
+    def lent(self) -> Iterator[Self]:
+        """Let something inside speak, then go on as before."""
+        before = self._text, self._since
+        try:
+            yield self
+        finally:
+            with self._lock:
+                self._text, self._since = before
 
     def _keep_showing(self) -> None:
         while not self._done.wait(_LOOK_EVERY):
@@ -87,18 +96,20 @@ class StatusLine:
             if self._done.is_set() or not self._text or now - self._started < self._patience:
                 return
             seconds = now - self._since
-            words = escape(self._text) + (f" ({seconds:.0f} s so far)" if seconds >= PATIENCE else "")
+            words = self._text + (f" ({seconds:.0f} s so far)" if seconds >= PATIENCE else "")
             if self._live:
-                self._status.update(words)
-                self._status.start()
+                self._spinner.update(text=Text(words))
+                self._display.start()
             elif now - StatusLine._last_line >= (PATIENCE if self._unsaid else LINE_EVERY):
-                self._console.print(words)
+                self._console.print(words, markup=False)
                 StatusLine._last_line, self._unsaid = now, False
 
 
-_open: list[StatusLine] = []
+_current: StatusLine | None = None
 
 
-def current_line() -> StatusLine | None:
-    """The line that is on now, the innermost where there are several."""
-    return _open[-1] if _open else None
+def status_line(patience: float | None = None) -> AbstractContextManager[StatusLine]:
+    """The line that is on already, or a new one which says something after so many seconds, two if not said."""
+    if _current is not None:
+        return _current.lent()
+    return StatusLine(PATIENCE if patience is None else patience).on()

@@ -1,14 +1,11 @@
-import time
-
-from pugnn import waiting
 from pugnn.cli.waiting import shown_phases
+from standard_error import replaced_stderr
 
 
-def test_phases_are_named_once_they_take_long(capsys, monkeypatch):
-    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
-    monkeypatch.setattr(waiting.StatusLine, "_last_line", -float("inf"))
+def test_phases_are_named_once_they_take_long(monkeypatch):
+    stream = replaced_stderr(monkeypatch)
     with shown_phases() as say:
         say("reading edges.csv")
-        time.sleep(0.1)
+        stream.wait_for("reading edges.csv")
         say("building [the] graph")
-    assert capsys.readouterr().err.splitlines()[-1] == "building [the] graph"
+        stream.wait_for("building [the] graph")

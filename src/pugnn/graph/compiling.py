@@ -20,7 +20,7 @@ from numba.core.caching import FunctionCache, NullCache
 
 from pugnn.errors import PugnnError
 from pugnn.files import cache_folder
-from pugnn.waiting import StatusLine, current_line
+from pugnn.waiting import status_line
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -130,11 +130,7 @@ class _Notice(event.Listener):
             _not_kept.say("no folder can be written to")
         else:
             words += ", once after installation"
-        line = current_line()
-        if line is None:
-            line = self._shown.enter_context(StatusLine(patience=0))
-        else:
-            self._shown.callback(line.say, line.text)
+        line = self._shown.enter_context(status_line(patience=0))
         line.say(f"{words}: {compiled.py_func.__module__.removeprefix('pugnn.')}")
 
     def on_end(self, ended: Any) -> None:

@@ -1,4 +1,4 @@
-"""Progress of a training on the terminal, for those who wait."""
+"""Progress of a training, for those who wait."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ import time
 from contextlib import ExitStack
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-from pugnn import waiting
+from pugnn.waiting import StatusLine, status_line
 
 
 class EpochProgress:
-    """A progress bar on standard error that appears when a training takes longer than two seconds.
-
-    Where standard error is not a terminal, a plain line every ten seconds takes the bar's place.
+    """A line on standard error, as :class:`~pugnn.waiting.StatusLine` shows it, about the epochs of a training.
 
     Args:
         epochs: how many there will be.
@@ -25,42 +20,25 @@ class EpochProgress:
     """
 
     def __init__(self, epochs: int, done: int = 0, *, part: int | None = None, show: bool = True) -> None:
-        self._console = Console(stderr=True)
         self._name = "training" if part is None else f"training {part + 1}"
-        self._bar = Progress(
-            TextColumn(self._name),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("epochs, loss {task.fields[loss]:.4f}"),
-            TimeElapsedColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-        )
-        self._task = self._bar.add_task("training", total=epochs, completed=done, loss=float("nan"))
-        self._epochs = epochs
+        self._epochs, self._before = epochs, done
         self._show = show
-        self._line = waiting.StatusLine()
+        self._started = time.monotonic()
+        self._line: StatusLine | None = None
         self._shown = ExitStack()
-        self._bar_from = time.monotonic() + waiting.PATIENCE
 
     def __enter__(self) -> EpochProgress:
         if self._show:
-            self._shown.enter_context(self._line)
-            self._line.say(f"{self._name}: the first epoch")
+            self._line = self._shown.enter_context(status_line())
+            self._line.say(f"{self._name}: the first of {self._epochs - self._before} epochs")
         return self
 
     def update(self, done: int, loss: float) -> None:
         """Say that ``done`` epochs are behind us, the last one with this loss."""
-        if not self._show:
-            return
-        self._bar.update(self._task, completed=done, loss=loss)
-        self._line.update(f"{self._name}: epoch {done} of {self._epochs}, loss {loss:.4f}")
-        if self._console.is_terminal and time.monotonic() >= self._bar_from:
-            self._shown.close()
-            self._shown.enter_context(self._bar)
-            self._bar_from = float("inf")  # from here on the bar refreshes itself
+        if self._line is not None:
+            each = (time.monotonic() - self._started) / (done - self._before)
+            left = f"about {each * (self._epochs - done):.0f} s left"
+            self._line.update(f"{self._name}: epoch {done} of {self._epochs}, loss {loss:.4f}, {left}")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
