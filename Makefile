@@ -3,14 +3,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Beside the source, or elsewhere where that is read-only.
+export COVERAGE_FILE ?= $(shell test -w . && echo .coverage || mktemp -u)
 
-.PHONY: demo test test-slow lint format docs results benchmarks cora clean clean-kernels
+.PHONY: demo test test-data test-slow lint format docs results benchmarks cora clean clean-kernels
 
 demo: $(READY)
 	$(BIN)/pugnn demo
 
 test: $(READY)
 	$(BIN)/pytest -m "not slow and not network" --cov --cov-report=term
+
+# Those that need data sets which do not ship with the package; PUGNN_DATA names their folder.
+test-data: $(READY)
+	$(BIN)/pytest -m "data and not slow and not network"
 
 test-slow: $(READY)
 	$(BIN)/pytest -m "slow or network"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,34 @@ from pugnn.training import derive_seed
 def _one_thread() -> None:
     """Tiny graphs gain nothing from threads, and threads that wait for a busy core cost a lot."""
     torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Leaves the user's cache alone, and serves where there is no home folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test marked ``data`` where PUGNN_DATA lacks the data sets that the mark, or the parameter name, names."""
+    marker = item.get_closest_marker("data")
+    if marker is None:
+        return
+    folder = os.environ.get("PUGNN_DATA")
+    if not folder:
+        pytest.skip("PUGNN_DATA is not set to a folder with data sets")
+    names = marker.args or (item.callspec.params["name"],)
+    missing = [name for name in names if not (Path(folder) / name / f"{name}.npz").is_file()]
+    if missing:
+        pytest.skip(f"PUGNN_DATA has no {', '.join(missing)}")
+
+
+@pytest.fixture(autouse=True)
+def _data_only_if_marked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.node.get_closest_marker("data") is None:
+        monkeypatch.delenv("PUGNN_DATA", raising=False)
 
 
 def random_graph(nodes: int, probability: float, seed: int, features: int = 3) -> Graph:

@@ -1,7 +1,9 @@
 """Importing the package and asking for help must not wait for the heavy libraries."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 HEAVY = ("torch", "numba", "scipy", "sklearn", "torch_geometric", "matplotlib")
 
@@ -26,3 +28,16 @@ def test_public_names_load_when_used():
 def test_help_is_light():
     code = "import pugnn.cli\ntry: pugnn.cli.app(['--help'])\nexcept SystemExit: pass\npass"
     assert not loaded_by(code).intersection(HEAVY)
+
+
+def test_examples_need_nothing_but_the_package_itself():
+    """What examples import comes from ``pugnn``, whose overview names all there is."""
+    import pugnn
+
+    root = Path(__file__).parents[1]
+    for path in (root / "README.md", *root.glob("docs/**/*.md")):
+        for home, names in re.findall(r"^from (pugnn[\w.]*) import (.+)$", path.read_text(), re.MULTILINE):
+            assert home == "pugnn", path
+            assert set(names.split(", ")) <= set(pugnn.__all__), path
+    overview = (root / "docs" / "api" / "index.md").read_text()
+    assert [name for name in pugnn.__all__ if f"`{name}`" not in overview] == ["__version__"]

@@ -9,6 +9,7 @@ __version__ = "0.3.0"
 
 # Public names load with their module when first used, so that `import pugnn` stays light.
 _HOME = {
+    "Dataset": "pugnn.data",
     "Graph": "pugnn.graph",
     "PUBenchmark": "pugnn.data",
     "PUGNN": "pugnn.methods",
@@ -16,6 +17,7 @@ _HOME = {
     "PUTask": "pugnn.data",
     "PugnnError": "pugnn.errors",
     "PugnnWarning": "pugnn.errors",
+    "dataset_names": "pugnn.data",
     "draw_benchmark": "pugnn.data",
     "load_dataset": "pugnn.data",
     "check_up": "pugnn.checkup",
@@ -30,6 +32,7 @@ _HOME = {
     "NNPU": "pugnn.methods",
     "Naive": "pugnn.methods",
     "UPU": "pugnn.methods",
+    "make_method": "pugnn.methods",
 }
 
 __all__ = sorted([*_HOME, "__version__"])
@@ -37,8 +40,10 @@ __all__ = sorted([*_HOME, "__version__"])
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp as CheckUp
     from pugnn.checkup import check_up as check_up
+    from pugnn.data import Dataset as Dataset
     from pugnn.data import PUBenchmark as PUBenchmark
     from pugnn.data import PUTask as PUTask
+    from pugnn.data import dataset_names as dataset_names
     from pugnn.data import draw_benchmark as draw_benchmark
     from pugnn.data import load_dataset as load_dataset
     from pugnn.errors import PugnnError as PugnnError
@@ -53,6 +58,7 @@ if TYPE_CHECKING:
     from pugnn.methods import DistPU as DistPU
     from pugnn.methods import LabelPropagation as LabelPropagation
     from pugnn.methods import Naive as Naive
+    from pugnn.methods import make_method as make_method
     from pugnn.tables import Recipe as Recipe
     from pugnn.tables import TableGraph as TableGraph
     from pugnn.tables import read_graph as read_graph

@@ -54,7 +54,7 @@ class PUNodeClassifier(BaseEstimator):
             positives among the unlabelled nodes equals the method's prior.
         seed: decides everything random.
         device: ``cpu``, ``cuda``, ``cuda:1``, …
-        progress: show a bar on standard error when training takes longer than two seconds.
+        progress: show a line on standard error when training takes longer than two seconds.
 
     Attributes:
         classes_: ``[0, 1]``, not positive and positive.

@@ -1,4 +1,4 @@
-"""Writing files so that a reader, or a crash, never meets half of one."""
+"""Writing files so that a reader, or a crash, never meets half of one, and where to keep them."""
 
 from __future__ import annotations
 
@@ -36,3 +36,16 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def cache_folder() -> Path:
+    """``$PUGNN_CACHE``, else ``$XDG_CACHE_HOME/pugnn``, else ``~/.cache/pugnn``. It need not exist."""
+    if own := os.environ.get("PUGNN_CACHE"):
+        return Path(own)
+    if shared := os.environ.get("XDG_CACHE_HOME"):
+        return Path(shared) / "pugnn"
+    try:
+        return Path.home() / ".cache" / "pugnn"
+    except RuntimeError:
+        words = "there is no home folder to keep the cache in. Set PUGNN_CACHE to a folder you can write to."
+        raise PugnnError(words) from None

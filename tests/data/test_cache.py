@@ -9,8 +9,9 @@ import scipy.sparse as sp
 
 from pugnn.data import cache
 from pugnn.data.archive import Archive, Sizes, archive_bytes, read_archive, simple_edges
-from pugnn.data.cache import cache_folder, cached
+from pugnn.data.cache import cached
 from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.files import cache_folder
 
 
 def path_graph(nodes: int = 4) -> Archive:
@@ -49,7 +50,20 @@ def test_where_the_cache_is(monkeypatch, tmp_path):
     monkeypatch.delenv("PUGNN_CACHE")
     assert cache_folder() == tmp_path / "xdg" / "pugnn"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache_folder() == Path.home() / ".cache" / "pugnn"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert cache_folder() == tmp_path / "home" / ".cache" / "pugnn"
+
+
+def test_without_a_home_folder_the_cache_must_be_named(monkeypatch):
+    for name in ("PUGNN_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    with pytest.raises(PugnnError, match="Set PUGNN_CACHE"):
+        cache_folder()
 
 
 def test_built_once_and_read_back_whole(folder):
@@ -152,7 +166,8 @@ import sys, warnings
 warnings.simplefilter("error")
 sys.path.insert(0, {tests!r})
 from test_cache import path_graph
-from pugnn.data.cache import cache_folder, cached
+from pugnn.data.cache import cached
+from pugnn.files import cache_folder
 for _ in range(100):
     assert len(cached("path", lambda: path_graph(50)).y) == 50
     (cache_folder() / "path" / "path.npz").unlink(missing_ok=True)

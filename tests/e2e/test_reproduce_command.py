@@ -188,7 +188,6 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.setenv("PUGNN_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("PUGNN_DATA", raising=False)
     return tmp_path
 
 

@@ -1,7 +1,6 @@
 import csv
 import hashlib
 import math
-import os
 import re
 from dataclasses import asdict
 from statistics import fmean, stdev
@@ -381,14 +380,12 @@ def test_table_1_of_cora(tmp_path):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not os.environ.get("PUGNN_DATA"), reason="PUGNN_DATA is not set to a folder with the data sets")
 @pytest.mark.parametrize("name", ["citeseer", "pubmed", "dblp"])
 def test_table_1_of_the_others(name):
     assert count_nodes([name])[name] == published.TABLE1[name]
 
 
-@pytest.mark.data
-@pytest.mark.skipif(not os.environ.get("PUGNN_DATA"), reason="PUGNN_DATA is not set to a folder with the data sets")
+@pytest.mark.data(*{check.dataset for check in CHECKS} - {"cora"})
 def test_the_checks(tmp_path, trained):
     request = Request("checks", draws=3)
     written = reproduce(request, tmp_path, jobs=1, progress=False)

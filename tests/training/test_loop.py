@@ -1,6 +1,3 @@
-import io
-import sys
-
 import numpy as np
 import pytest
 import torch
@@ -9,7 +6,6 @@ from conftest import random_graph
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.training import Checkpoint, TrainingSettings, derive_seed, score, train
-from pugnn.training import progress as progress_module
 
 
 @pytest.fixture
@@ -144,44 +140,6 @@ def test_derived_seeds_differ_by_every_number_of_the_path():
     assert all(0 <= s < 2**63 for s in seeds)
 
 
-def test_progress_off_a_terminal_is_a_line_now_and_then(monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress_module, "LINE_EVERY", 0.0)
-    with progress_module.EpochProgress(3) as bar:
-        bar.update(1, 0.5)
-        bar.update(2, 0.25)
-    assert stream.getvalue().splitlines() == [
-        "training: epoch 1 of 3, loss 0.5000",
-        "training: epoch 2 of 3, loss 0.2500",
-    ]
-
-
-def test_progress_on_a_terminal_is_a_bar_that_goes_away(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(progress_module, "PATIENCE", 0.0)
-    with progress_module.EpochProgress(3) as bar:
-        bar.update(1, 0.5)
-        bar.update(2, 0.25)
-    assert "2/3" in stream.getvalue()
-    assert "loss 0.2500" in stream.getvalue()
-
-
-def test_progress_can_be_silent(monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress_module, "LINE_EVERY", 0.0)
-    with progress_module.EpochProgress(3, show=False) as bar:
-        bar.update(1, 0.5)
-    assert stream.getvalue() == ""
-
-
 def test_sparse_and_dense_features_train_alike(graph):
     import scipy.sparse as sp
 
@@ -243,12 +201,3 @@ def test_a_network_can_be_given_instead_of_made(graph):
     further = train(graph, objective, settings, build=lambda *_: model)
     assert further.model is model
     assert further.log[0]["total"] < train(graph, objective, settings).log[1]["total"]
-
-
-def test_progress_names_the_part(monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress_module, "LINE_EVERY", 0.0)
-    with progress_module.EpochProgress(3, part=1) as bar:
-        bar.update(1, 0.5)
-    assert stream.getvalue().splitlines() == ["training 2: epoch 1 of 3, loss 0.5000"]

@@ -59,7 +59,7 @@ def check_up(task: PUTask, *, seed: int = 0) -> CheckUp:
         seed: decides the shuffles; the same seed gives the same check-up.
 
     Example:
-        >>> from pugnn.data import draw_benchmark, load_dataset
+        >>> from pugnn import draw_benchmark, load_dataset
         >>> found = check_up(draw_benchmark(load_dataset("cora"), labels=100, seed=0).task)
         >>> found.homophily.verdict, found.sampling.verdict, found.advice.method, found.advice.options
         ('together', 'random', 'pu-gnn', {'delta': 2})

@@ -13,16 +13,7 @@ from pathlib import Path
 
 from pugnn.data.archive import Archive, archive_bytes, read_archive
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.files import replacing
-
-
-def cache_folder() -> Path:
-    """``$PUGNN_CACHE``, else ``$XDG_CACHE_HOME/pugnn``, else ``~/.cache/pugnn``. It need not exist."""
-    if own := os.environ.get("PUGNN_CACHE"):
-        return Path(own)
-    if shared := os.environ.get("XDG_CACHE_HOME"):
-        return Path(shared) / "pugnn"
-    return Path.home() / ".cache" / "pugnn"
+from pugnn.files import cache_folder, replacing
 
 
 def make_cache_folder() -> Path:

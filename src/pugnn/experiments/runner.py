@@ -18,7 +18,7 @@ from pugnn.experiments.cells import Cell, measure
 from pugnn.experiments.store import Record, RecordStore
 
 #: Seconds between lines where there is no terminal to draw a bar on, and between looks at another process's work.
-LINE_EVERY, LOOK_EVERY = 30.0, 1.0
+LINE_EVERY, LOOK_EVERY = 10.0, 1.0
 
 
 class Outcome(NamedTuple):

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, shorten
+from pugnn.graph.compiling import kernel
 
 Features: TypeAlias = NDArray[np.float32] | sp.csr_array
 
@@ -125,7 +125,7 @@ def symmetric_csr(
     return indptr, indices, None if weights is None else merged, cleaning
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _symmetric(n, u, v, weights):  # type: ignore[no-untyped-def]
     # Two counting sorts. The first puts both ends of every edge into the row of the other. Walking through these rows
     # in order and putting each entry into the row of its *neighbour* transposes the matrix, which leaves its entries
@@ -155,7 +155,8 @@ def _symmetric(n, u, v, weights):  # type: ignore[no-untyped-def]
                 free[row] += 1
     ordered = np.empty(entries, dtype=np.uint32)
     ordered_weights = np.empty(len(loose_weights), dtype=np.float32)
-    free[:] = starts[:-1]
+    for node in range(n):  # to compile one array's assignment to another would take longer than all the rest
+        free[node] = starts[node]
     for node in range(n):
         for at in range(starts[node], starts[node + 1]):
             row = loose[at] >> 1

@@ -1,18 +1,144 @@
-"""Kernels are compiled on first use and kept on disk; whoever waits for that is told."""
+"""Kernels are compiled on first use and kept on disk where that is possible; whoever waits for that is told.
+
+numba alone would keep them too, but it refuses to import where it finds no place for them, stops a program that has
+its result because the disk is full, and says nothing while it compiles.
+"""
 
 from __future__ import annotations
 
 import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from numba import config, njit
+from numba.core import event
+from numba.core.caching import FunctionCache, NullCache
 
-def say_if_compiling(kernel: Any) -> None:
-    """Print a line when calling ``kernel`` is going to compile it, as happens once after an installation."""
-    if kernel.signatures:
-        return  # compiled or loaded in this process already
-    code = kernel.py_func.__code__
-    version = f"py{sys.version_info.major}{sys.version_info.minor}"
-    kept = f"{Path(code.co_filename).stem}.{kernel.py_func.__name__}-{code.co_firstlineno}.{version}*.nbi"
-    if not any(Path(kernel.stats.cache_path or "").glob(kept)):
-        print("pugnn: compiling a kernel, once after installation; this takes some seconds", file=sys.stderr)
+from pugnn.errors import PugnnError
+from pugnn.files import cache_folder
+from pugnn.waiting import status_line
+
+
+def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function with numba, once after an installation; the options are those of :func:`numba.njit`."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        compiled = njit(**options)(function)
+        if options.get("inline") != "always":  # those are compiled as part of others
+            compiled._cache = _cache_of(function)
+        return compiled
+
+    return decorate
+
+
+class _DiskCache(FunctionCache):
+    """numba's cache, for which a file that cannot be read or written is no error."""
+
+    def load_overload(self, *arguments: Any) -> Any:
+        try:
+            return super().load_overload(*arguments)
+        except Exception:  # a damaged file can raise anything
+            return None
+
+    def save_overload(self, *arguments: Any) -> None:
+        try:
+            try:
+                super().save_overload(*arguments)
+            except OSError:
+                raise
+            except Exception:  # the index is damaged
+                self.flush()
+                super().save_overload(*arguments)
+        except OSError as error:
+            _not_kept.say(f"{self.cache_path}: {error.strerror or error}")
+
+
+class _InMemory(NullCache):
+    """For kernels that can be kept nowhere."""
+
+
+def _cache_of(function: Callable[..., Any]) -> _DiskCache | _InMemory:
+    """Where compiled code of a function is kept: NUMBA_CACHE_DIR, beside its source, or the user's cache folder."""
+    beside = Path(function.__code__.co_filename).parent / "__pycache__"
+    set_by_user = config.CACHE_DIR
+    for folder, setting in ((set_by_user, set_by_user), (beside, ""), (_own_folder(), str(_own_folder()))):
+        if folder and _writable(Path(folder)):
+            config.CACHE_DIR = setting
+            try:
+                return _DiskCache(function)
+            finally:
+                config.CACHE_DIR = set_by_user
+    return _InMemory()
+
+
+@cache
+def _own_folder() -> Path | None:
+    try:
+        return cache_folder() / "kernels"
+    except PugnnError:
+        return None
+
+
+@cache
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+class _NotKept:
+    """Says once that kernels will be compiled again the next time."""
+
+    def __init__(self) -> None:
+        self._said = False
+
+    def say(self, reason: str) -> None:
+        """Say so, and why."""
+        if not self._said:
+            self._said = True
+            words = f"pugnn: compiled kernels cannot be kept ({reason}), so every start compiles them anew"
+            print(f"{words}; set NUMBA_CACHE_DIR to a folder you can write to", file=sys.stderr)
+
+
+_not_kept = _NotKept()
+
+
+class _Notice(event.Listener):
+    """Tells people who wait that kernels are being compiled, and which."""
+
+    def __init__(self) -> None:
+        self._depth = 0  # kernels call others, which are compiled on the way
+        self._shown = ExitStack()
+
+    def on_start(self, started: Any) -> None:
+        """Say what is being compiled if it is ours."""
+        compiled = started.data["dispatcher"]
+        if not isinstance(compiled._cache, _DiskCache | _InMemory):
+            return
+        self._depth += 1
+        if self._depth > 1:
+            return
+        words = "pugnn: compiling kernels"
+        if isinstance(compiled._cache, _InMemory):
+            _not_kept.say("no folder can be written to")
+        else:
+            words += ", once after installation"
+        line = self._shown.enter_context(status_line(patience=0))
+        line.say(f"{words}: {compiled.py_func.__module__.removeprefix('pugnn.')}")
+
+    def on_end(self, ended: Any) -> None:
+        """Go back to what was said before."""
+        if isinstance(ended.data["dispatcher"]._cache, _DiskCache | _InMemory):
+            self._depth -= 1
+            if self._depth == 0:
+                self._shown.close()
+
+
+event.register("numba:compile", _Notice())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError
+from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
 
 #: Distance of a node that no source reaches. Larger than every real distance, so ``distance <= delta`` is right.
@@ -63,7 +63,7 @@ def nearest_sources(
     return distances, nearest
 
 
-@njit(cache=True)
+@kernel()
 def _breadth_first(indptr, indices, start, cap):  # type: ignore[no-untyped-def]
     n = len(indptr) - 1
     distance = np.full(n, UNREACHABLE, dtype=np.int32)

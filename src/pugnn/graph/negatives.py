@@ -13,9 +13,10 @@ Three things make these draws fit for training:
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 from numpy.typing import ArrayLike, NDArray
 
+from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
 from pugnn.graph.random import random_below, random_bits
 
@@ -47,7 +48,7 @@ def sample_non_neighbours(graph: Graph, anchors: ArrayLike, draws: int, *, seed:
     return drawn
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def nth_non_neighbour(indices, start, stop, anchor, rank):  # type: ignore[no-untyped-def]
     """The non-neighbour of ``anchor`` with ``rank`` smaller ones; its neighbours are ``indices[start:stop]``."""
     # Leave the anchor itself aside first: the nodes other than the anchor are numbered without a gap,
@@ -66,7 +67,7 @@ def nth_non_neighbour(indices, start, stop, anchor, rank):  # type: ignore[no-un
     return number + (1 if number >= anchor else 0)
 
 
-@njit(cache=True)
+@kernel()
 def _sample(indptr, indices, anchors, draws, seed):  # type: ignore[no-untyped-def]
     n = len(indptr) - 1
     out = np.empty((len(anchors), draws), dtype=np.int32)

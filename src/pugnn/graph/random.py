@@ -6,10 +6,12 @@ can be visited twice: a backward pass finds the same numbers as the forward pass
 
 from __future__ import annotations
 
-from numba import njit, uint64
+from numba import uint64
+
+from pugnn.graph.compiling import kernel
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def random_bits(seed, counter):  # type: ignore[no-untyped-def]
     """64 random bits for this seed and counter (SplitMix64, Steele et al. 2014)."""
     x = seed + uint64(0x9E3779B97F4A7C15) * (counter + uint64(1))
@@ -18,7 +20,7 @@ def random_bits(seed, counter):  # type: ignore[no-untyped-def]
     return x ^ (x >> uint64(31))
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def random_below(bits, bound):  # type: ignore[no-untyped-def]
     """The high word of ``bits × bound``: uniform on ``0 … bound-1`` to within ``bound / 2**64``; bound < 2**32."""
     low = (bits & uint64(0xFFFFFFFF)) * bound

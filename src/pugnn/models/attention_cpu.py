@@ -21,11 +21,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.graph.compiling import say_if_compiling
+from pugnn.graph.compiling import kernel
 from pugnn.models.attention_lanes import NARROW, WIDE, sums_of_4, sums_of_16
 
 Array = NDArray[np.float32]
@@ -129,7 +128,6 @@ def _split_sums(
     Returns:
         A and B, shape ``(N, lanes)``: the values' sums, those of ``last``, and some columns to fill up.
     """
-    say_if_compiling(_lay_out)
     n, heads = own.shape
     used = values.shape[1] + heads
     lanes = -(-used // NARROW) * NARROW
@@ -152,7 +150,7 @@ def _aligned(nodes: int, width: int) -> Array:
     return empty[skip : skip + nodes * 4 * width].reshape(nodes, 4, width)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _lay_out(table, own, other, above, below, values, last, first):  # type: ignore[no-untyped-def]
     """Put all that a pair reads of a node side by side, for the lanes from ``first`` on."""
     n, heads = own.shape
@@ -175,7 +173,7 @@ def _lay_out(table, own, other, above, below, values, last, first):  # type: ign
                 table[i, :, lane] = np.float32(0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _averages(above, below, up, down, slope, d):  # type: ignore[no-untyped-def]
     """Weighted averages, their derivative with respect to the node's own score, and who lost digits.
 
@@ -202,7 +200,7 @@ def _averages(above, below, up, down, slope, d):  # type: ignore[no-untyped-def]
     return out, by_score, lost
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _row_products(grad, by_score, out, heads):  # type: ignore[no-untyped-def]
     """Inner products, head by head, of the gradient with two tables."""
     n, d = grad.shape
@@ -216,7 +214,7 @@ def _row_products(grad, by_score, out, heads):  # type: ignore[no-untyped-def]
     return left, right
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def _transposed(above, below, p, q, h, slope):  # type: ignore[no-untyped-def]
     """Gradients with respect to h and t."""
     n, d = h.shape

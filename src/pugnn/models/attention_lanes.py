@@ -13,14 +13,16 @@ from functools import partial
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from pugnn.graph.compiling import kernel
 
 WIDE, NARROW = 16, 4
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def sums_of_16(table, indptr, indices, sums, first):  # type: ignore[no-untyped-def]
     """Both sums of every node, for 16 lanes.
 
@@ -37,7 +39,7 @@ def sums_of_16(table, indptr, indices, sums, first):  # type: ignore[no-untyped-
         _row_of_16(table, indices, flat, (i, indptr[i], indptr[i + 1], at, n * lanes + at))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(nogil=True, error_model="numpy")
 def sums_of_4(table, indptr, indices, sums, first):  # type: ignore[no-untyped-def]
     """The same for 4 lanes, and rows of 4 · 4 numbers."""
     flat, n, lanes = sums.reshape(-1), sums.shape[1], sums.shape[2]

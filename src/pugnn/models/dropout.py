@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numba import njit, uint64
+from numba import uint64
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pugnn.graph.compiling import kernel
 from pugnn.graph.random import random_bits
 
 
@@ -52,24 +53,24 @@ def _threshold(p: float) -> tuple[np.uint64, np.float32]:
     return np.uint64(p * 2.0**32), np.float32(1 / (1 - p))
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _keep(seed, place, below):  # type: ignore[no-untyped-def]
     return (random_bits(seed, uint64(place)) >> uint64(32)) >= below
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _fill_mask(mask, seed, below, scale):  # type: ignore[no-untyped-def]
     for e in range(len(mask)):
         mask[e] = scale if _keep(seed, e, below) else np.float32(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _drop(values, out, seed, below, scale):  # type: ignore[no-untyped-def]
     for e in range(len(values)):
         out[e] = values[e] * scale if _keep(seed, e, below) else values.dtype.type(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _drop_at(values, places, out, seed, below, scale):  # type: ignore[no-untyped-def]
     for e in range(len(values)):
         out[e] = values[e] * scale if _keep(seed, places[e], below) else values.dtype.type(0)

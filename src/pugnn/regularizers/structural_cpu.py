@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit, uint64
+from numba import uint64
 from numpy.typing import NDArray
 
-from pugnn.graph.compiling import say_if_compiling
+from pugnn.graph.compiling import kernel
 from pugnn.graph.negatives import nth_non_neighbour
 from pugnn.graph.random import random_below, random_bits
 from pugnn.regularizers.lanes import FASTMATH, LANES, collect, dot, exchange, exponential, prefetch
@@ -52,7 +52,6 @@ def structural_sums_cpu(
     Returns:
         ``(A, B)``, and the gradient of each, of shape ``(N, d)``.
     """
-    say_if_compiling(_chunk)
     n, d = z.shape
     width = -(-d // LANES) * LANES
     table = z
@@ -92,7 +91,7 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of the threads,
     os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
-@njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")
+@kernel(nogil=True, fastmath=FASTMATH, error_model="numpy")
 def _chunk(z, width, indptr, indices, negatives, seed, grad_edges, table, begin, end):  # type: ignore[no-untyped-def]
     """The two sums of the nodes from ``begin`` to ``end``; gradients go to their rows and into the table."""
     drawn = np.empty(BLOCK, dtype=np.int32)
@@ -164,7 +163,7 @@ def _chunk(z, width, indptr, indices, negatives, seed, grad_edges, table, begin,
     return edges, non_edges
 
 
-@njit(cache=True)
+@kernel()
 def _count(candidates, draws, seed, first):  # type: ignore[no-untyped-def]
     """How often each candidate is drawn, by rank."""
     counts = np.zeros(candidates, dtype=np.int32)
@@ -173,7 +172,7 @@ def _count(candidates, draws, seed, first):  # type: ignore[no-untyped-def]
     return counts
 
 
-@njit(cache=True, inline="always", fastmath=FASTMATH)
+@kernel(inline="always", fastmath=FASTMATH)
 def _product(z, width, left, right):  # type: ignore[no-untyped-def]
     product = dot(z, left, right)
     for shift in range(LANES, width, LANES):
@@ -181,7 +180,7 @@ def _product(z, width, left, right):  # type: ignore[no-untyped-def]
     return product
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _draw(drawn, indices, start, stop, anchor, n, seed, first):  # type: ignore[no-untyped-def]
     """Fill the block with non-neighbours of the anchor, those of the counters from ``first`` on."""
     candidates = uint64(n - 1 - (stop - start))
@@ -202,7 +201,7 @@ def _draw(drawn, indices, start, stop, anchor, n, seed, first):  # type: ignore[
         _step_over(drawn, np.int32(anchor))
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _step_over(drawn, excluded):  # type: ignore[no-untyped-def]
     for t in range(BLOCK):
         drawn[t] += np.int32(drawn[t] >= excluded)

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types, uint64
+from numba import types, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from pugnn.graph.compiling import kernel
 
 #: In place of a position: an id that is not known, and one that is empty.
 UNKNOWN, EMPTY = -1, -2
@@ -71,7 +73,7 @@ def _prefetch(_context, array, at):  # type: ignore[no-untyped-def]  # noqa: ARG
     return types.void(array, types.int64), generate
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _last_word(letters, start, length):  # type: ignore[no-untyped-def]
     """The bytes beyond the last whole word, padded with zeros; 0 if there are none. Reads nothing beyond the id."""
     rest = length & 7
@@ -88,7 +90,7 @@ def _last_word(letters, start, length):  # type: ignore[no-untyped-def]
 # ---------------------------------------------------------------------- white space
 
 
-@njit(cache=True)
+@kernel()
 def _white_space(letters, at, stop):  # type: ignore[no-untyped-def]
     """The length in bytes of the white space (as Unicode has it, or a byte order mark) at a place; 0 for others."""
     first = letters[at]
@@ -109,7 +111,7 @@ def _white_space(letters, at, stop):  # type: ignore[no-untyped-def]
     return 3 if space else 0
 
 
-@njit(cache=True)
+@kernel()
 def _trim(letters, start, stop):  # type: ignore[no-untyped-def]
     """Where an id begins and ends without the white space around it."""
     while start < stop:
@@ -127,24 +129,24 @@ def _trim(letters, start, stop):  # type: ignore[no-untyped-def]
     return start, stop
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _span(letters, start, stop):  # type: ignore[no-untyped-def]
     """Like :func:`_trim`, quick for ids that plainly have no white space around them."""
     if start < stop and 0x20 < letters[start] < 0x80 and 0x20 < letters[stop - 1] < 0x80:
-        return start, stop
-    return _trim(letters, start, stop)
+        return np.int64(start), np.int64(stop)
+    return _trim(letters, np.int64(start), np.int64(stop))
 
 
 # ---------------------------------------------------------------------- the table
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _mix(state, word):  # type: ignore[no-untyped-def]
     state = (state ^ word) * uint64(0x9E3779B97F4A7C15)
     return state ^ (state >> uint64(29))
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _hash(letters, start, length):  # type: ignore[no-untyped-def]
     state = uint64(length)
     for at in range(length >> 3):
@@ -153,7 +155,7 @@ def _hash(letters, start, length):  # type: ignore[no-untyped-def]
     return state ^ (state >> uint64(32))
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _same(letters, start, length, words, record):  # type: ignore[no-untyped-def]
     if words[record] >> uint64(32) != uint64(length):
         return False
@@ -164,7 +166,7 @@ def _same(letters, start, length, words, record):  # type: ignore[no-untyped-def
     return length & 7 == 0 or words[record + 1 + whole] == _last_word(letters, start, length)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _candidate(slots, at, hashed):  # type: ignore[no-untyped-def]
     """The first slot from ``at`` on that is free or has the bits of this hash."""
     mask = len(slots) - 1
@@ -173,7 +175,7 @@ def _candidate(slots, at, hashed):  # type: ignore[no-untyped-def]
     return at
 
 
-@njit(cache=True, inline="always")
+@kernel()
 def _slot_of(letters, start, length, hashed, slots, words):  # type: ignore[no-untyped-def]
     """The slot of an id, or the free one where it belongs."""
     mask = len(slots) - 1
@@ -183,7 +185,7 @@ def _slot_of(letters, start, length, hashed, slots, words):  # type: ignore[no-u
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def find(offsets, letters, slots, words, found):  # type: ignore[no-untyped-def]
     """Fill in the position of each id; returns how many had white space around them, are unknown and are empty."""
     mask, ring, rows = uint64(len(slots) - 1), 4 * _AHEAD - 1, len(found)
@@ -224,7 +226,7 @@ def find(offsets, letters, slots, words, found):  # type: ignore[no-untyped-def]
     return trimmed, unknown, empty
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def add(offsets, letters, found, offsets2, letters2, found2, new, done, slots, words, records, sizes):  # type: ignore[no-untyped-def]
     """Add the ids that ``new`` names by twice their row, plus one in the second column, from number ``done`` on.
 
@@ -256,19 +258,19 @@ def add(offsets, letters, found, offsets2, letters2, found2, new, done, slots, w
     return len(new)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _room(length, slots, words, records, sizes):  # type: ignore[no-untyped-def]
     """Whether one more id of this length can be added."""
     return sizes[1] + _size(length) <= len(words) and sizes[0] < len(records) and 8 * sizes[0] < 5 * len(slots)
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _size(length):  # type: ignore[no-untyped-def]
     """The words of a record."""
     return 1 + ((length + 7) >> 3)
 
 
-@njit(cache=True)
+@kernel()
 def _position(letters, start, length, hashed, slots, words, records, sizes):  # type: ignore[no-untyped-def]
     """The position of an id, which is added if it is new."""
     at = _slot_of(letters, start, length, hashed, slots, words)
@@ -286,7 +288,7 @@ def _position(letters, start, length, hashed, slots, words, records, sizes):  # 
     return np.int32(words[np.int64(slots[at] & _PLACE) - 1] & uint64(0xFFFFFFFF))
 
 
-@njit(cache=True)
+@kernel()
 def refill(slots, words, records, ids):  # type: ignore[no-untyped-def]
     """Enter all ids into slots that are all free."""
     letters = words.view(np.uint8)
@@ -300,7 +302,7 @@ def refill(slots, words, records, ids):  # type: ignore[no-untyped-def]
         slots[at] = (hashed & ~_PLACE) | uint64(record + 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def letters(words, records, first, last):  # type: ignore[no-untyped-def]
     """The bytes of ids one after the other, each with a zero behind it, and where each begins."""
     offsets = np.zeros(last - first + 1, dtype=np.int64)

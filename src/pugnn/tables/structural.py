@@ -10,11 +10,11 @@ from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 from numpy.typing import NDArray
 
 from pugnn.graph import Graph
-from pugnn.graph.compiling import say_if_compiling
+from pugnn.graph.compiling import kernel
 from pugnn.graph.random import random_bits
 from pugnn.tables.saved import Saved
 
@@ -61,7 +61,6 @@ class Structure:
 
     def encode(self, graph: Graph) -> NDArray[np.float32]:
         """Features of the nodes of a graph, shape ``(N, width)``."""
-        say_if_compiling(_smooth)
         x: NDArray[np.float32] = _signs(hash_ids(graph.ids), self.width)
         smoothed = np.empty_like(x)
         mean = np.zeros(self.width)  # of random signs
@@ -89,7 +88,7 @@ def hash_ids(ids: NDArray[Any]) -> NDArray[np.uint64]:
     return np.frombuffer(b"".join(blake2b(text, digest_size=8).digest() for text in texts), dtype="<u8")
 
 
-@njit(cache=True)
+@kernel()
 def _signs(hashes, width):  # type: ignore[no-untyped-def]
     signs = np.empty((len(hashes), width), dtype=np.float32)
     for node in range(len(hashes)):
@@ -98,7 +97,7 @@ def _signs(hashes, width):  # type: ignore[no-untyped-def]
     return signs
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _smooth(indptr, indices, x, mean, smoothed, first, last):  # type: ignore[no-untyped-def]
     """One hop for a stretch of nodes; returns the sum of what came out, weighted by degree plus one."""
     width = x.shape[1]
@@ -106,10 +105,10 @@ def _smooth(indptr, indices, x, mean, smoothed, first, last):  # type: ignore[no
     for node in range(first, last):
         degree = indptr[node + 1] - indptr[node]
         row = smoothed[node]
+        for place in range(width):
+            row[place] = x[node, place] if degree > 0 else 0
         if degree == 0:
-            row[:] = 0
             continue
-        row[:] = x[node]
         for entry in range(indptr[node], indptr[node + 1]):
             neighbour = x[indices[entry]]
             for place in range(width):

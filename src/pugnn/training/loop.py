@@ -63,7 +63,7 @@ def train(
             learning rates, or weights in the objective. Such epochs are not alike and never replayed.
         checkpoint: where to save the state now and then; training goes on from a state found there.
         part: number of this training where a method makes several; its final state is then kept in the checkpoint.
-        progress: show a bar when it takes longer than two seconds.
+        progress: show a line when it takes longer than two seconds.
     """
     device = resolve_device(settings.device)
     inputs = inputs_on(graph, device)

@@ -1,22 +1,16 @@
-"""Progress of a training on the terminal, for those who wait."""
+"""Progress of a training, for those who wait."""
 
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-#: Seconds before the bar shows, and between lines where there is no terminal to draw on.
-PATIENCE = 2.0
-LINE_EVERY = 30.0
+from pugnn.waiting import StatusLine, status_line
 
 
 class EpochProgress:
-    """A progress bar on standard error that appears when a training takes longer than two seconds.
-
-    Where standard error is not a terminal, a plain line every half minute takes the bar's place.
+    """A line on standard error, as :class:`~pugnn.waiting.StatusLine` shows it, about the epochs of a training.
 
     Args:
         epochs: how many there will be.
@@ -26,40 +20,27 @@ class EpochProgress:
     """
 
     def __init__(self, epochs: int, done: int = 0, *, part: int | None = None, show: bool = True) -> None:
-        self._console = Console(stderr=True)
         self._name = "training" if part is None else f"training {part + 1}"
-        self._bar = Progress(
-            TextColumn(self._name),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("epochs, loss {task.fields[loss]:.4f}"),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-        )
-        self._task = self._bar.add_task("training", total=epochs, completed=done, loss=float("nan"))
-        self._epochs = epochs
+        self._epochs, self._before = epochs, done
         self._show = show
-        self._next_line = time.monotonic() + (PATIENCE if self._console.is_terminal else LINE_EVERY)
+        self._started = time.monotonic()
+        self._line: StatusLine | None = None
+        self._shown = ExitStack()
 
     def __enter__(self) -> EpochProgress:
+        if self._show:
+            self._line = self._shown.enter_context(status_line())
+            self._line.say(f"{self._name}: the first of {self._epochs - self._before} epochs")
         return self
 
     def update(self, done: int, loss: float) -> None:
         """Say that ``done`` epochs are behind us, the last one with this loss."""
-        if not self._show:
-            return
-        self._bar.update(self._task, completed=done, loss=loss)
-        if time.monotonic() >= self._next_line:
-            if self._console.is_terminal:
-                self._bar.start()
-                self._next_line = float("inf")  # from here on the bar refreshes itself
-            else:
-                self._console.print(f"{self._name}: epoch {done} of {self._epochs}, loss {loss:.4f}")
-                self._next_line = time.monotonic() + LINE_EVERY
+        if self._line is not None:
+            each = (time.monotonic() - self._started) / (done - self._before)
+            left = f"about {each * (self._epochs - done):.0f} s left"
+            self._line.update(f"{self._name}: epoch {done} of {self._epochs}, loss {loss:.4f}, {left}")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar.live.is_started:
-            self._bar.stop()
+        self._shown.close()

@@ -1,0 +1,115 @@
+"""One line on standard error that says what is being done, for those who wait."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from threading import Event, RLock, Thread
+from typing import Self
+
+from rich.console import Console
+from rich.file_proxy import FileProxy
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+#: Seconds that people wait without being told what for.
+PATIENCE = 2.0
+#: Seconds between plain lines, where there is no terminal to draw on.
+LINE_EVERY = 10.0
+
+_LOOK_EVERY = 0.25
+
+
+class StatusLine:
+    """Says what is being done once it has taken two seconds, and goes on saying so.
+
+    On a terminal this is a line that moves and disappears at the end. Elsewhere plain lines, at least one every ten
+    seconds, take its place.
+
+    Args:
+        patience: seconds before anything is said.
+    """
+
+    #: When a plain line was last printed: short things that follow each other are not all worth a line.
+    _last_line = -float("inf")
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+        # Where something else is drawn already, plain lines appear above it.
+        self._live = self._console.is_terminal and not isinstance(sys.stderr, FileProxy)
+        self._spinner = Spinner("dots", Text())
+        self._display = Live(self._spinner, console=self._console, transient=True, redirect_stdout=False)
+        self._lock = RLock()
+        self._done = Event()
+        self._text, self._since = "", 0.0
+        self._started = 0.0
+        self._unsaid = False
+
+    def say(self, text: str) -> None:
+        """Say what begins now."""
+        with self._lock:
+            self._since, self._unsaid = time.monotonic(), True
+            self._text = text
+            self._show()
+
+    def update(self, text: str) -> None:
+        """Say how far the same thing has come; as a plain line, when one is due."""
+        with self._lock:
+            self._text = text
+
+    @contextmanager
+    def on(self) -> Iterator[Self]:
+        """Show it until the end."""
+        global _current
+        self._started = self._since = time.monotonic()
+        Thread(target=self._keep_showing, daemon=True).start()
+        _current = self
+        try:
+            yield self
+        finally:
+            _current = None
+            with self._lock:
+                self._done.set()
+                self._display.stop()
+
+    @contextmanager
+    def lent(self) -> Iterator[Self]:
+        """Let something inside speak, then go on as before."""
+        before = self._text, self._since
+        try:
+            yield self
+        finally:
+            with self._lock:
+                self._text, self._since = before
+
+    def _keep_showing(self) -> None:
+        while not self._done.wait(_LOOK_EVERY):
+            self._show()
+
+    def _show(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            if self._done.is_set() or not self._text or now - self._started < self._patience:
+                return
+            seconds = now - self._since
+            words = self._text + (f" ({seconds:.0f} s so far)" if seconds >= PATIENCE else "")
+            if self._live:
+                self._spinner.update(text=Text(words))
+                self._display.start()
+            elif now - StatusLine._last_line >= (PATIENCE if self._unsaid else LINE_EVERY):
+                self._console.print(words, markup=False)
+                StatusLine._last_line, self._unsaid = now, False
+
+
+_current: StatusLine | None = None
+
+
+def status_line(patience: float | None = None) -> AbstractContextManager[StatusLine]:
+    """The line that is on already, or a new one which says something after so many seconds, two if not said."""
+    if _current is not None:
+        return _current.lent()
+    return StatusLine(PATIENCE if patience is None else patience).on()
