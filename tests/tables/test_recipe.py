@@ -146,7 +146,7 @@ def test_nearly_a_column_of_numbers_is_an_error_with_remedies():
 
 
 def test_given_kind_of_an_empty_column():
-    assert "it is empty" in learned(attributes_of({"x": ["", "NA"], "y": ["1", "2"]}), x="number").ignored["x"]
+    assert "empty in all rows" in learned(attributes_of({"x": ["", "NA"], "y": ["1", "2"]}), x="number").ignored["x"]
 
 
 def test_column_that_gives_no_feature_is_left_out():

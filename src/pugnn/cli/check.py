@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import typer
 
@@ -17,17 +18,20 @@ def check(
     dataset: options.Dataset = None,
     edges: options.Edges = None,
     nodes: options.Nodes = None,
+    attributes: options.Attributes = None,
     positives: options.Positives = None,
     truth: options.Truth = None,
     source: options.SourceColumn = None,
     target: options.TargetColumn = None,
     node_id: options.IdColumn = None,
     weight: options.WeightColumn = None,
+    label: options.LabelColumn = None,
     columns: options.Columns = None,
     label_ratio: options.LabelRatio = None,
     label_ratio_of: options.LabelRatioOf = None,
     labels: options.Labels = None,
     seed: options.Seed = 0,
+    verbose: options.Verbose = False,
     as_json: options.Json = False,
 ) -> None:
     """Look at a graph and its known positives: what was read, whether it can work, and what to try.
@@ -51,12 +55,14 @@ def check(
         dataset=dataset,
         edges=edges,
         nodes=nodes,
+        attributes=attributes,
         positives=positives,
         truth=truth,
         source=source,
         target=target,
         node_id=node_id,
         weight=weight,
+        label=label,
         columns=columns,
         label_ratio=label_ratio,
         label_ratio_of=label_ratio_of,
@@ -70,9 +76,10 @@ def check(
         on_phase("looking at the graph")
         found = check_up(data.task, seed=seed)
     if as_json:
-        record = {"options": data.options, "notes": list(data.notes), "recipe": data.recipe, **found.to_plain()}
+        recipe = [asdict(statement) for statement in data.recipe]
+        record = {"options": data.options, "notes": list(data.notes), "recipe": recipe, **found.to_plain()}
         typer.echo(json.dumps(record))
         return
     console = Console(highlight=False, emoji=False)
-    print_recipe(console, data.recipe)
     print_check_up(console, found, brief=False, truth=data.benchmark)
+    print_recipe(console, data.recipe, verbose=verbose)

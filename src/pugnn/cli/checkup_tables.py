@@ -30,7 +30,7 @@ def print_check_up(console: Console, check_up: CheckUp, *, brief: bool, truth: P
     Args:
         console: where to.
         check_up: what was found.
-        brief: verdicts and advice alone, for the start of a training.
+        brief: verdicts and advice alone, for the start of a training. In full they come first, too.
         truth: adds the true share of positives in each ring, where the truth is known; only in full.
     """
     if brief:
@@ -38,19 +38,20 @@ def print_check_up(console: Console, check_up: CheckUp, *, brief: bool, truth: P
             console.print(_title(finding))
         console.print(Text(f"Advice: {command(check_up.advice)}", style="bold"))
         return
-    console.print(_sizes(check_up))
-    console.print(_rings(check_up, truth))
     for finding in check_up.findings:
         console.print(_title(finding))
         console.print(Padding(Text(finding.text), (0, 0, 0, 2)))
         if finding.remedy:
             console.print(Padding(Text.assemble(("→ ", "bold"), finding.remedy), (0, 0, 0, 2)))
-    if truth is not None:
-        console.print(_truth(truth))
     console.print()
     console.print(Text(f"Advice: {command(check_up.advice)}", style="bold"))
     for reason in check_up.advice.why:
         console.print(Padding(Text(f"- {reason}"), (0, 0, 0, 2)))
+    console.print()
+    console.print(_sizes(check_up))
+    console.print(_rings(check_up, truth))
+    if truth is not None:
+        console.print(_truth(truth))
 
 
 def command(advice: Advice) -> str:
@@ -121,6 +122,6 @@ def _truth(truth: PUBenchmark) -> Text:
 
     same = edge_homophily(truth.task.graph, truth.positive)
     return Text(
-        f"\nTruth (never shown to a method): {100 * truth.positive.mean():.1f} % of the nodes are positive, and "
+        f"Truth (never shown to a method): {100 * truth.positive.mean():.1f} % of the nodes are positive, and "
         f"{100 * same:.1f} % of all edges join nodes of the same kind."
     )

@@ -17,12 +17,14 @@ def fit(
     dataset: options.Dataset = None,
     edges: options.Edges = None,
     nodes: options.Nodes = None,
+    attributes: options.Attributes = None,
     positives: options.Positives = None,
     truth: options.Truth = None,
     source: options.SourceColumn = None,
     target: options.TargetColumn = None,
     node_id: options.IdColumn = None,
     weight: options.WeightColumn = None,
+    label: options.LabelColumn = None,
     columns: options.Columns = None,
     label_ratio: options.LabelRatio = None,
     label_ratio_of: options.LabelRatioOf = None,
@@ -31,6 +33,7 @@ def fit(
     seed: options.Seed = 0,
     out: options.Out = None,
     resume: options.Resume = False,
+    verbose: options.Verbose = False,
     as_json: options.Json = False,
     method: Annotated[
         str,
@@ -233,12 +236,14 @@ def fit(
         dataset=dataset,
         edges=edges,
         nodes=nodes,
+        attributes=attributes,
         positives=positives,
         truth=truth,
         source=source,
         target=target,
         node_id=node_id,
         weight=weight,
+        label=label,
         columns=columns,
         label_ratio=label_ratio,
         label_ratio_of=label_ratio_of,
@@ -293,7 +298,7 @@ def fit(
         seed=seed,
         device=device,
     )
-    train_and_show(estimator, data, name=data.name, out=out, resume=resume, as_json=as_json)
+    train_and_show(estimator, data, name=data.name, out=out, resume=resume, verbose=verbose, as_json=as_json)
 
 
 def _number(threshold: str) -> float:

@@ -27,7 +27,7 @@ Dataset = Annotated[
 Edges = Annotated[
     str | None,
     typer.Option(
-        help="Table of edges: CSV, TSV, Parquet or JSON lines, also .gz or .zst; 'part-*.csv' for many files.",
+        help="Table of edges: CSV, TSV, Parquet or JSON lines, also .gz, .zst, .bz2, .xz; 'part-*.csv' for many files.",
         rich_help_panel=DATA,
     ),
 ]
@@ -35,6 +35,14 @@ Nodes = Annotated[
     str | None,
     typer.Option(
         help="Table of nodes and their attributes; without it features are made from the edges.", rich_help_panel=DATA
+    ),
+]
+Attributes = Annotated[
+    str | None,
+    typer.Option(
+        help="More attributes, zeros left out: a table of id, attribute, value; or a matrix (.npz, .mtx) in the "
+        "order of --nodes.",
+        rich_help_panel=DATA,
     ),
 ]
 Positives = Annotated[str | None, typer.Option(help="Table with the ids of the known positives.", rich_help_panel=DATA)]
@@ -56,11 +64,18 @@ IdColumn = Annotated[
     str | None, typer.Option("--id", help="Column of the ids in nodes and positives.", rich_help_panel=DATA)
 ]
 WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column of edge weights.", rich_help_panel=DATA)]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--label", help="Column of positives (and truth) that says by 1 and 0 which rows count.", rich_help_panel=DATA
+    ),
+]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
         "--column",
-        help="How to read an attribute: NAME=KIND with number, category, boolean, text, vector or ignore. Repeatable.",
+        help="How to read an attribute: NAME=KIND with number, category, boolean, text, vector, counts or ignore; "
+        "'w_*=counts' for many. Repeatable.",
         rich_help_panel=DATA,
     ),
 ]
@@ -94,6 +109,10 @@ Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with a run that was stopped; needs --out.", rich_help_panel=OUTPUT)
 ]
 Seed = Annotated[int, typer.Option(help="Decides everything random; the same seed repeats the run exactly.", min=0)]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", help="Show what becomes of each attribute, one line per column.", rich_help_panel=OUTPUT),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON on standard output.", rich_help_panel=OUTPUT)
 ]

@@ -22,6 +22,7 @@ def predict(
     dataset: options.Dataset = None,
     edges: options.Edges = None,
     nodes: options.Nodes = None,
+    attributes: options.Attributes = None,
     positives: Annotated[
         str | None,
         typer.Option(help="Known positives, for the distance of every node to them.", rich_help_panel=DATA),
@@ -30,6 +31,7 @@ def predict(
     target: options.TargetColumn = None,
     node_id: options.IdColumn = None,
     weight: options.WeightColumn = None,
+    label: options.LabelColumn = None,
     seed: Annotated[int, typer.Option(help="Scoring has nothing random in it; any seed gives the same.", min=0)] = 0,
     out: Annotated[
         Path, typer.Option(help="Where to write the scores: a .csv or a .parquet file.", rich_help_panel=OUTPUT)
@@ -60,11 +62,13 @@ def predict(
         dataset=dataset,
         edges=edges,
         nodes=nodes,
+        attributes=attributes,
         positives=positives,
         source=source or names.get("source"),
         target=target or names.get("target"),
         node_id=node_id or names.get("id"),
         weight=weight or names.get("weight"),
+        label=label or names.get("label"),
         seed=seed,
         draw=False,
         recipe=estimator.recipe_,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pugnn.cli.waiting import shown_phases
@@ -13,6 +13,7 @@ from pugnn.errors import PugnnError
 if TYPE_CHECKING:
     from pugnn.data import PUBenchmark, PUTask
     from pugnn.graph import Graph
+    from pugnn.tables import Statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,7 @@ class Source:
         graph: the graph.
         options: the data options that were given, by name: with them ``run.json`` repeats the run.
         notes: what was repaired, one sentence each.
-        recipe: how attributes became features, one record per column.
+        recipe: how attributes became features, one statement per column.
         task: the graph with its known positives, where they are given.
         benchmark: the truth, where it is known.
         class_of_node: true class of each node by name, where there are classes.
@@ -34,7 +35,7 @@ class Source:
     graph: Graph
     options: dict[str, Any]
     notes: tuple[str, ...] = ()
-    recipe: list[dict[str, Any]] = field(default_factory=list)
+    recipe: tuple[Statement, ...] = ()
     task: PUTask | None = None
     benchmark: PUBenchmark | None = None
     class_of_node: list[str] | None = None
@@ -45,12 +46,14 @@ def read_source(
     dataset: str | None = None,
     edges: str | None = None,
     nodes: str | None = None,
+    attributes: str | None = None,
     positives: str | None = None,
     truth: str | None = None,
     source: str | None = None,
     target: str | None = None,
     node_id: str | None = None,
     weight: str | None = None,
+    label: str | None = None,
     columns: list[str] | None = None,
     label_ratio: float | None = None,
     label_ratio_of: str | None = None,
@@ -68,12 +71,14 @@ def read_source(
     for_tables = {
         "edges": edges,
         "nodes": nodes,
+        "attributes": attributes,
         "positives": positives,
         "truth": truth,
         "source": source,
         "target": target,
         "id": node_id,
         "weight": weight,
+        "label": label,
         "column": columns or None,
     }
     for_draws = {"labels": labels, "label_ratio": label_ratio, "label_ratio_of": label_ratio_of}
@@ -111,7 +116,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> S
         graph=data.graph,
         options=options,
         notes=data.notes,
-        recipe=[asdict(statement) for statement in data.recipe.describe()],
+        recipe=tuple(data.recipe.describe()),
         task=task,
         benchmark=benchmark,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from rich import box
@@ -16,6 +15,7 @@ from pugnn.cli.source import Source
 from pugnn.errors import shown
 from pugnn.graph import UNREACHABLE
 from pugnn.runs import Run
+from pugnn.tables import Statement, grouped
 
 
 def print_run(run: Run, source: Source, *, top: int = 10) -> None:
@@ -33,9 +33,9 @@ def print_notes(notes: Iterable[str]) -> None:
         console.print(f"[cyan]note:[/] {escape(note)}")
 
 
-def print_recipe(console: Console, recipe: Iterable[dict[str, Any]]) -> None:
-    """How the attributes of the nodes became features, one line per column."""
-    lines = list(recipe)
+def print_recipe(console: Console, recipe: Iterable[Statement], *, verbose: bool) -> None:
+    """How the attributes of the nodes became features, a line per group of columns or, if verbose, per column."""
+    lines = list(recipe) if verbose else grouped(recipe)
     if not lines:
         return
     table = Table(title="How attributes become features", title_justify="left", box=box.SIMPLE)
@@ -44,9 +44,7 @@ def print_recipe(console: Console, recipe: Iterable[dict[str, Any]]) -> None:
     table.add_column("features", justify="right")
     table.add_column("how", overflow="fold")
     for line in lines:
-        table.add_row(
-            escape(shown(line["column"], LONGEST_ID)), line["kind"], f"{line['features']:,}", escape(line["text"])
-        )
+        table.add_row(escape(shown(line.column, LONGEST_ID)), line.kind, f"{line.features:,}", escape(line.text))
     console.print(table)
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from pugnn.checkup import CheckUp, check_up
 from pugnn.cli.checkup_tables import print_check_up
 from pugnn.cli.source import Source
-from pugnn.cli.tables import print_notes, print_run
+from pugnn.cli.tables import print_notes, print_recipe, print_run
 from pugnn.cli.waiting import shown_phases
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
@@ -19,7 +19,14 @@ from pugnn.runs import RunFolder, next_free, train_into_folder
 
 
 def train_and_show(
-    estimator: PUNodeClassifier, source: Source, *, name: str, out: Path | None, resume: bool, as_json: bool
+    estimator: PUNodeClassifier,
+    source: Source,
+    *,
+    name: str,
+    out: Path | None,
+    resume: bool,
+    verbose: bool = False,
+    as_json: bool,
 ) -> None:
     """Train into ``out``, or the next free folder of that name in ``runs``, and show the result."""
     assert source.task is not None
@@ -32,7 +39,9 @@ def train_and_show(
             on_phase("looking at the graph")
             found = check_up(source.task, seed=estimator.seed)
         if not as_json:
-            print_check_up(Console(highlight=False, emoji=False), found, brief=True)
+            console = Console(highlight=False, emoji=False)
+            print_check_up(console, found, brief=True)
+            print_recipe(console, source.recipe, verbose=verbose)
             _print_delta(estimator, found)
     except BaseException:
         folder.abandon()

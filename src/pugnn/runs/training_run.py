@@ -30,6 +30,7 @@ from pugnn.runs.writers import plot_log, score_table, write_log, write_scores
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
+    from pugnn.tables import Statement
 
 NO_PICTURE = "training.png is left out, because matplotlib is not installed. To get it: pip install 'pugnn[plot]'"
 NO_PARQUET = "scores.parquet is left out, because duckdb is not installed. To get it: pip install duckdb"
@@ -53,7 +54,7 @@ def train_into_folder(
     options: dict[str, Any],
     check_up: CheckUp,
     notes: Sequence[str] = (),
-    recipe: Sequence[dict[str, Any]] = (),
+    recipe: Sequence[Statement] = (),
     truth: PUBenchmark | None = None,
     class_of_node: list[str] | None = None,
 ) -> Run:
@@ -92,7 +93,7 @@ def train_into_folder(
                 with _noted_warnings(noted):
                     warnings.warn(NO_PICTURE, PugnnWarning, stacklevel=2)
         record = _record(estimator, task, options)
-        record |= {"notes": list(notes), "recipe": list(recipe), "check_up": check_up.to_plain()}
+        record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe], "check_up": check_up.to_plain()}
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
         record["warnings"] = noted
         record["seconds"] = {

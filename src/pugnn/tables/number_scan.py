@@ -7,10 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
-from pugnn.graph.compiling import say_if_compiling
+from pugnn.graph.compiling import kernel
 from pugnn.tables.attributes import FALSE_WORDS, MISSING_WORDS, TRUE_WORDS
 
 #: What :func:`scan_numbers` raises about text that is not regular.
@@ -57,7 +56,7 @@ def scan_numbers(
             what was found, 0 for those that are not of numbers.
         header: whether the first row holds names.
     """
-    say_if_compiling(_scan)
+
     width, left, skip, blocks = len(known), b"", int(header), []
     last = False
     stream = iter(chunks)
@@ -79,7 +78,7 @@ def scan_numbers(
     return blocks
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _scan(data, last, delimiter, skip, known, columns, values, ends):  # type: ignore[no-untyped-def]
     """Read whole rows; returns the state, bytes that were used, rows that were read and rows still to be skipped."""
     width, size = len(known), len(data)
@@ -160,7 +159,7 @@ def _scan(data, last, delimiter, skip, known, columns, values, ends):  # type: i
     return _GOOD, used, rows, skip
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _cell(data, start, end):  # type: ignore[no-untyped-def]
     """What a cell holds, and the number if it is one."""
     while start < end and (data[start] == 32 or 9 <= data[start] <= 13):
@@ -207,7 +206,7 @@ def _cell(data, start, end):  # type: ignore[no-untyped-def]
     return _NUMBER, -value if negative else value
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _product(number, high, low):  # type: ignore[no-untyped-def]
     """A whole number times a sum of two floats, rounded once: Dekker's product of floats cut in halves."""
     above = float(number)
@@ -224,7 +223,7 @@ def _product(number, high, low):  # type: ignore[no-untyped-def]
     return product + (error + above * low + below * high)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _word(data, start, end):  # type: ignore[no-untyped-def]
     """What a cell holds that is no number: a word for true or false, one for a missing value, or something else."""
     for word in range(len(_WORD_ENDS) - 1):

@@ -17,6 +17,7 @@ from pugnn.runs.report.content import ReportContent
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
 from pugnn.runs.report.words import next_steps, summary
+from pugnn.tables import Statement, grouped
 
 #: Parts of ``run.json`` that have a place of their own on the page.
 ELSEWHERE = ("check_up", "metrics", "notes", "recipe", "warnings")
@@ -72,6 +73,7 @@ def render(content: ReportContent) -> str:
         picture=picture(content),
         protocol=_protocol(content.record),
         most_lines=MOST_LINES,
+        recipe=grouped(Statement(**line) for line in content.record["recipe"]),
         settings=_settings(content.record),
     )
 
