@@ -106,7 +106,7 @@ def read_nodes(source: Source, wanted: str | None, table: IdTable, as_text: Coll
         # Text is read by a thread of our own; for anything else DuckDB is asked, which does one thing at a time.
         scan = beside.submit(numbers_in_text, source, maybe_numbers) if source.delimited else None
         positions = _positions(source, at, table)
-        numbers = typed_numbers(source, maybe_numbers) if scan is None else scan.result()
+        numbers = typed_numbers(source, maybe_numbers, len(positions)) if scan is None else scan.result()
     if not len(positions):
         raise PugnnError(f"{source.shown} has no rows; a node table has one for each node")
     if table.find(Texts.of([source.names[at]]))[0] >= 0:

@@ -14,8 +14,8 @@ from pugnn.tables.attributes import is_number_type
 from pugnn.tables.number_scan import IRREGULAR, MAYBE, WORDS, Irregular, scan_numbers
 from pugnn.tables.source import Source, Unreadable
 
-#: Columns of a typed table that are read at once.
-_COLUMNS_AT_ONCE = 256
+#: Numbers of a typed table that are read at once.
+_NUMBERS_AT_ONCE = 1 << 23
 
 #: Features are kept in 32 bits.
 LARGEST = float(np.finfo(np.float32).max)
@@ -116,38 +116,48 @@ def numbers_in_text(source: Source, places: Sequence[int]) -> Numbers:
         except Irregular:
             raise Unreadable(source, IRREGULAR) from None
     kept = np.flatnonzero(known)
-    names = tuple(source.names[at] for at in kept)
-    if not len(kept):
-        return Numbers((), sp.csc_array((0, 0)))
-    shape = sum(block.shape[0] for block in blocks), len(known)
-    indptr = np.concatenate([[0], *(np.diff(block.indptr) for block in blocks)]).cumsum()
-    data = np.concatenate([block.data for block in blocks])
-    indices = np.concatenate([block.indices for block in blocks])
-    del blocks
-    matrix = sp.csr_array((data, indices, indptr), shape=shape).tocsc()
     words = frozenset(source.names[at] for at in np.flatnonzero(known & WORDS))
-    return Numbers(names, matrix[:, kept], words)
+    return Numbers(tuple(source.names[at] for at in kept), _stacked(blocks, kept), words)
 
 
-def typed_numbers(source: Source, places: Sequence[int]) -> Numbers:
-    """Those of the columns at these places of a table with types that hold numbers alone."""
+def typed_numbers(source: Source, places: Sequence[int], rows: int) -> Numbers:
+    """Those of the columns at these places of a table with types and so many rows that hold numbers alone."""
     numeric = [at for at in places if source.types[at] == "BOOLEAN" or is_number_type(source.types[at])]
-    names, indices, data, rows = [], [], [], 0
-    for first in range(0, len(numeric), _COLUMNS_AT_ONCE):
-        block = numeric[first : first + _COLUMNS_AT_ONCE]
+    at_once = max(1, _NUMBERS_AT_ONCE // max(rows, 1))
+    names: list[str] = []
+    indices, data = [np.zeros(0, np.int32)], [np.zeros(0)]
+    for first in range(0, len(numeric), at_once):
+        block = numeric[first : first + at_once]
         with source.reading():
             query = f"SELECT {', '.join(f'c_{at}::DOUBLE AS c_{at}' for at in block)} FROM {source.table}"
             columns = source.connection.execute(query).fetchnumpy()
         for at in block:
-            numbers = np.ma.filled(columns[f"c_{at}"], np.nan)
-            rows = len(numbers)
+            numbers = np.ma.filled(columns.pop(f"c_{at}"), np.nan)
             if (np.abs(numbers) > LARGEST).any():  # NaN is not
                 continue
             names.append(source.names[at])
             indices.append(np.flatnonzero(numbers).astype(np.int32))
             data.append(numbers[indices[-1]])
-    if not names:
-        return Numbers((), sp.csc_array((rows, 0)))
-    indptr = np.cumsum([0, *map(len, indices)])
-    matrix = sp.csc_array((np.concatenate(data), np.concatenate(indices), indptr), shape=(rows, len(names)))
+    indptr = np.cumsum([len(part) for part in indices])
+    entries = np.concatenate(data)
+    del data
+    matrix = sp.csc_array((entries, np.concatenate(indices), indptr), shape=(rows, len(names)))
     return Numbers(tuple(names), matrix)
+
+
+def _stacked(blocks: list[sp.csr_array], kept: NDArray[np.int64]) -> sp.csc_array:
+    """Some columns of blocks of rows, the blocks below one another; each is given up once it is copied."""
+    total = sum(np.bincount(block.indices, minlength=block.shape[1])[kept] for block in blocks) + np.zeros_like(kept)
+    indptr = np.concatenate([[0], np.cumsum(total)])
+    data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], np.int32)
+    free, rows = indptr[:-1].copy(), 0
+    blocks.reverse()
+    while blocks:
+        block = blocks.pop().tocsc()
+        for place, column in enumerate(kept.tolist()):
+            inside = slice(block.indptr[column], block.indptr[column + 1])
+            outside = slice(free[place], free[place] + inside.stop - inside.start)
+            data[outside], indices[outside] = block.data[inside], block.indices[inside] + rows
+            free[place] = outside.stop
+        rows += block.shape[0]
+    return sp.csc_array((data, indices, indptr), shape=(rows, len(kept)))
