@@ -1,0 +1,59 @@
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from pugnn.errors import PugnnError
+from pugnn.tables import scratch as module
+from pugnn.tables.scratch import Scratch
+
+
+@pytest.fixture(params=["nameless", "named"])
+def scratch(request, monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    if request.param == "named":  # as on systems without such a folder
+        monkeypatch.setattr(module, "OPEN_FILES", Path("/no/such/folder"))
+    elif not module.OPEN_FILES.is_dir():
+        pytest.skip("open files have no names here")
+    with Scratch() as made:
+        yield made
+    assert not os.listdir(tmp_path / "tmp")
+
+
+def test_what_is_written_can_be_read_by_name(scratch):
+    file, path = scratch.new_file()
+    file.write(b"a,b\n")
+    file.flush()
+    assert path.read_bytes() == b"a,b\n"
+    assert path.parent == scratch.folder
+
+
+@pytest.mark.parametrize("name", ["plain.csv", "a[1]*.csv", os.fsdecode(b"a\xff.csv")])
+def test_another_name_where_one_is_needed(scratch, tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"content")
+    plain = scratch.plain_name(path)
+    assert plain.read_bytes() == b"content"
+    assert (plain == path) == (name == "plain.csv")
+
+
+def test_nothing_has_a_name_in_the_temporary_folder(tmp_path, monkeypatch):
+    if not module.OPEN_FILES.is_dir():
+        pytest.skip("open files have no names here")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Scratch() as scratch:
+        scratch.new_file()[0].write(b"x")
+        assert not os.listdir(tmp_path)
+
+
+def test_no_room_is_said(scratch, monkeypatch):
+    def full(**_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    with pytest.raises(PugnnError, match=r"temporary copy of a table.*No space left.*TMPDIR"):
+        scratch.new_file()
