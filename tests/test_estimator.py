@@ -457,6 +457,7 @@ def test_stopped_and_resumed_is_the_same_to_the_bit(graph, tmp_path, monkeypatch
         assert torch.equal(tensor, resumed.model_.state_dict()[name])
     without_time = [[{**record, "seconds": 0} for record in fit.log_] for fit in (whole, resumed)]
     assert without_time[0] == without_time[1]
+    assert [list(record) for record in resumed.log_] == [list(record) for record in whole.log_], "in the same order"
     seconds = [record["seconds"] for record in resumed.log_]
     assert seconds == sorted(seconds)
 

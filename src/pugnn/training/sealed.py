@@ -24,7 +24,7 @@ _BLANK = b"0" * 64
 
 def save_sealed(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     """Write tensors and JSON-able metadata; an older file stays until the new one is whole."""
-    header = {"pugnn": json.dumps(metadata, sort_keys=True), "sha256": _BLANK.decode()}
+    header = {"pugnn": json.dumps(metadata), "sha256": _BLANK.decode()}
     content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, header)
     at = content.index(_KEY + _BLANK) + len(_KEY)
     digest = hashlib.sha256(content).hexdigest().encode()
@@ -47,6 +47,9 @@ def load_sealed(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         )
     try:
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        return load(content), json.loads(header["__metadata__"]["pugnn"])
-    except (SafetensorError, KeyError, ValueError) as error:
+        metadata = json.loads(header["__metadata__"]["pugnn"])
+        if not isinstance(metadata, dict):
+            raise TypeError("its metadata is no table of names and values")
+        return load(content), metadata
+    except (SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise PugnnError(f"{path} is not a pugnn file: {error}") from None
