@@ -35,21 +35,23 @@ def test_the_umask_is_kept(tmp_path, private):
     assert (mode(tmp_path / "file"), mode(tmp_path / "folder")) == (0o600, 0o700)
 
 
+def write_half(making):
+    with making as temporary:
+        (temporary / "edges.csv" if temporary.is_dir() else temporary).write_text("half")
+        raise OSError(28, "No space left on device")
+
+
 def test_a_failure_leaves_the_older_file_and_nothing_else(tmp_path):
     (tmp_path / "s.csv").write_text("older")
     with pytest.raises(PugnnError, match=r"cannot write .*s.csv: No space left on device. Nothing was changed"):
-        with replacing(tmp_path / "s.csv") as temporary:
-            temporary.write_text("half")
-            raise OSError(28, "No space left on device")
+        write_half(replacing(tmp_path / "s.csv"))
     assert (tmp_path / "s.csv").read_text() == "older"
     assert names(tmp_path) == ["s.csv"]
 
 
 def test_a_folder_that_fails_leaves_nothing(tmp_path):
     with pytest.raises(PugnnError, match=r"cannot write .*tables: No space left on device"):
-        with new_folder(tmp_path / "tables") as temporary:
-            (temporary / "edges.csv").write_text("half")
-            raise OSError(28, "No space left on device")
+        write_half(new_folder(tmp_path / "tables"))
     assert names(tmp_path) == []
 
 
@@ -129,8 +131,8 @@ def test_writing_in_threads_leaves_the_umask_alone(tmp_path, private):
         ("@x", "'@x"),
         ("-x", "'-x"),
         ("'=1", "''=1"),
-        ("=a;b", "\"'=a;b\""),
-        ("\t=1", "\"'\t=1\""),
+        ("=a;b", '"\'=a;b"'),
+        ("\t=1", '"\'\t=1"'),
     ],
 )
 def test_cells_of_a_csv_file(cell, written):
