@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, shorten
 from pugnn.files import replacing
 
 _KEY = b'"sha256":"'
@@ -53,3 +55,18 @@ def load_sealed(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         return load(content), metadata
     except (SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise PugnnError(f"{path} is not a pugnn file: {error}") from None
+
+
+def require_fitting(expected: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> None:
+    """Complain unless the weights are finite and have the names, types and sizes that the settings ask for."""
+    if set(expected) != set(given):
+        raise PugnnError(f"its weights are called {shorten(sorted(given))}, not {shorten(sorted(expected))}")
+    for name, tensor in given.items():
+        # What is as long as there were known positives comes with an empty tensor from the settings.
+        fits = tensor.shape == expected[name].shape or expected[name].numel() == 0
+        if tensor.dtype != expected[name].dtype or not fits:
+            raise PugnnError(
+                f"its weights {name} have the shape {tuple(tensor.shape)}, not {tuple(expected[name].shape)}"
+            )
+        if not torch.isfinite(tensor).all():
+            raise PugnnError(f"its weights {name} hold a value that is not finite")
