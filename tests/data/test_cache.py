@@ -191,6 +191,12 @@ def test_no_checksum_is_asked_of_files_from_elsewhere(tmp_path):
     assert archive.sizes == Sizes(nodes=4, edges=3, features=4, class_counts=(2, 2))
 
 
+def test_class_names_cannot_steer_a_terminal(tmp_path):
+    names = np.asarray(["\x1b]0;title\x07even", "odd\x9b31m"])
+    (tmp_path / "a.npz").write_bytes(npz(class_names=names))
+    assert read_archive(tmp_path / "a.npz").class_names == ("�]0;title�even", "odd�31m")
+
+
 BROKEN = {
     "empty": (b"", "not a whole"),
     "no zip": (b"something else entirely", "not a whole"),
