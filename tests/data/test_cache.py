@@ -210,6 +210,7 @@ BROKEN = {
     "too few labels": (npz(y=np.asarray([0, 1])), "shapes disagree"),
     "too few ids": (npz(ids=np.asarray([0, 1])), "shapes disagree"),
     "a negative label": (npz(y=np.asarray([0, 1, 1, -1])), "class index"),
+    "ids that stand twice": (npz(ids=np.array([1, 2, 2, 3])), "node ids must be unique; these appear .* 2"),
     "too few class names": (npz(class_names=np.asarray(["even"])), "1 class names for 2 classes"),
     "a column too far": (npz(x_indices=np.full(4, 9, dtype=np.int32)), "cannot read"),
     "an infinite feature": (npz(x_data=np.full(4, np.inf, dtype=np.float32)), "not finite"),

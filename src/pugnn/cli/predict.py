@@ -49,9 +49,9 @@ def predict(
     from pugnn.estimator import PUNodeClassifier
     from pugnn.runs import require_ending, score_table, write_scores
 
-    require_ending(out)
     if os.path.lexists(out):
         raise PugnnError(f"{out} exists already and is left as it is. Choose another --out, or remove it first.")
+    require_ending(out)
     file = model / "model.safetensors" if os.path.isdir(model) else model
     estimator = PUNodeClassifier.load(file)
     # Columns that had to be named for the training have the same names in the next snapshot.

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, printable
 from pugnn.graph import Graph
+from pugnn.graph.building import as_ids
 
 _REQUIRED = ("num_nodes", "edge_index", "x_indptr", "x_indices", "x_data", "x_shape", "y")
 _CHECKSUM_LENGTH = 64
@@ -165,5 +166,7 @@ def _check(archive: Archive, n: int) -> None:
         raise PugnnError("y must hold one class index, 0 or more, for each node")
     if archive.class_names is not None and len(archive.class_names) <= archive.y.max():
         raise PugnnError(f"{len(archive.class_names)} class names for {archive.y.max() + 1} classes")
+    if archive.ids is not None:
+        as_ids(archive.ids)
     if not np.isfinite(archive.x.data).all():
         raise PugnnError("x_data holds a value that is not finite")
