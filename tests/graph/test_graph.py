@@ -64,6 +64,8 @@ def test_unknown_ids_are_named():
     graph = Graph.from_edges(["a"], ["b"], ids=["a", "b"])
     with pytest.raises(PugnnError, match=r"1 of 2 ids are not in the graph: 'z'\. The graph's ids look like 'a', 'b'"):
         graph.positions(["a", "z"])
+    with pytest.raises(PugnnError, match=r"these cannot be node ids: 'a', \{'b'\} \(unhashable"):
+        graph.positions(["a", {"b"}])
 
 
 def test_isolated_nodes_at_the_end_are_kept():

@@ -126,7 +126,10 @@ class Graph:
     def positions(self, ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
         """Positions of the nodes with these ids; an unknown id is an error."""
         wanted = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-        found = [self._position_of_id.get(node_id, -1) for node_id in wanted]
+        try:
+            found = [self._position_of_id.get(node_id, -1) for node_id in wanted]
+        except TypeError as error:
+            raise PugnnError(f"these cannot be node ids: {shorten(wanted)} ({error})") from None
         if -1 in found:
             unknown = [i for i, position in zip(wanted, found, strict=True) if position < 0]
             raise PugnnError(
