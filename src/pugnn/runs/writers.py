@@ -52,7 +52,7 @@ def score_table(
 
 def require_ending(path: Path) -> None:
     """Complain of a name that promises another format than those which :func:`write_scores` knows."""
-    if not path.name.lower().endswith(ENDINGS):
+    if path.suffix and not path.name.lower().endswith(ENDINGS):
         raise PugnnError(f"{path}: scores are written as {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; name the file so")
     if path.suffix.lower() == ".parquet" and not is_utf8(path):
         raise PugnnError(
@@ -70,7 +70,7 @@ def is_utf8(path: Path) -> bool:
 
 
 def write_scores(path: Path, table: Table) -> None:
-    """Write the table in the format that the name ends in; Parquet keeps the type of the ids.
+    """Write the table in the format that the name ends in, CSV without an ending; Parquet keeps the type of the ids.
 
     In CSV a ``'`` stands before ids that a spreadsheet would run, see :func:`pugnn.files.write_csv`.
     """
