@@ -81,4 +81,5 @@ def _reason(error: OSError | MemoryError | RecursionError) -> str:
         return f"the memory does not suffice{f': {error}' if str(error) else ''}"
     if isinstance(error, RecursionError):
         return "something in the input is nested too deeply"
-    return f"{error.filename}: {error.strerror}" if error.filename is not None else str(error)
+    reason = error.strerror or str(error)
+    return reason if error.filename is None else f"{error.filename}: {reason}"
