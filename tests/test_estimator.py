@@ -10,8 +10,8 @@ import torch
 from safetensors.torch import save_file
 from sklearn.base import clone
 
-from pugnn import PUGNN, Graph, PugnnError, PUNodeClassifier
-from pugnn.training import load_sealed
+from pugnn import GRAB, LSDAN, NNPU, PUGNN, Graph, LabelPropagation, Naive, PugnnError, PUNodeClassifier
+from pugnn.training import load_sealed, save_sealed
 from pugnn.training.progress import EpochProgress
 
 NAMES = ("x", "y", "z")
@@ -94,7 +94,7 @@ def test_only_the_method_is_positional():
         ({"threshold": "posterior"}, "threshold must be .* got 'posterior'"),
         ({"dropout": 1.0}, r"dropout must lie in \[0, 1\), got 1.0"),
         ({"dropout": -0.1}, "dropout must lie in .* got -0.1"),
-        ({"hidden": 0}, "hidden must be a whole number, at least 1; got 0"),
+        ({"hidden": 0}, "hidden must be a whole number, from 1 to 65,536; got 0"),
         ({"epochs": 0}, "epochs must be a whole number, at least 1; got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be positive, got 0.0"),
         ({"weight_decay": -1.0}, "weight_decay must not be negative, got -1.0"),
@@ -391,6 +391,60 @@ def test_a_sealed_file_that_is_no_model_is_refused(tmp_path, graph):
         PUNodeClassifier.load(path)
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (["method"], "abc", ""),
+        (["method", "name"], ["pu-gnn"], ""),
+        (["method", "name"], "magic", "no method 'magic'"),
+        (["method", "delta"], "3", "delta must be a whole number; got '3'"),
+        (["parameters"], [1], ""),
+        (["parameters", "evil"], 1, "evil"),
+        (["parameters", "backbone"], "gat", "its weights are called"),
+        (["parameters", "hidden"], 10**12, "hidden"),
+        (["parameters", "hidden"], 32, "have the shape"),
+        (["parameters", "threshold"], [0.5], "threshold"),
+        (["num_features"], "abc", "num_features"),
+        (["num_features"], -2, "num_features"),
+        (["num_features"], 10**15, "feature names|have the shape"),
+        (["num_features"], True, "num_features"),
+        (["feature_names"], 5, "feature names"),
+        (["feature_names"], ["a"], "feature names"),
+        (["recipe"], "abc", "recipe"),
+        (["threshold"], "abc", "threshold"),
+        (["threshold"], None, "threshold"),
+        (["threshold"], 7.5, "its threshold is 7.5"),
+        (["prior"], float("nan"), "prior"),
+    ],
+)
+def test_a_model_with_metadata_that_is_not_right_is_refused(tmp_path, fitted, path, value, words):
+    fitted.save(tmp_path / "model.safetensors")
+    tensors, metadata = load_sealed(tmp_path / "model.safetensors")
+    inner = metadata
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    save_sealed(tmp_path / "model.safetensors", tensors, metadata)
+    with pytest.raises(PugnnError, match=f"model.safetensors is not a model of this version of pugnn: .*({words})"):
+        PUNodeClassifier.load(tmp_path / "model.safetensors")
+
+
+def test_metadata_that_is_no_table_is_refused(tmp_path, fitted):
+    save_sealed(tmp_path / "model.safetensors", fitted.model_.state_dict(), [1])
+    with pytest.raises(PugnnError, match="not a pugnn file: its metadata is no table"):
+        PUNodeClassifier.load(tmp_path / "model.safetensors")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_model_whose_weights_are_not_finite_is_refused(tmp_path, fitted, value):
+    fitted.save(tmp_path / "model.safetensors")
+    tensors, metadata = load_sealed(tmp_path / "model.safetensors")
+    next(iter(tensors.values())).view(-1)[0] = value
+    save_sealed(tmp_path / "model.safetensors", tensors, metadata)
+    with pytest.raises(PugnnError, match=r"its weights \S+ hold a value that is not finite"):
+        PUNodeClassifier.load(tmp_path / "model.safetensors")
+
+
 # ---------------------------------------------------------------------- seeds
 
 
@@ -457,6 +511,7 @@ def test_stopped_and_resumed_is_the_same_to_the_bit(graph, tmp_path, monkeypatch
         assert torch.equal(tensor, resumed.model_.state_dict()[name])
     without_time = [[{**record, "seconds": 0} for record in fit.log_] for fit in (whole, resumed)]
     assert without_time[0] == without_time[1]
+    assert [list(record) for record in resumed.log_] == [list(record) for record in whole.log_], "in the same order"
     seconds = [record["seconds"] for record in resumed.log_]
     assert seconds == sorted(seconds)
 
@@ -533,6 +588,8 @@ def test_a_damaged_checkpoint_is_refused(graph, checkpoint, tmp_path):
         (np.ones(12, dtype=bool), "unlabelled must be a list of positions"),
         ([0, 12], "a position outside 0 to 11"),
         ([0, 1], "no unlabelled nodes are left"),
+        ([0, 1] * 6, r"each once; of a vector or mask .* give np.flatnonzero"),
+        (np.ma.array([2, 3], mask=[False, True]), "unlabelled hold masked entries"),
     ],
 )
 def test_bad_unlabelled_nodes_are_explained(unlabelled, message):
@@ -570,19 +627,35 @@ def test_settings_of_a_method_may_be_numpy_numbers(graph, tmp_path):
         ({"epochs": "10"}, "epochs must be a whole number, at least 1; got '10'"),
         ({"epochs": 2.5}, "epochs must be a whole number"),
         ({"hidden": 2.5}, "hidden must be a whole number"),
+        ({"hidden": 10**12}, "hidden must be a whole number, from 1 to 65,536; got 1000000000000"),
+        ({"hidden": True}, "hidden must be a whole number"),
+        ({"epochs": True}, "epochs must be a whole number"),
+        ({"dropout": False}, "dropout must be a number, got False"),
+        ({"learning_rate": 10**400}, "learning_rate must be a number"),
+        ({"threshold": True}, "threshold must be a number from 0 to 1, or 'prior'; got True"),
+        ({"backbone": ["gcn"]}, r"backbone must be a name, got \['gcn'\]"),
+        ({"device": 5}, "device must be a name, got 5"),
         ({"seed": None}, "seed must be a whole number, at least 0; got None"),
         ({"dropout": "half"}, "dropout must be a number, got 'half'"),
         ({"learning_rate": np.inf}, "learning_rate must be a number, got inf"),
         ({"method": None}, "method must be a name or a method"),
         ({"method": PUGNN}, "method must be a name or a method"),
-        ({"method": PUGNN(delta="2")}, "delta must be a whole number, at least 1; got '2'"),
+        ({"method": PUGNN(delta="2")}, "delta must be a whole number; got '2'"),
         ({"method": PUGNN(negatives=2.5)}, "negatives must be a whole number"),
         ({"method": PUGNN(alpha=np.inf)}, "alpha must be a number"),
+        ({"method": PUGNN(near_prior="0.5")}, "near_prior must be a number; got '0.5'"),
+        ({"method": PUGNN(delta=True)}, "delta must be a whole number; got True"),
+        ({"method": PUGNN(reduction=["sum"])}, r"reduction must be a word; got \['sum'\]"),
+        ({"method": NNPU(prior=0.1, beta="0")}, "beta must be a number; got '0'"),
+        ({"method": Naive(balanced="no")}, "balanced must be True or False; got 'no'"),
+        ({"method": LabelPropagation(prior=0.1, restart="0.1")}, "restart must be a number; got '0.1'"),
+        ({"method": GRAB(homophily=None)}, "homophily must be a number; got None"),
+        ({"method": LSDAN(prior=0.1, hops=10**12)}, "hops must be a whole number, from 1 to 100"),
     ],
 )
 def test_parameters_of_the_wrong_kind_are_explained(graph, options, message):
     with pytest.raises(PugnnError, match=message):
-        classifier(**{**FIT, **options}).fit(graph, ["n0", "n1"])
+        PUNodeClassifier(**options, progress=False).fit(graph, ["n0", "n1"])
 
 
 def test_only_graphs_can_be_scored(fitted):

@@ -1,7 +1,8 @@
 """What pugnn says when something can be put right by its user."""
 
+import math
 from collections.abc import Iterable
-from numbers import Integral
+from numbers import Integral, Real
 
 
 class PugnnError(ValueError):
@@ -12,10 +13,21 @@ class PugnnWarning(UserWarning):
     """Training goes on, but the result may disappoint. The message carries a remedy."""
 
 
-def require_whole(name: str, value: object, least: int) -> None:
-    """Complain unless ``value`` is a whole number, Python's or numpy's, of at least ``least``."""
-    if not isinstance(value, Integral) or int(value) < least:
-        raise PugnnError(f"{name} must be a whole number, at least {least}; got {value!r}")
+def require_whole(name: str, value: object, least: int, most: float = math.inf) -> None:
+    """Complain unless ``value`` is a whole number, Python's or numpy's, from ``least`` to ``most``; no truth value."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        limits = f"at least {least}" if most == math.inf else f"from {least} to {most:,}"
+        raise PugnnError(f"{name} must be a whole number, {limits}; got {value!r}")
+
+
+def require_number(name: str, value: object) -> None:
+    """Complain unless ``value`` is a finite number, Python's or numpy's; no truth value."""
+    try:
+        finite = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        finite = False
+    if not finite:
+        raise PugnnError(f"{name} must be a number, got {value!r}")
 
 
 def shorten(values: Iterable[object], limit: int = 5) -> str:
@@ -38,5 +50,14 @@ def shown(value: object, limit: int = 60) -> str:
         'aaaaaaaaaaa…'
     """
     text = str(value)
-    cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in cut)
+    return printable(text if len(text) <= limit else text[: limit - 1] + "…")
+
+
+def printable(text: str) -> str:
+    """The text on one line, without characters that draw nothing, steer a terminal or cannot be encoded.
+
+    Example:
+        >>> printable("\\x1b[31mred")
+        '�[31mred'
+    """
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

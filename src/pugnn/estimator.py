@@ -11,16 +11,17 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from pugnn.data.positives import resolve_positives
+from pugnn.data.positives import resolve_positives, resolve_unlabelled
 from pugnn.data.protocol import PUTask
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError, require_number, require_whole, shorten
 from pugnn.graph import Graph
 from pugnn.methods import Method, make_method
-from pugnn.training import Checkpoint, TrainingSettings, load_sealed, save_sealed, score
+from pugnn.training import Checkpoint, TrainingSettings, load_sealed, require_fitting, save_sealed, score
 
 #: Version of the layout of saved models.
 FORMAT = 2
@@ -126,7 +127,7 @@ class PUNodeClassifier(BaseEstimator):
         self._check_threshold(method)
         task = PUTask.from_positives(graph, resolve_positives(graph, positives))
         if unlabelled is not None:
-            task = PUTask(graph, task.labelled, _positions(unlabelled, graph.num_nodes, without=task.labelled))
+            task = PUTask(graph, task.labelled, resolve_unlabelled(graph, unlabelled, task.labelled))
         state = None
         if checkpoint is not None:
             state = Checkpoint(Path(checkpoint), _identity(task, method, settings))
@@ -181,22 +182,49 @@ class PUNodeClassifier(BaseEstimator):
         if metadata.get("format") not in (1, FORMAT):  # the first had no recipe
             raise PugnnError(f"{path} is not a model of this version of pugnn; load it with the one that wrote it")
         try:
-            options = dict(metadata["method"])
-            estimator = cls(make_method(options.pop("name"), **options), **metadata["parameters"])
-            estimator.num_features_ = int(metadata["num_features"])
-            names = metadata["feature_names"]
-            estimator.feature_names_ = None if names is None else tuple(names)
-            estimator.recipe_ = metadata.get("recipe")
-            estimator.threshold_, estimator.prior_ = metadata["threshold"], metadata["prior"]
+            estimator = cls._of_metadata(metadata)
             method = estimator._method()
-            estimator.model_ = method.build(estimator.num_features_, estimator._settings(method))
+            estimator._check_threshold(method)
+            settings = estimator._settings(method)
+            with torch.device("meta"):  # sizes are compared before there is any memory for them
+                require_fitting(method.build(estimator.num_features_, settings).state_dict(), tensors)
+            estimator.model_ = method.build(estimator.num_features_, settings)
             estimator.model_.load_state_dict(tensors)
-        except (KeyError, TypeError, RuntimeError) as error:
+        except (
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            MemoryError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:
             raise PugnnError(f"{path} is not a model of this version of pugnn: {error}") from None
         estimator.model_.eval()
         estimator.settings_ = estimator._settings_record()
         estimator.classes_ = np.array([0, 1])
         estimator._graph = None
+        return estimator
+
+    @classmethod
+    def _of_metadata(cls, metadata: dict[str, Any]) -> Self:
+        """An estimator without a network from what :meth:`save` wrote beside the weights, all of it looked at."""
+        options = dict(metadata["method"])
+        estimator = cls(make_method(options.pop("name"), **options), **metadata["parameters"])
+        require_whole("num_features", metadata["num_features"], 0)
+        estimator.num_features_ = metadata["num_features"]
+        names, recipe = metadata["feature_names"], metadata.get("recipe")
+        if names is not None and (not isinstance(names, list) or len(names) != estimator.num_features_):
+            raise PugnnError("its feature names do not fit its features")
+        if recipe is not None and not isinstance(recipe, dict):
+            raise PugnnError("its recipe is no table of names and values")
+        estimator.feature_names_ = None if names is None else tuple(map(str, names))
+        estimator.recipe_ = recipe
+        for name in ("threshold", "prior"):
+            require_number(name, metadata[name])
+            if not 0 <= metadata[name] <= 1:
+                raise PugnnError(f"its {name} is {metadata[name]}, which is not between 0 and 1")
+        estimator.threshold_, estimator.prior_ = metadata["threshold"], metadata["prior"]
         return estimator
 
     def _settings_record(self) -> dict[str, Any]:
@@ -211,11 +239,11 @@ class PUNodeClassifier(BaseEstimator):
     # ------------------------------------------------------------------ checks
 
     def _method(self) -> Method:
-        if isinstance(self.method, str):
-            return make_method(self.method)
-        if not isinstance(self.method, Method):
+        method = make_method(self.method) if isinstance(self.method, str) else self.method
+        if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
-        return self.method
+        method.check_kinds()
+        return method
 
     def _settings(self, method: Method) -> TrainingSettings:
         mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
@@ -232,7 +260,8 @@ class PUNodeClassifier(BaseEstimator):
                 f"the threshold 'prior' cuts at a known share of positives, and {method.name} was told none; give it "
                 "the prior, such as 0.1, or a threshold as a number"
             )
-        if threshold != "prior" and not (isinstance(threshold, Real) and 0 <= float(threshold) <= 1):
+        number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+        if threshold != "prior" and not (number and 0 <= float(threshold) <= 1):
             raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {self.threshold!r}")
 
     def _require_fit(self) -> None:
@@ -285,18 +314,6 @@ def _check_graph(graph: Graph) -> None:
         raise PugnnError("the graph is empty: it has no nodes")
     if not graph.num_edges:
         raise PugnnError("the graph has no edges, so there is no structure to learn from; check the edge list")
-
-
-def _positions(nodes: ArrayLike, num_nodes: int, *, without: NDArray[np.int64]) -> NDArray[np.int64]:
-    given = np.asarray(nodes)
-    if given.ndim != 1 or given.dtype.kind not in "iu":
-        raise PugnnError(f"unlabelled must be a list of positions; got shape {given.shape} of {given.dtype}")
-    if len(given) and not 0 <= given.min() <= given.max() < num_nodes:
-        raise PugnnError(f"unlabelled holds a position outside 0 to {num_nodes - 1}")
-    rest = np.setdiff1d(given, without)
-    if not len(rest):
-        raise PugnnError("no unlabelled nodes are left, so there is nothing to learn from")
-    return rest.astype(np.int64)
 
 
 def _prior_threshold(scores: NDArray[np.float64], prior: float) -> float:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator
+import re
+import secrets
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
+from typing import Any, TextIO
 
 from pugnn.errors import PugnnError
+
+#: Text that a spreadsheet would run: it begins like a formula and is not a plain number. What looks as if it had been
+#: kept from that already is protected once more, so that no two ids come out the same.
+_FORMULA = re.compile(r"'*([=@\t\r\n]|[+-](?!\d+([.,]\d+)?$))")
+
+#: What a cell must not hold without quotation marks. Many spreadsheets split at semicolons and tabs, whatever we meant.
+_SPECIAL = re.compile(r'[,;\t"\r\n]')
 
 
 @contextmanager
@@ -16,26 +28,24 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; what was written there takes its place when all went well."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        remove_unfinished(path.parent, path.name)
+        temporary = _unfinished(path, path.suffix)
+        # Made by the kernel with the user's own umask; nobody else has this name.
+        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
     except OSError as error:
         raise PugnnError(f"cannot write {path}: {error.strerror}. Choose another place.") from None
-    os.close(handle)
-    temporary = Path(name)
     try:
+        lock(handle)
+        if sys.platform == "win32":  # where a file that is open cannot be renamed
+            os.close(handle)
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
         os.replace(temporary, path)
     except OSError as error:
         raise PugnnError(f"cannot write {path}: {error.strerror or error}. Nothing was changed there.") from None
     finally:
+        if sys.platform != "win32":
+            os.close(handle)
         temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    # mkstemp makes files private; what we leave behind should follow the user's own umask.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def cache_folder() -> Path:
@@ -49,3 +59,100 @@ def cache_folder() -> Path:
     except RuntimeError:
         words = "there is no home folder to keep the cache in. Set PUGNN_CACHE to a folder you can write to."
         raise PugnnError(words) from None
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside ``path``, which must not exist; it gets that name when all went well."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_unfinished(path.parent, path.name)
+        temporary = _unfinished(path)
+        temporary.mkdir()
+    except OSError as error:
+        raise PugnnError(f"cannot make the folder {path}: {error.strerror}. Choose another --out.") from None
+    try:
+        with locked(temporary):
+            yield temporary
+            temporary.rename(path)
+    except OSError as error:
+        raise PugnnError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def remove_unfinished(folder: Path, name: str | None = None) -> None:
+    """Remove what killed processes were writing in a folder, or under one name in it.
+
+    Only what bears the name that we give to such files, and what no living process holds a lock on: that of another
+    one that is at work stays. Where there are no locks, everything stays.
+    """
+    pattern = re.compile(rf"\.{'.+' if name is None else re.escape(name)}\.[0-9a-f]{{16}}\.unfinished(\.\w+)?")
+    try:
+        names = [each for each in os.listdir(folder) if pattern.fullmatch(each)]
+    except OSError:  # a folder that may be written to, but not listed
+        return
+    for path in (folder / each for each in names):
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            continue
+        with locked(path) as free:
+            if free and path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif free:
+                path.unlink(missing_ok=True)
+
+
+def _unfinished(path: Path, suffix: str = "") -> Path:
+    # The suffix comes last, for those who choose a format by it.
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.unfinished{suffix}")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool | None]:
+    """Lock a file or folder while inside, and say whether that could be done, see :func:`lock`."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:  # it is gone, or cannot be opened on this system
+        yield None
+        return
+    try:
+        yield lock(handle)
+    finally:
+        os.close(handle)
+
+
+def lock(handle: int) -> bool | None:
+    """Lock an open file for this process, until it is closed or the process ends, however that may be.
+
+    ``False`` if another process has locked it, ``None`` if there are no locks here.
+    """
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # systems differ in how they say that it is taken
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def is_formula(cell: Any) -> bool:
+    """Whether a spreadsheet would run this cell instead of showing it."""
+    return isinstance(cell, str) and _FORMULA.match(cell) is not None
+
+
+def write_csv(file: TextIO, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Write a table as CSV: numbers to the last bit, ``None`` as an empty cell, and nothing that a spreadsheet runs.
+
+    Spreadsheets run what begins like a formula, whatever stands around it; a ``'`` before it makes it text.
+    """
+    file.writelines(",".join(map(_cell, row)) + "\n" for row in chain([header], rows))
+
+
+def _cell(value: Any) -> str:
+    """A cell of a CSV file. (Python's own writer leaves a lone carriage return without quotation marks.)"""
+    text = "" if value is None else f"'{value}" if is_formula(value) else str(value)
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text

@@ -206,6 +206,12 @@ def test_no_checksum_is_asked_of_files_from_elsewhere(tmp_path):
     assert archive.sizes == Sizes(nodes=4, edges=3, features=4, class_counts=(2, 2))
 
 
+def test_class_names_cannot_steer_a_terminal(tmp_path):
+    names = np.asarray(["\x1b]0;title\x07even", "odd\x9b31m"])
+    (tmp_path / "a.npz").write_bytes(npz(class_names=names))
+    assert read_archive(tmp_path / "a.npz").class_names == ("�]0;title�even", "odd�31m")
+
+
 BROKEN = {
     "empty": (b"", "not a whole"),
     "no zip": (b"something else entirely", "not a whole"),
@@ -219,6 +225,7 @@ BROKEN = {
     "too few labels": (npz(y=np.asarray([0, 1])), "shapes disagree"),
     "too few ids": (npz(ids=np.asarray([0, 1])), "shapes disagree"),
     "a negative label": (npz(y=np.asarray([0, 1, 1, -1])), "class index"),
+    "ids that stand twice": (npz(ids=np.array([1, 2, 2, 3])), "node ids must be unique; these appear .* 2"),
     "too few class names": (npz(class_names=np.asarray(["even"])), "1 class names for 2 classes"),
     "a column too far": (npz(x_indices=np.full(4, 9, dtype=np.int32)), "cannot read"),
     "an infinite feature": (npz(x_data=np.full(4, np.inf, dtype=np.float32)), "not finite"),

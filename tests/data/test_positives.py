@@ -119,6 +119,12 @@ def test_one_zero_and_minus_one_are_refused_with_an_explanation(graph, given):
         (TEXT, "ann", r"got shape \(\)"),
         (NUMBERS, 10, r"got shape \(\)"),
         (TEXT, None, r"got shape \(\)"),
+        # classes
+        (PLAIN, [0, 1, 2, 2, 1], "read like a vector of classes, one entry per node: 0, 1, 2, 2, 1.*`classes == 1`"),
+        (TEXT, np.array([0.0, 3.0, 3.0, 0.0, 1.0]), "read like a vector of classes"),
+        # masked
+        (PLAIN, np.ma.array([0, 2], mask=[False, True]), "positives hold masked entries"),
+        (PLAIN, np.ma.array([True] * 5, mask=[True] + [False] * 4), "positives hold masked entries"),
     ],
 )
 def test_refused(graph, given, words):
@@ -132,6 +138,31 @@ def test_a_vector_of_the_wrong_length_is_not_read_as_ids(length, other):
     graph = Graph.from_edges(range(9), range(1, 10))
     with pytest.raises(PugnnError, match=f"one entry per node: got {length} for 10 nodes"):
         resolve_positives(graph, [1, 1] + [other] * (length - 2))
+
+
+@pytest.mark.parametrize(
+    ("ids", "given"),
+    [([0, 1], [0, 1]), ([0, 1], [1.0, 0.0]), (["a", "b"], [1, 0]), ([-1, 1], [1, -1]), ([7, 1], [1, 7])],
+)
+def test_what_can_be_read_in_two_ways_is_refused(ids, given):
+    graph = Graph.from_edges([ids[0]], [ids[1]], ids=ids)
+    words = "all nodes are known" if 7 in ids else "two ways: as a vector with one entry per node, or as a list of the"
+    with pytest.raises(PugnnError, match=words):
+        resolve_positives(graph, given)
+
+
+@pytest.mark.parametrize(
+    ("ids", "given"), [([5, 6], [1, 0]), ([0, 6], [1, 0]), (["a", "b"], [1, -1]), ([0, 1], [1, -1])]
+)
+def test_a_vector_that_cannot_be_a_list_of_nodes(ids, given):
+    graph = Graph.from_edges([ids[0]], [ids[1]], ids=ids)
+    assert resolve_positives(graph, given).tolist() == [0]
+
+
+def test_a_mask_of_truth_values_that_may_be_missing_is_a_mask():
+    pandas = pytest.importorskip("pandas")
+    mask = pandas.Series([True, False, False, False, True], dtype="boolean")
+    assert resolve_positives(PLAIN, mask).tolist() == [0, 4]
 
 
 def test_numbers_for_ids_that_are_text_are_refused():

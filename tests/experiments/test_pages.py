@@ -1,6 +1,8 @@
 import math
 import re
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
 from html.parser import HTMLParser
 
 import pytest
@@ -171,6 +173,15 @@ def test_html_is_closed_and_needs_nothing_from_outside(page):
         assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/2000/svg)", text)
         assert "prefers-color-scheme: dark" in text
         assert ">nan<" not in text
+
+
+def test_a_browser_accepts_no_style_but_ours_and_no_script(page):
+    text = html(page)
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', text).group(1)
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL).group(1)
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    assert "style=" not in text, "which the policy would leave without effect"
 
 
 def test_html_shows_the_same_cells_and_a_chart(page):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pugnn.graph import Cleaning
+from pugnn.graph import Cleaning, Graph
 from pugnn.graph.building import symmetric_csr
 
 
@@ -61,3 +61,9 @@ def test_more_nodes_than_positions_can_name():
     none = np.zeros(0, dtype=np.int64)
     with pytest.raises(ValueError, match="32-bit positions"):
         symmetric_csr(2**31, none, none, None)
+
+
+def test_more_nodes_than_memory_can_hold(monkeypatch):
+    monkeypatch.setattr("pugnn.graph.building._memory", lambda: 10**9)
+    with pytest.raises(ValueError, match="1,500,000,000 nodes need more memory than there is; give `ids`"):
+        Graph.from_edges([0], [1_499_999_999])

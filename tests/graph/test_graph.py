@@ -14,6 +14,8 @@ def dense(graph: Graph) -> list[list[float]]:
 
 
 PATH = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+MASKED = np.ma.array([1, 2], mask=[False, True])
+EDGES = torch.tensor([[0, 1], [1, 2]])
 
 
 def test_edges_become_a_symmetric_sorted_csr():
@@ -62,6 +64,8 @@ def test_unknown_ids_are_named():
     graph = Graph.from_edges(["a"], ["b"], ids=["a", "b"])
     with pytest.raises(PugnnError, match=r"1 of 2 ids are not in the graph: 'z'\. The graph's ids look like 'a', 'b'"):
         graph.positions(["a", "z"])
+    with pytest.raises(PugnnError, match=r"these cannot be node ids: 'a', \{'b'\} \(unhashable"):
+        graph.positions(["a", {"b"}])
 
 
 def test_isolated_nodes_at_the_end_are_kept():
@@ -87,16 +91,57 @@ def test_an_empty_graph_can_exist():
         ({"source": [0], "target": [1], "features": np.ones((3, 2)), "num_nodes": 2}, r"features have shape \(3, 2\)"),
         ({"source": [0], "target": [1], "features": [[1.0], [np.nan]]}, "nan at node 1, column 0"),
         ({"source": [0], "target": [1], "features": sp.csr_array([[0.0, np.inf], [1, 0]])}, "inf at node 0, column 1"),
-        ({"source": [0], "target": [1], "features": [["x"], ["y"]]}, "matrix of numbers"),
+        ({"source": [0], "target": [1], "features": [["x"], ["y"]]}, "features must be real numbers; got text"),
         ({"source": [0], "target": [1], "features": np.ones((2, 2)), "feature_names": ["a"]}, "1 feature names for 2"),
         ({"source": [0], "target": [1], "weights": [-1.0]}, "edge 0 has weight -1"),
         ({"source": [0, 1], "target": [1, 2], "weights": [1.0, np.nan]}, "edge 1 has weight nan"),
         ({"source": [0], "target": [1], "weights": [1.0, 2.0]}, r"expected \(1,\)"),
+        ({"source": [0], "target": [1], "weights": [1 + 1j]}, "weights must be real numbers; got complex"),
+        ({"source": [0], "target": [1], "weights": ["1"]}, "weights must be real numbers; got text"),
+        ({"source": [0], "target": [1], "weights": [[1], [2, 3]]}, "weights must be numbers"),
+        (
+            {"source": [0], "target": [1], "features": np.array([[1j], [2]])},
+            "features must be real numbers; got complex",
+        ),
+        ({"source": [0], "target": [1], "features": sp.csr_array([[1j], [2]])}, "real numbers; got complex"),
+        # masked, which numpy would take as given
+        ({"source": MASKED, "target": [1, 2]}, "edge ends hold masked entries"),
+        ({"source": [1, 2], "target": MASKED, "ids": [0, 1, 2]}, "edge ends hold masked entries"),
+        ({"source": [0], "target": [1], "ids": MASKED}, "ids hold masked entries"),
+        ({"source": [0, 1], "target": [1, 2], "weights": MASKED}, "edge weights hold masked entries"),
+        ({"source": [0], "target": [1], "features": MASKED}, "features hold masked entries"),
+        ({"source": [0], "target": [1], "features": [MASKED, MASKED]}, "features hold masked entries"),
+        # ids
+        ({"source": [[1]], "target": [[2]], "ids": [[1], [2]]}, r"\[1\] cannot be a node id"),
+        ({"source": [[1]], "target": [[2]], "ids": [1, 2]}, "edge ends must be node ids"),
+        ({"source": [1.0], "target": [2.0], "ids": [1.0, 2.0, np.nan]}, "a node id is missing: nan"),
+        ({"source": [1.0], "target": [2.0], "ids": np.array([1.0, 2.0, np.nan])}, "a node id is missing: nan"),
+        ({"source": ["a"], "target": ["b"], "ids": ["a", "b", None]}, "a node id is missing: None"),
+        ({"source": [0], "target": [1], "ids": [0, 1], "num_nodes": 3}, "2 ids were given for num_nodes=3"),
+        # sizes
+        ({"source": [0], "target": [1], "num_nodes": 10**12}, "1,000,000,000,000 nodes are more than 32-bit"),
+        ({"source": [0], "target": [10**12]}, "ends at position 1,000,000,000,000, more than 32-bit"),
+        ({"source": [0], "target": np.array([2**63], dtype=np.uint64)}, "ends at position 9,223,372,036,854,775,808"),
+        ({"source": [0], "target": [1], "num_nodes": -1}, "num_nodes must be a whole number, at least 0; got -1"),
+        ({"source": [0], "target": [1], "num_nodes": 2.5}, "num_nodes must be a whole number"),
+        ({"source": [0], "target": [1], "num_nodes": True}, "num_nodes must be a whole number"),
     ],
 )
 def test_bad_input_is_explained(arguments, message):
     with pytest.raises(PugnnError, match=message):
         Graph.from_edges(**arguments)
+
+
+def test_ids_are_kept_exactly():
+    for ids in ([2**63 + 1, -1, 5], ["a\0", "a", "b"], [2**80, 1, 2], [True, "x", 2.5]):
+        graph = Graph.from_edges(ids[:-1], ids[1:], ids=ids)
+        assert [(type(i), i) for i in graph.ids.tolist()] == [(type(i), i) for i in ids]
+        assert dense(graph) == PATH
+
+
+def test_an_array_with_an_empty_mask_is_like_any_other():
+    ends = np.ma.array([0, 1]), np.ma.array([1, 2], mask=[False, False])
+    assert dense(Graph.from_edges(*ends)) == PATH
 
 
 def test_a_graph_cannot_be_changed():
@@ -148,6 +193,12 @@ def test_an_asymmetric_matrix_loses_its_direction():
 def test_a_matrix_must_be_square_and_ids_must_fit():
     with pytest.raises(PugnnError, match="square"):
         Graph.from_scipy(sp.csr_array((2, 3)))
+    with pytest.raises(PugnnError, match="square"):
+        Graph.from_scipy(sp.coo_array([1, 2, 3]))
+    with pytest.raises(PugnnError, match="1,000,000,000,000 nodes are more than"):
+        Graph.from_scipy(sp.coo_array(([1], ([0], [1])), shape=(10**12, 10**12)))
+    with pytest.raises(PugnnError, match="adjacency matrix hold masked entries"):
+        Graph.from_scipy(np.ma.array([[0, 1], [1, 0]], mask=[[0, 1], [0, 0]]))
     with pytest.raises(PugnnError, match="1 ids were given for 2 nodes"):
         Graph.from_scipy(sp.csr_array((2, 2)), ids=["a"])
 
@@ -179,6 +230,21 @@ def test_networkx_missing_attribute_is_named():
     source.nodes[0]["x"] = 1.0
     with pytest.raises(PugnnError, match="2 nodes have no attribute 'x': 1, 2"):
         Graph.from_networkx(source, features="x")
+
+
+def test_networkx_vectors_of_two_lengths():
+    source = nx.path_graph(2)
+    nx.set_node_attributes(source, {0: [1.0], 1: [1.0, 2.0]}, "x")
+    with pytest.raises(PugnnError, match=r"'x' has vectors of several shapes: \(1,\), \(2,\)"):
+        Graph.from_networkx(source, features="x")
+
+
+def test_networkx_weights_that_are_none():
+    with pytest.raises(PugnnError, match="no edge has an attribute 'wieght'"):
+        Graph.from_networkx(nx.Graph([("a", "b", {"weight": 2})]), weight="wieght")
+    for bad in (None, "2"):
+        with pytest.raises(PugnnError, match=f"from 'a' to 'b' has the weight {bad!r}, which is no number"):
+            Graph.from_networkx(nx.Graph([("a", "b", {"w": bad})]), weight="w")
 
 
 def test_networkx_without_edges():
@@ -215,3 +281,24 @@ def test_pyg_directed_edges_without_features():
     data = Data(edge_index=torch.tensor([[0, 0], [1, 2]]), num_nodes=4)
     graph = Graph.from_pyg(data)
     assert (graph.num_nodes, graph.num_edges, graph.num_features) == (4, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"edge_index": torch.tensor([[0, 1], [1, 7]])}, "ends at node 7, but there are only 3 nodes"),
+        ({}, "has no edges"),
+        ({"edge_index": EDGES[0]}, "has no edges"),
+        ({"edge_index": EDGES.float()}, "whole numbers"),
+        ({"edge_index": EDGES, "edge_weight": torch.ones(2, 1)}, r"edge weights have shape \(2, 1\)"),
+        ({"edge_index": EDGES, "edge_weight": torch.tensor([0.0, 1.0])}, "edge 0 has weight 0"),
+    ],
+)
+def test_pyg_data_that_is_not_right(parts, message):
+    with pytest.raises(PugnnError, match=message):
+        Graph.from_pyg(Data(x=torch.ones(3, 2), **parts))
+
+
+@pytest.mark.parametrize("x", [torch.ones(3, 2, requires_grad=True), torch.ones(3, 2, dtype=torch.bfloat16)])
+def test_pyg_features_that_numpy_does_not_take_as_they_are(x):
+    assert Graph.from_pyg(Data(x=x, edge_index=EDGES)).features.tolist() == [[1, 1]] * 3

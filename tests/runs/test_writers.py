@@ -1,6 +1,34 @@
+import gzip
+from pathlib import Path
+
+import numpy as np
 import pytest
 
-from pugnn.runs.writers import plot_log
+from pugnn.errors import PugnnError
+from pugnn.runs.writers import plot_log, write_log, write_scores
+
+TABLE = {"id": np.array(["a", "b"]), "score": np.array([0.75, 0.1])}
+
+
+def test_scores_are_packed_where_the_name_says_so(tmp_path):
+    for name in ("s.csv", "s.csv.gz", "again.csv.gz", "scores"):
+        write_scores(tmp_path / name, TABLE)
+    packed = (tmp_path / "s.csv.gz").read_bytes()
+    assert gzip.decompress(packed) == (tmp_path / "s.csv").read_bytes() == b"id,score\na,0.75\nb,0.1\n"
+    assert (tmp_path / "scores").read_bytes() == (tmp_path / "s.csv").read_bytes()
+    assert (tmp_path / "again.csv.gz").read_bytes() == packed, "no name and no time in it"
+
+
+@pytest.mark.parametrize("name", ["s.csv.zst", "s.xlsx", "s.json", "s.gz"])
+def test_a_name_that_promises_another_format_is_refused(tmp_path, name):
+    with pytest.raises(PugnnError, match=r"written as \.csv, \.csv\.gz or \.parquet; name the file so"):
+        write_scores(tmp_path / name, TABLE)
+    assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_a_log_has_its_values_under_their_names_whatever_the_order_of_a_record(tmp_path):
+    write_log(tmp_path / "log.csv", [{"epoch": 1, "total": 0.5}, {"total": 0.25, "epoch": 2}])
+    assert (tmp_path / "log.csv").read_text() == "epoch,total\n1,0.5\n2,0.25\n"
 
 
 @pytest.mark.parametrize(("low", "expected"), [(0.2, 0.0), (-0.3, -0.3)])

@@ -68,5 +68,3 @@ def test_rows_of_some_nodes_and_rows_of_zeros(numbers):
 
 def test_numbers_beyond_32_bits_are_left_to_those_who_name_the_row():
     assert read(pd.DataFrame({"id": ["a", "b", "c", "d"], "x": [1.0, 1e39, 2, 3], "y": [1, 2, 3, 4]})).names == ("y",)
-
-

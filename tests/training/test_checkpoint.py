@@ -3,7 +3,7 @@ import torch
 
 from conftest import random_graph
 from pugnn.errors import PugnnError
-from pugnn.training import Checkpoint, TrainingSettings, load_sealed, train
+from pugnn.training import Checkpoint, TrainingSettings, load_sealed, save_sealed, train
 
 GRAPH = random_graph(20, 0.2, seed=0, features=4)
 SETTINGS = TrainingSettings(epochs=7)
@@ -105,3 +105,10 @@ def test_a_checkpoint_of_something_else_is_refused_in_every_part(path):
     for part in (0, 1):
         with pytest.raises(PugnnError, match="belongs to a run with other data or settings"):
             train(GRAPH, never, SETTINGS, checkpoint=Checkpoint(path, "other"), part=part)
+
+
+@pytest.mark.parametrize("parts", [5, [{}], [1], [{"log": []}]])
+def test_a_checkpoint_with_parts_of_the_wrong_kind_is_refused(path, parts):
+    save_sealed(path, {}, {"identity": opened(path).identity, "parts": parts})
+    with pytest.raises(PugnnError, match=r"is not a checkpoint: .* Remove it to start anew"):
+        opened(path).load(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -14,9 +14,10 @@ from pugnn.cli.check import check
 from pugnn.cli.demo import demo
 from pugnn.cli.export import export
 from pugnn.cli.fit import fit
+from pugnn.cli.output import kept_output
 from pugnn.cli.predict import predict
 from pugnn.cli.reproduce import reproduce
-from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.errors import PugnnError, PugnnWarning, printable
 
 app = typer.Typer(
     name="pugnn",
@@ -52,14 +53,33 @@ def main() -> None:
 
     def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
         if issubclass(category, PugnnWarning):
-            errors.print(f"[yellow]warning:[/] {escape(str(message))}")
+            errors.print(f"[yellow]warning:[/] {escape(printable(str(message)))}")
         else:
             show_other(message, category, *rest)
 
-    with warnings.catch_warnings():
+    def fail(message: str) -> NoReturn:
+        errors.print(f"[red]error:[/] {escape(printable(message))}")
+        sys.exit(2)
+
+    with kept_output() as output_failure, warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment]
         try:
             app(prog_name="pugnn")
+        except SystemExit as end:
+            failure = output_failure()
+            if failure is not None and not end.code:
+                fail(f"cannot write to standard output: {failure.strerror}")
+            raise
         except PugnnError as error:
-            errors.print(f"[red]error:[/] {escape(str(error))}")
-            sys.exit(2)
+            fail(str(error))
+        except (OSError, MemoryError, RecursionError) as error:  # what the machine, not our code, cannot do
+            fail(_reason(error))
+
+
+def _reason(error: OSError | MemoryError | RecursionError) -> str:
+    if isinstance(error, MemoryError):
+        return f"the memory does not suffice{f': {error}' if str(error) else ''}"
+    if isinstance(error, RecursionError):
+        return "something in the input is nested too deeply"
+    reason = error.strerror or str(error)
+    return reason if error.filename is None else f"{error.filename}: {reason}"

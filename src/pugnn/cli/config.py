@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import typer
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, shown
 
 
 def use_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -31,7 +31,7 @@ def read_config(path: Path) -> dict[str, Any]:
     if path.suffix == ".json":
         try:
             options = json.loads(text)["options"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise PugnnError(f"{path} is not the run.json of a run: it holds no options") from None
         if not isinstance(options, dict):
             raise PugnnError(f"{path} is not the run.json of a run: its options are no table of names and values")
@@ -40,6 +40,8 @@ def read_config(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PugnnError(f"{path} is not right as TOML: {error}") from None
+    except RecursionError:
+        raise PugnnError(f"{path} is not a config: it is nested too deeply") from None
 
 
 def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> di
             near = get_close_matches(name, others, 1)
             raise PugnnError(f"{path}: there is no option {key!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
         if name in mine:
-            found[mine[name]] = _value(path, key, value, kinds[mine[name]])
+            found[mine[name]] = option_value(path, key, value, kinds[mine[name]])
     return found
 
 
@@ -72,20 +74,27 @@ def _options(command: Any) -> dict[str, str]:
     }
 
 
-def _value(path: Path, key: str, value: Any, hint: Any) -> Any:
-    """The value as the command would take it, or a complaint that names the file."""
+def option_value(path: Path, key: str, value: Any, hint: Any) -> Any:
+    """A value from a file as the command would take it, or a complaint that names the file."""
     kind = next(part for part in (*get_args(hint), hint) if part is not type(None))
     if get_origin(kind) is list:
         if isinstance(value, dict):  # [column] with one line per name
             value = [f"{name}={each}" for name, each in value.items()]
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise PugnnError(f"{path}: {key} must be a table or a list of text; got {value!r}")
-        return value
+            raise PugnnError(f"{path}: {key} must be a table or a list of text; got {shown(repr(value))}")
+        return [_without_zero_bytes(path, key, each) for each in value]
     allowed, words = {
         bool: ((bool,), "true or false"),
         int: ((int,), "a whole number"),
         float: ((int, float), "a number"),
     }.get(kind, ((str, int, float), "text"))  # a threshold is text or a number
     if not isinstance(value, allowed) or (isinstance(value, bool) and kind is not bool):
-        raise PugnnError(f"{path}: {key} must be {words}; got {value!r}")
-    return value if kind in (bool, int, float) else str(value)
+        raise PugnnError(f"{path}: {key} must be {words}; got {shown(repr(value))}")
+    return value if kind in (bool, int, float) else _without_zero_bytes(path, key, str(value))
+
+
+def _without_zero_bytes(path: Path, key: str, text: str) -> str:
+    """What a command line cannot hold either, and no name of a file."""
+    if "\0" in text:
+        raise PugnnError(f"{path}: {key} holds a zero byte: {shown(text)}")
+    return text

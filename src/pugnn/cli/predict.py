@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.config import read_config
+from pugnn.cli.config import option_value, read_config
 from pugnn.cli.options import DATA, OUTPUT
 from pugnn.cli.source import read_source
 from pugnn.errors import PugnnError
@@ -34,7 +34,7 @@ def predict(
     label: options.LabelColumn = None,
     seed: Annotated[int, typer.Option(help="Scoring has nothing random in it; any seed gives the same.", min=0)] = 0,
     out: Annotated[
-        Path, typer.Option(help="Where to write the scores: a .csv or a .parquet file.", rich_help_panel=OUTPUT)
+        Path, typer.Option(help="Where to write the scores: a .csv, .csv.gz or .parquet file.", rich_help_panel=OUTPUT)
     ] = Path("scores.csv"),
     as_json: options.Json = False,
 ) -> None:
@@ -49,15 +49,21 @@ def predict(
     """
     from pugnn.cli.tables import print_notes
     from pugnn.estimator import PUNodeClassifier
-    from pugnn.runs import score_table, write_scores
+    from pugnn.runs import require_ending, score_table, write_scores
 
     if os.path.lexists(out):
         raise PugnnError(f"{out} exists already and is left as it is. Choose another --out, or remove it first.")
+    require_ending(out)
     file = model / "model.safetensors" if os.path.isdir(model) else model
     estimator = PUNodeClassifier.load(file)
     # Columns that had to be named for the training have the same names in the next snapshot.
     run = file.with_name("run.json")
-    names = read_config(run) if dataset is None and run.exists() else {}
+    trained_with = read_config(run) if dataset is None and run.exists() else {}
+    names = {
+        name: option_value(run, name, trained_with[name], str)
+        for name in ("source", "target", "id", "weight")
+        if trained_with.get(name) is not None
+    }
     data = read_source(
         dataset=dataset,
         edges=edges,

@@ -30,8 +30,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, printable
 from pugnn.graph import Graph
+from pugnn.graph.building import as_ids
 
 _REQUIRED = ("num_nodes", "edge_index", "x_indptr", "x_indices", "x_data", "x_shape", "y")
 _CHECKSUM_LENGTH = 64
@@ -132,13 +133,14 @@ def _parse(content: bytes) -> Archive:
     shape = tuple(arrays["x_shape"].tolist())
     x = sp.csr_array((arrays["x_data"].astype(np.float32), arrays["x_indices"], arrays["x_indptr"]), shape=shape)
     x.check_format()
+    names = arrays.get("class_names")
     archive = Archive(
         edge_index=arrays["edge_index"],
         x=x,
         y=arrays["y"],
         missing_nodes=arrays.get("missing_nodes", np.zeros(0, dtype=np.int32)),
         ids=arrays.get("ids"),
-        class_names=tuple(arrays["class_names"].tolist()) if "class_names" in arrays else None,
+        class_names=None if names is None else tuple(map(printable, names.astype(np.str_).tolist())),
     )
     _check(archive, n)
     return archive
@@ -164,5 +166,7 @@ def _check(archive: Archive, n: int) -> None:
         raise PugnnError("y must hold one class index, 0 or more, for each node")
     if archive.class_names is not None and len(archive.class_names) <= archive.y.max():
         raise PugnnError(f"{len(archive.class_names)} class names for {archive.y.max() + 1} classes")
+    if archive.ids is not None:
+        as_ids(archive.ids)
     if not np.isfinite(archive.x.data).all():
         raise PugnnError("x_data holds a value that is not finite")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,6 +11,7 @@ import scipy.sparse as sp
 
 from pugnn.data.protocol import PUBenchmark
 from pugnn.errors import PugnnError
+from pugnn.files import new_folder, write_csv
 
 
 def export_tables(name: str, benchmark: PUBenchmark, folder: Path) -> list[Path]:
@@ -36,23 +34,10 @@ def export_tables(name: str, benchmark: PUBenchmark, folder: Path) -> list[Path]
         "positives.csv": (["id"], ([ids[node]] for node in benchmark.task.labelled)),
         "truth.csv": (["id"], ([ids[node]] for node in np.flatnonzero(benchmark.positive))),
     }
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    except OSError as error:
-        raise PugnnError(f"cannot make the folder {folder}: {error.strerror}. Choose another --out.") from None
-    try:
+    with new_folder(folder) as unfinished:
         for file_name, (header, lines) in tables.items():
             with (unfinished / file_name).open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(header)
-                writer.writerows(lines)
-        unfinished.chmod(0o755)
-        unfinished.rename(folder)
-    except OSError as error:
-        raise PugnnError(f"cannot write {folder}: {error.strerror}") from None
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+                write_csv(file, header, lines)
     return [folder / file_name for file_name in tables]
 
 

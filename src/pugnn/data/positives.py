@@ -6,10 +6,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, shorten
 from pugnn.graph import Graph
+from pugnn.graph.building import refuse_masked
 
 
 def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
@@ -24,32 +25,49 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
             * ids of the positives;
             * positions of the positives, where no id of the graph is a number, or text that reads like one of them.
 
+            What can be read in two ways is refused.
+
     Example:
         >>> graph = Graph.from_edges(["a", "b"], ["b", "c"], ids=["a", "b", "c"])
         >>> resolve_positives(graph, ["c", "a"]), resolve_positives(graph, [1, 0, 0])
         (array([0, 2]), array([0]))
     """
     n = graph.num_nodes
-    # Object arrays hold whatever a table had, ids or truth values: look at the values, not at the array.
-    loose = isinstance(positives, set | frozenset) or getattr(getattr(positives, "dtype", None), "kind", "") == "O"
-    values = list(positives) if loose else positives
+    refuse_masked(positives, "positives")
+    values = list(positives) if isinstance(positives, set | frozenset) else positives
     given = _as_array(values)
+    if given.dtype == object and given.ndim == 1:
+        # It holds whatever a table had, ids or truth values: look at the values, not at the array.
+        values = given.tolist()
+        given = _as_array(values)
     if given.ndim != 1:
         raise PugnnError(f"positives must be a list of nodes or one entry per node; got shape {given.shape}")
+    numeric = given.dtype.kind in "iuf"
+    repeats = numeric and len(np.unique(given)) < len(given)
     if given.dtype == bool:
         if len(given) != n:
             raise PugnnError(f"the mask of positives has {len(given)} entries, but the graph has {n} nodes")
         found = np.flatnonzero(given)
-    elif given.dtype.kind in "iuf" and len(given) == n and np.isin(given, (-1, 0, 1)).all():
+    elif numeric and len(given) == n and np.isin(given, (-1, 0, 1)).all():
         if (given == 0).any() and (given == -1).any():
             raise PugnnError(
                 "the vector of positives holds 1, 0 and −1. In PU learning there are known positives (1) and "
                 "unlabelled nodes (0, or −1), and no known negatives: use 1 and 0, or 1 and −1. If −1 means "
                 "a known negative here, set it to 0 to leave it unlabelled."
             )
+        if n and not repeats and _name_nodes(graph, given):
+            raise PugnnError(
+                f"the positives {given.tolist()} can be read in two ways: as a vector with one entry per node, or as a "
+                f"list of the nodes {shorten(given)}. Give a boolean mask instead, such as {(given == 1).tolist()}."
+            )
         found = np.flatnonzero(given == 1)
-    elif given.dtype.kind in "iuf" and len(np.unique(given)) < len(given) and np.isin(given, (-1, 0, 1)).all():
+    elif repeats and np.isin(given, (-1, 0, 1)).all():
         raise PugnnError(f"a vector of positives needs one entry per node: got {len(given)} for {n} nodes")
+    elif repeats and len(given) == n:
+        raise PugnnError(
+            f"the positives read like a vector of classes, one entry per node: {shorten(given)}. Say which class is "
+            "positive with a boolean mask, such as `classes == 1`."
+        )
     elif given.dtype.kind in "iu" and not any(isinstance(node_id, Real) for node_id in graph.ids.tolist()):
         if len(given) and (given.min() < 0 or given.max() >= n):
             outside = given[(given < 0) | (given >= n)][0]
@@ -70,6 +88,39 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
     if len(found) == n:
         raise PugnnError("all nodes are known positives, so there is nothing left to find")
     return found.astype(np.int64)
+
+
+def resolve_unlabelled(graph: Graph, nodes: ArrayLike, labelled: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sorted positions of the nodes that count as unlabelled, from a list of positions.
+
+    Args:
+        graph: the graph.
+        nodes: positions, each once; labelled ones among them are left out.
+        labelled: positions of the known positives.
+    """
+    refuse_masked(nodes, "unlabelled")
+    given = np.asarray(nodes)
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise PugnnError(f"unlabelled must be a list of positions; got shape {given.shape} of {given.dtype}")
+    if len(np.unique(given)) < len(given):
+        raise PugnnError(
+            "unlabelled must be a list of positions, each once; of a vector or mask with one entry per node, give "
+            "np.flatnonzero(…)"
+        )
+    if len(given) and not 0 <= given.min() <= given.max() < graph.num_nodes:
+        raise PugnnError(f"unlabelled holds a position outside 0 to {graph.num_nodes - 1}")
+    rest = np.setdiff1d(given, labelled)
+    if not len(rest):
+        raise PugnnError("no unlabelled nodes are left, so there is nothing to learn from")
+    return rest.astype(np.int64)
+
+
+def _name_nodes(graph: Graph, numbers: NDArray[Any]) -> bool:
+    """Whether all these numbers are ids of nodes, or positions where no id is a number."""
+    ids = graph.ids.tolist()
+    if any(isinstance(node_id, Real) for node_id in ids):
+        return set(numbers.tolist()) <= set(ids)
+    return bool(((numbers >= 0) & (numbers < graph.num_nodes)).all())
 
 
 def _as_array(values: Any) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from html import escape
 
 from pugnn.experiments.style import STYLE
+from pugnn.runs.report.policy import content_policy
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ def to_html(blocks: Sequence[Block], title: str) -> str:
             body.append(_html_block(block))
     return (
         '<!DOCTYPE html>\n<html lang="en-GB">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{content_policy(STYLE)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(body)

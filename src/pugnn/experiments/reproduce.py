@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from io import StringIO
@@ -27,7 +26,7 @@ from pugnn.experiments.results import Result
 from pugnn.experiments.runner import run_cells
 from pugnn.experiments.store import RecordStore
 from pugnn.experiments.tables import TABLES, Grid, count_nodes
-from pugnn.files import replacing
+from pugnn.files import replacing, write_csv
 
 WHAT = ("table1", *TABLES, "all", "checks")
 
@@ -153,10 +152,8 @@ def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) 
 def _trainings(page: TablePage) -> str:
     """Every single training as CSV, for those who want to count again."""
     text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     names = [field.name for field in fields(Result)]
-    writer.writerow(names)
-    writer.writerows([getattr(result, name) for name in names] for result in page.results)
+    write_csv(text, names, ([getattr(result, name) for name in names] for result in page.results))
     return text.getvalue()
 
 

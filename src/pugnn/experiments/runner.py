@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable
 from concurrent.futures.process import BrokenProcessPool
@@ -15,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from pugnn.errors import PugnnError
 from pugnn.experiments.cells import Cell, measure
+from pugnn.experiments.parent import end_with_parent
 from pugnn.experiments.store import Record, RecordStore
 
 #: Seconds between lines where there is no terminal to draw a bar on, and between looks at another process's work.
@@ -53,7 +55,7 @@ def _run_cells(wanted: dict[str, Cell], store: RecordStore, jobs: int, progress:
     records = {key: record for key, record in store.read().items() if key in wanted}
     failures: dict[str, str] = {}
     with (
-        parallel_config("loky", inner_max_num_threads=1),
+        parallel_config("loky", inner_max_num_threads=1, initializer=end_with_parent, initargs=(os.getpid(),)),
         Parallel(n_jobs=jobs, return_as="generator_unordered") as pool,
         _GridProgress(list(wanted.values()), records, jobs, show=progress) as bar,
     ):

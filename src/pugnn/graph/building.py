@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,10 +12,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError, require_whole, shorten
 from pugnn.graph.compiling import kernel
 
 Features: TypeAlias = NDArray[np.float32] | sp.csr_array
+
+#: Positions are stored in 32 bits.
+MOST_NODES = np.iinfo(np.int32).max
+#: The least that a node takes while a graph is built, without edges and features.
+BYTES_PER_NODE = 40
+_TOO_MANY = "more than 32-bit positions can hold"
 
 
 @dataclass(frozen=True)
@@ -44,20 +52,31 @@ class Cleaning:
         )
 
 
+def refuse_masked(values: object, what: str) -> None:
+    """Complain of masked entries: numpy would take what stands under the mask as given."""
+    parts = values if isinstance(values, list | tuple) else [values]
+    if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
+        raise PugnnError(f"{what} hold masked entries; leave those out, or fill them with what they should be")
+
+
 def as_ids(ids: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """One-dimensional array of unique ids; mixed types are kept as they are."""
+    refuse_masked(ids, "ids")
     if isinstance(ids, np.ndarray):
         array = ids
     else:
         values = list(ids)
-        kinds = {type(value) for value in values}
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
-        if len(kinds) == 1 and kinds <= {int, str}:
-            array = np.asarray(values)
+        array = np.fromiter(values, dtype=object, count=len(values))
+        if {type(value) for value in values} in ({int}, {str}):
+            typed = np.asarray(values)
+            # Not as floats, which large numbers below and above zero become, nor without the zero bytes at their end.
+            array = typed if typed.dtype.kind in "iuU" and typed.tolist() == values else array
     if array.ndim != 1:
         raise PugnnError(f"ids must be one-dimensional, these have shape {array.shape}")
     listed = array.tolist()
+    if array.dtype.kind not in "iuU":
+        for value in listed:
+            _check_id(value)
     if len(set(listed)) != len(listed):
         seen: set[Any] = set()
         twice = [i for i in listed if i in seen or seen.add(i)]  # type: ignore[func-returns-value]
@@ -65,10 +84,26 @@ def as_ids(ids: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+def _check_id(value: Any) -> None:
+    try:
+        hash(value)
+        missing = value is None or bool(value != value)  # (what is not a number differs from itself)
+    except (TypeError, ValueError):
+        raise PugnnError(
+            f"{value!r} cannot be a node id; ids are numbers, text, tuples or other fixed values"
+        ) from None
+    if missing:
+        raise PugnnError(f"a node id is missing: {value!r}. Every node needs one.")
+
+
 def ends_from_ids(ends: ArrayLike, lookup: dict[Any, int]) -> NDArray[np.int64]:
     """Positions of edge ends that are given as ids."""
+    refuse_masked(ends, "edge ends")
     listed = ends.tolist() if isinstance(ends, np.ndarray) else list(ends)  # type: ignore[arg-type]
-    unknown = [end for end in listed if end not in lookup]
+    try:
+        unknown = [end for end in listed if end not in lookup]
+    except TypeError:
+        raise PugnnError("edge ends must be node ids, one for each edge; got lists") from None
     if unknown:
         raise PugnnError(f"{len(unknown):,} edge ends are not among the node ids: {shorten(unknown)}")
     return np.fromiter((lookup[end] for end in listed), dtype=np.int64, count=len(listed))
@@ -76,6 +111,7 @@ def ends_from_ids(ends: ArrayLike, lookup: dict[Any, int]) -> NDArray[np.int64]:
 
 def as_positions(ends: ArrayLike) -> NDArray[np.int64]:
     """Edge ends that are given as positions, checked."""
+    refuse_masked(ends, "edge ends")
     array = np.asarray(ends)
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
@@ -83,12 +119,38 @@ def as_positions(ends: ArrayLike) -> NDArray[np.int64]:
         raise PugnnError(f"edge ends must be whole numbers, got {array.dtype}; give `ids` where they are ids")
     if array.min() < 0:
         raise PugnnError(f"an edge end is negative ({array.min()}); positions count from 0")
+    if array.max() >= MOST_NODES:
+        raise PugnnError(f"an edge ends at position {array.max():,}, {_TOO_MANY}; give `ids` where ends are ids")
     return array.astype(np.int64).ravel()
+
+
+def require_num_nodes(num_nodes: Any) -> int:
+    """A number of nodes that positions can count."""
+    require_whole("num_nodes", num_nodes, 0)
+    n = int(num_nodes)
+    if n > MOST_NODES:
+        raise PugnnError(f"{n:,} nodes are {_TOO_MANY}")
+    if n * BYTES_PER_NODE > _memory():
+        raise PugnnError(f"{n:,} nodes need more memory than there is; give `ids` where edge ends are ids")
+    return n
+
+
+def _memory() -> float:
+    """Bytes of memory in this machine, where the system says so."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return math.inf
+
+
+def no_such_node(position: int, n: int) -> PugnnError:
+    """The error for an edge whose end is beyond the last node."""
+    return PugnnError(f"an edge ends at node {position}, but there are only {n} nodes (0 to {n - 1})")
 
 
 def as_weights(weights: ArrayLike, rows: int) -> NDArray[np.float32]:
     """One positive weight per edge."""
-    array = np.asarray(weights, dtype=np.float32)
+    array = _as_numbers(weights, "edge weights")
     if array.shape != (rows,):
         raise PugnnError(f"edge weights have shape {array.shape}, expected ({rows},): one per edge")
     if not (np.isfinite(array) & (array > 0)).all():
@@ -100,22 +162,40 @@ def as_weights(weights: ArrayLike, rows: int) -> NDArray[np.float32]:
 def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
     """A copy in float32, sparse ones as CSR; a list of numbers becomes one column."""
     if sp.issparse(features):
-        matrix = sp.csr_array(features, dtype=np.float32, copy=True)
+        given = sp.csr_array(features)
+        _require_real(given.dtype, "features")
+        matrix = sp.csr_array(given, dtype=np.float32, copy=True)
         matrix.sum_duplicates()
         return matrix
-    try:
-        dense = np.array(features, dtype=np.float32, order="C")  # a copy: what callers do to theirs stays theirs
-    except (TypeError, ValueError) as error:
-        raise PugnnError(f"features must be a matrix of numbers: {error}") from None
+    dense = _as_numbers(features, "features")
     return dense[:, None] if dense.ndim == 1 else dense
+
+
+def _as_numbers(values: ArrayLike, what: str) -> NDArray[np.float32]:
+    """A copy in float32: what callers do to theirs stays theirs."""
+    refuse_masked(values, what)
+    try:
+        array = np.asarray(values)
+        _require_real(array.dtype, what)
+        with np.errstate(over="ignore"):  # what becomes infinite is refused by those who know its place
+            return np.array(array, dtype=np.float32, order="C")
+    except (TypeError, ValueError) as error:
+        if isinstance(error, PugnnError):
+            raise
+        raise PugnnError(f"{what} must be numbers: {error}") from None
+
+
+def _require_real(dtype: np.dtype[Any], what: str) -> None:
+    if dtype.kind not in "biufO":  # objects are tried one by one
+        kind = "complex numbers" if dtype.kind == "c" else "text" if dtype.kind in "US" else str(dtype)
+        raise PugnnError(f"{what} must be real numbers; got {kind}")
 
 
 def symmetric_csr(
     n: int, u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], weights: NDArray[np.float32] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, Cleaning]:
     """The symmetric adjacency of cleaned edges: row starts, sorted neighbours, merged weights, and what was done."""
-    if n > np.iinfo(np.int32).max:
-        raise PugnnError(f"{n:,} nodes are more than 32-bit positions can hold")
+    require_num_nodes(n)
     given = np.zeros(0, dtype=np.float32) if weights is None else weights
     indptr, indices, merged, counts = _symmetric(n, u, v, given)
     if not np.isfinite(merged).all():

@@ -20,8 +20,12 @@ from pugnn.graph.building import (
     as_positions,
     as_weights,
     ends_from_ids,
+    no_such_node,
+    refuse_masked,
+    require_num_nodes,
     symmetric_csr,
 )
+from pugnn.graph.foreign import networkx_features, networkx_weights, pyg_adjacency, pyg_features
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -122,7 +126,10 @@ class Graph:
     def positions(self, ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
         """Positions of the nodes with these ids; an unknown id is an error."""
         wanted = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-        found = [self._position_of_id.get(node_id, -1) for node_id in wanted]
+        try:
+            found = [self._position_of_id.get(node_id, -1) for node_id in wanted]
+        except TypeError as error:
+            raise PugnnError(f"these cannot be node ids: {shorten(wanted)} ({error})") from None
         if -1 in found:
             unknown = [i for i, position in zip(wanted, found, strict=True) if position < 0]
             raise PugnnError(
@@ -154,10 +161,14 @@ class Graph:
         dropped, self loops are dropped, repeats are merged and their weights added.
         ``num_nodes`` is needed only where there are neither ids nor features and the last nodes have no edge.
         """
+        if num_nodes is not None:
+            num_nodes = require_num_nodes(num_nodes)
         node_ids = None if ids is None else as_ids(ids)
         matrix = None if features is None else as_features(features)
         if node_ids is not None:
             n = len(node_ids)
+            if num_nodes not in (None, n):
+                raise PugnnError(f"{n:,} ids were given for num_nodes={num_nodes:,}")
             lookup = {node_id: position for position, node_id in enumerate(node_ids.tolist())}
             u, v = (ends_from_ids(end, lookup) for end in (source, target))
         else:
@@ -165,7 +176,8 @@ class Graph:
             largest = int(max(u.max(initial=-1), v.max(initial=-1)))
             n = num_nodes if num_nodes is not None else largest + 1 if matrix is None else matrix.shape[0]
             if largest >= n:
-                raise PugnnError(f"an edge ends at node {largest}, but there are only {n} nodes (0 to {n - 1})")
+                raise no_such_node(largest, n)
+            require_num_nodes(n)
             node_ids = np.arange(n)
         if len(u) != len(v):
             raise PugnnError(f"{len(u)} edge sources but {len(v)} edge targets")
@@ -190,9 +202,11 @@ class Graph:
         Entries count as edges of weight one unless ``weighted`` is set. Where the matrix is symmetric each
         edge is taken once; where it is not, direction is dropped and the two directions' weights are added.
         """
+        refuse_masked(adjacency, "entries of the adjacency matrix")
         coo = sp.coo_array(adjacency)
-        if coo.shape[0] != coo.shape[1]:
+        if len(coo.shape) != 2 or coo.shape[0] != coo.shape[1]:
             raise PugnnError(f"an adjacency matrix must be square, this one has shape {coo.shape}")
+        require_num_nodes(coo.shape[0])
         coo.eliminate_zeros()
         if (abs(coo - coo.T)).nnz == 0:
             coo = sp.coo_array(sp.triu(coo))
@@ -216,35 +230,18 @@ class Graph:
         """
         nodes = list(graph.nodes)
         if isinstance(features, str):
-            bare = [node for node, value in graph.nodes(data=features) if value is None]
-            if bare:
-                raise PugnnError(f"{len(bare):,} nodes have no attribute {features!r}: {shorten(bare)}")
-            features = np.asarray([np.atleast_1d(value) for _, value in graph.nodes(data=features)])
+            features = networkx_features(graph, features)
         position = {node: i for i, node in enumerate(nodes)}
         ends = np.asarray([(position[u], position[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
-        weights = None
-        if weight is not None:
-            weights = [value for _, _, value in graph.edges(data=weight, default=1.0)]
+        weights = None if weight is None else networkx_weights(graph, weight)
         built = cls.from_edges(ends[:, 0], ends[:, 1], num_nodes=len(nodes), features=features, weights=weights)
         return replace(built, ids=as_ids(nodes))
 
     @classmethod
     def from_pyg(cls, data: Data, *, ids: Sequence[Any] | NDArray[Any] | None = None) -> Graph:
         """Build a graph from a PyG ``Data`` object: ``edge_index``, ``x`` and one-dimensional ``edge_weight``."""
-        weights = getattr(data, "edge_weight", None)
-        n = int(data.num_nodes)
-        row, col = data.edge_index.cpu().numpy()
-        values = np.ones(len(row), dtype=np.float32) if weights is None else weights.cpu().numpy()
-        adjacency = sp.coo_array((values, (row, col)), shape=(n, n))
-        features = None
-        if data.x is not None:
-            x = data.x.cpu()
-            if x.layout is not _strided():
-                coo = x.to_sparse_coo().coalesce()
-                features = sp.csr_array((coo.values().numpy(), coo.indices().numpy()), shape=tuple(x.shape))
-            else:
-                features = x.numpy()
-        return cls.from_scipy(adjacency, ids=ids, features=features, weighted=weights is not None)
+        weighted = getattr(data, "edge_weight", None) is not None
+        return cls.from_scipy(pyg_adjacency(data), ids=ids, features=pyg_features(data), weighted=weighted)
 
     # ------------------------------------------------------------------ ways out
 
@@ -279,12 +276,6 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _strided() -> object:
-    import torch
-
-    return torch.strided
 
 
 def _first_bad_feature(graph: Graph) -> str:

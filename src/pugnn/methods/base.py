@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Any, ClassVar, get_args, get_type_hints
 
 from torch import Tensor
 
 from pugnn.data.protocol import PUTask
+from pugnn.errors import PugnnError
 from pugnn.losses import Sets
 from pugnn.models import Backbone, Output
 from pugnn.training import Checkpoint, Seed, TrainingSettings, make_network, resolve_device, train
@@ -36,8 +38,15 @@ class Method(ABC):
     """A recipe: a dataclass whose fields are its settings."""
 
     name: ClassVar[str]
+
     #: It trains a network, for which the settings of the training are.
     trains: ClassVar[bool] = True
+
+    def check_kinds(self) -> None:
+        """Complain of a setting that is not of its kind, such as text for a number; values are looked at in the fit."""
+        hints = get_type_hints(type(self))
+        for field in fields(self):
+            _require_kind(field.name, getattr(self, field.name), hints[field.name])
 
     @property
     def training(self) -> dict[str, Any]:
@@ -85,6 +94,21 @@ class LossMethod(Method):
         trained = train(task.graph, objective, settings, build=self.build, checkpoint=checkpoint, progress=progress)
         known: float | None = getattr(self, "prior", None)
         return FittedMethod(trained.model, trained.log, known or 0.0)
+
+
+def _require_kind(name: str, value: object, hint: Any) -> None:
+    kinds = [hint, *get_args(hint)]  # of `float | None` its parts
+    if value is None and type(None) in kinds:
+        return
+    if int in kinds or float in kinds:
+        number = Integral if int in kinds else Real
+        if isinstance(value, bool) or not isinstance(value, number):
+            raise PugnnError(f"{name} must be a {'whole ' if number is Integral else ''}number; got {value!r}")
+    elif bool in kinds:
+        if not isinstance(value, bool):
+            raise PugnnError(f"{name} must be True or False; got {value!r}")
+    elif not isinstance(value, str):
+        raise PugnnError(f"{name} must be a word; got {value!r}")
 
 
 def join_logs(logs: list[Log]) -> Log:

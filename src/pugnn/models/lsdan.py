@@ -12,6 +12,9 @@ from pugnn.models.backbone import Backbone, InputLinear, Output, linear
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
+#: Walks of this length reach all that can be reached.
+MOST_HOPS = 100
+
 
 class LSDAN(Backbone):
     r"""Two layers that attend to walks of 1, 2, … K steps each, and then to the best of these for each node.
@@ -47,7 +50,7 @@ class LSDAN(Backbone):
             raise PugnnError(
                 f"hidden={hidden} cannot be shared out among {heads} attention heads; take a multiple of {heads}"
             )
-        require_whole("hops", hops, 1)
+        require_whole("hops", hops, 1, MOST_HOPS)
         # W₁ and W₂ side by side: one product with the features serves both.
         self.first_layer = InputLinear(num_features, 2 * hidden, dropout=dropout)
         self.first_attention = ShortAttention(heads, hidden // heads)

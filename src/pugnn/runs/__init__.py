@@ -2,6 +2,15 @@
 
 from pugnn.runs.folder import RunFolder, next_free
 from pugnn.runs.training_run import Run, evaluate, train_into_folder
-from pugnn.runs.writers import score_table, write_scores
+from pugnn.runs.writers import require_ending, score_table, write_scores
 
-__all__ = ["Run", "RunFolder", "evaluate", "next_free", "score_table", "train_into_folder", "write_scores"]
+__all__ = [
+    "Run",
+    "RunFolder",
+    "evaluate",
+    "next_free",
+    "require_ending",
+    "score_table",
+    "train_into_folder",
+    "write_scores",
+]

@@ -8,12 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from pugnn.errors import PugnnError
+from pugnn.files import lock, locked, remove_unfinished
 
 
 class RunFolder:
     """A folder that is filled under the name ``<name>.partial`` and renamed when the run is complete.
 
-    A run that was stopped leaves the partial folder with its checkpoint, from which ``resume`` goes on.
+    A run that was stopped leaves the partial folder with its checkpoint, from which ``resume`` goes on. The file
+    ``run.lock`` in it says that the folder is ours; the process that fills it holds a lock on that file, until it
+    finishes or abandons the run, or ends in whatever way.
 
     Args:
         path: where the finished run shall lie.
@@ -26,8 +29,19 @@ class RunFolder:
         self.path = path
         self.partial = path.with_name(path.name + ".partial")
         self.checkpoint = self.partial / "checkpoint.safetensors"
+        self._lock_file = self.partial / "run.lock"
+        self._lock: int | None = None
+        self._complete = False
         stopped = os.path.lexists(self.partial)
+        if stopped and not self._is_ours():
+            raise PugnnError(
+                f"{self.partial} is in the way: it is not a run that was stopped, and is left as it is. Choose another "
+                "--out, or remove it first."
+            )
         if stopped and not resume:
+            with locked(self._lock_file) as free:
+                if free is False:
+                    raise self._taken()
             raise PugnnError(
                 f"{self.partial} holds a run that was stopped. Add --resume to go on with it, or remove it to start "
                 "anew."
@@ -35,17 +49,39 @@ class RunFolder:
         if resume and not stopped:
             raise PugnnError(f"there is nothing to resume: {self.partial} does not exist. Run without --resume.")
         self._made = [folder for folder in (self.partial, *self.partial.parents) if not os.path.lexists(folder)]
-        self._complete = False
+        self._made_lock = not os.path.lexists(self._lock_file)
         try:
             self.partial.mkdir(parents=True, exist_ok=resume)
+            self._lock = os.open(self._lock_file, os.O_CREAT | os.O_RDWR, 0o666)
+        except FileExistsError:  # since we looked
+            raise self._taken() from None
         except OSError as error:
             self._remove_made()
             raise PugnnError(f"cannot make the folder {self.partial}: {error.strerror}") from None
-        for unfinished in self.partial.glob(".*.*"):  # what a killed run was just writing, see pugnn.files
-            unfinished.unlink()
+        if self._lost(self._lock):
+            self._release()
+            raise self._taken()
+        remove_unfinished(self.partial)
+
+    def _is_ours(self) -> bool:
+        """It holds a run, or nothing at all; runs of version 0.3 have a checkpoint and no file for the lock."""
+        if self.partial.is_symlink() or not self.partial.is_dir():
+            return False
+        files = (self._lock_file, self.checkpoint)
+        return any(file.is_file() and not file.is_symlink() for file in files) or not os.listdir(self.partial)
+
+    def _lost(self, handle: int) -> bool:
+        """Another process has the lock, or had it and took the file away between our opening and locking it."""
+        try:
+            return lock(handle) is False or not os.path.samestat(os.fstat(handle), self._lock_file.stat())
+        except FileNotFoundError:
+            return True
+
+    def _taken(self) -> PugnnError:
+        return PugnnError(f"{self.partial} is being filled by another process, which goes on. Choose another --out.")
 
     def finish(self) -> None:
-        """Give the folder its name and drop the checkpoint."""
+        """Give the folder its name and drop checkpoint and lock."""
         self._complete = True
         try:
             self.partial.rename(self.path)
@@ -54,12 +90,23 @@ class RunFolder:
                 f"cannot rename {self.partial} to {self.path}: {error.strerror}. The run is complete and stays "
                 "where it is; rename it yourself."
             ) from None
-        (self.path / self.checkpoint.name).unlink(missing_ok=True)
+        for file in (self.checkpoint, self._lock_file):
+            (self.path / file.name).unlink(missing_ok=True)
+        self._release()
 
     def abandon(self) -> None:
         """Remove what was made here, unless there is a checkpoint to go on from or the run is complete."""
         if not self._complete and not self.checkpoint.exists():
             self._remove_made()
+        if self._made_lock:
+            with suppress(OSError):
+                self._lock_file.unlink()
+        self._release()
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def _remove_made(self) -> None:
         if self.partial in self._made:

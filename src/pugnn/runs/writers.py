@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
+import gzip
 import warnings
 from collections.abc import Iterable
-from itertools import chain
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, shorten
-from pugnn.files import replacing
+from pugnn.files import is_formula, replacing, write_csv
 from pugnn.graph import UNREACHABLE, Graph, nearest_sources
 
-#: Text that a spreadsheet would run: it begins like a formula and is not a plain number. What looks as if it had been
-#: kept from that already is protected once more, so that no two ids come out the same.
-_FORMULA = re.compile(r"'*([=@\t\r]|[+-](?!\d+([.,]\d+)?$))")
-
-_SPECIAL = re.compile(r'[,"\r\n]')
+#: What a file of scores may be called, and so what it is.
+ENDINGS = (".csv", ".csv.gz", ".parquet")
 
 #: A table by columns; a masked entry is empty.
 Table = dict[str, NDArray[Any]]
@@ -53,17 +50,37 @@ def score_table(
     return table
 
 
-def write_scores(path: Path, table: Table) -> None:
-    """Write the table as Parquet where the name ends so, which keeps the type of the ids, and as CSV otherwise.
+def require_ending(path: Path) -> None:
+    """Complain of a name that promises another format than those which :func:`write_scores` knows."""
+    if path.suffix and not path.name.lower().endswith(ENDINGS):
+        raise PugnnError(f"{path}: scores are written as {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; name the file so")
+    if path.suffix.lower() == ".parquet" and not is_utf8(path):
+        raise PugnnError(
+            f"cannot write {path}: Parquet is written by DuckDB, which takes names in UTF-8 only; use .csv"
+        )
 
-    Spreadsheets run what begins like a formula, whatever stands around it; in CSV a ``'`` before it makes it text.
+
+def is_utf8(path: Path) -> bool:
+    """Whether the whole name of a file is UTF-8, as it need not be on Linux."""
+    try:
+        str(path.absolute()).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def write_scores(path: Path, table: Table) -> None:
+    """Write the table in the format that the name ends in, CSV without an ending; Parquet keeps the type of the ids.
+
+    In CSV a ``'`` stands before ids that a spreadsheet would run, see :func:`pugnn.files.write_csv`.
     """
+    require_ending(path)
     if path.suffix.lower() == ".parquet":
         from pugnn.tables import write_parquet
 
         write_parquet(path, table)
         return
-    formulas = list(filter(_is_formula, table["id"].tolist()))
+    formulas = list(filter(is_formula, table["id"].tolist()))
     if formulas:
         warnings.warn(
             f"{len(formulas):,} ids begin like a formula of a spreadsheet ({shorten(formulas, 2)}); in {path.name} a ' "
@@ -71,22 +88,14 @@ def write_scores(path: Path, table: Table) -> None:
             PugnnWarning,
             stacklevel=2,
         )
-    columns = {name: _cells(values) for name, values in table.items()}
-    _write_csv(path, list(columns), zip(*columns.values(), strict=True))
-
-
-def _cells(values: NDArray[Any]) -> list[Any]:
-    """Cells that read back as they were; numbers to the last bit, and masked entries, which come as None, empty."""
-    return [f"'{value}" if _is_formula(value) else value for value in values.tolist()]
-
-
-def _is_formula(value: Any) -> bool:
-    return isinstance(value, str) and _FORMULA.match(value) is not None
+    # A masked entry becomes None here, and so an empty cell.
+    _write_csv(path, list(table), zip(*(values.tolist() for values in table.values()), strict=True))
 
 
 def write_log(path: Path, log: list[dict[str, float]]) -> None:
     """Write one line per epoch: every term of the loss, their total, and the seconds so far."""
-    _write_csv(path, list(log[0]), (record.values() for record in log))
+    names = list(log[0])
+    _write_csv(path, names, ([record[name] for name in names] for record in log))
 
 
 def plot_log(path: Path, log: list[dict[str, float]]) -> bool:
@@ -115,15 +124,9 @@ def plot_log(path: Path, log: list[dict[str, float]]) -> bool:
 
 
 def _write_csv(path: Path, header: list[str], rows: Iterable[Iterable[Any]]) -> None:
-    with replacing(path) as temporary:
-        try:
-            with temporary.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(",".join(map(_written, row)) + "\n" for row in chain([header], rows))
-        except OSError as error:
-            raise PugnnError(f"cannot write {path}: {error.strerror}") from None
-
-
-def _written(cell: Any) -> str:
-    """A cell of a CSV file. (Python's own writer leaves a lone carriage return without quotation marks.)"""
-    text = "" if cell is None else str(cell)
-    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        packed = path.suffix.lower() == ".gz"
+        # Without name and time in its head, so that the same table gives the same bytes.
+        content = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packed else file
+        with TextIOWrapper(cast(IO[bytes], content), "utf-8", newline="") as text:
+            write_csv(text, header, rows)

@@ -2,7 +2,7 @@
 
 from pugnn.training.checkpoint import Checkpoint
 from pugnn.training.loop import Trained, make_network, resolve_device, score, train
-from pugnn.training.sealed import load_sealed, save_sealed
+from pugnn.training.sealed import load_sealed, require_fitting, save_sealed
 from pugnn.training.seeds import derive_seed
 from pugnn.training.settings import TrainingSettings
 from pugnn.training.steps import Seed
@@ -15,6 +15,7 @@ __all__ = [
     "derive_seed",
     "load_sealed",
     "make_network",
+    "require_fitting",
     "resolve_device",
     "save_sealed",
     "score",

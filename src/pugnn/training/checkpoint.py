@@ -102,9 +102,12 @@ class Checkpoint:
                         f"{self.path} belongs to a run with other data or settings. Repeat that run's options to go "
                         "on with it, or remove the file to start anew."
                     )
-                for i, record in enumerate(metadata["parts"]):
-                    weights, optimizer, best = (_with_prefix(tensors, f"{i}.{kind}.") for kind in _KINDS)
-                    self._parts.append(Part(weights, optimizer, best, record["log"], record["finished"]))
+                try:
+                    for i, record in enumerate(metadata["parts"]):
+                        weights, optimizer, best = (_with_prefix(tensors, f"{i}.{kind}.") for kind in _KINDS)
+                        self._parts.append(Part(weights, optimizer, best, record["log"], record["finished"]))
+                except (LookupError, TypeError) as error:
+                    raise PugnnError(f"{self.path} is not a checkpoint: {error!r}. Remove it to start anew.") from None
         return self._parts
 
 

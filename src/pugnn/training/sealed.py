@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, shorten
 from pugnn.files import replacing
 
 _KEY = b'"sha256":"'
@@ -24,7 +26,7 @@ _BLANK = b"0" * 64
 
 def save_sealed(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     """Write tensors and JSON-able metadata; an older file stays until the new one is whole."""
-    header = {"pugnn": json.dumps(metadata, sort_keys=True), "sha256": _BLANK.decode()}
+    header = {"pugnn": json.dumps(metadata), "sha256": _BLANK.decode()}
     content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, header)
     at = content.index(_KEY + _BLANK) + len(_KEY)
     digest = hashlib.sha256(content).hexdigest().encode()
@@ -47,6 +49,24 @@ def load_sealed(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         )
     try:
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        return load(content), json.loads(header["__metadata__"]["pugnn"])
-    except (SafetensorError, KeyError, ValueError) as error:
+        metadata = json.loads(header["__metadata__"]["pugnn"])
+        if not isinstance(metadata, dict):
+            raise TypeError("its metadata is no table of names and values")
+        return load(content), metadata
+    except (SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise PugnnError(f"{path} is not a pugnn file: {error}") from None
+
+
+def require_fitting(expected: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> None:
+    """Complain unless the weights are finite and have the names, types and sizes that the settings ask for."""
+    if set(expected) != set(given):
+        raise PugnnError(f"its weights are called {shorten(sorted(given))}, not {shorten(sorted(expected))}")
+    for name, tensor in given.items():
+        # What is as long as there were known positives comes with an empty tensor from the settings.
+        fits = tensor.shape == expected[name].shape or expected[name].numel() == 0
+        if tensor.dtype != expected[name].dtype or not fits:
+            raise PugnnError(
+                f"its weights {name} have the shape {tuple(tensor.shape)}, not {tuple(expected[name].shape)}"
+            )
+        if not torch.isfinite(tensor).all():
+            raise PugnnError(f"its weights {name} hold a value that is not finite")

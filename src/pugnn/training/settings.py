@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import PugnnError, require_number, require_whole
+
+#: Beyond this a hidden layer is a slip: every node has so many numbers, in every epoch.
+MOST_HIDDEN = 65_536
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,13 @@ class TrainingSettings:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        for name, least in (("hidden", 1), ("epochs", 1), ("seed", 0)):
-            require_whole(name, getattr(self, name), least)
+        for name, least, most in (("hidden", 1, MOST_HIDDEN), ("epochs", 1, math.inf), ("seed", 0, math.inf)):
+            require_whole(name, getattr(self, name), least, most)
         for name in ("dropout", "learning_rate", "weight_decay"):
-            if not isinstance(getattr(self, name), Real) or not math.isfinite(getattr(self, name)):
-                raise PugnnError(f"{name} must be a number, got {getattr(self, name)!r}")
+            require_number(name, getattr(self, name))
+        for name in ("backbone", "device"):
+            if not isinstance(getattr(self, name), str):
+                raise PugnnError(f"{name} must be a name, got {getattr(self, name)!r}")
         if not self.learning_rate > 0:
             raise PugnnError(f"learning_rate must be positive, got {self.learning_rate}")
         if not self.weight_decay >= 0:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from pugnn.runs.report import charts
 from pugnn.runs.report.content import ReportContent
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
+from pugnn.runs.report.policy import content_policy
 from pugnn.runs.report.words import next_steps, summary
 from pugnn.tables import Statement, grouped
 
@@ -52,11 +51,7 @@ def render(content: ReportContent) -> str:
         title=f"Report on {shown(content.title)}",
         content=content,
         record=content.record,
-        # Ours are the only style and script that a browser accepts here, even if something slipped in.
-        policy=(
-            f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none'; "
-            "form-action 'none'"
-        ),
+        policy=content_policy(style, script),
         style=Markup(style),
         script=Markup(script),
         data=Markup(island(data)),
@@ -139,7 +134,3 @@ def _day(moment: str) -> str:
 
 def _resource(name: str) -> str:
     return files("pugnn.runs.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode("ascii")

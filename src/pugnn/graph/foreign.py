@@ -1,0 +1,73 @@
+"""From graphs of NetworkX and PyG to arrays, checked."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError, shorten
+from pugnn.graph.building import as_positions, as_weights, no_such_node, refuse_masked, require_num_nodes
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from torch import Tensor
+    from torch_geometric.data import Data
+
+
+def networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
+    """The vectors that the nodes have as an attribute, as a matrix in the order of the nodes."""
+    vectors = dict(graph.nodes(data=name))
+    bare = [node for node, vector in vectors.items() if vector is None]
+    if bare:
+        raise PugnnError(f"{len(bare):,} nodes have no attribute {name!r}: {shorten(bare)}")
+    refuse_masked(list(vectors.values()), f"attributes {name!r}")
+    rows = {node: np.atleast_1d(vector) for node, vector in vectors.items()}
+    shapes = {row.shape for row in rows.values()}
+    if len(shapes) > 1:
+        raise PugnnError(f"the node attribute {name!r} has vectors of several shapes: {shorten(sorted(shapes))}")
+    return np.asarray(list(rows.values()))
+
+
+def networkx_weights(graph: nx.Graph[Any], name: str) -> list[float]:
+    """The weights that the edges have as an attribute; those without it weigh one, as in NetworkX."""
+    if graph.number_of_edges() and not any(name in attributes for _, _, attributes in graph.edges(data=True)):
+        raise PugnnError(f"no edge has an attribute {name!r} to take as its weight")
+    for u, v, weight in graph.edges(data=name, default=1.0):
+        if not isinstance(weight, Real):
+            raise PugnnError(f"the edge from {u!r} to {v!r} has the weight {weight!r}, which is no number")
+    return [weight for _, _, weight in graph.edges(data=name, default=1.0)]
+
+
+def pyg_adjacency(data: Data) -> sp.coo_array:
+    """The adjacency matrix of a PyG ``Data`` object; without weights all entries are one."""
+    edge_index, weights = getattr(data, "edge_index", None), getattr(data, "edge_weight", None)
+    if edge_index is None or edge_index.ndim != 2 or len(edge_index) != 2:
+        raise PugnnError("the PyG data has no edges: edge_index must be a tensor of shape (2, number of edges)")
+    n = require_num_nodes(data.num_nodes)
+    ends = [as_positions(part) for part in _array_of(edge_index)]
+    largest = int(max(part.max(initial=-1) for part in ends))
+    if largest >= n:
+        raise no_such_node(largest, n)
+    rows = len(ends[0])
+    values = np.ones(rows, dtype=np.float32) if weights is None else as_weights(_array_of(weights), rows)
+    return sp.coo_array((values, tuple(ends)), shape=(n, n))
+
+
+def pyg_features(data: Data) -> NDArray[Any] | sp.csr_array | None:
+    """The features of a PyG ``Data`` object, sparse where they are."""
+    import torch
+
+    x = data.x
+    if x is None or x.layout is torch.strided:
+        return None if x is None else _array_of(x)
+    coo = x.to_sparse_coo().coalesce()
+    return sp.csr_array((_array_of(coo.values()), _array_of(coo.indices())), shape=tuple(coo.shape))
+
+
+def _array_of(tensor: Tensor) -> NDArray[Any]:
+    tensor = tensor.detach().cpu()
+    return (tensor.float() if tensor.dtype.itemsize < 4 and tensor.is_floating_point() else tensor).numpy()
