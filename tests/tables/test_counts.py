@@ -13,7 +13,7 @@ RING = [(NODES[i], NODES[i - 1]) for i in range(12)]
 RNG = np.random.default_rng(0)
 WORDS = {f"w_{j}": np.where(RNG.random(12) < 0.2, RNG.integers(1, 5, 12), 0) for j in range(30)}
 for first, word in enumerate(WORDS.values()):
-    word[np.flatnonzero(word)[4:]] = 0  # mostly zero
+    word[np.flatnonzero(word)[2:]] = 0  # mostly zero
     word[first % 12] = 2  # and never the same everywhere
 WORDS["w_0"] = np.array([2, *[0] * 11])
 

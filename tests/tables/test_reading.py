@@ -1,7 +1,12 @@
 import csv
 import datetime
 import decimal
+import json
+import os
+import re
+import tempfile
 import uuid
+import warnings
 from itertools import pairwise
 
 import networkx as nx
@@ -9,12 +14,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
+from pugnn.runs import score_table, write_scores
 from pugnn.tables import Recipe, read_graph
 
 EDGES = "source,target\na,b\nb,c\n"
@@ -321,6 +328,44 @@ def test_ids_keep_their_type(ids, form, tmp_path):
     assert data.known.nonzero()[0].tolist() == [1]
 
 
+@pytest.mark.parametrize("ids", TYPED_IDS, ids=str)
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_scores_of_a_run_name_the_positives_of_the_next(ids, form, tmp_path):
+    edges = {"source": [ids[2], ids[0]], "target": [ids[0], ids[1]]}
+    graph = read_graph(edges).graph
+    path = tmp_path / f"scores.{form}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PugnnWarning)  # about formulas
+        write_scores(path, score_table(graph, np.array([0.9, 0.8, 0.1]), 0.5, np.array([0])))
+    again = read_graph(edges, positives=_first_rows(path, 2))
+    assert [again.graph.ids.tolist()[at] for at in np.flatnonzero(again.known)] == graph.ids.tolist()[:2]
+
+
+def _first_rows(path, rows):
+    if path.suffix == ".parquet":
+        return pq.read_table(path).slice(0, rows)
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[: rows + 1]))
+    return path
+
+
+def test_ids_written_otherwise_than_in_the_graph(write):
+    halves = {"source": [0.5, 1.0], "target": [1.0, 2.5]}
+    assert np.flatnonzero(read_graph(halves, positives=write("p.csv", "id\n1.0\n2.50\n")).known).tolist() == [1, 2]
+    with pytest.raises(PugnnError, match=r"row 2: '1_0' is not a node"):
+        read_graph(halves, positives=write("p.csv", "id\n1_0\n"))
+
+
+def test_ids_beyond_exact_floats_are_refused_not_merged(tmp_path, write):
+    lines = [{"source": 2**53 + 1, "target": 5}, {"source": 2**53, "target": 5}, {"source": 1.5, "target": 5}]
+    edges = write("e.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(PugnnError, match=r"e\.jsonl, column 'source': id 9007199254740992 is too large to be exact"):
+        read_graph(edges, write("n.csv", "id,x\n5,1\n1.5,2\n"))
+    pd.DataFrame({"source": [2**53 + 1], "target": [5]}).to_parquet(tmp_path / "u1.parquet")
+    pd.DataFrame({"source": [7.5], "target": [8.0]}).to_parquet(tmp_path / "u2.parquet")
+    with pytest.raises(PugnnError, match="too large to be exact"):
+        read_graph(str(tmp_path / "u?.parquet"))
+
+
 def test_whole_numbers_are_an_array_of_them():
     data = read_graph({"source": np.array([5, 7], dtype=np.uint8), "target": [7, 9]})
     assert data.graph.ids.dtype == np.int64
@@ -578,3 +623,75 @@ def test_columns_as_people_hold_them():
     assert np.array_equal(read_graph(edges, {"id": [0, 1, 2], "v": 2 * np.eye(3)}).graph.features, 2 * np.eye(3))
     with pytest.raises(PugnnError, match=r"edges, column 'source' must be a list or an array.* got 5"):
         read_graph({"source": 5, "target": 6})
+
+
+# ---------------------------------------------------------------------- what nobody means
+
+
+def test_a_header_in_the_middle_is_left_out_and_rows_keep_their_numbers(write):
+    joined = EDGES + EDGES.replace("b,c", "b,d")
+    data = read_graph(write("e.csv", joined), write("n.csv", "id,x\na,1\nid,x\nb,2\nc,5\nd,7\n"))
+    assert data.graph.ids.tolist() == ["a", "b", "c", "d"]
+    assert data.graph.feature_names == ("x",)
+    assert sum("header line is repeated in 1 row; left out" in note for note in data.notes) == 2
+    with pytest.raises(PugnnError, match=r"e\.csv, row 7: the target is empty"):
+        read_graph(write("e.csv", joined + "a,\n"))
+
+
+def test_ids_that_are_called_like_the_columns(write):
+    data = read_graph(write("e.csv", "source,target\nsource,a\na,target\n"))
+    assert data.graph.ids.tolist() == ["source", "a", "target"]
+    assert any("though 'source' is also a cell below it" in note for note in data.notes)
+
+
+@pytest.mark.parametrize("name", ["Unnamed: 0", "", "__index_level_0__"])
+def test_row_numbers_of_pandas_are_no_attribute(write, name):
+    data = read_graph(write("e.csv", EDGES), write("n.csv", f"{name},id,x\n5,a,1\n7,b,2\n9,c,4\n"))
+    assert data.graph.feature_names == ("x",)
+    assert any("row numbers written by pandas" in note for note in data.notes)
+
+
+def test_columns_that_differ_in_case_alone(tmp_path, write):
+    path = tmp_path / "e.parquet"
+    pd.DataFrame({"source": ["a", "b"], "Target": ["x", "y"], "target": ["b", "c"]}).to_parquet(path)
+    with pytest.raises(PugnnError, match="each of the columns 'Target', 'target' may be the target"):
+        read_graph(path)
+    assert read_graph(path, target="target").graph.ids.tolist() == ["a", "b", "c"]
+    assert read_graph(path, target="Target").graph.ids.tolist() == ["a", "x", "b", "y"]
+    with pytest.raises(PugnnError, match=r"the columns 'Target' and 'target' differ in upper and lower case alone"):
+        read_graph(write("e.jsonl", '{"source": "a", "Target": "x", "target": "b"}\n'), target="target")
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        (np.ones((2, 4)), r"two columns.*shape \(2, 4\)"),
+        (np.ones((2, 2, 2)), r"shape \(2, 2, 2\)"),
+        ({"source": np.array([1j, 2]), "target": [1, 2]}, "complex"),
+        ({"source": np.ma.array([1, 2], mask=[0, 1]), "target": [2, 3]}, "row 2: the source is empty"),
+    ],
+)
+def test_arrays_of_another_form(edges, message):
+    with pytest.raises(PugnnError, match=message):
+        read_graph(edges)
+
+
+def test_nodes_are_no_matrix():
+    with pytest.raises(PugnnError, match=r"nodes as an array must be a list of ids.*shape \(2, 5\)"):
+        read_graph([(1, 2)], np.ones((2, 5)))
+
+
+@pytest.mark.parametrize("weight", ["1_000", "+-5", "inf", "0x10", "true"])
+def test_weights_that_are_no_numbers(write, weight):
+    with pytest.raises(PugnnError, match=rf"e\.csv, row 2: weight '{re.escape(weight)}' is not a positive"):
+        read_graph(write("e.csv", f"source,target,weight\na,b,{weight}\nb,c,1\n"))
+
+
+def test_a_process_that_is_killed_while_reading_leaves_nothing(tmp_path, monkeypatch):
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "e.csv").write_bytes(EDGES.encode("utf-16"))  # needs a copy
+    left = []
+    read_graph(tmp_path / "e.csv", on_phase=lambda _: left.append(os.listdir(tmp_path / "tmp")))
+    assert left
+    assert not any(left)

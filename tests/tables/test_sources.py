@@ -135,7 +135,7 @@ def test_cells_are_text(read, write):
         ("ann, bob\nbob,cleo\n", ("column 1", "column 2")),
         ("-1.5e3,x\ny,z\n", ("column 1", "column 2")),
         ("\n\nsource,target\na,b\n", ("source", "target")),
-        (",source,target\n0,a,b\n", ("column 1", "source", "target")),
+        (",source,target\n0,a,b\n", ("Unnamed: 0", "source", "target")),
         ("source,target,\na,b,\n", ("source", "target")),
     ],
 )

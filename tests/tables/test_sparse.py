@@ -1,5 +1,6 @@
 import bz2
 import gzip
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from pugnn.errors import PugnnError
 from pugnn.tables import read_graph
 
 IDS = ["a", "b", "c", "d", "e"]
-EDGES = list(zip(IDS, IDS[1:], strict=False))
+EDGES = list(itertools.pairwise(IDS))
 LONG = pd.DataFrame({"id": ["a", "a", "c", "c"], "word": ["tea", "jam", "tea", "rye"], "count": [3, 4, 2, 0]})
 MATRIX = sp.csr_array(np.array([[3.0, 4, 0], [0, 0, 0], [2, 0, 0], [0, 0, 0], [0, 0, 0]]))
 
