@@ -1,7 +1,11 @@
 """Files of all formats, as tables."""
 
+import bz2
+import csv
 import gzip
+import io
 import json
+import lzma
 import os
 
 import duckdb
@@ -9,7 +13,7 @@ import pandas as pd
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.tables import read_graph
+from pugnn.tables import files, read_graph
 from pugnn.tables.columns import SOURCE, TARGET
 from pugnn.tables.connecting import connect
 from pugnn.tables.opening import open_tables
@@ -330,3 +334,77 @@ def test_sql_in_names_is_a_name(write, tmp_path):
 
 def test_the_usual_names_do_not_overlap():
     assert not set(SOURCE) & set(TARGET)
+
+
+# ---------------------------------------------------------------------- lists of edges as others publish them
+
+
+@pytest.mark.parametrize("delimiter", ["\t", " "])
+def test_comments_before_the_first_edge(read, write, delimiter):
+    text = f"# Directed graph\n# FromNodeId\tToNodeId\n0{delimiter}1\n1{delimiter}2\n"
+    rows, names, notes = read(write("edges.txt", text))
+    assert rows == [("0", "1"), ("1", "2")]
+    assert names == ("column 1", "column 2")
+    assert any("2 lines of comment left out" in note for note in notes)
+
+
+def test_ids_that_begin_like_a_comment(read, write):
+    assert read(write("edges.csv", "#a,#b\n#b,c\nc,#a\n"))[0] == [("#a", "#b"), ("#b", "c"), ("c", "#a")]
+    assert read(write("edges.csv", "#a #b\n#b c\n#c #a\n"))[0] == [("#a", "#b"), ("#b", "c"), ("#c", "#a")]
+
+
+def test_rows_count_from_the_top_of_the_file(write):
+    with pytest.raises(PugnnError, match=r"edges\.txt, row 4: the target is empty"):
+        read_graph(write("edges.txt", "# a comment\n# another\n0\t1\n1\t\n"))
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
+def test_what_duckdb_cannot_unpack(read, write, pack):
+    assert read(write("edges.csv", pack(EDGES.encode())))[0] == ROWS
+    for cut in (20, 40):
+        with pytest.raises(PugnnError, match=r"edges\.csv is damaged or cut short"):
+            read(write("edges.csv", pack(EDGES.encode())[:cut]))
+
+
+def test_zstd_that_was_cut_short(read, write, tmp_path):
+    whole = zstd(tmp_path, "source,target\n" + "".join(f"x{i},y{i * 7919 % 100003}\n" for i in range(30_000)))
+    for cut in range(100, len(whole), len(whole) // 7):
+        with pytest.raises(PugnnError, match=r"edges\.csv\.zst is damaged or cut short"):
+            read(write("edges.csv.zst", whole[:cut]))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("%%MatrixMarket matrix coordinate pattern\n3 3 2\n1 2\n2 3\n", "is a Matrix Market file"),
+        ('<?xml version="1.0"?>\n<graphml></graphml>\n', "is GraphML"),
+        ("<!DOCTYPE html>\n<html>404</html>\n", "page of HTML"),
+        ('["a", "b"]', "is JSON, but not of objects"),
+        ('{"source": "a", "source": "b", "target": "c"}\n', "row 1: 'source' stands there twice"),
+        ('{"source": "a", "": 1}\n', "row 1: a column has an empty name"),
+        ('{"source": "a", "target": "b", "x": ' + "[" * 20_000 + "]" * 20_000 + "}\n", "row 1: too many brackets"),
+    ],
+)
+def test_other_formats_are_named(write, content, message):
+    with pytest.raises(PugnnError, match=message):
+        read_graph(write("edges.csv", content))
+
+
+def test_a_line_without_an_end(write, monkeypatch):
+    monkeypatch.setattr(files, "LONGEST_LINE", 1000)
+    with pytest.raises(PugnnError, match=r"a line of more than 1,000 characters"):
+        read_graph(write("edges.csv", 'source,target\na,"' + "x" * 2000))
+
+
+@pytest.mark.parametrize("content", ['source,target\r\n"a\r\nx",b\r\nb,c\r\n', 'source,target\n"a\rx",ü\nü,c\n'])
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_line_ends_inside_the_first_row_of_a_copy(read, write, content, encoding):
+    rows = read(write("edges.csv", content.encode(encoding)))[0]
+    assert rows == [tuple(row) for row in csv.reader(io.StringIO(content, newline=""))][1:]
+
+
+def test_no_name_and_names_with_a_zero_byte(read):
+    with pytest.raises(PugnnError, match="the name of a file is empty"):
+        read("")
+    with pytest.raises(PugnnError, match="zero byte"):
+        read("e\0.csv")

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from pugnn.cli.checkup_tables import LONGEST_ID
 from pugnn.cli.source import Source
-from pugnn.errors import shown
+from pugnn.errors import printable, shown
 from pugnn.graph import UNREACHABLE
 from pugnn.runs import Run
 from pugnn.tables import Statement, grouped
@@ -30,7 +30,7 @@ def print_notes(notes: Iterable[str]) -> None:
     """Say on standard error what was repaired."""
     console = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
     for note in notes:
-        console.print(f"[cyan]note:[/] {escape(note)}")
+        console.print(f"[cyan]note:[/] {escape(printable(note))}")
 
 
 def print_recipe(console: Console, recipe: Iterable[Statement], *, verbose: bool) -> None:

@@ -26,7 +26,7 @@ from pugnn.graph import graph_statistics, nearest_sources
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, roc_auc
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.report import ReportContent, write_report
-from pugnn.runs.writers import is_utf8, plot_log, score_table, write_log, write_scores
+from pugnn.runs.writers import plot_log, score_table, write_log, write_scores
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 NO_PICTURE = "training.png is left out, because matplotlib is not installed. To get it: pip install 'pugnn[plot]'"
 NO_PARQUET = "scores.parquet is left out, because duckdb is not installed. To get it: pip install duckdb"
-
-NO_PARQUET_HERE = "scores.parquet is left out, because the name of the folder is not UTF-8; scores.csv holds the same"
 
 
 @dataclass(frozen=True)
@@ -85,10 +83,7 @@ def train_into_folder(
         with _noted_warnings(noted):
             write_scores(folder.partial / "scores.csv", table)
             try:
-                if is_utf8(folder.partial):
-                    write_scores(folder.partial / "scores.parquet", table)
-                else:
-                    warnings.warn(NO_PARQUET_HERE, PugnnWarning, stacklevel=2)
+                write_scores(folder.partial / "scores.parquet", table)
             except ImportError:
                 warnings.warn(NO_PARQUET, PugnnWarning, stacklevel=2)
         estimator.save(folder.partial / "model.safetensors")

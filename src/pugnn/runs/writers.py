@@ -54,19 +54,6 @@ def require_ending(path: Path) -> None:
     """Complain of a name that promises another format than those which :func:`write_scores` knows."""
     if path.suffix and not path.name.lower().endswith(ENDINGS):
         raise PugnnError(f"{path}: scores are written as {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; name the file so")
-    if path.suffix.lower() == ".parquet" and not is_utf8(path):
-        raise PugnnError(
-            f"cannot write {path}: Parquet is written by DuckDB, which takes names in UTF-8 only; use .csv"
-        )
-
-
-def is_utf8(path: Path) -> bool:
-    """Whether the whole name of a file is UTF-8, as it need not be on Linux."""
-    try:
-        str(path.absolute()).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def write_scores(path: Path, table: Table) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pugnn.errors import PugnnError
 from pugnn.tables.columns import normal
 from pugnn.tables.connecting import literal
-from pugnn.tables.files import File
+from pugnn.tables.files import LONGEST_LINE, File
 from pugnn.tables.scratch import Scratch, no_room
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 DELIMITERS = ",;\t|"
 
-#: What may stand before the first row of an edge list, at the beginning of a line.
-_COMMENT = ("#", "%")
+#: A line that may stand before the first row of an edge list: a sign and a space, or a sign and no delimiter.
+_COMMENT = re.compile(rf"[#%]+(\s|$)|[#%][^{DELIMITERS}]*$")
 
 #: What stands in a file that is not UTF-8: the letters of Windows in Western Europe, which contain those of Latin-1.
 _WESTERN = "cp1252"
@@ -94,7 +94,7 @@ class DelimitedFile:
             f"auto_detect=false, header={str(self.dialect.header).lower()}, skip={self.skipped}, "
             f"delim={literal(self.dialect.delimiter)}, quote='\"', escape='\"', nullstr='', "
             f"strict_mode=true, null_padding=false, compression='{self.packed}', columns={{{columns}}}, "
-            f"max_line_size=100000000{tidy}"
+            f"max_line_size={LONGEST_LINE}{tidy}"
         )
 
     def rows(self, errors: str = "replace") -> Generator[tuple[int, list[str]], None, None]:
@@ -243,8 +243,8 @@ def _refuse_other_formats(file: File, text: str) -> None:
 def _comments(text: str) -> int:
     """Number of lines of comment at the beginning; none where the sign also begins later lines, as part of an id."""
     lines = text.splitlines()[: 10 * _SAMPLE_ROWS]
-    comments = len(list(takewhile(lambda line: line.startswith(_COMMENT), lines)))
-    return 0 if any(line.startswith(_COMMENT) for line in lines[comments:]) or comments == len(lines) else comments
+    comments = len(list(takewhile(_COMMENT.match, lines)))
+    return 0 if any(map(_COMMENT.match, lines[comments:])) or comments == len(lines) else comments
 
 
 def _encoding(file: File, head: bytes) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, AnyStr
 
 from pugnn.errors import PugnnError, shown
 from pugnn.tables.connecting import literal
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 #: How much of a text file is looked at to see what it is.
 HEAD_BYTES = 1 << 22
 _HEAD_LINES = 1_000
+
+#: No line of a table, and no object of JSON, is longer, so that what is packed cannot fill the memory.
+LONGEST_LINE = 100_000_000
 
 #: How much of a text file is in memory at once.
 CHUNK_BYTES = 1 << 24
@@ -73,12 +76,19 @@ class File:
             yield from (line + "\n" for line in self._zstd_lines(connection))
         else:
             with self._opened() as file, io.TextIOWrapper(file, encoding, errors, newline="") as text:
-                yield from text
+                while line := text.readline(LONGEST_LINE):
+                    yield self._no_longer(line)
 
     def raw_lines(self) -> Iterator[bytes]:
         """The lines of a text file as bytes, unpacked."""
         with self._opened() as file:
-            yield from file
+            while line := file.readline(LONGEST_LINE):
+                yield self._no_longer(line)
+
+    def _no_longer(self, line: AnyStr) -> AnyStr:
+        if len(line) == LONGEST_LINE:
+            raise PugnnError(f"{self.shown} has a line of more than {LONGEST_LINE:,} characters, so it is no table")
+        return line
 
     def chunks(self, connection: DuckDBPyConnection) -> Iterator[bytes]:
         """A text file as bytes, unpacked, cut anywhere."""
@@ -125,7 +135,7 @@ class File:
 
         table = (
             f"read_csv({literal(str(self.path))}, compression='zstd', auto_detect=false, header=false, delim='\x01', "
-            "quote='', escape='', columns={'line': 'VARCHAR'}, max_line_size=100000000)"
+            f"quote='', escape='', columns={{'line': 'VARCHAR'}}, max_line_size={LONGEST_LINE})"
         )
         try:
             # A cursor of its own: whoever asks for lines may stop before the last one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -116,6 +117,10 @@ def aliased(table: str, width: int) -> str:
 
 def reason_of(error: Exception) -> str:
     """The first line of what DuckDB says, without the path of what it has read, which may be a copy."""
-    line = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(". ")
+    text = str(error).strip() or type(error).__name__
+    inside = re.search(r'"exception_message":("(?:[^"\\]|\\.)*")', text)  # some come as JSON
+    if inside is not None:
+        text = str(json.loads(inside.group(1)))
+    line = text.splitlines()[0].rstrip(". ")
     line = re.sub(r""" (in|of|from)? ?file ["'].*["']""", "", line)
     return line.removeprefix("Invalid Input Error: ").removeprefix("IO Error: ")

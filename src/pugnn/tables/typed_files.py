@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pugnn.errors import PugnnError
 from pugnn.tables.connecting import literal
-from pugnn.tables.files import HEAD_BYTES, File
+from pugnn.tables.files import HEAD_BYTES, LONGEST_LINE, File
 from pugnn.tables.source import Source, aliased, described, reason_of, refuse
 
 if TYPE_CHECKING:
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 #: What DuckDB takes some text in JSON for, which has no such types; it stays text.
 _GUESSED_FROM_TEXT = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID")
-
-#: No object in JSON is longer, in bytes.
-_LARGEST_OBJECT = 100_000_000
 
 #: Names of folders are no columns.
 _AS_THEY_ARE = "hive_partitioning=false"
@@ -51,7 +48,7 @@ def parquet_source(shown: str, files: list[File], connection: DuckDBPyConnection
 
 def json_source(shown: str, files: list[File], connection: DuckDBPyConnection) -> Source:
     """The table in files of JSON objects, one per line or as one array."""
-    options = f"compression='{files[0].packed}', maximum_object_size={_LARGEST_OBJECT}, {_AS_THEY_ARE}"
+    options = f"compression='{files[0].packed}', maximum_object_size={LONGEST_LINE}, {_AS_THEY_ARE}"
     try:
         seen = _typed(
             shown,

@@ -13,6 +13,7 @@ from pugnn.files import replacing
 from pugnn.tables.connecting import connect, literal
 from pugnn.tables.objects import column_of
 from pugnn.tables.scratch import Scratch
+from pugnn.tables.source import reason_of
 
 
 def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
@@ -36,4 +37,4 @@ def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
                     f"COPY (SELECT {names} FROM content) TO {literal(str(target))} (FORMAT parquet, USE_TMP_FILE false)"
                 )
             except duckdb.Error as error:
-                raise PugnnError(f"cannot write {path}: {str(error).splitlines()[0]}") from None
+                raise PugnnError(f"cannot write {path}: {reason_of(error)}") from None
