@@ -61,7 +61,7 @@ def predict(
     trained_with = read_config(run) if dataset is None and run.exists() else {}
     names = {
         name: option_value(run, name, trained_with[name], str)
-        for name in ("source", "target", "id", "weight")
+        for name in ("source", "target", "id", "weight", "label")
         if trained_with.get(name) is not None
     }
     data = read_source(
