@@ -24,6 +24,7 @@ def known(positives, **options) -> tuple[list[str], tuple[str, ...]]:
         ["yes", "no", "NO", "Yes"],
         ["true", "", "false", "t"],
         ["1", "0", "0", "1"],
+        pd.Categorical(["yes", "no", "no", "yes"]),
     ],
 )
 @pytest.mark.parametrize("name", ["label", "is_fraud", "Class", "Is Positive"])
@@ -75,7 +76,7 @@ def test_rows_of_our_own_scores_count_whatever_they_say():
 
 
 def test_other_columns_are_no_labels():
-    table = {"id": ["a", "b"], "amount": [1, 7], "note": ["x", "y"]}
+    table = pd.DataFrame({"id": ["a", "b"], "amount": [1, 7], "note": ["x", "y"], "parts": [[1, 2], [0]]})
     assert known(table)[0] == ["a", "b"]
 
 

@@ -31,6 +31,9 @@ _COMMENT = re.compile(rf"[#%]+(\s|$)|[#%][^{DELIMITERS}]*$")
 #: What stands in a file that is not UTF-8: the letters of Windows in Western Europe, which contain those of Latin-1.
 _WESTERN = "cp1252"
 
+#: How an array of JSON begins, in lower case; ``[id],[name]`` is a header of SQL Server's.
+_JSON_ARRAY = re.compile(r'\[\s*(["\[{\d-]|true|false|null)')
+
 _SAMPLE_ROWS = 100
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
@@ -63,7 +66,7 @@ class DelimitedFile:
         tidy: whether DuckDB reads a copy in which commas delimit and the header is left out.
         comments: lines of comment before the first row.
         repeats: rows that repeat the header, as in files that were joined end to end; a tidy copy is without them.
-        doubtful: a name in the header that is also a cell of the first rows, if there is one.
+        doubtful: a usual name in the header that is also a cell of the first rows, if there is one.
     """
 
     file: File
@@ -215,7 +218,7 @@ def open_delimited(
         names,
         skipped=comments + first_line - 1,
         comments=comments,
-        doubtful=next((name for name in names if header and name in below), None),
+        doubtful=next((name for name in names if header and normal(name) in known and name in below), None),
     )
     return found if encoding == "utf-8-sig" else found.tidied(scratch)
 
@@ -233,7 +236,7 @@ def _refuse_other_formats(file: File, text: str) -> None:
         )
     if begins.startswith(("<!doctype html", "<html", "<?xml")):
         raise PugnnError(f"{file.shown} is not a table but a page of HTML or XML; was the download an error page?")
-    if begins.startswith("["):
+    if _JSON_ARRAY.match(begins):
         raise PugnnError(
             f'{file.shown} is JSON, but not of objects such as {{"id": "a", "x": 1}}. A list of ids may also '
             "be plain text, one on each line."

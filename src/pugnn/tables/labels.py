@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pugnn.errors import PugnnError, shorten
+from pugnn.tables.attributes import is_number_type
 from pugnn.tables.boolean import truth_in_text
 from pugnn.tables.columns import find_column, is_label
 from pugnn.tables.source import Source
@@ -51,10 +52,9 @@ def find_label(source: Source, ids: int, wanted: str | None, what: str) -> int |
 
 def label_number(source: Source, at: int) -> str:
     """SQL for a label: 1 where the row counts, 0 or −1 where it does not, null or something else otherwise."""
-    cell = f"c_{at}"
-    if source.types[at] == "VARCHAR":
-        return f"({truth_in_text(cell)})::DOUBLE"
-    return f"try_cast({cell} AS DOUBLE)"
+    if source.types[at] == "BOOLEAN" or is_number_type(source.types[at]):
+        return f"c_{at}::DOUBLE"
+    return f"({truth_in_text(f'(c_{at}::VARCHAR)')})::DOUBLE"
 
 
 def _is_mixed(source: Source, at: int, *, named: bool) -> bool:

@@ -17,8 +17,9 @@ from pugnn.tables.attributes import Attributes
 from pugnn.tables.columns import ID, find_column, missing_column
 from pugnn.tables.id_types import IdColumn
 from pugnn.tables.ids import EMPTY, IdTable
+from pugnn.tables.number_scan import IRREGULAR
 from pugnn.tables.numbers import Numbers, numbers_in_text, typed_numbers
-from pugnn.tables.source import Source
+from pugnn.tables.source import Source, Unreadable
 from pugnn.tables.wording import quoted
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def read_nodes(source: Source, wanted: str | None, table: IdTable, as_text: Coll
         numbers = typed_numbers(source, maybe_numbers, len(positions)) if scan is None else scan.result()
     if not len(positions):
         raise PugnnError(f"{source.shown} has no rows; a node table has one for each node")
+    if numbers.names and numbers.matrix.shape[0] != len(positions):
+        raise Unreadable(source, IRREGULAR)  # DuckDB and we see other rows
     if table.find(Texts.of([source.names[at]]))[0] >= 0:
         source.look_for_headers()
     if table.empty:
