@@ -81,7 +81,7 @@ def test_scores_in_a_format_that_is_not_written(here, pugnn_main, name):
     [
         (OSError(28, "No space left on device"), "error: No space left on device"),
         (PermissionError(13, "Permission denied", "\x1b[31m/x"), "error: �[31m/x: Permission denied"),
-        (MemoryError("Unable to allocate 7 TiB"), "the memory does not suffice: Unable to allocate 7 TiB"),
+        (MemoryError("Unable to allocate 7 TiB"), "there is not enough memory: Unable to allocate 7 TiB"),
         (RecursionError(), "nested too deeply"),
     ],
 )

@@ -45,6 +45,11 @@ def test_rows_have_length_one_and_nothing_else_is_done(form, tmp_path):
     assert not isinstance(data.graph.features, np.ndarray)
 
 
+def test_counts_of_any_size():
+    tiny = read_graph(RING, table(**{name: word * 1e-200 for name, word in WORDS.items()}))
+    np.testing.assert_allclose(dense(tiny), dense(read_graph(RING, table())), atol=1e-6)
+
+
 def test_few_such_columns_are_numbers_and_truth_values():
     frame = table()[["id", "w_1", "w_2"]]
     assert {line.kind for line in read_graph(RING, frame).recipe.describe()} <= {"number", "boolean"}

@@ -21,6 +21,7 @@ def known(positives, **options) -> tuple[list[str], tuple[str, ...]]:
         [1.0, 0.0, None, 1.0],
         [True, False, False, True],
         [1, -1, -1, 1],
+        ["1", "-1", "-1", "1"],
         ["yes", "no", "NO", "Yes"],
         ["true", "", "false", "t"],
         ["1", "0", "0", "1"],
@@ -42,16 +43,18 @@ def test_in_a_file_and_of_the_truth(tmp_path):
 
 def test_a_column_of_another_name_needs_to_be_chosen():
     table = {"id": ["a", "b"], "verified": [1, 0], "since": [2020, 2021]}
-    with pytest.raises(PugnnError, match=r"'verified' holds 1 and 0.*--label COLUMN"):
+    with pytest.raises(PugnnError, match=r"'verified' may say which rows are positives.*--label COLUMN"):
         known(table)
     assert known(table, label="verified")[0] == ["a"]
 
 
 def test_two_such_columns_are_not_chosen_between():
     table = {"id": ["a", "b"], "label": [1, 0], "is_old": [0, 1]}
-    with pytest.raises(PugnnError, match="'label', 'is_old' hold 1 and 0"):
+    with pytest.raises(PugnnError, match="'label', 'is_old' may say"):
         known(table)
     assert known(table, label="is_old")[0] == ["b"]
+    with pytest.raises(PugnnError, match="'label', 'is_old' may say"):
+        known({"id": ["a", "b"], "label": [1, 1], "is_old": [0, 1]})
 
 
 def test_labels_that_are_neither_true_nor_false():
@@ -60,14 +63,37 @@ def test_labels_that_are_neither_true_nor_false():
             known({"id": ["a", "b", "c"], "label": labels})
 
 
-@pytest.mark.parametrize("labels", [[1, 1], ["fraud", "fraud"], [None, None]])
+@pytest.mark.parametrize("labels", [[1, 1], ["fraud", "fraud"]])
 def test_a_label_that_all_rows_share_says_nothing(labels):
     assert known({"id": ["a", "b"], "label": labels})[0] == ["a", "b"]
 
 
-def test_no_row_that_counts_is_an_error():
+@pytest.mark.parametrize("labels", [[0, 0], [None, None], ["no", "no"]])
+def test_no_row_that_counts_is_an_error(labels):
     with pytest.raises(PugnnError, match="positives names no positives"):
-        known({"id": ["a", "b"], "label": [0, 0]})
+        known({"id": ["a", "b"], "label": labels})
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1", "-1", "1"],
+        pd.Categorical(["yes", "no", "yes"]),
+        ["yes", "no", "unknown"],
+        [1, None, 1],
+        [0, 0, 0],
+        ["true", "0", "no"],
+    ],
+)
+def test_a_column_that_may_hold_labels_is_asked_about(cells):
+    with pytest.raises(PugnnError, match="'fraud' may say which rows are positives"):
+        known(pd.DataFrame({"id": ["a", "b", "c"], "fraud": cells}))
+
+
+def test_a_node_cannot_count_and_not_count():
+    table = {"id": ["a", "b", "a"], "label": [1, 0, 0]}
+    with pytest.raises(PugnnError, match="row 3: the label of 'a' says no, and that of another row yes"):
+        known(table)
 
 
 def test_rows_of_our_own_scores_count_whatever_they_say():
@@ -83,7 +109,8 @@ def test_other_columns_are_no_labels():
 def test_a_chosen_column_must_be_there():
     with pytest.raises(PugnnError, match=r"no column 'fraud' \(--label\)"):
         known({"id": ["a"], "label": [1]}, label="fraud")
-    assert known(["a"], label="fraud")[0] == ["a"]  # a plain list has none
+    with pytest.raises(PugnnError, match="no list of nodes has more than its ids"):
+        known(["a"], label="fraud")
 
 
 def test_names_of_labels():

@@ -76,3 +76,16 @@ def test_marks_at_the_beginning_and_other_delimiters():
 def test_rows_of_another_form_are_left_to_others(text):
     with pytest.raises(Irregular):
         scan(text, 2)
+
+
+def test_tables_of_blanks():
+    text = (",,,,\n" * 50 + "1,,,,\n") * 3
+    numbers, known = scan(text, 5, size=64)
+    assert known.tolist() == [MAYBE] * 5
+    assert np.isnan(numbers).sum() == 51 * 3 * 5 - 3
+
+
+def test_a_column_that_must_be_of_numbers_has_no_words():
+    known = np.array([MAYBE | OTHER_NUMBERS], dtype=np.uint8)
+    scan_numbers([b"1\nyes\n"], ",", known, header=False)
+    assert known[0] == 0

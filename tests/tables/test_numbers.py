@@ -24,7 +24,7 @@ def read(nodes) -> Numbers:
         with connection:
             source = sources["nodes"]
             places = range(len(source.names))
-            return numbers_in_text(source, places) if source.delimited else typed_numbers(source, places, 4)
+            return numbers_in_text(source, places, ()) if source.delimited else typed_numbers(source, places, 4)
 
 
 @pytest.fixture(params=["csv", "parquet", "memory"])

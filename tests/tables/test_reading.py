@@ -695,3 +695,32 @@ def test_a_process_that_is_killed_while_reading_leaves_nothing(tmp_path, monkeyp
     read_graph(tmp_path / "e.csv", on_phase=lambda _: left.append(os.listdir(tmp_path / "tmp")))
     assert left
     assert not any(left)
+
+
+def test_a_model_meets_tables_that_lack_columns_of_every_kind(write):
+    nodes = "id,x,colour,about,when\n" + "".join(
+        f"n{i},{i},{'red' if i % 2 else 'blue'},some words {i},2024-01-{i + 1:02}\n" for i in range(9)
+    )
+    edges = write("e.csv", "source,target\n" + "".join(f"n{i},n{i + 1}\n" for i in range(8)))
+    long = write("long.csv", "id,word\nn0,tea\nn1,rye\n")
+    first = read_graph(edges, write("n.csv", nodes), attributes=long)
+    kept = {"x", "tea", "rye"}
+    bare = read_graph(edges, write("n2.csv", "id,x\n" + "".join(f"n{i},{i}\n" for i in range(9))), recipe=first.recipe)
+    alone = read_graph(edges, attributes=long, recipe=first.recipe)
+    for data in (bare, alone):
+        assert data.graph.feature_names == first.graph.feature_names
+    there = [at for at, name in enumerate(first.graph.feature_names) if name in kept]
+    assert len(there) == 3
+    with pytest.raises(PugnnError, match="'colour' is a number and cannot be read as category"):
+        read_graph(edges, attributes=write("l2.csv", "id,word\nn0,colour\n"), recipe=first.recipe)
+
+
+def test_the_cell_that_is_no_number_is_the_one_that_is_named(write):
+    nodes = write("n.csv", "id,x\na,0\nb,1\nc,yes\n")
+    with pytest.raises(PugnnError, match=r"n\.csv, row 4, column 'x': 'yes' is not a number"):
+        read_graph(write("e.csv", EDGES), nodes, kinds={"x": "number"})
+
+
+def test_a_column_without_a_name_may_be_an_attribute(write):
+    data = read_graph(write("e.csv", EDGES), write("n.csv", "id,,x\na,red,1\nb,red,2\nc,blue,4\n"))
+    assert "row numbers" not in " ".join(data.notes)

@@ -26,9 +26,9 @@ def scratch(request, monkeypatch, tmp_path):
 def test_what_is_written_can_be_read_by_name(scratch):
     file, path = scratch.new_file()
     file.write(b"a,b\n")
-    file.flush()
+    scratch.written(file)
     assert path.read_bytes() == b"a,b\n"
-    assert path.parent == scratch.folder
+    assert path.parent in scratch.folders
 
 
 @pytest.mark.parametrize("name", ["plain.csv", "a[1]*.csv", os.fsdecode(b"a\xff.csv")])
@@ -49,11 +49,23 @@ def test_nothing_has_a_name_in_the_temporary_folder(tmp_path, monkeypatch):
         assert not os.listdir(tmp_path)
 
 
+def test_not_all_of_many_files_are_held_open(scratch, monkeypatch):
+    monkeypatch.setattr(module, "_MOST_OPEN", 2)
+    paths = []
+    for number in range(5):
+        file, path = scratch.new_file()
+        file.write(b"%d" % number)
+        scratch.written(file)
+        paths.append(path)
+        assert file.closed == (path.parent != module.OPEN_FILES)
+    assert [path.read_bytes() for path in paths] == [b"0", b"1", b"2", b"3", b"4"]
+
+
 def test_no_room_is_said(scratch, monkeypatch):
-    def full(**_):
+    def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    monkeypatch.setattr(tempfile, "mkstemp", full)
+    monkeypatch.setattr(Path, "mkdir", full)
     with pytest.raises(PugnnError, match=r"temporary copy of a table.*No space left.*TMPDIR"):
         scratch.new_file()

@@ -299,7 +299,7 @@ def test_the_database_reads_nothing_else(write, tmp_path):
     secret = write("secret.csv", EDGES)
     mine = tmp_path / "mine"
     mine.mkdir()
-    with connect([write("edges.csv", EDGES)], mine) as connection:
+    with connect([write("edges.csv", EDGES)], [mine]) as connection:
         assert len(connection.execute(f"SELECT * FROM read_csv('{tmp_path}/edges.csv')").fetchall()) == 2
         for attempt in (
             f"SELECT * FROM read_csv('{secret}')",

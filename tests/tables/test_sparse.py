@@ -56,11 +56,11 @@ def test_rows_that_need_a_word():
     [
         ("id,word,count\na,tea,many\n", r"long\.csv, row 2: value 'many' is not a finite number"),
         ("id,word,count\na,tea,1_000\n", "row 2: value '1_000'"),
-        ("id,word,count\na,tea,\n", "row 2: value None"),
+        ("id,word,count\na,tea,\n", "row 2: the value is empty"),
         ("id,word,count\na,,1\n", "row 2: the attribute is empty"),
         ("id,word,count\n,tea,1\n", "row 2: the id is empty"),
         ("id,word,count\nzz,tea,1\n", "no id in common"),
-        ("id,tea,jam\na,3,4\n", r"no column 'attribute'.*belong into --nodes"),
+        ("id,tea,jam\na,3,4\n", r"no column 'attribute'.*belong in --nodes"),
         ("id,word,count\n", "has no rows"),
     ],
 )
@@ -86,10 +86,10 @@ def test_a_matrix(form, tmp_path):
 
 
 def test_rows_of_a_matrix_follow_those_of_the_nodes():
-    twice = ["e", "a", "e", "b", "c", "d"]
-    rows = sp.csr_array(np.array([[5.0], [1], [5], [0], [0], [0]]))
-    data = read_graph(EDGES, twice, attributes=rows, kinds={"attributes[[]0]": "number"})
-    assert data.graph.ids.tolist() == ["e", "a", "b", "c", "d"]
+    order = ["e", "a", "b", "c", "d"]
+    rows = sp.csr_array(np.array([[5.0], [1], [0], [0], [0]]))
+    data = read_graph(EDGES, order, attributes=rows, kinds={"attributes[[]0]": "number"})
+    assert data.graph.ids.tolist() == order
     values = np.array([5.0, 1, 0, 0, 0])
     np.testing.assert_allclose(np.ravel(dense(data)), (values - values.mean()) / values.std(), atol=1e-5)
 
@@ -97,7 +97,7 @@ def test_rows_of_a_matrix_follow_those_of_the_nodes():
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (MATRIX[:4], "has 4 rows, the table of nodes 5"),
+        (MATRIX[:4], "has 4 rows, nodes has 5"),
         (MATRIX * 1j, "must hold numbers; it holds complex128"),
         (sp.csr_array(np.array([[1.0], [np.nan], [0], [0], [0]])), r"row 2, column 1: nan is not a finite number"),
     ],
@@ -112,6 +112,8 @@ def test_bad_files_and_uses(tmp_path):
     np.savez(path, a=np.arange(3))
     with pytest.raises(PugnnError, match="cannot be read as a sparse matrix"):
         read_graph(EDGES, IDS, attributes=path)
+    with pytest.raises(PugnnError, match="nodes names some nodes more than once"):
+        read_graph(EDGES, ["a", *IDS], attributes=sp.csr_array(np.eye(6)))
     with pytest.raises(PugnnError, match="give the ids of its rows"):
         read_graph(EDGES, attributes=MATRIX)
     with pytest.raises(PugnnError, match="'tea' is also a column of nodes"):

@@ -78,7 +78,7 @@ def main() -> None:
 
 def _reason(error: OSError | MemoryError | RecursionError) -> str:
     if isinstance(error, MemoryError):
-        return f"the memory does not suffice{f': {error}' if str(error) else ''}"
+        return f"there is not enough memory{f': {error}' if str(error) else ''}"
     if isinstance(error, RecursionError):
         return "something in the input is nested too deeply"
     reason = error.strerror or str(error)

@@ -74,7 +74,7 @@ def predict(
         target=target or names.get("target"),
         node_id=node_id or names.get("id"),
         weight=weight or names.get("weight"),
-        label=label or names.get("label"),
+        label=label or (names.get("label") if positives else None),
         seed=seed,
         draw=False,
         recipe=estimator.recipe_,

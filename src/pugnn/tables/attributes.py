@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from pugnn.tables.numbers import Numbers
 
+#: Features and weights are kept in 32 bits.
+LARGEST = float(np.finfo(np.float32).max)
+
 #: What people write into a text cell that has no value, in letters of any case.
 MISSING_WORDS = ("", "na", "n/a", "null", "none", "nan", "-", "?")
 
@@ -27,6 +30,9 @@ TRUE_WORDS, FALSE_WORDS = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 
 #: White space of any kind that may surround a cell.
 WHITE_SPACE = " \t\r\n\v\f\u00a0"
+
+#: What stands behind FROM where there is nothing to be asked for.
+NO_ROWS = "(SELECT 0::BIGINT AS position WHERE false) AS no_rows"
 
 #: DuckDB's types of numbers; beside them stand DECIMAL(…) and, with a U in front, those without a sign.
 NUMBER_TYPES = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BIGNUM", "FLOAT", "DOUBLE"))
@@ -42,8 +48,7 @@ class Attributes:
         connection: DuckDB's connection that knows the table.
         table: what stands behind FROM: a table, or tables joined, with the columns ``a_0``, ``a_1``, ….
             Not a view: one of a thousand columns costs milliseconds in every query.
-        names: the users' names of all columns, unique. None at all for a graph without attributes, whose table is
-            never looked at.
+        names: the users' names of all columns, unique; none at all for a graph without attributes.
         typed: whether the columns' types mean something. In tables that come from CSV all cells are text and the
             kind of a column is read from what it holds.
         num_nodes: number of nodes of the graph, N.

@@ -21,8 +21,8 @@ _NOTHING_FROM_OUTSIDE = {
 }
 
 
-def connect(paths: Iterable[Path], folder: Path | None = None) -> DuckDBPyConnection:
-    """An empty database in memory that can open these files, and those in ``folder`` if there is one.
+def connect(paths: Iterable[Path], folders: Iterable[Path] = ()) -> DuckDBPyConnection:
+    """An empty database in memory that can open these files, and those in some folders.
 
     Names of files, columns and cells come from users and other people: whatever they spell, no other file is read, no
     address is asked and no extension is loaded.
@@ -35,10 +35,10 @@ def connect(paths: Iterable[Path], folder: Path | None = None) -> DuckDBPyConnec
     allowed = ", ".join(literal(str(path)) for path in paths)
     for setting in (
         f"allowed_paths = [{allowed}]",
-        f"allowed_directories = [{literal(str(folder)) if folder else ''}]",
+        f"allowed_directories = [{', '.join(literal(str(folder)) for folder in folders)}]",
         "enable_external_access = false",
         "enable_progress_bar = false",
-        "enable_external_file_cache = false",  # no file is read twice
+        "enable_external_file_cache = false",  # a file is read once or twice, and not kept in memory
         f"pandas_analyze_sample = {2**31}",  # an object column has the type of all its cells, not of the first ones
         "lock_configuration = true",
     ):

@@ -56,8 +56,9 @@ class Counts:
     def encode(self, attributes: Attributes) -> sp.csr_array:
         """Features of all nodes, shape ``(N, columns)``."""
         counts = self._read(attributes)
-        lengths = np.sqrt((counts * counts).sum(axis=1))
-        counts.data /= np.repeat(lengths, np.diff(counts.indptr))
+        filled = np.diff(counts.indptr)
+        counts.data /= np.repeat(abs(counts).max(axis=1).toarray(), filled)  # first: squares of the smallest would be 0
+        counts.data /= np.repeat(np.sqrt((counts * counts).sum(axis=1)), filled)
         return counts.astype(np.float32)
 
     def describe(self) -> str:

@@ -167,7 +167,8 @@ class DelimitedFile:
             raise no_room(error) from None
         finally:
             with suppress(OSError):
-                text.detach()  # the copy stays open until all is read
+                text.detach()
+        scratch.written(copy)
         return path, repeats
 
 

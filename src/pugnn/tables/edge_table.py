@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, shorten
 from pugnn.tables.arrow import Batches, Texts
+from pugnn.tables.attributes import LARGEST
 from pugnn.tables.columns import SOURCE, TARGET, WEIGHT, find_column, missing_column
 from pugnn.tables.connecting import number_in_text
 from pugnn.tables.id_types import IdColumn
@@ -18,7 +19,6 @@ from pugnn.tables.ids import EMPTY, IdTable
 from pugnn.tables.source import Source
 from pugnn.tables.wording import quoted
 
-_LARGEST = float(np.finfo(np.float32).max)
 _SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 
 
@@ -101,7 +101,7 @@ def read_edges(reading: EdgeReading, table: IdTable) -> EdgeTable:
             u, v = table.add_pairs(left, right)
             good = {"source": u != EMPTY, "target": v != EMPTY} if table.empty else {}
             if numbers:
-                good["weight"] = (numbers[0] >= _SMALLEST) & (numbers[0] <= _LARGEST)
+                good["weight"] = (numbers[0] >= _SMALLEST) & (numbers[0] <= LARGEST)
             wrong = [(int(np.argmin(cells)), name) for name, cells in good.items() if not cells.all()]
             if wrong:
                 first, wrong_cell = min(wrong)

@@ -109,7 +109,7 @@ class File:
         with self._opened() as file:
             try:
                 copyfileobj(file, copy, CHUNK_BYTES)
-                copy.flush()
+                scratch.written(copy)
             except OSError as error:
                 if error.errno is None:  # not of the system: the packed data is damaged
                     raise

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+import numpy as np
+
 from pugnn.errors import PugnnError, shorten
 from pugnn.tables.attributes import WHITE_SPACE, Cells
 from pugnn.tables.boolean import truth_in_text
@@ -24,6 +26,9 @@ KINDS_OF_TEXT = ("category", "text", "vector")
 
 #: Why columns are ignored of which there may be many.
 EMPTY, CONSTANT, ROW_NUMBERS = "empty in all rows", "the same value in all rows", "row numbers written by pandas"
+
+#: Signs of a pattern.
+_PATTERN = "*?["
 
 #: Names of columns that hold row numbers, written by pandas; empty ones are called so where a table is opened.
 _ROW_NUMBERS = re.compile(r"Unnamed: \d+|__index_level_\d+__")
@@ -69,7 +74,7 @@ class Choice:
 
 def kind_of(cells: Cells) -> Choice:
     """Choose the kind of a column by its type, or by what its texts hold where types mean nothing."""
-    if _ROW_NUMBERS.fullmatch(cells.name):
+    if _ROW_NUMBERS.fullmatch(cells.name) and _counts_rows(cells):
         return Choice("ignore", ROW_NUMBERS)
     if cells.numbers is not None:
         return _kind_of_numbers(cells.numbers.summary(cells.name))
@@ -85,6 +90,14 @@ def kind_of(cells: Cells) -> Choice:
     if cells.type == "UUID":
         return Choice("ignore", "it holds identifiers")
     return Choice("ignore", f"cells of the type {cells.type} cannot become features")
+
+
+def _counts_rows(cells: Cells) -> bool:
+    """Whether all cells are whole numbers, each once."""
+    if cells.numbers is None:
+        return False
+    values = cells.numbers.column(cells.name)
+    return bool((values == np.trunc(values)).all()) and len(np.unique(values)) == len(values)
 
 
 def _kind_of_numbers(summary: Summary) -> Choice:
@@ -184,10 +197,11 @@ def expand_kinds(kinds: Mapping[str, str], names: Sequence[str], origin: str) ->
         names: of the columns.
         origin: the table's name in messages.
     """
+    there = dict.fromkeys(names)
     for given, kind in kinds.items():
         if kind not in KINDS:
             raise PugnnError(f"column {given!r}: there is no kind {kind!r}{instead(kind, KINDS)}")
-        if not chosen_kinds({given: kind}, names):
+        if given not in there and not (set(given) & set(_PATTERN) and fnmatch.filter(there, given)):
             raise PugnnError(f"{origin} has no column {given!r}{instead(given, names)}")
     return chosen_kinds(kinds, names)
 
@@ -195,7 +209,7 @@ def expand_kinds(kinds: Mapping[str, str], names: Sequence[str], origin: str) ->
 def chosen_kinds(kinds: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """The same, where some of what the user gave may speak of other tables."""
     there = dict.fromkeys(names)
-    patterns = {given: kind for given, kind in kinds.items() if given not in there and set(given) & set("*?[")}
+    patterns = {given: kind for given, kind in kinds.items() if given not in there and set(given) & set(_PATTERN)}
     found = {name: kind for given, kind in patterns.items() for name in fnmatch.filter(there, given)}
     return found | {name: kind for name, kind in kinds.items() if name in there}
 

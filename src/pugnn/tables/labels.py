@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pugnn.errors import PugnnError, shorten
 from pugnn.tables.attributes import is_number_type
 from pugnn.tables.boolean import truth_in_text
 from pugnn.tables.columns import find_column, is_label
 from pugnn.tables.source import Source
+from pugnn.tables.wording import quoted
 
 #: Columns of the scores that a run of ours writes; their rows are chosen by whoever gives them.
 _OURS = {"score", "decision", "rank"}
@@ -33,58 +36,83 @@ def find_label(source: Source, ids: int, wanted: str | None, what: str) -> int |
         assert at is not None
         _refuse_other_values(source, at)
         return at
-    if set(source.names) >= _OURS:
+    if set(source.names) >= _OURS or not others:
         return None
     named = [at for at in others if is_label(source.names[at])]
     looked_at = others if len(others) <= _FEW else named
-    mixed = [at for at in looked_at if _is_mixed(source, at, named=at in named)]
-    if not mixed:
-        return None
-    names = shorten([source.names[at] for at in mixed])
-    if len(mixed) > 1 or mixed[0] not in named:
+    found = dict(zip(looked_at, _look(source, looked_at), strict=True))
+    doubtful = [at for at in looked_at if at not in named and found[at].may_be_labels]
+    if any(not found[at].say_nothing for at in named) and len(named) > 1:
+        doubtful += named
+    if doubtful:
+        names = shorten([source.names[at] for at in sorted(doubtful)])
         raise PugnnError(
-            f"{source.shown}: {names} {'hold' if len(mixed) > 1 else 'holds'} 1 and 0, or yes and no. If it says which "
-            f"rows are {what}, name it by --label COLUMN; if not, leave it out."
+            f"{source.shown}: {names} may say which rows are {what}, by 1 and 0, or yes and no. If so, name the column "
+            "by --label COLUMN; if not, leave it out."
         )
-    _refuse_other_values(source, mixed[0])
-    return mixed[0]
+    if not named or found[named[0]].say_nothing:
+        return None
+    _refuse_other_values(source, named[0])
+    return named[0]
 
 
 def label_number(source: Source, at: int) -> str:
-    """SQL for a label: 1 where the row counts, 0 or −1 where it does not, null or something else otherwise."""
-    if source.types[at] == "BOOLEAN" or is_number_type(source.types[at]):
+    """SQL for a label: 1 where the row counts, 0 or −1 where it does not, null or another number otherwise."""
+    kind = source.types[at]
+    if kind == "BOOLEAN" or is_number_type(kind):
         return f"c_{at}::DOUBLE"
-    return f"({truth_in_text(f'(c_{at}::VARCHAR)')})::DOUBLE"
+    text = f"(c_{at} ->> '$')" if kind == "JSON" else f"(c_{at}::VARCHAR)"
+    return f"(CASE WHEN trim({text}) = '-1' THEN 0 ELSE {truth_in_text(text)} END)::DOUBLE"
 
 
-def _is_mixed(source: Source, at: int, *, named: bool) -> bool:
-    """Whether some rows have a label that others do not have.
+@dataclass(frozen=True)
+class _Cells:
+    """What the cells of a column say: in how many rows something, the same, true, false."""
 
-    A column that is not named like one holds labels only if all of its cells are 1 and 0, or yes and no.
-    """
-    label = label_number(source, at)
+    rows: int
+    present: int
+    different: int
+    true: int
+    false: int
+
+    @property
+    def say_nothing(self) -> bool:
+        """All rows say the same, and not that they do not count."""
+        return self.present == self.rows and self.different == 1 and not self.false
+
+    @property
+    def may_be_labels(self) -> bool:
+        """Some rows may be marked, and others not, in a column that is not named like one of labels."""
+        marks = self.true + self.false
+        if marks == self.present:
+            return bool(self.false) or 0 < self.present < self.rows
+        return bool(self.true and self.false) and 2 * marks >= self.present and self.different <= 4
+
+
+def _look(source: Source, places: list[int]) -> list[_Cells]:
+    """What the cells of some columns say, in one pass."""
+    counts = ["count(*)"]
+    for at in places:
+        label, cell = label_number(source, at), f"nullif(trim(c_{at}::VARCHAR), '')"
+        counts += [f"count({cell})", f"count(DISTINCT {cell})"]
+        counts += [f"count(*) FILTER ({label} = 1)", f"count(*) FILTER ({label} IN (0, -1))"]
     with source.reading():
-        ((rows, present, values, true, false),) = source.connection.execute(
-            f"SELECT count(*), count(cell), count(DISTINCT cell), count(*) FILTER (label = 1), "
-            f"count(*) FILTER (label IN (0, -1)) FROM (SELECT c_{at} AS cell, {label} AS label FROM {source.table})"
-        ).fetchall()
-    if named:
-        return bool(present and (values > 1 or present < rows or false == present))
-    return bool(true and false and true + false == present)
+        ((rows, *numbers),) = source.connection.execute(f"SELECT {', '.join(counts)} FROM {source.table}").fetchall()
+    return [_Cells(rows, *numbers[at : at + 4]) for at in range(0, len(numbers), 4)]
 
 
 def _refuse_other_values(source: Source, at: int) -> None:
     """Complain of the first label that is neither true nor false; an empty one is no label."""
-    number = label_number(source, at)
     with source.reading():
         rows = source.connection.execute(
-            f"SELECT row, cell FROM (SELECT row_number() OVER () - 1 AS row, c_{at} AS cell, {number} AS label FROM "
-            f"{source.table}) WHERE trim(cell::VARCHAR) <> '' AND coalesce(label NOT IN (0, 1, -1), true) ORDER BY row "
-            "LIMIT 1"
+            f"SELECT row, cell FROM (SELECT row_number() OVER () - 1 AS row, c_{at}::VARCHAR AS cell, "
+            f"{label_number(source, at)} AS label FROM {source.table}) "
+            "WHERE trim(cell) <> '' AND coalesce(label NOT IN (0, 1, -1), true) ORDER BY row LIMIT 1"
         ).fetchall()
     if rows:
         row, cell = rows[0]
         raise PugnnError(
-            f"{source.locate(row)}: column {source.names[at]!r} says {cell!r}, which is neither true nor false (1/0, "
-            "yes/no, true/false). Keep only the rows that count and drop the column, or name another by --label COLUMN."
+            f"{source.locate(row)}: column {source.names[at]!r} says {quoted(cell)}, which is neither true nor false "
+            "(1/0, yes/no, true/false). Keep only the rows that count and drop the column, or name another by --label "
+            "COLUMN."
         )

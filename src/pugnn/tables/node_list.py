@@ -53,10 +53,14 @@ def read_node_list(
     label = find_label(source, at, wanted["label"], what)
     trimmed = table.trimmed
     selected = source.id_text(at) + ("" if label is None else f", {label_number(source, label)}")
+    found, labels = [np.zeros(0, np.int32)], [np.zeros(0)]
     with source.reading(), closing(Batches(source.connection.sql(f"SELECT {selected} FROM {source.table}"))) as stream:
-        found = [_of_batch(table.find(texts), labels) for (texts,), labels in stream]
-    positions = np.concatenate([np.zeros(0, np.int32), *found])
-    taken = positions != _LEFT_OUT
+        for (texts,), numbers in stream:
+            found.append(table.find(texts))
+            labels += [number.copy() for number in numbers] or [np.ones(len(texts))]
+    positions, taken = np.concatenate(found), np.concatenate(labels) == 1
+    _refuse_both(source, positions, taken, np.concatenate(labels), table)
+    positions[~taken] = _LEFT_OUT
     if not taken.any():
         raise PugnnError(f"{source.shown} names no {what}; at least one is needed")
     if label is not None:
@@ -84,8 +88,22 @@ def read_node_list(
     return unique, notes
 
 
-def _of_batch(found: NDArray[np.int32], labels: list[NDArray[np.float64]]) -> NDArray[np.int32]:
-    return np.where(labels[0] == 1, found, _LEFT_OUT).astype(np.int32) if labels else found
+def _refuse_both(
+    source: Source,
+    positions: NDArray[np.int32],
+    taken: NDArray[np.bool_],
+    labels: NDArray[np.float64],
+    table: IdTable,
+) -> None:
+    """Complain of a node of which one row says that it counts, and another that it does not."""
+    denied = (labels == 0) | (labels == -1)
+    both = np.isin(positions, np.intersect1d(positions[taken], positions[denied])) & denied & (positions >= 0)
+    if both.any():
+        row = int(both.argmax())
+        (node_id,) = table.texts(int(positions[row]), int(positions[row]) + 1)
+        raise PugnnError(
+            f"{source.locate(row)}: the label of {quoted(node_id)} says no, and that of another row yes. Remove one."
+        )
 
 
 def _column(source: Source, wanted: str | None, usual: str | None) -> int:

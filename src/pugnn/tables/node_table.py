@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted
 from pugnn.tables.arrow import Batches, Texts
-from pugnn.tables.attributes import Attributes
+from pugnn.tables.attributes import NO_ROWS, Attributes
 from pugnn.tables.columns import ID, find_column, missing_column
 from pugnn.tables.id_types import IdColumn
 from pugnn.tables.ids import EMPTY, IdTable
-from pugnn.tables.number_scan import IRREGULAR
-from pugnn.tables.numbers import Numbers, numbers_in_text, typed_numbers
+from pugnn.tables.kinds import KINDS_OF_TEXT
+from pugnn.tables.numbers import IRREGULAR, Numbers, numbers_in_text, typed_numbers
 from pugnn.tables.source import Source, Unreadable
 from pugnn.tables.wording import quoted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-#: Rows that are compared at once.
-_ROWS_AT_ONCE = 1 << 10
+#: Numbers of rows that are compared at once.
+_NUMBERS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,9 @@ class NodeTable:
         source = self.source
         # The table itself, not a view of it: with a thousand columns a view takes longer than what is asked of it.
         rows, position = "node_rows", "rowid"
-        if self.row_of is not None:
+        if not self.stored:
+            rows, position = NO_ROWS, "position"
+        elif self.row_of is not None:
             rows, position = "node_rows JOIN kept_rows ON first = node_rows.rowid", "position"
         return Attributes(
             source.connection,
@@ -84,28 +86,29 @@ class NodeTable:
 
 def no_attributes(connection: DuckDBPyConnection, num_nodes: int, origin: str) -> Attributes:
     """What stands for a node table that was not given."""
-    return Attributes(connection, "nodes", (), True, num_nodes, origin, str)
+    return Attributes(connection, NO_ROWS, (), True, num_nodes, origin, str)
 
 
-def read_nodes(source: Source, wanted: str | None, table: IdTable, as_text: Collection[str]) -> NodeTable:
+def read_nodes(source: Source, wanted: str | None, table: IdTable, kinds: Mapping[str, str]) -> NodeTable:
     """Read a node table: its ids into ``table``, its columns of numbers, and the others into DuckDB's ``node_rows``.
 
     Args:
         source: the table.
         wanted: the name of its column of ids, if the user gave one.
         table: empty; takes the ids.
-        as_text: names of columns that are to be kept as they are, even if they hold numbers.
+        kinds: kinds of columns, as far as they are known before.
     """
     at = find_column(source.shown, source.names, "id", wanted, ID, first=True)
     if at is None:
         raise missing_column(source.shown, source.names, "id", ID)
     others = [i for i in range(len(source.names)) if i != at]
-    maybe_numbers = [i for i in others if source.names[i] not in as_text]
+    maybe_numbers = [i for i in others if kinds.get(source.names[i]) not in KINDS_OF_TEXT]
+    no_words = {name for name, kind in kinds.items() if kind == "number"}
     if not source.by_column and source.typed:  # such as JSON, which is parsed once
         _store(source)
     with ThreadPoolExecutor(1) as beside:
         # Text is read by a thread of our own; for anything else DuckDB is asked, which does one thing at a time.
-        scan = beside.submit(numbers_in_text, source, maybe_numbers) if source.delimited else None
+        scan = beside.submit(numbers_in_text, source, maybe_numbers, no_words) if source.delimited else None
         positions = _positions(source, at, table)
         numbers = typed_numbers(source, maybe_numbers, len(positions)) if scan is None else scan.result()
     if not len(positions):
@@ -178,8 +181,9 @@ def _merge(
             f"JOIN node_rows AS other ON other.rowid = first WHERE {differs} ORDER BY again LIMIT 1"
         ).fetchall()
     rows = numbers.matrix.tocsr()
-    for start in range(0, len(again) if numbers.names else 0, _ROWS_AT_ONCE):
-        at = slice(start, start + _ROWS_AT_ONCE)
+    at_once = max(1, _NUMBERS_AT_ONCE // max(len(numbers.names), 1))
+    for start in range(0, len(again) if numbers.names else 0, at_once):
+        at = slice(start, start + at_once)
         one, other = rows[again[at]].toarray(), rows[before[at]].toarray()
         wrong = ((one != other) & ~(np.isnan(one) & np.isnan(other))).any(axis=1)
         conflicts += [(int(again[at][row]), int(before[at][row])) for row in np.flatnonzero(wrong)[:1]]

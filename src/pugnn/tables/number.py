@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.tables.attributes import Cells
+from pugnn.tables.attributes import LARGEST, Cells
 from pugnn.tables.connecting import number_in_text
 from pugnn.tables.encoding import Encoding, Reading, count_missing
-from pugnn.tables.numbers import LARGEST
 from pugnn.tables.saved import Saved, damaged
 
 #: The number in a text, or null.
@@ -93,8 +92,8 @@ def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
     """One number per node, NaN where it is missing; a cell that is none is an error."""
     if cells.numbers is not None:
         values = cells.values()
-        if (dates or cells.name in cells.numbers.words) and not np.isnan(values).all():
-            raise _complaint(cells, int((~np.isnan(values)).argmax()), dates=dates)
+        if dates and not np.isnan(values).all():
+            raise _complaint(cells, int((~np.isnan(values)).argmax()), dates=True)
         return values
     if cells.is_text:
         number = DAYS_IN_TEXT if dates else NUMBER_IN_TEXT
@@ -124,8 +123,6 @@ def _mostly_dates(cells: Cells) -> bool:
 def _complaint(cells: Cells, position: int, *, dates: bool) -> PugnnError:
     if dates:
         return cells.complaint(position, "is not a date such as 2024-01-31")
-    if cells.numbers is not None:
-        return cells.complaint(position, "stands for true or false and is not a number")
     number = NUMBER_IN_TEXT if cells.is_text else "try_cast(cell AS DOUBLE)"
     ((value,),) = cells.query(number, f"WHERE position = {position}").fetchall()
     if value is None:

@@ -10,10 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.graph.compiling import kernel
-from pugnn.tables.attributes import FALSE_WORDS, MISSING_WORDS, TRUE_WORDS
-
-#: What :func:`scan_numbers` raises about text that is not regular.
-IRREGULAR = "its rows are not all of the same form"
+from pugnn.tables.attributes import FALSE_WORDS, LARGEST, MISSING_WORDS, TRUE_WORDS
+from pugnn.tables.files import LONGEST_LINE
 
 #: What is known of a column, as bits: it may still be one of numbers; some cells are words such as ``true``; some are
 #: numbers other than 0 and 1. Words and such numbers do not go together.
@@ -21,8 +19,6 @@ MAYBE, WORDS, OTHER_NUMBERS = 1, 2, 4
 
 _NUMBER, _WORD, _MISSING, _OTHER = 0, 1, 2, 3
 _GOOD, _IRREGULAR = 0, 1
-
-_LARGEST = float(np.finfo(np.float32).max)
 
 # Powers of ten as sums of two floats, which makes 106 bits of them; by these a number of 19 digits is read exactly but
 # for one case in very many.
@@ -65,8 +61,8 @@ def scan_numbers(
         chunk, upcoming = following, next(stream, None)
         last, following = upcoming is None, upcoming or b""
         data = np.frombuffer(left + chunk, dtype=np.uint8)
-        # Each cell takes a byte and a delimiter; each row as many of these as there are columns.
-        columns, values = np.empty(len(data) // 2 + 1, np.int32), np.empty(len(data) // 2 + 1)
+        # Each cell takes a byte at least, what ends it; each row as many as there are columns.
+        columns, values = np.empty(len(data) + 1, np.int32), np.empty(len(data) + 1)
         ends = np.zeros(len(data) // width + 2, np.int64)
         state, used, rows, skip = _scan(data, last, ord(delimiter), skip, known, columns, values, ends)
         if state == _IRREGULAR:
@@ -75,6 +71,8 @@ def scan_numbers(
         block = sp.csr_array((values[:entries].copy(), columns[:entries].copy(), ends[: rows + 1]), shape=(rows, width))
         blocks.append(block)
         left = data[used:].tobytes()
+        if len(left) > LONGEST_LINE:  # a quotation mark that is not closed
+            raise Irregular
     return blocks
 
 
@@ -201,7 +199,7 @@ def _cell(data, start, end):  # type: ignore[no-untyped-def]
         value = value * _TENS_HIGH[_MOST_TENS + power] if power >= 0 else value / _TENS_HIGH[_MOST_TENS - power]
     else:
         value = _product(number, _TENS_HIGH[_MOST_TENS + power], _TENS_LOW[_MOST_TENS + power])
-    if value > _LARGEST:
+    if value > LARGEST:
         return _OTHER, 0.0
     return _NUMBER, -value if negative else value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,15 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.tables.attributes import is_number_type
-from pugnn.tables.number_scan import IRREGULAR, MAYBE, WORDS, Irregular, scan_numbers
+from pugnn.tables.attributes import LARGEST, is_number_type
+from pugnn.tables.number_scan import MAYBE, OTHER_NUMBERS, Irregular, scan_numbers
 from pugnn.tables.source import Source, Unreadable
 
-#: Numbers of a typed table that are read at once.
-_NUMBERS_AT_ONCE = 1 << 23
+#: Why a table in text is read in another way.
+IRREGULAR = "its rows are not all of the same form"
 
-#: Features are kept in 32 bits.
-LARGEST = float(np.finfo(np.float32).max)
+#: Numbers of a typed table that are read at once.
+_NUMBERS_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,11 @@ class Numbers:
     Args:
         names: of the columns, unique.
         matrix: shape ``(rows, columns)``, float64 in CSC form; a missing number is NaN, and zeros are not stored.
-        words: names of the columns in which 1 and 0 are written as ``true`` and ``false``, or the like.
         given_sparse: whether the user gave them without their zeros.
     """
 
     names: tuple[str, ...]
     matrix: sp.csc_array
-    words: frozenset[str] = frozenset()
     given_sparse: bool = False
 
     @cached_property
@@ -105,10 +103,14 @@ class Numbers:
         return rows
 
 
-def numbers_in_text(source: Source, places: Sequence[int]) -> Numbers:
-    """Those of the columns at these places of a table in delimited text that hold numbers alone."""
+def numbers_in_text(source: Source, places: Sequence[int], no_words: Collection[str]) -> Numbers:
+    """Those of the columns at these places of a table in delimited text that hold numbers alone.
+
+    ``true`` and the like stand for 1 and 0, but not in the columns named in ``no_words``.
+    """
     known = np.zeros(len(source.names), dtype=np.uint8)
-    known[list(places)] = MAYBE
+    for at in places:
+        known[at] = MAYBE | OTHER_NUMBERS if source.names[at] in no_words else MAYBE
     blocks = []
     for file in source.delimited:
         try:
@@ -116,8 +118,7 @@ def numbers_in_text(source: Source, places: Sequence[int]) -> Numbers:
         except Irregular:
             raise Unreadable(source, IRREGULAR) from None
     kept = np.flatnonzero(known)
-    words = frozenset(source.names[at] for at in np.flatnonzero(known & WORDS))
-    return Numbers(tuple(source.names[at] for at in kept), _stacked(blocks, kept), words)
+    return Numbers(tuple(source.names[at] for at in kept), _stacked(blocks, kept))
 
 
 def typed_numbers(source: Source, places: Sequence[int], rows: int) -> Numbers:

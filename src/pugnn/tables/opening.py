@@ -45,7 +45,7 @@ def open_tables(
             raise PugnnError("a NetworkX graph has its nodes' attributes with it; give no nodes besides")
         tables["edges"], tables["nodes"] = from_networkx
     files = {role: find_files(table, scratch) for role, table in tables.items() if isinstance(table, str | os.PathLike)}
-    connection = connect([file.path for found in files.values() for file in found], scratch.folder)
+    connection = connect([file.path for found in files.values() for file in found], scratch.folders)
     sources = {}
     for role, table in tables.items():
         cursor = connection.cursor()  # of its own, so that several tables can be read at once

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +16,7 @@ from pugnn.graph import Graph
 from pugnn.tables.edge_table import EdgeTable, begun, read_edges
 from pugnn.tables.id_types import common_family, ids_from_text
 from pugnn.tables.ids import IdTable
-from pugnn.tables.kinds import KINDS_OF_TEXT, chosen_kinds, expand_kinds
+from pugnn.tables.kinds import chosen_kinds, expand_kinds
 from pugnn.tables.node_list import read_node_list
 from pugnn.tables.node_table import NodeTable, no_attributes, read_nodes
 from pugnn.tables.opening import open_tables
@@ -24,6 +24,9 @@ from pugnn.tables.recipe import Recipe
 from pugnn.tables.scratch import Scratch
 from pugnn.tables.source import Source, Unreadable
 from pugnn.tables.sparse import as_matrix, long_attributes, matrix_attributes
+
+#: Lists of nodes, and what is in them.
+_LISTS = {"positives": "positives", "truth": "true positives"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +132,8 @@ def _read(
     with begun(sources["edges"], wanted) as reading, ThreadPoolExecutor(1) as beside:
         if "nodes" in sources:
             on_phase(f"reading {sources['nodes'].shown}")
-            as_text = _columns_of_text(sources["nodes"], kinds, recipe)
-            nodes = read_nodes(sources["nodes"], wanted["id"], table, as_text)
+            chosen = _kinds_of_columns(sources["nodes"], kinds, recipe)
+            nodes = read_nodes(sources["nodes"], wanted["id"], table, chosen)
             notes += nodes.notes
         on_phase(f"reading {sources['edges'].shown}")
         listed_nodes = len(table)
@@ -144,8 +147,10 @@ def _read(
         )
     ids, notes_on_ids = _ids(sources, texts.result(), table.texts(listed_nodes), nodes, edges)
     notes += [*edges.notes, *notes_on_ids]
-    listed = {}
-    for role, what in (("positives", "positives"), ("truth", "true positives")):
+    listed: dict[str, NDArray[np.int64]] = {}
+    if wanted["label"] is not None and all(len(sources[role].names) == 1 for role in _LISTS if role in sources):
+        raise PugnnError(f"there is no column {wanted['label']!r} (--label): no list of nodes has more than its ids")
+    for role, what in _LISTS.items():
         if role in sources:
             on_phase(f"reading {sources[role].shown}")
             usual = None if nodes is None else nodes.name
@@ -171,7 +176,7 @@ def _read(
         attributes = nodes.attributes(graph.num_nodes)
     if matrix is not None:
         assert nodes is not None
-        attributes = attributes.beside(matrix_attributes(matrix, "the matrix of attributes", nodes.rows, nodes.row_of))
+        attributes = attributes.beside(matrix_attributes(matrix, nodes))
     elif "attributes" in sources:
         sparse, notes_on_sparse = long_attributes(sources["attributes"], wanted["id"], table)
         attributes = attributes.beside(sparse)
@@ -189,11 +194,11 @@ def _read(
     )
 
 
-def _columns_of_text(source: Source, kinds: Mapping[str, str], recipe: Recipe | None) -> Collection[str]:
-    """Names of columns whose cells are needed as they are written, even if they are numbers."""
+def _kinds_of_columns(source: Source, kinds: Mapping[str, str], recipe: Recipe | None) -> Mapping[str, str]:
+    """The kinds of those columns for which they are known before anything is read."""
     if recipe is not None:
-        return recipe.columns_of_text
-    return {name for name, kind in chosen_kinds(kinds, source.names).items() if kind in KINDS_OF_TEXT}
+        return {encoding.column: encoding.kind for encoding in recipe.encodings}
+    return chosen_kinds(kinds, source.names)
 
 
 def _mask(positions: NDArray[np.int64] | None, nodes: int) -> NDArray[np.bool_] | None:

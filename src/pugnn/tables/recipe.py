@@ -91,8 +91,7 @@ class Recipe:
                 continue
             cells = attributes.cells(name, learning=True)
             choice = _given_kind(cells, kinds[name]) if name in kinds else kind_of(cells)
-            if choice.kind in KINDS_OF_TEXT and attributes.sparse is not None and name in attributes.sparse.places:
-                raise PugnnError(f"the attribute {name!r} is a number and cannot be read as {choice.kind}")
+            _refuse_numbers(cells, choice.kind)
             if choice.kind == "ignore":
                 ignored[name] = choice.reason
                 continue
@@ -115,7 +114,9 @@ class Recipe:
         blocks: list[Features] = []
         given = set(attributes.names)
         for encoding in self.encodings:
-            encoded, remarks = encoding.encode(attributes.cells(encoding.column))
+            cells = attributes.cells(encoding.column)
+            _refuse_numbers(cells, encoding.kind)
+            encoded, remarks = encoding.encode(cells)
             blocks += encoded
             if encoding.column in given:
                 notes += [f"{attributes.origin}: column {encoding.column!r}: {remark}" for remark in remarks]
@@ -150,11 +151,6 @@ class Recipe:
             lines.append(Statement(STRUCTURE, STRUCTURE, self.structure.describe(), len(self.feature_names)))
         unused = [(name, f"not used: {reason}") for name, reason in self.ignored.items()]
         return lines + [Statement(name, "ignore", why, 0, why) for name, why in unused]
-
-    @property
-    def columns_of_text(self) -> set[str]:
-        """Names of columns whose cells are needed as they are written."""
-        return {encoding.column for encoding in self.encodings if encoding.kind in KINDS_OF_TEXT}
 
     def _notes_on_columns(self, attributes: Attributes) -> list[str]:
         origin, given = attributes.origin, dict.fromkeys(attributes.names)
@@ -227,6 +223,12 @@ def _given_kind(cells: Cells, kind: str) -> Choice:
     if kind == "ignore":
         return Choice("ignore", CHOSEN)
     return Choice("ignore", EMPTY) if cells.missing().all() else Choice(kind)
+
+
+def _refuse_numbers(cells: Cells, kind: str) -> None:
+    """Refuse an attribute that was given without its zeros, and so as a number, where something else is needed."""
+    if cells.numbers is not None and kind in KINDS_OF_TEXT:
+        raise PugnnError(f"the attribute {cells.name!r} is a number and cannot be read as {kind}")
 
 
 def _unique(names: list[str]) -> tuple[str, ...]:

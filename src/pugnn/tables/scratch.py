@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import glob
 import os
+import shutil
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import IO
+from uuid import uuid4
 
 from pugnn.errors import PugnnError
+
+#: More files than this are not held open: systems have a limit.
+_MOST_OPEN = 200
 
 #: Open files by number, where the system has such a folder. A file in use needs no other name there, so that nothing
 #: stays behind whatever ends the process.
@@ -22,8 +27,9 @@ class Scratch:
 
     def __init__(self) -> None:
         self._held = ExitStack()
-        self._nameless = OPEN_FILES.is_dir()
-        self._folder: Path | None = None
+        self._open = 0
+        self._nameless_files: list[IO[bytes]] = []
+        self._folder = Path(tempfile.gettempdir()).resolve() / f"pugnn-{uuid4().hex}"
 
     def __enter__(self) -> Scratch:
         return self
@@ -34,35 +40,49 @@ class Scratch:
         self._held.close()
 
     @property
-    def folder(self) -> Path:
-        """The folder in which all files are."""
-        if self._nameless:
-            return OPEN_FILES
-        if self._folder is None:
-            self._folder = Path(self._held.enter_context(tempfile.TemporaryDirectory(prefix="pugnn-"))).resolve()
-        return self._folder
+    def folders(self) -> tuple[Path, Path]:
+        """The folders in which all files are. The second one is made when it is needed."""
+        return OPEN_FILES, self._folder
 
     def new_file(self) -> tuple[IO[bytes], Path]:
-        """An empty file to write to, and the name to read it by once it is flushed."""
+        """An empty file to write to, and the name to read it by once it is :meth:`written`."""
         try:
-            if self._nameless:
+            if self._nameless():
                 file: IO[bytes] = self._held.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+                self._nameless_files.append(file)
                 return file, OPEN_FILES / str(file.fileno())
-            handle, name = tempfile.mkstemp(dir=self.folder)
-            return self._held.enter_context(os.fdopen(handle, "wb")), Path(name)
+            path = self._new_name()
+            return path.open("xb"), path
         except OSError as error:
             raise no_room(error) from None
+
+    def written(self, file: IO[bytes]) -> None:
+        """Say that a file is complete."""
+        file.flush()
+        if file not in self._nameless_files:
+            file.close()
 
     def plain_name(self, path: Path) -> Path:
         """A name for a file without signs that mean something to DuckDB: its own, or another one."""
         plain = path.resolve()
         if not glob.has_magic(str(plain)) and str(plain).encode(errors="replace") == os.fsencode(plain):
             return plain
-        if self._nameless:
+        if self._nameless():
             return OPEN_FILES / str(self._held.enter_context(path.open("rb")).fileno())
-        link = self.folder / f"file-{len(os.listdir(self.folder))}"
+        link = self._new_name()
         link.symlink_to(plain)
         return link
+
+    def _nameless(self) -> bool:
+        """Whether one more file can do without a name."""
+        self._open += 1
+        return self._open <= _MOST_OPEN and OPEN_FILES.is_dir()
+
+    def _new_name(self) -> Path:
+        if not self._folder.exists():
+            self._folder.mkdir(mode=0o700)
+            self._held.callback(shutil.rmtree, self._folder, ignore_errors=True)
+        return self._folder / str(self._open)
 
 
 def no_room(error: OSError) -> PugnnError:

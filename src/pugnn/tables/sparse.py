@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, shown
 from pugnn.tables.arrow import Batches
+from pugnn.tables.attributes import LARGEST
 from pugnn.tables.columns import ATTRIBUTE, ID, VALUE, find_column, missing_column
 from pugnn.tables.connecting import number_in_text
 from pugnn.tables.ids import EMPTY, UNKNOWN, IdTable
-from pugnn.tables.numbers import LARGEST, Numbers
+from pugnn.tables.node_table import NodeTable
+from pugnn.tables.numbers import Numbers
 from pugnn.tables.source import Source
 from pugnn.tables.wording import quoted
 
@@ -45,23 +47,21 @@ def as_matrix(given: Any) -> sp.csr_array | None:
     return None
 
 
-def matrix_attributes(matrix: sp.csr_array, name: str, rows: int, row_of: NDArray[np.int64] | None) -> Numbers:
-    """The columns of a matrix as attributes of the nodes of a node table.
-
-    Args:
-        matrix: one row for each row of the node table.
-        name: what the user calls it.
-        rows: number of rows of the node table.
-        row_of: the row of each node, where rows were merged.
-    """
-    if matrix.shape[0] != rows:
+def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> Numbers:
+    """The columns of a matrix, which has one row for each row of a node table, as attributes of the nodes."""
+    rows, table = matrix.shape[0], nodes.source.shown
+    if rows != nodes.rows:
         raise PugnnError(
-            f"{name} has {counted(matrix.shape[0], 'row')}, the table of nodes {rows:,}; there must be one for each "
-            "node, in the same order"
+            f"the matrix of attributes has {counted(rows, 'row')}, {table} has {nodes.rows:,}; there must be one for "
+            "each node, in the same order"
+        )
+    if nodes.row_of is not None:
+        raise PugnnError(
+            f"{table} names some nodes more than once, so that the matrix of attributes has several rows for them. "
+            "Remove all but one."
         )
     names = tuple(f"attributes[{at}]" for at in range(matrix.shape[1]))
-    kept = matrix if row_of is None else matrix[row_of]
-    return Numbers(names, kept.tocsc(), given_sparse=True)
+    return Numbers(names, matrix.tocsc(), given_sparse=True)
 
 
 def long_attributes(source: Source, wanted: str | None, table: IdTable) -> tuple[Numbers, list[str]]:
@@ -73,6 +73,9 @@ def long_attributes(source: Source, wanted: str | None, table: IdTable) -> tuple
         table: the ids of the graph.
     """
     at, attribute, value = _columns(source, wanted)
+    notes = (
+        [] if source.header else [f"{source.shown}: has no header; its columns are taken as id, attribute and value"]
+    )
     selected = [source.id_text(at), f"c_{attribute}::VARCHAR"]
     if value is not None:
         text = source.types[value] == "VARCHAR"
@@ -90,7 +93,6 @@ def long_attributes(source: Source, wanted: str | None, table: IdTable) -> tuple
         raise PugnnError(f"{source.shown} has no rows; it has one for each attribute of a node")
     node, column, number = np.concatenate(nodes), np.concatenate(columns), np.concatenate(values)
     _refuse_bad_rows(source, node, column, number, value)
-    notes = []
     unknown = node == UNKNOWN
     if unknown.all():
         raise PugnnError(
@@ -124,7 +126,7 @@ def _columns(source: Source, wanted: str | None) -> tuple[int, int, int | None]:
     if attribute is None:
         raise PugnnError(
             f"{source.shown} has no column 'attribute'; a table of attributes has the columns id, attribute and value, "
-            "one row for each value that is not zero. Attributes in columns of their own belong into --nodes."
+            "one row for each value that is not zero. Attributes in columns of their own belong in --nodes."
         )
     return at, attribute, find_column(source.shown, source.names, "value", None, VALUE, first=True)
 
@@ -145,9 +147,11 @@ def _refuse_bad_rows(
         assert value is not None
         row = int(wrong.argmax())
         cell = source.cell(row, value)
+        if cell is None:
+            raise PugnnError(f"{source.locate(row)}: the value is empty. Fill it in, or remove the row.")
         raise PugnnError(
             f"{source.locate(row)}: value {quoted(cell)} is not a finite number. Correct it, or remove the row; "
-            "categories and text belong into --nodes."
+            "categories and text belong in --nodes."
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,8 @@ def json_source(shown: str, files: list[File], connection: DuckDBPyConnection) -
         for file in files:
             _look_for_bad_json(file, connection)
         raise PugnnError(f'{shown} is JSON, but not of objects such as {{"id": "a", "x": 1}}')
-    if any(_alike([name, renamed.rpartition("_")[0]]) for name in seen.names for renamed in seen.names):
+    lower = {name.lower() for name in seen.names}
+    if any(name.rpartition("_")[0].lower() in lower for name in seen.names):  # perhaps renamed by DuckDB
         keys = connection.execute(
             f"SELECT DISTINCT unnest(json_keys(json)) FROM read_json_objects({_paths(files)}, {options})"
         ).fetchall()
@@ -134,13 +136,13 @@ class _BadKey(Exception):
 
 
 def _with_good_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    keys = [key for key, _ in pairs]
-    if "" in keys:
+    entries = dict(pairs)
+    if "" in entries:
         raise _BadKey("a column has an empty name. Give it one.")
-    twice = next((key for key in keys if keys.count(key) > 1), None)
-    if twice is not None:
+    if len(entries) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise _BadKey(f"{twice!r} stands there twice. Remove or rename one.")
-    return dict(pairs)
+    return entries
 
 
 def _typed(shown: str, files: list[File], connection: DuckDBPyConnection, table: Callable[[list[File]], str]) -> Source:
