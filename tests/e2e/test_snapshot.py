@@ -180,9 +180,10 @@ def test_cells_that_the_recipe_cannot_read(trained, pugnn_main, tmp_path, change
 def test_tables_without_any_of_the_columns_are_refused(trained, pugnn_main):
     _, new_nodes, _ = trained
     write_csv(Path("new.csv"), [{"id": row["id"], "height": "1"} for row in new_nodes])
-    for nodes in ([], ["--nodes", "new.csv"]):
-        result = pugnn_main("predict", "run", "--edges", "new_edges.csv", *nodes)
-        assert_refused(result, ["none of the columns that the model was trained on", "'age'"])
+    predict = ["predict", "run", "--edges", "new_edges.csv"]
+    assert_refused(pugnn_main(*predict), ["trained on attributes, 'age'", "none were given"])
+    wrong = pugnn_main(*predict, "--nodes", "new.csv")
+    assert_refused(wrong, ["none of the columns that the model was trained on", "'age'"])
 
 
 def test_a_bare_edge_list(tmp_path, monkeypatch, pugnn_main):

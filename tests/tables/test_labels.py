@@ -99,6 +99,9 @@ def test_a_node_cannot_count_and_not_count():
 def test_rows_of_our_own_scores_count_whatever_they_say():
     table = {"id": ["a", "b"], "score": [0.9, 0.8], "decision": [1, 0], "rank": [1, 2], "known": [1, 0]}
     assert known(table)[0] == ["a", "b"]
+    assert known(table | {"label": [0, 1]})[0] == ["b"]
+    with pytest.raises(PugnnError, match="'confirmed' may say"):
+        known(table | {"confirmed": ["no", "yes"]})
 
 
 def test_other_columns_are_no_labels():

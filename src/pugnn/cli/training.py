@@ -42,7 +42,7 @@ def train_and_show(
             console = Console(highlight=False, emoji=False)
             print_check_up(console, found, brief=True)
             print_recipe(console, source.recipe, verbose=verbose)
-            _print_delta(estimator, found)
+            _print_deviation(estimator, found)
     except BaseException:
         folder.abandon()
         raise
@@ -70,8 +70,12 @@ def train_and_show(
         print_run(run, source)
 
 
-def _print_delta(estimator: PUNodeClassifier, found: CheckUp) -> None:
+def _print_deviation(estimator: PUNodeClassifier, found: CheckUp) -> None:
     """Say so where the run does not follow the advice: the default is the paper's, not the check-up's."""
+    mine = estimator.method if isinstance(estimator.method, str) else estimator.method.name
+    if mine != found.advice.method:
+        typer.echo(f"This run uses --method {mine}; the advice is {found.advice.method}.")
+        return
     delta = getattr(estimator.method, "delta", None)
     if delta is not None and found.advice.options.get("delta", delta) != delta:
         typer.echo(f"This run uses --delta {delta}; the advice is {found.advice.options['delta']}.")

@@ -14,7 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, counted
 from pugnn.tables.columns import normal
 from pugnn.tables.connecting import literal
 from pugnn.tables.files import LONGEST_LINE, File
@@ -157,9 +157,11 @@ class DelimitedFile:
                     continue
                 if len(cells) < width or any(cells[width:]):
                     whose = "the header has" if self.header else "the first row has"
+                    remedy = f"Cells that contain {_named(self.delimiter)} need quotation marks around them."
+                    if len(cells) < width:
+                        remedy = "Add the missing ones, or remove the row."
                     raise PugnnError(
-                        f"{self.file.shown}, row {line}: {len(cells)} cells where {whose} {width}. Cells that contain "
-                        f"{_named(self.delimiter)} need quotation marks around them."
+                        f"{self.file.shown}, row {line}: {counted(len(cells), 'cell')} where {whose} {width}. {remedy}"
                     )
                 writer.writerow(cells[:width])
             text.flush()

@@ -143,8 +143,12 @@ def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
             return Choice("number")
         if bracketed >= NEARLY_ALL * present and _first_is_vector(cells):
             return Choice("vector")
-    elif cells.query(f"count({DAYS_IN_TEXT})", "WHERE present").fetchone()[0] >= NEARLY_ALL * present:
-        return Choice("number")  # text that holds dates is no name of a node, whatever its type
+    else:  # what is yes and no, or a date, is so whatever its type
+        truths, days = cells.query(f"count({truth_in_text('cell')}), count({DAYS_IN_TEXT})", "WHERE present").fetchone()
+        if truths == present:
+            return Choice("boolean")
+        if days >= NEARLY_ALL * present:
+            return Choice("number")
     _refuse_local_forms(cells, present)
     different, words = cells.query(f"count(DISTINCT text), sum({_WORDS})").fetchone()
     if different * LEAST_REPEATS <= present and different <= MOST_VALUES:

@@ -11,8 +11,9 @@ from pugnn.tables.columns import find_column, is_label
 from pugnn.tables.source import Source
 from pugnn.tables.wording import quoted
 
-#: Columns of the scores that a run of ours writes; their rows are chosen by whoever gives them.
+#: Columns of the scores that a run of ours writes; whoever gives such rows back has chosen them.
 _OURS = {"score", "decision", "rank"}
+_OURS_TOO = {*_OURS, "known", "distance", "nearest"}
 
 #: Tables with more columns than this are looked at by the names of their columns alone.
 _FEW = 50
@@ -36,7 +37,9 @@ def find_label(source: Source, ids: int, wanted: str | None, what: str) -> int |
         assert at is not None
         _refuse_other_values(source, at)
         return at
-    if set(source.names) >= _OURS or not others:
+    if set(source.names) >= _OURS:
+        others = [at for at in others if source.names[at] not in _OURS_TOO]
+    if not others:
         return None
     named = [at for at in others if is_label(source.names[at])]
     looked_at = others if len(others) <= _FEW else named

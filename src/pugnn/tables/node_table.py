@@ -98,6 +98,8 @@ def read_nodes(source: Source, wanted: str | None, table: IdTable, kinds: Mappin
         table: empty; takes the ids.
         kinds: kinds of columns, as far as they are known before.
     """
+    if not source.header:
+        raise PugnnError(f"{source.shown} has no header; a node table needs one that names its columns, one of them id")
     at = find_column(source.shown, source.names, "id", wanted, ID, first=True)
     if at is None:
         raise missing_column(source.shown, source.names, "id", ID)

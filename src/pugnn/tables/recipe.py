@@ -158,9 +158,14 @@ class Recipe:
         absent = [name for name in wanted if name not in given]
         extra = [name for name in given if name not in wanted and name not in self.ignored]
         if wanted and len(absent) == len(wanted):
+            if not given:
+                raise PugnnError(
+                    f"the model was trained on attributes, {shorten(wanted)}, and none were given; give them as then, "
+                    "by --nodes or --attributes"
+                )
             raise PugnnError(
                 f"{origin} has none of the columns that the model was trained on, {shorten(wanted)}; "
-                f"it has {shorten(given) if given else 'no columns beside the ids'}. Rename or add them, or give the "
+                f"it has {shorten(given)}. Rename or add them, or give the "
                 "right node table."
             )
         unused: dict[str, list[str]] = {}
@@ -168,11 +173,14 @@ class Recipe:
             if name in given and reason != CHOSEN:
                 unused.setdefault(reason, []).append(name)
         notes = [f"{origin}: {_columns(names)} not used: {reason}" for reason, names in unused.items()]
-        if absent:
-            near = None if len(absent) > 1 else nearest(absent[0], extra)
-            hint = "" if near is None else f". If {near!r} is the same, rename it"
-            them = "it counts" if len(absent) == 1 else "they count"
-            notes.append(f"{origin}: {_columns(absent)} not there; {them} as missing for all nodes{hint}")
+        counts = set(self.counts.columns if self.counts else ())
+        for stand_in in ("missing", "0"):
+            names = [name for name in absent if (name in counts) == (stand_in == "0")]
+            if names:
+                alike = [(name, nearest(name, extra)) for name in names[:3]]
+                hint = "".join(f". If {near!r} is {name!r}, rename it" for name, near in alike if near is not None)
+                them = "it counts" if len(names) == 1 else "they count"
+                notes.append(f"{origin}: {_columns(names)} not there; {them} as {stand_in} for all nodes{hint}")
         if extra:
             notes.append(f"{origin}: not used, since the model was trained without: {shorten(extra)}")
         if self.structure is not None and self.ignored:
