@@ -41,3 +41,11 @@ def test_examples_need_nothing_but_the_package_itself():
             assert set(names.split(", ")) <= set(pugnn.__all__), path
     overview = (root / "docs" / "api" / "index.md").read_text()
     assert [name for name in pugnn.__all__ if f"`{name}`" not in overview] == ["__version__"]
+
+
+def test_a_check_of_tables_needs_no_torch(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\n")
+    (tmp_path / "p.csv").write_text("id\na\n")
+    arguments = ["check", "--edges", str(tmp_path / "e.csv"), "--positives", str(tmp_path / "p.csv")]
+    code = f"import pugnn.cli\ntry: pugnn.cli.app({arguments})\nexcept SystemExit: pass\npass"
+    assert "torch" not in loaded_by(code)

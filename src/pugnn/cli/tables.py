@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich import box
@@ -11,11 +12,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from pugnn.cli.checkup_tables import LONGEST_ID
-from pugnn.cli.source import Source
 from pugnn.errors import printable, shown
 from pugnn.graph import UNREACHABLE
-from pugnn.runs import Run
 from pugnn.tables import Statement, grouped
+
+if TYPE_CHECKING:
+    # The estimator and torch take their time to load, and `check` needs neither.
+    from pugnn.cli.source import Source
+    from pugnn.runs import Run
 
 
 def print_run(run: Run, source: Source, *, top: int = 10) -> None:
