@@ -58,7 +58,10 @@ class Scratch:
 
     def written(self, file: IO[bytes]) -> None:
         """Say that a file is complete."""
-        file.flush()
+        try:
+            file.flush()
+        except OSError as error:
+            raise no_room(error) from None
         if file not in self._nameless_files:
             file.close()
 
