@@ -328,7 +328,16 @@ def test_ids_keep_their_type(ids, form, tmp_path):
     assert data.known.nonzero()[0].tolist() == [1]
 
 
-@pytest.mark.parametrize("ids", TYPED_IDS, ids=str)
+#: Those that are written in several ways, and those that no table knows.
+MORE_IDS = [
+    [1.0, 2.0, 2.5],
+    [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 1, 6), datetime.datetime(2024, 1, 2)],
+    [("a", 1), ("b", 2), ("c", 3)],
+    ["=1+1", "-x", "'q"],
+]
+
+
+@pytest.mark.parametrize("ids", TYPED_IDS + MORE_IDS, ids=str)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_scores_of_a_run_name_the_positives_of_the_next(ids, form, tmp_path):
     edges = {"source": [ids[2], ids[0]], "target": [ids[0], ids[1]]}
