@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -121,7 +122,8 @@ def test_a_full_device_and_a_closed_pipe_lose_no_run(here):
         [*PUGNN, *FIT, "--out", "next"], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
     )
     os.close(writing)
-    assert (quiet.returncode, quiet.stderr) == (0, told.stderr.rsplit("error:", 1)[0])
+    assert quiet.returncode == 0
+    assert not {"error", "Traceback", "Exception"} & set(re.findall(r"\w+", quiet.stderr))
     assert (here / "next" / "run.json").exists()
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import shutil
 import time
 
@@ -25,8 +26,15 @@ SIZES = {"laptop": {"width": 1280, "height": 800}, "phone": {"width": 390, "heig
 
 
 @pytest.fixture(scope="module")
-def browser():
+def browser(tmp_path_factory):
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    with pytest.MonkeyPatch.context() as patch:
+        if not os.path.isdir(os.path.expanduser("~")):  # Playwright and Chromium need some home folder
+            patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        yield from launched(playwright)
+
+
+def launched(playwright):
     with playwright.sync_playwright() as started:
         chromium = started.chromium.launch(
             executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu"]
