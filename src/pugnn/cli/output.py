@@ -40,7 +40,7 @@ class _Kept(io.RawIOBase):
 
     def isatty(self) -> bool:
         """There is a terminal behind it."""
-        return self._raw.isatty()
+        return not self._raw.closed and self._raw.isatty()
 
 
 @contextmanager

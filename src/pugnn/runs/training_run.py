@@ -119,7 +119,8 @@ def train_into_folder(
             text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
             # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
             temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
-        folder.finish()
+        log = ["log.csv"] if estimator.log_ else []
+        folder.finish(["scores.csv", "model.safetensors", "report.html", "run.json", *log])
     except BaseException:
         folder.abandon()
         raise
