@@ -16,11 +16,11 @@ import triton
 
 from implementations import DRAWS, PlainTorch, WithPugnn
 from measuring import machine, table
-from pugnn.data import PUTask
 from pugnn.graph import Graph
 from pugnn.methods import PUGNN
-from pugnn.regularizers import structural_sums
-from pugnn.regularizers.structural_exact import expectation_weights
+from pugnn.regularisers import structural_sums
+from pugnn.regularisers.structural_exact import expectation_weights
+from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, loop, steps
 
 
@@ -76,7 +76,7 @@ def sampled(bandwidth: float) -> None:
         for name, build in (("eager PyTorch", PlainTorch), ("pugnn", WithPugnn)):
             model = build(task, "cuda")
             for what, run in (
-                ("regulariser", lambda model=model, z=z: backward(model.regularizer, z)),
+                ("regulariser", lambda model=model, z=z: backward(model.regulariser, z)),
                 ("whole step", model.step),
             ):
                 try:

@@ -13,11 +13,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from pugnn.data import PUTask
 from pugnn.graph import hop_distances
 from pugnn.losses import DistanceAwareLoss, split_near_far
 from pugnn.models import GCN, GraphInputs
-from pugnn.regularizers import StructuralRegularizer
+from pugnn.regularisers import StructuralRegulariser
+from pugnn.task import PUTask
 
 DELTA, NEAR, FAR, ALPHA, DRAWS = 3, 0.6, 0.3, 0.01, 50
 
@@ -52,7 +52,7 @@ class _Researcher(nn.Module):
         self.train()
         self.optimizer.zero_grad()
         z, logit = self.network()
-        (self.pu_loss(logit) + ALPHA * self.regularizer(z)).backward()
+        (self.pu_loss(logit) + ALPHA * self.regulariser(z)).backward()
         self.optimizer.step()
 
     @torch.no_grad()
@@ -63,7 +63,7 @@ class _Researcher(nn.Module):
     def network(self) -> tuple[Tensor, Tensor]:
         raise NotImplementedError
 
-    def regularizer(self, z: Tensor) -> Tensor:
+    def regulariser(self, z: Tensor) -> Tensor:
         raise NotImplementedError
 
 
@@ -85,7 +85,7 @@ class WithPyG(_Researcher):
         hidden = F.dropout(F.relu(z), 0.5, self.training)
         return z, self.conv2(hidden, self.edge_index).squeeze(1)
 
-    def regularizer(self, z: Tensor) -> Tensor:
+    def regulariser(self, z: Tensor) -> Tensor:
         i, j = self.edge_index
         edges = (torch.sigmoid((z[i] * z[j]).sum(1)) - 1).square().sum()
         non_edges = z.new_zeros(())
@@ -132,7 +132,7 @@ class PlainTorch(_Researcher):
             k[again] = torch.randint(self.num_nodes, again.shape, device=i.device)
         return k
 
-    def regularizer(self, z: Tensor) -> Tensor:
+    def regulariser(self, z: Tensor) -> Tensor:
         i, j = self.edge_index
         edges = (torch.sigmoid((z[i] * z[j]).sum(1)) - 1).square().sum()
         i_repeated, k = i.repeat_interleave(DRAWS), self.negatives()
@@ -150,13 +150,13 @@ class WithPugnn(nn.Module):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.sets = split_near_far(task.graph, task.labelled, task.unlabelled, DELTA).to(device)
-        self.loss, self.structural, self.steps = DistanceAwareLoss(NEAR, FAR), StructuralRegularizer(DRAWS), 0
+        self.loss, self.structural, self.steps = DistanceAwareLoss(NEAR, FAR), StructuralRegulariser(DRAWS), 0
         self.optimizer = adam(self.model.first_layer, self.model)
 
     def network(self) -> tuple[Tensor, Tensor]:
         return self.model(self.inputs)
 
-    def regularizer(self, z: Tensor) -> Tensor:
+    def regulariser(self, z: Tensor) -> Tensor:
         self.steps += 1
         terms = self.structural(z, self.graph, seed=self.steps)
         return terms["edges"] + terms["non_edges"]
@@ -166,7 +166,7 @@ class WithPugnn(nn.Module):
         self.optimizer.zero_grad()
         z, logit = self.network()
         terms = self.loss(logit, self.sets)
-        (sum(terms.values()) + ALPHA * self.regularizer(z)).backward()
+        (sum(terms.values()) + ALPHA * self.regulariser(z)).backward()
         self.optimizer.step()
 
     @torch.no_grad()

@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from pugnn.data import PUTask
 from pugnn.graph import Graph
+from pugnn.task import PUTask
 
 
 def interleaved(variants: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:

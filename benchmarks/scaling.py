@@ -12,8 +12,8 @@ import torch
 
 from implementations import DRAWS, WithPugnn
 from measuring import interleaved, machine, memory_baseline, memory_peak, peak_memory_of, table, tiny_task
-from pugnn.data import PUTask
 from pugnn.graph import Graph
+from pugnn.task import PUTask
 
 EDGES = (10**4, 10**5, 10**6, 10**7)
 

@@ -11,7 +11,8 @@ import torch
 
 from implementations import DRAWS, IMPLEMENTATIONS
 from measuring import interleaved, machine, memory_baseline, memory_peak, peak_gflops, peak_memory_of, table, tiny_task
-from pugnn.data import PUTask, draw_benchmark, load_dataset
+from pugnn.data import load_dataset
+from pugnn.task import PUTask, draw_benchmark
 
 ROUNDS = 7
 
@@ -42,12 +43,12 @@ def main() -> None:
         print(f"\n{name}: {task.graph}, K = {DRAWS}, d = 16, {pairs:,} drawn pairs per step\n")
         z = torch.randn(task.graph.num_nodes, 16) * 0.3
         with torch.no_grad():
-            values = {key: model.regularizer(z).item() for key, model in models.items()}
+            values = {key: model.regulariser(z).item() for key, model in models.items()}
         print("same regulariser on the same embedding:", ", ".join(f"{k} {v:.4f}" for k, v in values.items()), "\n")
 
-        def regularizer(model, z=z):
+        def regulariser(model, z=z):
             leaf = z.clone().requires_grad_()
-            model.regularizer(leaf).backward()
+            model.regulariser(leaf).backward()
 
         def network(model):
             model.train()
@@ -55,7 +56,7 @@ def main() -> None:
             model.network()[1].sum().backward()
 
         rows = []
-        for what, run in (("whole step", lambda m: m.step()), ("regulariser", regularizer), ("GCN", network)):
+        for what, run in (("whole step", lambda m: m.step()), ("regulariser", regulariser), ("GCN", network)):
             seconds = interleaved({key: (lambda m=m, run=run: run(m)) for key, m in models.items()}, ROUNDS)
             rows += [
                 [f"{what}, {key}", f"{1e3 * s:.1f}", f"{seconds['PyG'] / s:.1f}", f"{seconds['plain PyTorch'] / s:.1f}"]

@@ -4,7 +4,7 @@
 
 polblogs has no features; those of the others are left aside but for the last line of their table. Means and
 standard deviations over the same 10 draws, macro-F1 and AUC of the test nodes in per cent. `width × hops` are
-`pugnn.tables.structural.Structure(width, hops)`; the degrees are log(1 + degree) and its mean over the neighbours,
+`pugnn.features.structural.Structure(width, hops)`; the degrees are log(1 + degree) and its mean over the neighbours,
 standardised.
 
 The second table of each is about new snapshots: a model is trained without 5 % of the nodes and 10 % of the edges
@@ -23,12 +23,13 @@ import scipy.sparse as sp
 import torch
 
 from measuring import machine, table
-from pugnn.data import Dataset, PUTask, draw_benchmark, load_dataset
+from pugnn.data import Dataset, load_dataset
+from pugnn.features.structural import HOPS, WIDTH, Structure
 from pugnn.graph import Graph
 from pugnn.graph.building import Features
 from pugnn.methods import PUGNN
 from pugnn.metrics import macro_f1, roc_auc
-from pugnn.tables.structural import HOPS, WIDTH, Structure
+from pugnn.task import PUTask, draw_benchmark
 from pugnn.training import TrainingSettings, score
 
 DATASETS = ("polblogs", "cora", "citeseer")

@@ -21,7 +21,7 @@ import pandas as pd
 
 from measuring import interleaved, machine, memory_baseline, memory_peak, table
 from pugnn import PUGNN, PUNodeClassifier
-from pugnn.tables import read_graph
+from pugnn.io import read_graph
 
 NODES, EDGES, ROUNDS = 1_000_000, 5_000_000, 5
 ONLY_IN_EDGES = NODES // 100

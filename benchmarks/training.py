@@ -16,8 +16,9 @@ import torch
 
 from implementations import IMPLEMENTATIONS
 from measuring import machine, table
-from pugnn.data import draw_benchmark, load_dataset
+from pugnn.data import load_dataset
 from pugnn.metrics import macro_f1
+from pugnn.task import draw_benchmark
 
 EPOCHS, PYG_EPOCHS = 200, 4
 DRAWS = {"cora": 5, "citeseer": 5, "pubmed": 1, "dblp": 1}

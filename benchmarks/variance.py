@@ -13,18 +13,18 @@ import torch
 from measuring import machine, table
 from pugnn.data import load_dataset
 from pugnn.models import GCN, GraphInputs
-from pugnn.regularizers import StructuralRegularizer
+from pugnn.regularisers import StructuralRegulariser
 
 
-def gradients(model: GCN, inputs: GraphInputs, regularizer: StructuralRegularizer, seed: int) -> list[torch.Tensor]:
+def gradients(model: GCN, inputs: GraphInputs, regulariser: StructuralRegulariser, seed: int) -> list[torch.Tensor]:
     embedding = model(inputs).embedding
-    term = regularizer(embedding, inputs.graph, seed=seed)["non_edges"]
+    term = regulariser(embedding, inputs.graph, seed=seed)["non_edges"]
     return list(torch.autograd.grad(term, [embedding, model.first_layer.linear.weight]))
 
 
 def errors(model: GCN, inputs: GraphInputs, draws: int) -> list[float]:
-    exact = gradients(model, inputs, StructuralRegularizer(draws, expectation="exact"), 0)
-    sampled = [gradients(model, inputs, StructuralRegularizer(draws), seed) for seed in range(20)]
+    exact = gradients(model, inputs, StructuralRegulariser(draws, expectation="exact"), 0)
+    sampled = [gradients(model, inputs, StructuralRegulariser(draws), seed) for seed in range(20)]
     return [
         float((sum((s[at] - exact[at]).square().sum() for s in sampled) / 20).sqrt() / exact[at].norm())
         for at in range(2)
@@ -42,7 +42,7 @@ def main() -> None:
             optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
             for epoch in range(200):
                 optimizer.zero_grad()
-                sum(StructuralRegularizer()(model(inputs).embedding, inputs.graph, seed=epoch).values()).backward()
+                sum(StructuralRegulariser()(model(inputs).embedding, inputs.graph, seed=epoch).values()).backward()
                 optimizer.step()
         for draws in (1, 10, 50, 200):
             found = errors(model, inputs, draws)

@@ -25,12 +25,13 @@ from rich.console import Console
 
 from pugnn.checkup import CheckUp, check_up
 from pugnn.cli.checkup_tables import print_check_up
-from pugnn.data import Dataset, PUBenchmark, PUTask, draw_benchmark, load_dataset
+from pugnn.data import Dataset, load_dataset
 from pugnn.estimator import PUNodeClassifier
 from pugnn.graph import Graph, hop_distances
 from pugnn.methods import PUGNN, make_method
 from pugnn.methods.base import Method
 from pugnn.metrics import macro_f1, roc_auc
+from pugnn.task import PUBenchmark, PUTask, draw_benchmark
 
 PAGE = Path(__file__).parent.parent / "docs" / "checkup.md"
 MARK = "<!-- Below this line: made by scripts/build_checkup.py -->\n"

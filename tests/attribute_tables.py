@@ -8,9 +8,9 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from pugnn.features.attributes import Attributes, Cells
+from pugnn.features.recipe import Recipe
 from pugnn.graph import Graph
-from pugnn.tables.attributes import Attributes, Cells
-from pugnn.tables.recipe import Recipe
 
 
 def attributes_of(

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from pugnn.checkup import Advice, Finding
-from pugnn.data import PUBenchmark, PUTask
 from pugnn.graph import Graph, nearest_sources
 from pugnn.runs.report import ReportContent
+from pugnn.task import PUBenchmark, PUTask
 
 #: All of a check-up that a report looks at.
 CHECK_UP = SimpleNamespace(

@@ -11,19 +11,19 @@ __version__ = "0.3.0"
 _HOME = {
     "Dataset": "pugnn.data",
     "Graph": "pugnn.graph",
-    "PUBenchmark": "pugnn.data",
+    "PUBenchmark": "pugnn.task",
     "PUGNN": "pugnn.methods",
     "PUNodeClassifier": "pugnn.estimator",
-    "PUTask": "pugnn.data",
+    "PUTask": "pugnn.task",
     "PugnnError": "pugnn.errors",
     "PugnnWarning": "pugnn.errors",
     "dataset_names": "pugnn.data",
-    "draw_benchmark": "pugnn.data",
+    "draw_benchmark": "pugnn.task",
     "load_dataset": "pugnn.data",
     "check_up": "pugnn.checkup",
-    "read_graph": "pugnn.tables",
-    "TableGraph": "pugnn.tables",
-    "Recipe": "pugnn.tables",
+    "read_graph": "pugnn.io",
+    "TableGraph": "pugnn.io",
+    "Recipe": "pugnn.features",
     "CheckUp": "pugnn.checkup",
     "DistPU": "pugnn.methods",
     "GRAB": "pugnn.methods",
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from pugnn.checkup import CheckUp as CheckUp
     from pugnn.checkup import check_up as check_up
     from pugnn.data import Dataset as Dataset
-    from pugnn.data import PUBenchmark as PUBenchmark
-    from pugnn.data import PUTask as PUTask
     from pugnn.data import dataset_names as dataset_names
-    from pugnn.data import draw_benchmark as draw_benchmark
     from pugnn.data import load_dataset as load_dataset
     from pugnn.errors import PugnnError as PugnnError
     from pugnn.errors import PugnnWarning as PugnnWarning
     from pugnn.estimator import PUNodeClassifier as PUNodeClassifier
+    from pugnn.features import Recipe as Recipe
     from pugnn.graph import Graph as Graph
+    from pugnn.io import TableGraph as TableGraph
+    from pugnn.io import read_graph as read_graph
     from pugnn.methods import GRAB as GRAB
     from pugnn.methods import LSDAN as LSDAN
     from pugnn.methods import NNPU as NNPU
@@ -59,9 +59,9 @@ if TYPE_CHECKING:
     from pugnn.methods import LabelPropagation as LabelPropagation
     from pugnn.methods import Naive as Naive
     from pugnn.methods import make_method as make_method
-    from pugnn.tables import Recipe as Recipe
-    from pugnn.tables import TableGraph as TableGraph
-    from pugnn.tables import read_graph as read_graph
+    from pugnn.task import PUBenchmark as PUBenchmark
+    from pugnn.task import PUTask as PUTask
+    from pugnn.task import draw_benchmark as draw_benchmark
 
 
 def __getattr__(name: str) -> Any:

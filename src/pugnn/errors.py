@@ -61,3 +61,10 @@ def printable(text: str) -> str:
         '�[31mred'
     """
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def quoted(cell: object, limit: int = 60) -> str:
+    """A cell of a table as a message shows it: ``'a'``, ``0.5``, ``'aaaaa…'``."""
+    if isinstance(cell, str) and len(cell) > limit:
+        return f"{cell[:limit]!r}…"
+    return repr(cell)

@@ -16,11 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from pugnn.data.positives import resolve_positives, resolve_unlabelled
-from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError, require_number, require_whole, shorten
 from pugnn.graph import Graph
 from pugnn.methods import Method, make_method
+from pugnn.task import PUTask, resolve_positives, resolve_unlabelled
 from pugnn.training import Checkpoint, TrainingSettings, load_sealed, require_fitting, save_sealed, score
 
 #: Version of the layout of saved models.
@@ -115,7 +114,7 @@ class PUNodeClassifier(BaseEstimator):
         Args:
             graph: the graph.
             positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see
-                :func:`pugnn.data.positives.resolve_positives`.
+                :func:`pugnn.task.positives.resolve_positives`.
             unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are
                 not known positives. Known positives among them are left out.
             checkpoint: a file to save the state of the training in now and then. If it exists, training

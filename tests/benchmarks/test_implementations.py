@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from conftest import random_graph
-from pugnn.data import PUTask
+from pugnn.task import PUTask
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from implementations import IMPLEMENTATIONS
@@ -24,7 +24,7 @@ def models():
 
 def test_same_regulariser_up_to_the_draws(models):
     z = torch.randn(60, 16, generator=torch.Generator().manual_seed(1))
-    values = {name: np.array([model.regularizer(z).item() for _ in range(60)]) for name, model in models.items()}
+    values = {name: np.array([model.regulariser(z).item() for _ in range(60)]) for name, model in models.items()}
     ours = values["pugnn"]
     for other in (values["PyG"], values["plain PyTorch"]):
         error = np.sqrt((ours.var() + other.var()) / 60)

@@ -11,9 +11,10 @@ from pugnn.checkup import check_up
 from pugnn.checkup.advice import advise
 from pugnn.checkup.findings import chance_in_words
 from pugnn.checkup.sizes import degree_summary
-from pugnn.data import PUTask, draw_benchmark, load_dataset
+from pugnn.data import load_dataset
 from pugnn.graph import Graph
 from pugnn.methods import make_method
+from pugnn.task import PUTask, draw_benchmark
 
 
 def level_of(found, topic):

@@ -6,8 +6,9 @@ from rich.console import Console
 
 from pugnn.checkup import check_up
 from pugnn.cli.checkup_tables import print_check_up
-from pugnn.data import PUTask, draw_benchmark, load_dataset
+from pugnn.data import load_dataset
 from pugnn.graph import Graph
+from pugnn.task import PUTask, draw_benchmark
 
 
 def printed(found, *, width=80, **options):

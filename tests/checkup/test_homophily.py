@@ -9,8 +9,9 @@ from conftest import random_graph
 from pugnn.checkup.chance import draw_crowd
 from pugnn.checkup.homophily import check_homophily, link_weights, resemblance_around, surroundings
 from pugnn.checkup.resemblance import Directions
-from pugnn.data import draw_benchmark, load_dataset
+from pugnn.data import load_dataset
 from pugnn.graph import Graph
+from pugnn.task import draw_benchmark
 
 
 def verdict(graph, labelled, seed=0):

@@ -13,8 +13,9 @@ from pugnn.checkup.sampling import (
     more_links_than_neighbours,
 )
 from pugnn.checkup.sizes import component_of_node
-from pugnn.data import PUTask, load_dataset
+from pugnn.data import load_dataset
 from pugnn.graph import Graph
+from pugnn.task import PUTask
 
 
 def sampling(graph, labelled, *, together=True, seed=0):

@@ -23,7 +23,7 @@ ROOMS = [
     "methods",
     "metrics",
     "models",
-    "regularizers",
+    "regularisers",
     "runs",
     "tables",
     "training",

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from pugnn.data import PUTask
 from pugnn.graph import Graph, propagate_beliefs
 from pugnn.graph.hops import hop_graphs
 from pugnn.losses import (
@@ -28,7 +27,8 @@ from pugnn.methods import GRAB, LabelPropagation
 from pugnn.methods.dist_pu import ENTROPY
 from pugnn.models import Propagation, inputs_on
 from pugnn.models.lsdan import long_attention
-from pugnn.regularizers import StructuralRegularizer
+from pugnn.regularisers import StructuralRegulariser
+from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, score
 
 PAGE = Path(__file__).parents[2] / "docs" / "mathematics.md"
@@ -105,10 +105,10 @@ def test_the_distance_aware_loss() -> None:
 def test_the_structural_regulariser() -> None:
     z = torch.tensor([[1.0, 1], [1, 0], [1, -1], [0, -1], [-1, 0], [-1, 1]])
     by_reduction = [
-        terms_and_total(StructuralRegularizer(2, reduction, "exact")(z, GRAPH, seed=0))
+        terms_and_total(StructuralRegulariser(2, reduction, "exact")(z, GRAPH, seed=0))
         for reduction in ("sum", "pair-mean")
     ]
-    edge_mean = sum(StructuralRegularizer(2, "edge-mean", "exact")(z, GRAPH, seed=0).values())
+    edge_mean = sum(StructuralRegulariser(2, "edge-mean", "exact")(z, GRAPH, seed=0).values())
     assert_says("PU-GNN: the structural regulariser", [*by_reduction[0], *by_reduction[1], edge_mean])
 
 

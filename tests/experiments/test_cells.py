@@ -9,13 +9,14 @@ import pytest
 import torch
 
 import pugnn
-from pugnn.data import draw_benchmark, load_dataset
+from pugnn.data import load_dataset
 from pugnn.estimator import PUNodeClassifier
 from pugnn.experiments import cells
 from pugnn.experiments.cells import Cell, measure
 from pugnn.experiments.readings import READINGS
 from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, Row
 from pugnn.methods import METHODS
+from pugnn.task import draw_benchmark
 
 ROWS = {**PAPER_METHODS, **MORE_METHODS}
 BRIEF = {"epochs": 3}

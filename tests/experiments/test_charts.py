@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pugnn.experiments.charts import HeatCell, Point, Series, Tick, heat_map, line_chart
+from pugnn.experiments.pages.charts import HeatCell, Point, Series, Tick, heat_map, line_chart
+from pugnn.experiments.pages.style import STRONG_DARK, STRONG_LIGHT, STYLE, WEAK_DARK, WEAK_LIGHT
 from pugnn.experiments.rows import MORE_METHODS, PAPER_METHODS
-from pugnn.experiments.style import STRONG_DARK, STRONG_LIGHT, STYLE, WEAK_DARK, WEAK_LIGHT
 
 SVG = "{http://www.w3.org/2000/svg}"
 TICKS = [Tick(0.001, "0.001", "3 labels"), Tick(0.01, "0.01", "27 labels")]

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from conftest import markdown_tables
-from pugnn.experiments.pages import (
+from pugnn.experiments.pages.page import (
     TablePage,
     html,
     markdown,

@@ -47,8 +47,10 @@ FITS: dict[str, dict[str, Any]] = {
     "lsdan": {"method": LSDAN(prior=0.4)},
     "grab": {"method": GRAB(rounds=2)},
     "label-propagation": {"method": LabelPropagation(prior=0.4)},
-    **{f"pu-gnn {name}": {"method": PUGNN(negatives=5), "backbone": name} for name in
-       ("gcn-linear", "gat", "gin", "sage", "appnp", "mlp")},
+    **{
+        f"pu-gnn {name}": {"method": PUGNN(negatives=5), "backbone": name}
+        for name in ("gcn-linear", "gat", "gin", "sage", "appnp", "mlp")
+    },
 }
 
 
@@ -70,7 +72,18 @@ def score_digest(name: str, epochs: int | None = 10) -> str:
     return _digest(classifier.fit(task.graph, positives).predict_proba())
 
 
-TABLES = ("numbers", "categories", "booleans", "texts", "vectors", "counts", "dates", "mixed", "attributes", "structure")
+TABLES = "numbers categories booleans texts vectors counts dates mixed attributes structure".split()
+    "numbers",
+    "categories",
+    "booleans",
+    "texts",
+    "vectors",
+    "counts",
+    "dates",
+    "mixed",
+    "attributes",
+    "structure",
+)
 
 
 def feature_digest(name: str, folder: Path) -> str:

@@ -7,12 +7,12 @@ import torch
 
 from conftest import random_graph, terms_of, trained_plainly, untrained
 from pugnn import PUNodeClassifier
-from pugnn.data import PUTask
 from pugnn.errors import PugnnError
 from pugnn.losses import DistPULoss, Sets, mean_entropy
 from pugnn.methods import DistPU
 from pugnn.methods import dist_pu as module
 from pugnn.models import BACKBONES, GraphInputs, Output
+from pugnn.task import PUTask
 from pugnn.training import Trained, TrainingSettings, derive_seed, score
 
 GRAPH = random_graph(40, 0.08, seed=6, features=5)

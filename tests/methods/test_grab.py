@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from conftest import random_graph, terms_of, untrained
-from pugnn.data import PUTask
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph, propagate_beliefs
 from pugnn.losses import Sets, SoftLabelLoss
 from pugnn.methods import GRAB
 from pugnn.methods import grab as module
 from pugnn.models import GraphInputs, Output
+from pugnn.task import PUTask
 from pugnn.training import Trained, TrainingSettings, derive_seed, score
 
 GRAPH = random_graph(40, 0.08, seed=6, features=5)

@@ -3,11 +3,11 @@ import pytest
 
 from conftest import random_graph, special_graphs
 from pugnn import PUNodeClassifier
-from pugnn.data import PUTask
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.methods import LabelPropagation
 from pugnn.models import GraphInputs
+from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, score
 
 SETTINGS = TrainingSettings()

@@ -5,11 +5,11 @@ import torch.nn.functional as F
 
 from conftest import random_graph, terms_of, trained_plainly, untrained
 from pugnn import PUNodeClassifier
-from pugnn.data import PUTask
 from pugnn.errors import PugnnError
 from pugnn.losses import Sets, UnlabelledAsNegativeLoss
 from pugnn.methods import Naive
 from pugnn.models import GraphInputs
+from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, score
 
 GRAPH = random_graph(40, 0.08, seed=6, features=5)

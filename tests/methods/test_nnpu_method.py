@@ -4,11 +4,11 @@ import torch
 import torch.nn.functional as F
 
 from conftest import random_graph, terms_of, trained_plainly, untrained
-from pugnn.data import PUTask
 from pugnn.errors import PugnnError
 from pugnn.losses import NonNegativeLoss, Sets
 from pugnn.methods import NNPU
 from pugnn.models import GraphInputs
+from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, score
 
 GRAPH = random_graph(40, 0.08, seed=6, features=5)

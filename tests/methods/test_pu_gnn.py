@@ -3,14 +3,15 @@ import pytest
 import torch
 
 from conftest import random_graph
-from pugnn.data import PUTask, draw_benchmark, load_dataset
+from pugnn.data import load_dataset
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import DistanceAwareLoss, split_near_far
 from pugnn.methods import PUGNN, make_method
 from pugnn.metrics import roc_auc
 from pugnn.models import GraphInputs, make_backbone
-from pugnn.regularizers import StructuralRegularizer
+from pugnn.regularisers import StructuralRegulariser
+from pugnn.task import PUTask, draw_benchmark
 from pugnn.training import TrainingSettings, derive_seed, score
 
 
@@ -37,7 +38,7 @@ def expected_terms(task: PUTask, method: PUGNN, represent, **switches) -> dict[s
     terms = DistanceAwareLoss(**switches)(
         output.logit, split_near_far(task.graph, task.labelled, task.unlabelled, method.delta)
     )
-    parts = StructuralRegularizer(method.negatives, method.reduction)(
+    parts = StructuralRegulariser(method.negatives, method.reduction)(
         represent(output), task.graph, seed=derive_seed(0, 0, 1)
     )
     terms |= {name: method.alpha * part for name, part in parts.items()}

@@ -3,11 +3,11 @@ import pytest
 import torch
 
 from conftest import random_graph, terms_of, trained_plainly, untrained
-from pugnn.data import PUTask
 from pugnn.errors import PugnnError
 from pugnn.losses import Sets, UnbiasedLoss
 from pugnn.methods import UPU
 from pugnn.models import GraphInputs
+from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, score
 
 GRAPH = random_graph(40, 0.08, seed=6, features=5)

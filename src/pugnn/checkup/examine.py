@@ -14,8 +14,8 @@ from pugnn.checkup.resemblance import Directions
 from pugnn.checkup.rings import Rings, check_rings
 from pugnn.checkup.sampling import Sampling, check_sampling
 from pugnn.checkup.sizes import Degrees, Reach, component_of_node, count_reach, degree_summary
-from pugnn.data import PUTask
 from pugnn.graph import GraphStatistics, graph_statistics
+from pugnn.task import PUTask
 
 
 @dataclass(frozen=True)

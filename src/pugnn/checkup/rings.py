@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.data import PUBenchmark, PUTask
 from pugnn.graph import UNREACHABLE, hop_distances
+from pugnn.task import PUBenchmark, PUTask
 
 #: δ is the largest whose near set holds no more than this share of the unlabelled nodes. With PU-GNN's fixed shares of
 #: 0.6 near and 0.3 far, macro-F1 on Cora, Citeseer and Pubmed is highest where the near set holds 30 to 50 %.

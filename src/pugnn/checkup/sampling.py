@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from pugnn.checkup.resemblance import Directions
-from pugnn.data import PUTask
 from pugnn.graph import Graph
+from pugnn.task import PUTask
 
 #: Fewer known positives say nothing about how they were picked.
 FEWEST = 10

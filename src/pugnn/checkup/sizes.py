@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from pugnn.data import PUTask
 from pugnn.graph import Graph
+from pugnn.task import PUTask
 
 #: Shares of the nodes at which degrees are told.
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)

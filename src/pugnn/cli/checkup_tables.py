@@ -15,7 +15,7 @@ from pugnn.errors import shown
 
 if TYPE_CHECKING:
     from pugnn.checkup import Advice, CheckUp, Finding
-    from pugnn.data import PUBenchmark
+    from pugnn.task import PUBenchmark
 
 #: Characters of an id that a line shows; ids may be as long as they like.
 LONGEST_ID = 40

@@ -33,7 +33,7 @@ def export(
         pugnn export --dataset cora --labels 27
     """
     from pugnn.cli.source import read_source
-    from pugnn.data.export import export_tables
+    from pugnn.task.export import export_tables
 
     if dataset is None:
         raise PugnnError("say which data set: --dataset NAME")

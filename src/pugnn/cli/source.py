@@ -11,9 +11,9 @@ from pugnn.cli.waiting import shown_phases
 from pugnn.errors import PugnnError
 
 if TYPE_CHECKING:
-    from pugnn.data import PUBenchmark, PUTask
+    from pugnn.features import Statement
     from pugnn.graph import Graph
-    from pugnn.tables import Statement
+    from pugnn.task import PUBenchmark, PUTask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +97,8 @@ def read_source(
 def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> Source:
     import numpy as np
 
-    from pugnn.data import PUBenchmark, PUTask
-    from pugnn.tables import read_graph
+    from pugnn.io import read_graph
+    from pugnn.task import PUBenchmark, PUTask
 
     given = dict(options)
     kinds = dict(map(_name_and_kind, given.pop("column", ())))
@@ -144,7 +144,8 @@ def _from_dataset(
     seed: int,
     draw: bool,
 ) -> Source:
-    from pugnn.data import draw_benchmark, load_dataset
+    from pugnn.data import load_dataset
+    from pugnn.task import draw_benchmark
 
     if labels is not None and (label_ratio is not None or label_ratio_of is not None):
         raise PugnnError("give either --labels or --label-ratio, not both")

@@ -13,8 +13,8 @@ from rich.table import Table
 
 from pugnn.cli.checkup_tables import LONGEST_ID
 from pugnn.errors import printable, shown
+from pugnn.features import Statement, grouped
 from pugnn.graph import UNREACHABLE
-from pugnn.tables import Statement, grouped
 
 if TYPE_CHECKING:
     # The estimator and torch take their time to load, and `check` needs neither.

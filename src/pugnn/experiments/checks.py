@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from pugnn.experiments.blocks import Block, Heading, Paragraph, Table, to_html, to_markdown
-from pugnn.experiments.blocks import Cell as Text
 from pugnn.experiments.cells import Cell
+from pugnn.experiments.pages.blocks import Block, Heading, Paragraph, Table, to_html, to_markdown
+from pugnn.experiments.pages.blocks import Cell as Text
+from pugnn.experiments.pages.wording import dataset_name, signed, spread
 from pugnn.experiments.rows import Row
 from pugnn.experiments.statistics import mean_and_deviation
 from pugnn.experiments.store import Record
 from pugnn.experiments.tables import footer
-from pugnn.experiments.wording import dataset_name, signed, spread
 
 TITLE = "Cross-checks in other papers' protocols"
 

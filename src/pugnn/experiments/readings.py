@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from pugnn.data.protocol import RatioOf, Unlabelled
+from pugnn.task.benchmark import RatioOf, Unlabelled
 
 
 @dataclass(frozen=True)

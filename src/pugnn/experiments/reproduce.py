@@ -12,7 +12,7 @@ from pugnn.errors import PugnnError, require_whole
 from pugnn.experiments import published
 from pugnn.experiments.cells import Cell
 from pugnn.experiments.checks import check_cells, checks_html, checks_markdown
-from pugnn.experiments.pages import (
+from pugnn.experiments.pages.page import (
     TablePage,
     html,
     markdown,

@@ -10,7 +10,7 @@ from typing import Literal
 from pugnn.data import load_dataset
 from pugnn.experiments import published
 from pugnn.experiments.cells import Cell
-from pugnn.experiments.pages import TablePage
+from pugnn.experiments.pages.page import TablePage
 from pugnn.experiments.readings import READINGS
 from pugnn.experiments.results import Published, Result
 from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, Row

@@ -48,7 +48,7 @@ class Graph:
         feature_names: one per column of ``features``, or ``None``; a model refuses a graph with other names.
         cleaning: what was done to the edges as they were given.
         recipe: how the features were made from tables, in the plain form that a model keeps, or ``None``; see
-            :class:`pugnn.tables.Recipe`.
+            :class:`pugnn.features.Recipe`.
 
     Example:
         >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "cleo"], ids=["ann", "bob", "cleo"])

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, get_args, get_type_hints
 
 from torch import Tensor
 
-from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError
 from pugnn.losses import Sets
 from pugnn.models import Backbone, Output
+from pugnn.task import PUTask
 from pugnn.training import Checkpoint, Seed, TrainingSettings, make_network, resolve_device, train
 from pugnn.training.checkpoint import Log
 

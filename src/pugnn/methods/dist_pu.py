@@ -12,11 +12,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError
 from pugnn.losses import DistPULoss, Sets, mean_entropy
 from pugnn.methods.base import FittedMethod, LossMethod, join_logs
 from pugnn.models import Backbone, Output
+from pugnn.task import PUTask
 from pugnn.training import Checkpoint, Seed, Trained, TrainingSettings, derive_seed, resolve_device, train
 
 # The authors' weights, for the loss R_lab / 2π.

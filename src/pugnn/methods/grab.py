@@ -10,13 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError, require_whole
 from pugnn.graph import propagate_beliefs
 from pugnn.graph.belief_propagation import require_homophily
 from pugnn.losses import Sets, SoftLabelLoss
 from pugnn.methods.base import FittedMethod, Method, join_logs
 from pugnn.models import Output
+from pugnn.task import PUTask
 from pugnn.training import Checkpoint, Seed, Trained, TrainingSettings, derive_seed, resolve_device, score, train
 
 #: Epochs without a lower loss after which a round ends, as in the authors' code.

@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 
 import torch
 
-from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError
 from pugnn.losses.sets import require_prior
 from pugnn.methods.base import FittedMethod, Method
 from pugnn.models import Backbone, Propagation, inputs_on
+from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, resolve_device
 
 

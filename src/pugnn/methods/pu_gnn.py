@@ -10,12 +10,12 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from pugnn.data.protocol import PUTask
 from pugnn.errors import PugnnError
 from pugnn.losses import DistanceAwareLoss, UnlabelledAsNegativeLoss, split_near_far
 from pugnn.methods.base import FittedMethod, Method
 from pugnn.models import Output
-from pugnn.regularizers import StructuralRegularizer
+from pugnn.regularisers import StructuralRegulariser
+from pugnn.task import PUTask
 from pugnn.training import Checkpoint, Seed, TrainingSettings, resolve_device, train
 
 REPRESENTATIONS: dict[str, Callable[[Output], Tensor]] = {
@@ -31,7 +31,7 @@ class PUGNN(Method):
 
     Defaults are the paper's where it states them (δ, both priors, α, K) and the readings that the docs argue
     for where it is silent. The formulas stand in :mod:`pugnn.losses.distance_aware` and
-    :mod:`pugnn.regularizers.structural`, each next to its switches.
+    :mod:`pugnn.regularisers.structural`, each next to its switches.
 
     Args:
         delta: δ, hops up to which an unlabelled node is near. Paper: 3.
@@ -89,7 +89,7 @@ class PUGNN(Method):
             empty_set=self.empty_set,
         )
         loss = distance_aware if self.supervision == "distance-aware" else UnlabelledAsNegativeLoss()
-        regularizer = StructuralRegularizer(self.negatives, self.reduction, self.expectation)
+        regulariser = StructuralRegulariser(self.negatives, self.reduction, self.expectation)
         represent = REPRESENTATIONS[self.representation]
         sets = split_near_far(task.graph, task.labelled, task.unlabelled, self.delta)
         sets = sets.to(resolve_device(settings.device))
@@ -97,7 +97,7 @@ class PUGNN(Method):
         def objective(output: Output, seed: Seed) -> dict[str, Tensor]:
             terms = loss(output.logit, sets)
             if self.alpha > 0:
-                parts = regularizer(represent(output), task.graph, seed=seed)  # new negatives in every epoch
+                parts = regulariser(represent(output), task.graph, seed=seed)  # new negatives in every epoch
                 terms |= {name: self.alpha * part for name, part in parts.items()}
             return terms
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.data import PUBenchmark, PUTask
 from pugnn.errors import PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.files import replacing
@@ -27,10 +26,11 @@ from pugnn.metrics import accuracy, average_precision, f1, macro_f1, roc_auc
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.report import ReportContent, write_report
 from pugnn.runs.writers import plot_log, score_table, write_log, write_scores
+from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
-    from pugnn.tables import Statement
+    from pugnn.features import Statement
 
 NO_PICTURE = "training.png is left out, because matplotlib is not installed. To get it: pip install 'pugnn[plot]'"
 NO_PARQUET = "scores.parquet is left out, because duckdb is not installed. To get it: pip install duckdb"
@@ -67,7 +67,7 @@ def train_into_folder(
         options: where the data came from, as options of the command line.
         check_up: what was found before training.
         notes: what was repaired in the data.
-        recipe: how attributes became features, see :meth:`pugnn.tables.Recipe.describe`.
+        recipe: how attributes became features, see :meth:`pugnn.features.Recipe.describe`.
         truth: the benchmark that the task was drawn from, for metrics after training.
         class_of_node: true class of each node, for the report.
     """

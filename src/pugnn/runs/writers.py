@@ -63,7 +63,7 @@ def write_scores(path: Path, table: Table) -> None:
     """
     require_ending(path)
     if path.suffix.lower() == ".parquet":
-        from pugnn.tables import write_parquet
+        from pugnn.io import write_parquet
 
         write_parquet(path, table)
         return

@@ -17,7 +17,7 @@ from torch import Tensor
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, inputs_on, make_backbone
-from pugnn.regularizers import has_fused_gpu_kernel
+from pugnn.regularisers import has_fused_gpu_kernel
 from pugnn.training.checkpoint import Checkpoint, Log, Part, copy_of_weights
 from pugnn.training.patience import Patience
 from pugnn.training.progress import EpochProgress

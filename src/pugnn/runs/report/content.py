@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.data import PUBenchmark, PUTask
 from pugnn.errors import shown
 from pugnn.graph import UNREACHABLE
+from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import shown
+from pugnn.features import Statement, grouped
 from pugnn.files import replacing
 from pugnn.runs.report import charts
 from pugnn.runs.report.content import ReportContent
@@ -16,7 +17,6 @@ from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
 from pugnn.runs.report.policy import content_policy
 from pugnn.runs.report.words import next_steps, summary
-from pugnn.tables import Statement, grouped
 
 #: Parts of ``run.json`` that have a place of their own on the page.
 ELSEWHERE = ("check_up", "metrics", "notes", "recipe", "warnings")

@@ -1,0 +1,1 @@
+"""The pages of the repeated tables, as Markdown and as HTML."""

@@ -1,0 +1,7 @@
+"""Features: how the attributes of nodes, or the structure alone, become numbers that a network reads."""
+
+from pugnn.features.attributes import Attributes
+from pugnn.features.recipe import Encoded, Recipe
+from pugnn.features.statements import Statement, grouped
+
+__all__ = ["Attributes", "Encoded", "Recipe", "Statement", "grouped"]

@@ -1,0 +1,81 @@
+"""Booleans: 0 or 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.features.attributes import FALSE_WORDS, TRUE_WORDS, Cells, holds_word, number_in_text
+from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.saved import Saved, damaged
+
+
+def truth_in_text(cell: str) -> str:
+    """SQL for what a text says in one of the usual ways: 1, 0 or null."""
+    true, false = (holds_word("|".join(words), cell) for words in (TRUE_WORDS, FALSE_WORDS))
+    return (
+        f"CASE WHEN ({number_in_text(cell)}) IN (0, 1) THEN {cell}::DOUBLE WHEN {true} THEN 1 WHEN {false} THEN 0 END"
+    )
+
+
+@dataclass(frozen=True)
+class BooleanEncoding(Encoding):
+    """True and false as 1 and 0.
+
+    Args:
+        share: of true ones among the values that are not missing; it stands in for those that are.
+    """
+
+    kind = "boolean"
+    group = "0 or 1"
+    stand_in = "the share of true ones"
+
+    share: float
+
+    @classmethod
+    def learn(cls, cells: Cells) -> Self:  # noqa: D102
+        values = read_truths(cells)
+        missing = np.isnan(values)
+        return cls(cells.name, count_missing(cells, missing), float(values[~missing].mean()))
+
+    def read(self, cells: Cells) -> Reading:  # noqa: D102
+        values = read_truths(cells)
+        missing = np.isnan(values)
+        return Reading(np.where(missing, self.share, values)[:, None].astype(np.float32), missing)
+
+    @property
+    def value_names(self) -> list[str]:  # noqa: D102
+        return [self.column]
+
+    def describe_values(self) -> str:  # noqa: D102
+        return f"0 or 1, {100 * self.share:.3g} % are 1"
+
+    def to_plain(self) -> dict[str, Any]:  # noqa: D102
+        return {"share": self.share}
+
+    @classmethod
+    def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
+        share = saved.number("share")
+        if not 0 <= share <= 1:
+            raise damaged(f"the share of true ones in column {column!r} is {share}")
+        return cls(column, missing, share)
+
+
+def read_truths(cells: Cells) -> NDArray[np.float64]:
+    """1 or 0 per node, NaN where it is missing; a cell that is neither true nor false is an error."""
+    if cells.numbers is not None:
+        values = cells.values()
+    else:
+        neither = "CASE WHEN present THEN 2 END"
+        if cells.is_text:
+            truth = f"coalesce({truth_in_text('cell')}, {neither})"
+        else:
+            truth = "cell" if cells.is_number or cells.type == "BOOLEAN" else neither
+        values = cells.read(f"({truth})::DOUBLE", np.nan)
+    wrong = (values != 0) & (values != 1) & ~np.isnan(values)
+    if wrong.any():
+        raise cells.complaint(int(wrong.argmax()), "is neither true nor false (true/false, yes/no, t/f, y/n, 1/0)")
+    return values

@@ -1,0 +1,118 @@
+"""Categories: one feature per value, rare ones pooled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from pugnn.errors import counted, shorten
+from pugnn.features.attributes import Cells
+from pugnn.features.encoding import Encoding, Reading
+from pugnn.features.saved import Saved
+
+#: A value of fewer nodes than this says who they are rather than what they are like; such values share a feature.
+LEAST_NODES = 3
+
+#: No more than this many values, the most frequent ones, get a feature: what hardly any node has cannot be learned
+#: from a handful of known positives.
+MOST_VALUES = 1000
+
+#: Names of features show no more of a value than this many characters.
+SHOWN_CHARACTERS = 40
+
+_MISSING, _OTHER = -2, -1
+
+
+@dataclass(frozen=True)
+class CategoryEncoding(Encoding):
+    """One 0/1 feature per frequent value, the most frequent first, and one for all others together.
+
+    Args:
+        values: those that have a feature.
+        pooled: number of nodes with another value when the encoding was learned; if there were any, all other
+            values have one together.
+        nodes: number of nodes that had a value then.
+    """
+
+    kind = "category"
+    group = "one feature for each frequent value"
+    stand_in = "none of the values"
+    nothing = f"no value is that of {LEAST_NODES} nodes"
+
+    values: tuple[str, ...]
+    pooled: int
+    nodes: int
+
+    @classmethod
+    def learn(cls, cells: Cells) -> Self:  # noqa: D102
+        ((nodes,),) = cells.query("count(text)").fetchall()
+        frequent = cells.query(
+            "text, count(*)",
+            f"WHERE text IS NOT NULL GROUP BY text HAVING count(*) >= {LEAST_NODES} "
+            f"ORDER BY count(*) DESC, text LIMIT {MOST_VALUES}",
+        ).fetchall()
+        missing = int(cells.attributes.has_row.sum()) - nodes
+        pooled = nodes - sum(count for _, count in frequent)
+        return cls(cells.name, missing, tuple(value for value, _ in frequent), pooled, nodes)
+
+    def read(self, cells: Cells) -> Reading:  # noqa: D102
+        codes = cells.read(
+            f"CASE WHEN text IS NOT NULL THEN coalesce(code, {_OTHER}) END",
+            _MISSING,
+            "LEFT JOIN (SELECT unnest($values::VARCHAR[]) AS value, unnest(range(len($values))) AS code) "
+            "ON text = value",
+            {"values": list(self.values)},
+        )
+        missing, other = codes == _MISSING, codes == _OTHER
+        if self.has_other:
+            codes = np.where(other, len(self.values), codes)
+        known = np.flatnonzero(codes >= 0)
+        shape = len(codes), len(self.value_names)
+        one_hot = sp.csr_array((np.ones(len(known), dtype=np.float32), (known, codes[known])), shape=shape)
+        return Reading(one_hot, missing, self._remarks(cells, int(other.sum()), int((~missing).sum())))
+
+    def _remarks(self, cells: Cells, others: int, nodes: int) -> tuple[str, ...]:
+        if others * self.nodes <= self.pooled * nodes:  # no larger a share than in training
+            return ()
+        if self.pooled:
+            before = 100 * self.pooled / self.nodes
+            now = f"{counted(others, 'node')} ({100 * others / nodes:.2g} %, in training {before:.2g} %)"
+            return (f"{now} with a value that was rare or unseen in training; it counts as other",)
+        distinct = f"DISTINCT left(text, {SHOWN_CHARACTERS}) AS value"
+        unseen = cells.query(
+            distinct, "WHERE NOT list_contains($values::VARCHAR[], text) ORDER BY value", {"values": list(self.values)}
+        ).fetchall()
+        which = shorten(value for (value,) in unseen)
+        unseen_in = f"{counted(others, 'node')} with a value that training has not seen ({which})"
+        return (f"{unseen_in}; it counts as {self.stand_in}",)
+
+    @property
+    def value_names(self) -> list[str]:  # noqa: D102
+        names = [f"{self.column}={_shortened(value)}" for value in self.values]
+        return [*names, f"{self.column} other"] if self.has_other else names
+
+    @property
+    def has_other(self) -> bool:
+        """Whether the other values have a feature; next to nothing else it would say nothing."""
+        return bool(self.pooled and self.values)
+
+    def describe_values(self) -> str:  # noqa: D102
+        text = f"one feature for each of {len(self.values):,} values"
+        if self.pooled:
+            most = f" or beyond the {MOST_VALUES:,} most frequent" if len(self.values) == MOST_VALUES else ""
+            text += f"; one for those of fewer than {LEAST_NODES} nodes{most} ({counted(self.pooled, 'node')})"
+        return text
+
+    def to_plain(self) -> dict[str, Any]:  # noqa: D102
+        return {"values": list(self.values), "pooled": self.pooled, "nodes": self.nodes}
+
+    @classmethod
+    def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
+        return cls(column, missing, saved.different_texts("values"), saved.whole("pooled"), saved.whole("nodes", 1))
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= SHOWN_CHARACTERS else value[:SHOWN_CHARACTERS] + "…"

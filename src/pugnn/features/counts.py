@@ -1,0 +1,117 @@
+"""Counts: many columns of which most cells are zero, used together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from pugnn.features.attributes import Attributes, Cells
+from pugnn.features.number import read_numbers
+from pugnn.features.numbers import Numbers
+from pugnn.features.saved import Saved, damaged
+
+#: So many columns that look like counts are taken for words, tags or one-hot columns. A few of them may be anything.
+MANY = 20
+
+
+@dataclass(frozen=True)
+class Counts:
+    r"""Columns of counts, weights or marks, each node's scaled to length one.
+
+    .. math:: x_{ij} = \frac{c_{ij}}{\lVert c_i \rVert_2}
+
+    A missing count is 0. Columns are not standardised: that would give the rarest word the largest weight.
+
+    Args:
+        columns: their names.
+        share: of cells that were not zero when this was learned.
+    """
+
+    columns: tuple[str, ...]
+    share: float
+
+    @classmethod
+    def learn(cls, attributes: Attributes, kinds: Mapping[str, str]) -> Self | None:
+        """Find the columns of counts, if there are any.
+
+        Args:
+            attributes: the node table's columns.
+            kinds: kinds of columns that the user has chosen, by name.
+        """
+        open_to_us = [name for name in attributes.names if name not in kinds]
+        alike = [name for name in open_to_us if _is_like_counts(attributes.cells(name))]
+        if len(alike) < MANY:
+            alike = [name for name in alike if attributes.sparse is not None and name in attributes.sparse.places]
+        chosen = {*alike, *(name for name in attributes.names if kinds.get(name) == "counts")}
+        columns = tuple(name for name in attributes.names if name in chosen)
+        if not columns:
+            return None
+        counts = cls(columns, 0.0)._read(attributes, learning=True)
+        return cls(columns, counts.nnz / max(counts.shape[0] * counts.shape[1], 1))
+
+    def encode(self, attributes: Attributes) -> sp.csr_array:
+        """Features of all nodes, shape ``(N, columns)``."""
+        counts = self._read(attributes)
+        filled = np.diff(counts.indptr)
+        counts.data /= np.repeat(abs(counts).max(axis=1).toarray(), filled)  # first: squares of the smallest would be 0
+        counts.data /= np.repeat(np.sqrt((counts * counts).sum(axis=1)), filled)
+        return counts.astype(np.float32)
+
+    def describe(self) -> str:
+        """What is done with the columns, in words and figures."""
+        return f"{100 * self.share:.2g} % not zero; used as they are, each node's scaled to length one"
+
+    def to_plain(self) -> dict[str, Any]:
+        """What :meth:`from_saved` needs, fit for JSON."""
+        return {"columns": list(self.columns), "share": self.share}
+
+    @classmethod
+    def from_saved(cls, saved: Saved) -> Self:
+        """What was saved by :meth:`to_plain`."""
+        columns, share = saved.different_texts("columns"), saved.number("share")
+        if not columns or not 0 <= share <= 1:
+            raise damaged(f"{len(columns)} columns of counts, of which {share} is not zero")
+        return cls(columns, share)
+
+    def _read(self, attributes: Attributes, *, learning: bool = False) -> sp.csr_array:
+        """The counts as they are, shape ``(N, columns)``, without stored zeros."""
+        nodes, place = attributes.num_nodes, {name: at for at, name in enumerate(self.columns)}
+        rows, columns, values = [], [], []
+        for numbers in (attributes.numbers, attributes.sparse):
+            names = [name for name in self.columns if numbers is not None and name in numbers.places]
+            if numbers is not None and names:
+                part = sp.coo_array(numbers.matrix[:, [numbers.places[name] for name in names]])
+                rows.append(part.row)
+                columns.append(np.array([place[name] for name in names])[part.col])
+                values.append(part.data)
+        for name in self.columns:
+            if name in attributes.stored:  # text of some sort: this says where
+                counts = read_numbers(attributes.cells(name, learning=learning), dates=False)
+                rows.append(np.flatnonzero(counts))
+                columns.append(np.full(len(rows[-1]), place[name]))
+                values.append(counts[rows[-1]])
+        if not rows:
+            return sp.csr_array((nodes, len(place)))
+        entries = np.nan_to_num(np.concatenate(values)), (np.concatenate(rows), np.concatenate(columns))
+        counts = sp.csr_array(entries, shape=(nodes, len(place)))
+        counts.eliminate_zeros()
+        return counts
+
+
+def _is_like_counts(cells: Cells) -> bool:
+    """Whether a column is mostly zero and never below; given without its zeros it only has to be mostly zero.
+
+    An empty cell is as good as a zero where all others are the same.
+    """
+    numbers: Numbers | None = cells.numbers
+    if numbers is None:
+        return False
+    found = numbers.summary(cells.name)
+    mostly_zero = 0 < 2 * found.nonzero < numbers.matrix.shape[0]
+    return mostly_zero and (
+        numbers.given_sparse or (found.lowest >= 0 and (not found.missing or found.lowest == found.highest))
+    )

@@ -1,0 +1,232 @@
+"""Of which kind a column is."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+import numpy as np
+
+from pugnn.errors import PugnnError, quoted, shorten
+from pugnn.features.attributes import WHITE_SPACE, Cells
+from pugnn.features.boolean import truth_in_text
+from pugnn.features.category import MOST_VALUES
+from pugnn.features.number import DAYS_IN_TEXT, NUMBER_IN_TEXT
+from pugnn.features.numbers import Summary
+
+#: The kinds that users may name.
+KINDS = ("number", "category", "boolean", "text", "vector", "counts", "ignore")
+
+#: Those that need cells as they are written, even where they are numbers.
+KINDS_OF_TEXT = ("category", "text", "vector")
+
+#: Why columns are ignored of which there may be many.
+EMPTY, CONSTANT, ROW_NUMBERS = "empty in all rows", "the same value in all rows", "row numbers written by pandas"
+
+#: Signs of a pattern.
+_PATTERN = "*?["
+
+#: Names of columns that hold row numbers, written by pandas; empty ones are called so where a table is opened.
+_ROW_NUMBERS = re.compile(r"Unnamed: \d+|__index_level_\d+__")
+
+#: Where this share of the texts in a column are numbers (dates, vectors), it is a column of numbers (…), and the few
+#: cells that are not are mistakes to be told of rather than a sign that all are categories.
+NEARLY_ALL = 0.9
+
+#: Values of a category come back, on average at least this often. Where they do not, a column of several words
+#: per cell is text.
+LEAST_REPEATS = 2
+
+#: Several words: on average at least this many. A column with fewer, nearly all different, names its nodes.
+LEAST_WORDS = 2
+
+_WORDS = "1 + length(text) - length(replace(text, ' ', ''))"
+_BRACKETED = rf"regexp_matches(cell, '^[{WHITE_SPACE}]*\[')"
+
+# Numbers with a comma, or with a currency, and dates that begin with the day. It would puzzle people to see these taken
+# for names or categories, and 1,234 may be either of two numbers; so they are asked to write them plainly.
+_LOCAL_NUMBERS = (
+    r"[-+]?\d+(\.\d{3})*,\d+",
+    r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?",
+    r"[€$£¥] ?[-+]?\d[\d.,]*",
+    r"[-+]?\d[\d.,]* ?[€$£¥%]",
+)
+_LOCAL_NUMBER = f"regexp_full_match(text, '{'|'.join(_LOCAL_NUMBERS)}')"
+_LOCAL_DATES = (
+    r"\d{1,2}[./]\d{1,2}[./](\d{4}|\d{2})([ ,T].*)?",
+    r"\d{1,2}-\d{1,2}-\d{4}([ ,T].*)?",
+    r"\d{2}-\d{2}-\d{2}([ ,T].*)?",  # with fewer digits, such as 3-7-12, it is a code
+)
+_LOCAL_DATE = f"regexp_full_match(text, '{'|'.join(_LOCAL_DATES)}')"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The kind of a column, one of :data:`KINDS`; if it is to be ignored, why."""
+
+    kind: str
+    reason: str = ""
+
+
+def kind_of(cells: Cells) -> Choice:
+    """Choose the kind of a column by its type, or by what its texts hold where types mean nothing."""
+    if _ROW_NUMBERS.fullmatch(cells.name) and _counts_rows(cells):
+        return Choice("ignore", ROW_NUMBERS)
+    if cells.numbers is not None:
+        return _kind_of_numbers(cells.numbers.summary(cells.name))
+    if cells.type == '"NULL"':
+        return Choice("ignore", EMPTY)
+    if cells.is_text:
+        untyped = not cells.attributes.typed or cells.type == "JSON"
+        return _kind_of_texts(cells, untyped=untyped)
+    if cells.is_number or cells.is_date or cells.type == "BOOLEAN":
+        return _kind_of_values(cells)
+    if cells.type.endswith("]"):
+        return _kind_of_lists(cells)
+    if cells.type == "UUID":
+        return Choice("ignore", "it holds identifiers")
+    return Choice("ignore", f"cells of the type {cells.type} cannot become features")
+
+
+def _counts_rows(cells: Cells) -> bool:
+    """Whether all cells are whole numbers, each once."""
+    if cells.numbers is None:
+        return False
+    values = cells.numbers.column(cells.name)
+    return bool((values == np.trunc(values)).all()) and len(np.unique(values)) == len(values)
+
+
+def _kind_of_numbers(summary: Summary) -> Choice:
+    if not summary.present:
+        return Choice("ignore", EMPTY)
+    if summary.lowest == summary.highest and not summary.missing:
+        return Choice("ignore", CONSTANT)
+    return Choice("boolean" if summary.truths else "number")
+
+
+def _kind_of_values(cells: Cells) -> Choice:
+    present, few = _few_values(cells)
+    if few:
+        return few
+    truths = 0 if cells.is_date else cells.query("count(*)", "WHERE present AND cell::DOUBLE IN (0, 1)").fetchone()[0]
+    return Choice("boolean" if truths == present else "number")
+
+
+def _kind_of_lists(cells: Cells) -> Choice:
+    items = replace(cells, type=cells.type[: cells.type.rindex("[")])
+    if not cells.query("count(cell)").fetchone()[0]:
+        return Choice("ignore", EMPTY)
+    if items.is_number or items.type == "BOOLEAN":
+        return Choice("vector")
+    if items.is_text:
+        return Choice("text")
+    return Choice("ignore", f"cells of the type {cells.type} cannot become features")
+
+
+def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
+    present, few = _few_values(cells)
+    if few:
+        return few
+    if untyped:
+        truth = truth_in_text("cell")
+        numbers, truths, days, bracketed = cells.query(
+            f"count({NUMBER_IN_TEXT}), count({truth}), count({DAYS_IN_TEXT}), count(*) FILTER ({_BRACKETED})",
+            "WHERE present",
+        ).fetchone()
+        if truths == present:
+            return Choice("boolean")
+        if max(numbers, days) >= NEARLY_ALL * present:
+            return Choice("number")
+        if bracketed >= NEARLY_ALL * present and _first_is_vector(cells):
+            return Choice("vector")
+    else:  # what is yes and no, or a date, is so whatever its type
+        truths, days = cells.query(f"count({truth_in_text('cell')}), count({DAYS_IN_TEXT})", "WHERE present").fetchone()
+        if truths == present:
+            return Choice("boolean")
+        if days >= NEARLY_ALL * present:
+            return Choice("number")
+    _refuse_local_forms(cells, present)
+    different, words = cells.query(f"count(DISTINCT text), sum({_WORDS})").fetchone()
+    if different * LEAST_REPEATS <= present and different <= MOST_VALUES:
+        return Choice("category")
+    if words >= LEAST_WORDS * present:
+        return Choice("text")
+    if different >= NEARLY_ALL * present:
+        example = quoted(cells.query("left(min(text), 100)").fetchone()[0])
+        reason = f"nearly every node has a value of its own, such as {example}, as identifiers do"
+        return Choice("ignore", f"{reason}; --column {cells.name}=text would use it")
+    return Choice("category")
+
+
+def _refuse_local_forms(cells: Cells, present: int) -> None:
+    for local, plain, problem in (
+        (_LOCAL_NUMBER, NUMBER_IN_TEXT, "is a number that is not written like 1234.5"),
+        (_LOCAL_DATE, "NULL", "is a date that is not written like 2024-12-31"),
+    ):
+        found, others, first = cells.query(
+            f"count(*) FILTER ({local}), count({plain}), min(position) FILTER ({local})", "WHERE present"
+        ).fetchone()
+        if found and found + others >= NEARLY_ALL * present:
+            raise cells.complaint(first, problem)
+
+
+def _few_values(cells: Cells) -> tuple[int, Choice | None]:
+    """How many cells are present, and what to do with a column that holds one value or none."""
+    present, same = cells.query("count(*), min(cell) = max(cell)", "WHERE present").fetchone()
+    if not present:
+        return 0, Choice("ignore", EMPTY)
+    if not same:
+        return present, None
+    if present == cells.attributes.has_row.sum():
+        return present, Choice("ignore", CONSTANT)
+    return present, Choice("category")  # whether a row has the value is all that the column says
+
+
+def _first_is_vector(cells: Cells) -> bool:
+    first = cells.query("try_cast(arg_min(cell, position) AS FLOAT[])", f"WHERE {_BRACKETED}").fetchone()
+    return bool(first[0]) and None not in first[0]
+
+
+def expand_kinds(kinds: Mapping[str, str], names: Sequence[str], origin: str) -> dict[str, str]:
+    """Kinds by the names of columns, where users may also give patterns such as ``w_*``.
+
+    A name counts more than a pattern, and a later pattern more than an earlier one.
+
+    Args:
+        kinds: what the user gave.
+        names: of the columns.
+        origin: the table's name in messages.
+    """
+    there = dict.fromkeys(names)
+    for given, kind in kinds.items():
+        if kind not in KINDS:
+            raise PugnnError(f"column {given!r}: there is no kind {kind!r}{instead(kind, KINDS)}")
+        if given not in there and not (set(given) & set(_PATTERN) and fnmatch.filter(there, given)):
+            raise PugnnError(f"{origin} has no column {given!r}{instead(given, names)}")
+    return chosen_kinds(kinds, names)
+
+
+def chosen_kinds(kinds: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """The same, where some of what the user gave may speak of other tables."""
+    there = dict.fromkeys(names)
+    patterns = {given: kind for given, kind in kinds.items() if given not in there and set(given) & set(_PATTERN)}
+    found = {name: kind for given, kind in patterns.items() for name in fnmatch.filter(there, given)}
+    return found | {name: kind for name, kind in kinds.items() if name in there}
+
+
+def instead(word: str, words: Sequence[str]) -> str:
+    """What to say of a word that is none of these."""
+    near = nearest(word, words)
+    if near is not None:
+        return f"; did you mean {near!r}?"
+    return f"; there are {shorten(words, 10)}" if words else "; there are none beside the ids"
+
+
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """The word that is most like another one, in whatever case, if any is."""
+    lower = {candidate.lower(): candidate for candidate in words}
+    found = get_close_matches(word.lower(), lower, n=1)
+    return lower[found[0]] if found else None

@@ -1,0 +1,131 @@
+"""Numbers and dates: standardised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError
+from pugnn.features.attributes import LARGEST, Cells, number_in_text
+from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.saved import Saved, damaged
+
+#: The number in a text, or null.
+NUMBER_IN_TEXT = number_in_text("cell")
+
+#: The date in a text as days since 1970, or null. Long texts are none, and need not be looked at to see that. The year
+#: comes first and has four digits: DuckDB would take 3-7-12 for a day of the year 3.
+DAYS_IN_TEXT = (
+    r"CASE WHEN strlen(cell) < 64 AND regexp_matches(cell, '^\s*\d{4}[-/]\d{1,2}[-/]\d{1,2}([T ]|$)') "
+    "THEN epoch_us(try_cast(trim(cell) AS TIMESTAMP)) / 86400e6 END"
+)
+
+#: So many texts are enough to tell a column of dates from one of numbers.
+SAMPLE = 1000
+
+_NOT_READ = "'inf'::DOUBLE"
+
+
+@dataclass(frozen=True)
+class NumberEncoding(Encoding):
+    """Numbers minus their mean, divided by their (population) standard deviation.
+
+    Args:
+        mean: of the values that are not missing.
+        deviation: their standard deviation; 1 where they are all the same.
+        dates: whether the column holds dates, which count as days since 1970.
+    """
+
+    kind = "number"
+    group = "standardised"
+    stand_in = "the mean"
+
+    mean: float
+    deviation: float
+    dates: bool
+
+    @classmethod
+    def learn(cls, cells: Cells) -> Self:  # noqa: D102
+        dates = cells.is_date or _mostly_dates(cells)
+        values = read_numbers(cells, dates=dates)
+        missing = np.isnan(values)
+        present = values[~missing]
+        deviation = float(present.std()) if present.min() < present.max() else 1.0
+        return cls(cells.name, count_missing(cells, missing), float(present.mean()), deviation, dates)
+
+    def read(self, cells: Cells) -> Reading:  # noqa: D102
+        values = read_numbers(cells, dates=self.dates)
+        missing = np.isnan(values)
+        standardised = np.where(missing, 0.0, (values - self.mean) / self.deviation)
+        beyond = np.abs(standardised) > LARGEST
+        if beyond.any():
+            learned = f"mean {self.mean:.4g} and standard deviation {self.deviation:.4g} in training"
+            raise cells.complaint(int(beyond.argmax()), f"is out of all proportion to {learned}")
+        return Reading(standardised[:, None].astype(np.float32), missing)
+
+    @property
+    def value_names(self) -> list[str]:  # noqa: D102
+        return [self.column]
+
+    def describe_values(self) -> str:  # noqa: D102
+        if self.dates:
+            day = np.datetime64(0, "D") + np.timedelta64(round(self.mean), "D")
+            return f"dates, standardised: mean {day}, standard deviation {self.deviation:,.4g} days"
+        return f"standardised: mean {self.mean:,.4g}, standard deviation {self.deviation:,.4g}"
+
+    def to_plain(self) -> dict[str, Any]:  # noqa: D102
+        return {"mean": self.mean, "deviation": self.deviation, "dates": self.dates}
+
+    @classmethod
+    def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
+        mean, deviation = saved.number("mean"), saved.number("deviation")
+        if not (deviation > 0 and abs(mean) <= LARGEST):
+            raise damaged(f"column {column!r} has mean {mean} and standard deviation {deviation}")
+        return cls(column, missing, mean, deviation, saved.flag("dates"))
+
+
+def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
+    """One number per node, NaN where it is missing; a cell that is none is an error."""
+    if cells.numbers is not None:
+        values = cells.values()
+        if dates and not np.isnan(values).all():
+            raise _complaint(cells, int((~np.isnan(values)).argmax()), dates=True)
+        return values
+    if cells.is_text:
+        number = DAYS_IN_TEXT if dates else NUMBER_IN_TEXT
+        number = f"CASE WHEN {number} IS NOT NULL THEN {number} WHEN present THEN {_NOT_READ} END"
+    elif dates and cells.is_date:  # a date may be infinite
+        number = f"CASE WHEN present THEN coalesce(epoch_us(cell) / 86400e6, {_NOT_READ}) END"
+    elif not dates and (cells.is_number or cells.type == "BOOLEAN"):
+        number = "cell::DOUBLE"
+    else:
+        number = f"CASE WHEN present THEN {_NOT_READ} END"
+    values = cells.read(number, np.nan)
+    beyond = np.abs(values) > LARGEST
+    if beyond.any():
+        raise _complaint(cells, int(beyond.argmax()), dates=dates)
+    return values
+
+
+def _mostly_dates(cells: Cells) -> bool:
+    if not cells.is_text or cells.numbers is not None:
+        return False
+    sample = cells.sql("cell", f"WHERE present ORDER BY position LIMIT {SAMPLE}")
+    count = f"SELECT count({DAYS_IN_TEXT}), count({NUMBER_IN_TEXT}) FROM ({sample})"
+    dates, numbers = cells.attributes.connection.execute(count).fetchone()
+    return bool(dates > numbers)
+
+
+def _complaint(cells: Cells, position: int, *, dates: bool) -> PugnnError:
+    if dates:
+        return cells.complaint(position, "is not a date such as 2024-01-31")
+    number = NUMBER_IN_TEXT if cells.is_text else "try_cast(cell AS DOUBLE)"
+    ((value,),) = cells.query(number, f"WHERE position = {position}").fetchall()
+    if value is None:
+        return cells.complaint(position, "is not a number")
+    if np.isinf(value):
+        return cells.complaint(position, "is not finite")
+    return cells.complaint(position, "is larger than a 32-bit number can be")

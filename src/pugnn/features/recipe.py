@@ -1,0 +1,256 @@
+"""How the attributes of nodes become features, in a form that a model keeps and repeats on new tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from pugnn.errors import PugnnError, shorten
+from pugnn.features.attributes import Attributes, Cells
+from pugnn.features.blocks import compact
+from pugnn.features.boolean import BooleanEncoding
+from pugnn.features.category import CategoryEncoding
+from pugnn.features.counts import Counts
+from pugnn.features.encoding import Encoding
+from pugnn.features.kinds import EMPTY, KINDS_OF_TEXT, Choice, kind_of, nearest
+from pugnn.features.number import NumberEncoding
+from pugnn.features.saved import Saved, damaged
+from pugnn.features.statements import Statement
+from pugnn.features.structural import Structure
+from pugnn.features.text import TextEncoding
+from pugnn.features.vector import VectorEncoding
+from pugnn.graph import Graph
+from pugnn.graph.building import Features
+
+_ENCODINGS: dict[str, type[Encoding]] = {
+    encoding.kind: encoding
+    for encoding in (NumberEncoding, CategoryEncoding, BooleanEncoding, TextEncoding, VectorEncoding)
+}
+
+#: Changes whenever saved recipes mean something else than before.
+FORMAT = 2
+
+#: What stands for the column of features that come from none.
+NO_ROW, STRUCTURE = "no row", "structure"
+
+#: Why a column is ignored that the user wants ignored.
+CHOSEN = "as you chose"
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Features made by a recipe.
+
+    Args:
+        features: shape ``(N, F)``, float32, sparse where less than a quarter is not zero.
+        names: of the features, unique.
+        notes: what differs from the table that the recipe was learned from, and what is not used, a sentence each.
+    """
+
+    features: Features
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How each column of a node table becomes features; for tables without any, features of the structure.
+
+    Args:
+        encodings: of the columns that become features.
+        ignored: names of the other columns, and why each is left out.
+        rowless: number of nodes without a row in the node table when the recipe was learned; if there were any,
+            the last feature says which nodes have none.
+        structure: the features of the structure, where no column becomes any.
+        counts: the columns of counts, which come behind those of ``encodings``.
+    """
+
+    encodings: tuple[Encoding, ...]
+    ignored: Mapping[str, str]
+    rowless: int
+    structure: Structure | None
+    counts: Counts | None = None
+
+    @classmethod
+    def learn(cls, attributes: Attributes, kinds: Mapping[str, str]) -> Self:
+        """Learn a recipe from the tables of a training.
+
+        Args:
+            attributes: the node table's columns.
+            kinds: kinds of columns that are not to be guessed, by name; see :data:`pugnn.features.kinds.KINDS`.
+        """
+        encodings: list[Encoding] = []
+        ignored: dict[str, str] = {}
+        counts = Counts.learn(attributes, kinds)
+        counted_ones = set(counts.columns) if counts else set()
+        for name in attributes.names:
+            if name in counted_ones:
+                continue
+            cells = attributes.cells(name, learning=True)
+            choice = _given_kind(cells, kinds[name]) if name in kinds else kind_of(cells)
+            _refuse_numbers(cells, choice.kind)
+            if choice.kind == "ignore":
+                ignored[name] = choice.reason
+                continue
+            encoding = _ENCODINGS[choice.kind].learn(cells)
+            if encoding.feature_names:
+                encodings.append(encoding)
+            else:
+                ignored[name] = encoding.nothing
+        if not encodings and counts is None:
+            return cls((), ignored, 0, Structure())
+        # Without a node table no node has a row, and none could have had one.
+        rowless = attributes.num_nodes - attributes.rows if attributes.rows else 0
+        return cls(tuple(encodings), ignored, rowless, None, counts)
+
+    def apply(self, attributes: Attributes, graph: Graph) -> Encoded:
+        """Make the features of a graph's nodes from its node table, which need not be the one learned from."""
+        notes = self._notes_on_columns(attributes)
+        if self.structure is not None:
+            return Encoded(self.structure.encode(graph), self.feature_names, tuple(notes))
+        blocks: list[Features] = []
+        given = set(attributes.names)
+        for encoding in self.encodings:
+            cells = attributes.cells(encoding.column)
+            _refuse_numbers(cells, encoding.kind)
+            encoded, remarks = encoding.encode(cells)
+            blocks += encoded
+            if encoding.column in given:
+                notes += [f"{attributes.origin}: column {encoding.column!r}: {remark}" for remark in remarks]
+        if self.counts is not None:
+            blocks.append(self.counts.encode(attributes))
+        if self.rowless:
+            blocks.append((~attributes.has_row[:, None]).astype(np.float32))
+        return Encoded(compact(blocks), self.feature_names, tuple(notes))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features, in order, unique."""
+        if self.structure is not None:
+            return tuple(self.structure.feature_names)
+        names = [name for encoding in self.encodings for name in encoding.feature_names]
+        names += self.counts.columns if self.counts else ()
+        return _unique([*names, NO_ROW] if self.rowless else names)
+
+    def describe(self) -> list[Statement]:
+        """What becomes of each column, in words and figures."""
+        lines = [Statement(e.column, e.kind, e.describe(), len(e.feature_names), e.group) for e in self.encodings]
+        if self.counts is not None:
+            how = self.counts.describe()
+            lines += [
+                Statement(name, "counts", "used as it is, beside other counts", 1, how) for name in self.counts.columns
+            ]
+        if self.rowless:
+            lines.append(
+                Statement(NO_ROW, "boolean", f"1 for nodes without a row, of which there are {self.rowless:,}", 1)
+            )
+        if self.structure is not None:
+            lines.append(Statement(STRUCTURE, STRUCTURE, self.structure.describe(), len(self.feature_names)))
+        unused = [(name, f"not used: {reason}") for name, reason in self.ignored.items()]
+        return lines + [Statement(name, "ignore", why, 0, why) for name, why in unused]
+
+    def _notes_on_columns(self, attributes: Attributes) -> list[str]:
+        origin, given = attributes.origin, dict.fromkeys(attributes.names)
+        wanted = dict.fromkeys([*(e.column for e in self.encodings), *(self.counts.columns if self.counts else ())])
+        absent = [name for name in wanted if name not in given]
+        extra = [name for name in given if name not in wanted and name not in self.ignored]
+        if wanted and len(absent) == len(wanted):
+            if not given:
+                raise PugnnError(
+                    f"the model was trained on attributes, {shorten(wanted)}, and none were given; give them as then, "
+                    "by --nodes or --attributes"
+                )
+            raise PugnnError(
+                f"{origin} has none of the columns that the model was trained on, {shorten(wanted)}; "
+                f"it has {shorten(given)}. Rename or add them, or give the "
+                "right node table."
+            )
+        unused: dict[str, list[str]] = {}
+        for name, reason in self.ignored.items():
+            if name in given and reason != CHOSEN:
+                unused.setdefault(reason, []).append(name)
+        notes = [f"{origin}: {_columns(names)} not used: {reason}" for reason, names in unused.items()]
+        counts = set(self.counts.columns if self.counts else ())
+        for stand_in in ("missing", "0"):
+            names = [name for name in absent if (name in counts) == (stand_in == "0")]
+            if names:
+                alike = [(name, nearest(name, extra)) for name in names[:3]]
+                hint = "".join(f". If {near!r} is {name!r}, rename it" for name, near in alike if near is not None)
+                them = "it counts" if len(names) == 1 else "they count"
+                notes.append(f"{origin}: {_columns(names)} not there; {them} as {stand_in} for all nodes{hint}")
+        if extra:
+            notes.append(f"{origin}: not used, since the model was trained without: {shorten(extra)}")
+        if self.structure is not None and self.ignored:
+            notes.append(f"{origin}: no column becomes features; they come from the structure of the graph")
+        return notes
+
+    def to_plain(self) -> dict[str, Any]:
+        """The recipe in a form fit for JSON."""
+        return {
+            "format": FORMAT,
+            "columns": [
+                {"name": e.column, "kind": e.kind, "missing": e.missing, **e.to_plain()} for e in self.encodings
+            ],
+            "ignored": [{"name": name, "reason": reason} for name, reason in self.ignored.items()],
+            "rowless": self.rowless,
+            "structure": None if self.structure is None else self.structure.to_plain(),
+            "counts": None if self.counts is None else self.counts.to_plain(),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: object) -> Self:
+        """The recipe that :meth:`to_plain` gave; anything else is an error."""
+        saved = Saved(plain, "the recipe")
+        if saved.whole("format") not in (1, FORMAT):  # the first had no counts
+            raise PugnnError(
+                f"the recipe of the features has format {saved.whole('format')}, this version reads {FORMAT}. "
+                "Use the version that the model was trained with, or train it again."
+            )
+        encodings = []
+        for part in saved.parts("columns"):
+            name, kind = part.text("name"), part.text("kind")
+            if kind not in _ENCODINGS:
+                raise damaged(f"column {name!r} has the unknown kind {kind!r}")
+            encodings.append(_ENCODINGS[kind].from_saved(name, part.whole("missing"), part))
+        ignored = {part.text("name"): part.text("reason") for part in saved.parts("ignored")}
+        structure, of_counts = saved.part("structure"), saved.part("counts")
+        counts = None if of_counts is None else Counts.from_saved(of_counts)
+        if (structure is None) != bool(encodings or counts):
+            raise damaged("there are neither columns nor structure, or both")
+        names = [*(encoding.column for encoding in encodings), *ignored, *(counts.columns if counts else ())]
+        if len(set(names)) < len(names):
+            raise damaged("two columns have the same name")
+        learned = None if structure is None else Structure.from_saved(structure)
+        return cls(tuple(encodings), ignored, saved.whole("rowless"), learned, counts)
+
+
+def _given_kind(cells: Cells, kind: str) -> Choice:
+    if kind == "ignore":
+        return Choice("ignore", CHOSEN)
+    return Choice("ignore", EMPTY) if cells.missing().all() else Choice(kind)
+
+
+def _refuse_numbers(cells: Cells, kind: str) -> None:
+    """Refuse an attribute that was given without its zeros, and so as a number, where something else is needed."""
+    if cells.numbers is not None and kind in KINDS_OF_TEXT:
+        raise PugnnError(f"the attribute {cells.name!r} is a number and cannot be read as {kind}")
+
+
+def _unique(names: list[str]) -> tuple[str, ...]:
+    """The names, with a number behind those that stood before."""
+    found: dict[str, None] = {}
+    for name in names:
+        number, candidate = 1, name
+        while candidate in found:
+            number += 1
+            candidate = f"{name} ({number})"
+        found[candidate] = None
+    return tuple(found)
+
+
+def _columns(names: Sequence[str]) -> str:
+    """``column 'a' is``, ``1,204 columns are ('a', 'b', 'c' and 1,201 more)``."""
+    return f"column {names[0]!r} is" if len(names) == 1 else f"{len(names):,} columns ({shorten(names, 3)}) are"

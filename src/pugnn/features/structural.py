@@ -1,0 +1,124 @@
+"""Features of the graph's structure, for graphs without attributes."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from typing import Any, Self
+
+import numpy as np
+from numba import uint64
+from numpy.typing import NDArray
+
+from pugnn.features.saved import Saved
+from pugnn.graph import Graph
+from pugnn.graph.compiling import kernel
+from pugnn.graph.random import random_bits
+
+#: Number of features, and of hops over which they are smoothed. benchmarks/structural_features.py compares others:
+#: with fewer hops too much of the chance in the signs is left, and more features do not help.
+WIDTH, HOPS = 32, 80
+
+# The nodes are cut into so many stretches, on however many threads, so that all sums are taken in the same order.
+_STRETCHES = 64
+
+
+@dataclass(frozen=True)
+class Structure:
+    r"""Where in the graph a node is: random signs, smoothed along the edges until only the large regions show.
+
+    Every node starts with random signs :math:`X^{(0)}` that are a hash of its id's text. One hop is
+
+    .. math:: Y = (D + I)^{-1} (A + I) X^{(h)} - \mathbf{1} \mu^\top, \qquad X^{(h+1)}_i = Y_i / \lVert Y_i \rVert
+
+    with :math:`\mu` the mean over nodes weighted by degree plus one, which smoothing leaves as it is: taking it off
+    removes what all nodes share. Neighbours end up alike, and nodes of different regions different, as with the
+    leading eigenvectors of the graph, of which these are mixtures. Nodes without an edge have zeros. Weights of
+    edges play no part.
+
+    The same graph gives the same features, an id has the same signs in every snapshot, and since no eigenvector is
+    ever singled out, a small change of the graph is a small change of the features.
+
+    Args:
+        width: number of features.
+        hops: number of times that they are smoothed.
+    """
+
+    width: int = WIDTH
+    hops: int = HOPS
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features, in order."""
+        return [f"structure[{place}]" for place in range(self.width)]
+
+    def describe(self) -> str:
+        """What is done, in words and figures."""
+        return f"{self.width} random signs per node, keyed by its id and smoothed over {self.hops} hops"
+
+    def encode(self, graph: Graph) -> NDArray[np.float32]:
+        """Features of the nodes of a graph, shape ``(N, width)``."""
+        x: NDArray[np.float32] = _signs(hash_ids(graph.ids), self.width)
+        smoothed = np.empty_like(x)
+        mean = np.zeros(self.width)  # of random signs
+        bounds = np.linspace(0, graph.num_nodes, _STRETCHES + 1).astype(np.int64)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for _ in range(self.hops):
+                hop = partial(_smooth, graph.indptr, graph.indices, x, mean, smoothed)
+                mean = sum(pool.map(hop, bounds[:-1], bounds[1:])) / (len(graph.indices) + graph.num_nodes)
+                x, smoothed = smoothed, x
+        return x
+
+    def to_plain(self) -> dict[str, Any]:
+        """What :meth:`from_saved` needs, fit for JSON."""
+        return {"width": self.width, "hops": self.hops}
+
+    @classmethod
+    def from_saved(cls, saved: Saved) -> Self:
+        """What was saved by :meth:`to_plain`."""
+        return cls(saved.whole("width", 1, 1 << 12), saved.whole("hops", 1, 1 << 12))
+
+
+def hash_ids(ids: NDArray[Any]) -> NDArray[np.uint64]:
+    """64 bits for each id that depend on its text alone, shape ``(N,)``."""
+    texts = (str(node_id).encode("utf-8", "surrogatepass") for node_id in ids.tolist())
+    return np.frombuffer(b"".join(blake2b(text, digest_size=8).digest() for text in texts), dtype="<u8")
+
+
+@kernel()
+def _signs(hashes, width):  # type: ignore[no-untyped-def]
+    signs = np.empty((len(hashes), width), dtype=np.float32)
+    for node in range(len(hashes)):
+        for place in range(width):
+            signs[node, place] = 1 - 2 * np.int64(random_bits(hashes[node], uint64(place)) >> uint64(63))
+    return signs
+
+
+@kernel(nogil=True)
+def _smooth(indptr, indices, x, mean, smoothed, first, last):  # type: ignore[no-untyped-def]
+    """One hop for a stretch of nodes; returns the sum of what came out, weighted by degree plus one."""
+    width = x.shape[1]
+    total = np.zeros(width)
+    for node in range(first, last):
+        degree = indptr[node + 1] - indptr[node]
+        row = smoothed[node]
+        for place in range(width):
+            row[place] = x[node, place] if degree > 0 else 0
+        if degree == 0:
+            continue
+        for entry in range(indptr[node], indptr[node + 1]):
+            neighbour = x[indices[entry]]
+            for place in range(width):
+                row[place] += neighbour[place]
+        length = 0.0
+        for place in range(width):
+            row[place] = row[place] / (degree + 1) - mean[place]
+            length += row[place] ** 2
+        scale = 1 / np.sqrt(length) if length > 0 else 0.0
+        for place in range(width):
+            row[place] *= scale
+            total[place] += (degree + 1) * row[place]
+    return total

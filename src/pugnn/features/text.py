@@ -1,0 +1,107 @@
+"""Texts: hashed tf-idf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from pugnn.features.attributes import Cells
+from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.saved import Saved, damaged
+
+#: Words fall into this many buckets. With the few thousand words that matter in most tables, two of them seldom share
+#: one; each bucket costs the model a row of weights.
+BUCKETS = 4096
+
+#: A text's words: runs of letters and digits of any script, in lower case.
+WORDS = r"regexp_extract_all(lower(text), '[\p{L}\p{N}]+')"
+
+#: The bucket of a word: its MD5 sum's last eight bytes as a little-endian number. DuckDB's own hash is faster and may
+#: change with its version.
+BUCKET = f"(md5_number_lower(word) % {BUCKETS})::INTEGER"
+
+#: Texts are split this many nodes at a time.
+ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class TextEncoding(Encoding):
+    r"""Words counted in buckets and weighted by how rare they are; each row has length one.
+
+    .. math:: x_b \propto c_b \left(1 + \ln \frac{1 + n}{1 + n_b}\right)
+
+    with :math:`c_b` the number of the text's words in bucket :math:`b` and :math:`n_b` the number of texts, of
+    :math:`n`, that had any when the encoding was learned. Buckets that no text had have no feature.
+
+    Args:
+        texts: number of texts, n.
+        buckets: numbers of the buckets that have a feature, in order.
+        found: number of texts with words in each of them, :math:`n_b`.
+    """
+
+    kind = "text"
+    group = "tf-idf of words in hash buckets"
+    stand_in = "no words"
+    nothing = "no text has a word"
+
+    texts: int
+    buckets: tuple[int, ...]
+    found: tuple[int, ...]
+
+    @classmethod
+    def learn(cls, cells: Cells) -> Self:  # noqa: D102
+        missing = cells.missing()
+        found = np.zeros(BUCKETS, dtype=np.int64)
+        for counts in count_words(cells):
+            found += np.bincount(counts.indices, minlength=BUCKETS)
+        buckets = np.flatnonzero(found)
+        texts = int((~missing).sum())
+        return cls(
+            cells.name, count_missing(cells, missing), texts, tuple(buckets.tolist()), tuple(found[buckets].tolist())
+        )
+
+    def read(self, cells: Cells) -> Reading:  # noqa: D102
+        rarity = 1 + np.log((1 + self.texts) / (1 + np.asarray(self.found, dtype=np.float64)))
+        parts = []
+        for counts in count_words(cells):
+            weighted = sp.csr_array(counts[:, list(self.buckets)] * rarity)
+            lengths = np.sqrt((weighted * weighted).sum(axis=1))
+            weighted.data /= np.repeat(lengths, np.diff(weighted.indptr))
+            parts.append(weighted.astype(np.float32))
+        return Reading(sp.csr_array(sp.vstack(parts, format="csr")), cells.missing())
+
+    @property
+    def value_names(self) -> list[str]:  # noqa: D102
+        return [f"{self.column} #{bucket}" for bucket in self.buckets]
+
+    def describe_values(self) -> str:  # noqa: D102
+        return f"tf-idf of words in {len(self.buckets):,} hash buckets, learned from {self.texts:,} texts"
+
+    def to_plain(self) -> dict[str, Any]:  # noqa: D102
+        return {"texts": self.texts, "buckets": list(self.buckets), "found": list(self.found)}
+
+    @classmethod
+    def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
+        buckets, found, texts = saved.wholes("buckets"), saved.wholes("found"), saved.whole("texts")
+        if list(buckets) != sorted(set(buckets)) or any(bucket >= BUCKETS for bucket in buckets):
+            raise damaged(f"the buckets of column {column!r} are out of order")
+        if len(found) != len(buckets) or any(count > texts for count in found):
+            raise damaged(f"the counts of column {column!r} do not fit its buckets")
+        return cls(column, missing, texts, buckets, found)
+
+
+def count_words(cells: Cells) -> Iterator[sp.csr_array]:
+    """How many words of each node's text fall into each bucket, for one stretch of nodes after the other."""
+    for stretch, condition in cells.stretches(ROWS):
+        words = cells.sql(f"position, unnest({WORDS}) AS word", f"WHERE {condition}")
+        found = cells.attributes.connection.execute(
+            f"WITH words AS MATERIALIZED ({words}), "
+            f"hashed AS (SELECT word, {BUCKET} AS bucket FROM (SELECT DISTINCT word FROM words)) "
+            "SELECT position, bucket FROM words JOIN hashed USING (word)"
+        ).fetchnumpy()
+        places = found["position"] - stretch.start, found["bucket"]
+        yield sp.csr_array((np.ones(len(places[0])), places), shape=(len(stretch), BUCKETS))

@@ -1,0 +1,96 @@
+"""Vectors: used as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.features.attributes import Cells
+from pugnn.features.blocks import compact, stacked
+from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.saved import Saved
+
+#: Vectors are taken out of DuckDB this many numbers at a time.
+NUMBERS = 1 << 23
+
+#: A model with more inputs than this is no model that anyone can train.
+LONGEST = 1 << 20
+
+#: The vector in a cell, or null; null for a number in it that cannot be read.
+VECTOR = "CASE WHEN present THEN try_cast(cell AS FLOAT[]) END"
+
+NO_VECTOR = "is not a list of numbers such as [0.5, 2]"
+
+
+@dataclass(frozen=True)
+class VectorEncoding(Encoding):
+    """Lists of numbers, all of the same length, one feature per place.
+
+    Args:
+        length: of the lists.
+    """
+
+    kind = "vector"
+    group = "used as they are"
+    stand_in = "zeros"
+
+    length: int
+
+    @classmethod
+    def learn(cls, cells: Cells) -> Self:  # noqa: D102
+        missing = cells.missing()
+        first = int((~missing).argmax())
+        ((length,),) = cells.query(f"len({VECTOR})", f"WHERE position = {first}").fetchall()
+        if not length:
+            raise cells.complaint(first, NO_VECTOR)
+        if length > LONGEST:
+            raise cells.complaint(first, f"has {length:,} numbers; more than {LONGEST:,} cannot be used")
+        return cls(cells.name, count_missing(cells, missing), length)
+
+    def read(self, cells: Cells) -> Reading:  # noqa: D102
+        missing = cells.missing()
+        parts = []
+        for stretch, condition in cells.stretches(max(NUMBERS // self.length, 1)):
+            present = ~missing[stretch.start : stretch.stop]
+            nodes, numbers = _items(cells, condition)
+            lengths = np.bincount(nodes - stretch.start, minlength=len(stretch))
+            wrong = present & (lengths != self.length)
+            if wrong.any():
+                at = int(wrong.argmax())
+                wrong_length = f"has {lengths[at]:,} numbers where {self.length:,} are expected"
+                raise cells.complaint(stretch[at], wrong_length if lengths[at] else NO_VECTOR)
+            bad = ~np.isfinite(numbers)
+            if bad.any():
+                node, place = int(nodes[bad.argmax()]), int(bad.argmax()) % self.length
+                raise cells.complaint(node, f"holds something that is no finite 32-bit number in place {place + 1:,}")
+            vectors = np.zeros((len(stretch), self.length), dtype=np.float32)
+            vectors[present] = numbers.reshape(-1, self.length)
+            parts.append(compact([vectors]))
+        return Reading(stacked(parts), missing)
+
+    @property
+    def value_names(self) -> list[str]:  # noqa: D102
+        return [f"{self.column}[{place}]" for place in range(self.length)]
+
+    def describe_values(self) -> str:  # noqa: D102
+        return f"{self.length:,} numbers, used as they are"
+
+    def to_plain(self) -> dict[str, Any]:  # noqa: D102
+        return {"length": self.length}
+
+    @classmethod
+    def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
+        return cls(column, missing, saved.whole("length", 1, LONGEST))
+
+
+def _items(cells: Cells, condition: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The node and the value of each item of the vectors, in the order of the nodes; NaN for what is no number."""
+    items = cells.query(f"position, unnest({VECTOR}) AS number", f"WHERE {condition}").fetchnumpy()
+    nodes, numbers = items["position"], np.ma.filled(items["number"], np.nan)
+    if (np.diff(nodes) < 0).any():  # the table's rows are in another order
+        order = np.argsort(nodes, kind="stable")
+        nodes, numbers = nodes[order], numbers[order]
+    return nodes, numbers

@@ -1,0 +1,240 @@
+"""Numbers out of delimited text, all columns in one pass, for tables that may have thousands of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pugnn.features.attributes import FALSE_WORDS, LARGEST, MISSING_WORDS, TRUE_WORDS
+from pugnn.graph.compiling import kernel
+from pugnn.io.files import LONGEST_LINE
+
+#: What is known of a column, as bits: it may still be one of numbers; some cells are words such as ``true``; some are
+#: numbers other than 0 and 1. Words and such numbers do not go together.
+MAYBE, WORDS, OTHER_NUMBERS = 1, 2, 4
+
+_NUMBER, _WORD, _MISSING, _OTHER = 0, 1, 2, 3
+_GOOD, _IRREGULAR = 0, 1
+
+# Powers of ten as sums of two floats, which makes 106 bits of them; by these a number of 19 digits is read exactly but
+# for one case in very many.
+_MOST_TENS = 290
+_TENS = [Fraction(10) ** power for power in range(-_MOST_TENS, _MOST_TENS + 1)]
+_TENS_HIGH = np.array([float(ten) for ten in _TENS])
+_TENS_LOW = np.array([float(ten - Fraction(high)) for ten, high in zip(_TENS, _TENS_HIGH.tolist(), strict=True)])
+
+_ALL_WORDS = (*TRUE_WORDS, *FALSE_WORDS, *MISSING_WORDS)
+_LETTERS = np.frombuffer("".join(_ALL_WORDS).encode(), dtype=np.uint8)
+_WORD_ENDS = np.cumsum([0, *map(len, _ALL_WORDS)])
+_TRUE, _TRUE_OR_FALSE = len(TRUE_WORDS), len(TRUE_WORDS) + len(FALSE_WORDS)
+
+
+class Irregular(Exception):
+    """The text is not regular enough to be read this way."""
+
+
+def scan_numbers(
+    chunks: Iterable[bytes], delimiter: str, known: NDArray[np.uint8], *, header: bool
+) -> list[sp.csr_array]:
+    """The numbers in delimited text, as one sparse block of rows after the other.
+
+    True and false are 1 and 0. Zeros are not stored, and a missing number is NaN. Of a column that holds anything else
+    what was read means nothing.
+
+    Args:
+        chunks: the text in UTF-8, cut anywhere.
+        delimiter: between cells.
+        known: what is known of the columns, shape ``(columns,)``: :data:`MAYBE` for those to read. It is changed to
+            what was found, 0 for those that are not of numbers.
+        header: whether the first row holds names.
+    """
+
+    width, left, skip, blocks = len(known), b"", int(header), []
+    last = False
+    stream = iter(chunks)
+    following = next(stream, b"").removeprefix(b"\xef\xbb\xbf")
+    while not last and known.any():
+        chunk, upcoming = following, next(stream, None)
+        last, following = upcoming is None, upcoming or b""
+        data = np.frombuffer(left + chunk, dtype=np.uint8)
+        # Each cell takes a byte at least, what ends it; each row as many as there are columns.
+        columns, values = np.empty(len(data) + 1, np.int32), np.empty(len(data) + 1)
+        ends = np.zeros(len(data) // width + 2, np.int64)
+        state, used, rows, skip = _scan(data, last, ord(delimiter), skip, known, columns, values, ends)
+        if state == _IRREGULAR:
+            raise Irregular
+        entries = ends[rows]
+        block = sp.csr_array((values[:entries].copy(), columns[:entries].copy(), ends[: rows + 1]), shape=(rows, width))
+        blocks.append(block)
+        left = data[used:].tobytes()
+        if len(left) > LONGEST_LINE:  # a quotation mark that is not closed
+            raise Irregular
+    return blocks
+
+
+@kernel(nogil=True)
+def _scan(data, last, delimiter, skip, known, columns, values, ends):  # type: ignore[no-untyped-def]
+    """Read whole rows; returns the state, bytes that were used, rows that were read and rows still to be skipped."""
+    width, size = len(known), len(data)
+    quote, line_feed, carriage_return = 34, 10, 13
+    at, used, rows, entries = 0, 0, 0, 0
+    while at < size:
+        if data[at] == line_feed:  # a blank line
+            at += 1
+            used = at
+            continue
+        if data[at] == carriage_return and at + 1 < size and data[at + 1] == line_feed:
+            at += 2
+            used = at
+            continue
+        column = 0
+        going = True
+        while going:
+            if at < size and data[at] == quote:
+                at += 1
+                start, closed = at, False
+                while at < size and not closed:
+                    if data[at] != quote:
+                        at += 1
+                    elif at + 1 < size and data[at + 1] == quote:
+                        at += 2
+                    else:
+                        closed = True
+                if not closed or (at + 1 == size and not last):
+                    return (_IRREGULAR if last else _GOOD), used, rows, skip
+                end = at
+                at += 1
+                if at < size and data[at] != delimiter and data[at] != line_feed and data[at] != carriage_return:
+                    return _IRREGULAR, used, rows, skip
+            else:
+                start = at
+                while at < size and data[at] != delimiter and data[at] != line_feed and data[at] != carriage_return:
+                    at += 1
+                end = at
+            if at == size and not last:
+                return _GOOD, used, rows, skip
+            if column == width:
+                return _IRREGULAR, used, rows, skip
+            if skip == 0 and known[column]:
+                if end - start == 1 and 48 <= data[start] <= 57:  # a digit, as most cells are
+                    kind, value = _NUMBER, float(data[start] - 48)
+                else:
+                    kind, value = _cell(data, start, end)
+                if kind == _WORD:
+                    known[column] |= WORDS
+                elif kind == _NUMBER and value != 0 and value != 1:
+                    known[column] |= OTHER_NUMBERS
+                if kind == _OTHER or known[column] == MAYBE | WORDS | OTHER_NUMBERS:
+                    known[column] = 0
+                elif value != 0:  # NaN too
+                    columns[entries] = column
+                    values[entries] = value
+                    entries += 1
+            column += 1
+            if at < size and data[at] == delimiter:
+                at += 1
+                continue
+            if at < size and data[at] == carriage_return:
+                at += 1
+                if at == size and not last:
+                    return _GOOD, used, rows, skip
+                if at < size and data[at] != line_feed:
+                    return _IRREGULAR, used, rows, skip
+            at += 1
+            going = False
+        if column < width:
+            return _IRREGULAR, used, rows, skip
+        used = min(at, size)
+        if skip:
+            skip -= 1
+        else:
+            rows += 1
+            ends[rows] = entries
+    return _GOOD, used, rows, skip
+
+
+@kernel(nogil=True)
+def _cell(data, start, end):  # type: ignore[no-untyped-def]
+    """What a cell holds, and the number if it is one."""
+    while start < end and (data[start] == 32 or 9 <= data[start] <= 13):
+        start += 1
+    while start < end and (data[end - 1] == 32 or 9 <= data[end - 1] <= 13):
+        end -= 1
+    at, negative = start, False
+    if at < end and (data[at] == 43 or data[at] == 45):
+        negative = data[at] == 45
+        at += 1
+    number, power, digits, read, behind_point = np.uint64(0), 0, 0, 0, False
+    while at < end and (48 <= data[at] <= 57 or (data[at] == 46 and not behind_point)):
+        if data[at] == 46:
+            behind_point = True
+        else:
+            number = number * np.uint64(10) + np.uint64(data[at] - 48)
+            read += 1
+            digits += digits > 0 or data[at] != 48
+            power -= behind_point
+        at += 1
+    if read == 0:
+        return _word(data, start, end)
+    if at < end and (data[at] == 101 or data[at] == 69):
+        at += 1
+        down = at < end and data[at] == 45
+        if at < end and (data[at] == 43 or data[at] == 45):
+            at += 1
+        if at == end or end - at > 5:
+            return _OTHER, 0.0
+        exponent = 0
+        while at < end and 48 <= data[at] <= 57:
+            exponent = 10 * exponent + (data[at] - 48)
+            at += 1
+        power += -exponent if down else exponent
+    if at < end or digits > 19 or power < -_MOST_TENS or power > _MOST_TENS:
+        return _OTHER, 0.0
+    if number <= np.uint64(1 << 53) and -22 <= power <= 22:  # both are exact
+        value = float(number)
+        value = value * _TENS_HIGH[_MOST_TENS + power] if power >= 0 else value / _TENS_HIGH[_MOST_TENS - power]
+    else:
+        value = _product(number, _TENS_HIGH[_MOST_TENS + power], _TENS_LOW[_MOST_TENS + power])
+    if value > LARGEST:
+        return _OTHER, 0.0
+    return _NUMBER, -value if negative else value
+
+
+@kernel(nogil=True)
+def _product(number, high, low):  # type: ignore[no-untyped-def]
+    """A whole number times a sum of two floats, rounded once: Dekker's product of floats cut in halves."""
+    above = float(number)
+    below = float(np.int64(number - np.uint64(above)))
+    cut = 134217729.0
+    half = cut * above
+    above_1 = half - (half - above)
+    above_2 = above - above_1
+    half = cut * high
+    high_1 = half - (half - high)
+    high_2 = high - high_1
+    product = above * high
+    error = ((above_1 * high_1 - product) + above_1 * high_2 + above_2 * high_1) + above_2 * high_2
+    return product + (error + above * low + below * high)
+
+
+@kernel(nogil=True)
+def _word(data, start, end):  # type: ignore[no-untyped-def]
+    """What a cell holds that is no number: a word for true or false, one for a missing value, or something else."""
+    for word in range(len(_WORD_ENDS) - 1):
+        length = _WORD_ENDS[word + 1] - _WORD_ENDS[word]
+        if length == end - start:
+            same = True
+            for place in range(length):
+                letter = data[start + place]
+                if 65 <= letter <= 90:
+                    letter += 32
+                same = same and letter == _LETTERS[_WORD_ENDS[word] + place]
+            if same and word < _TRUE_OR_FALSE:
+                return _WORD, 1.0 if word < _TRUE else 0.0
+            if same:
+                return _MISSING, np.nan
+    return _OTHER, 0.0

@@ -1,0 +1,235 @@
+r"""Attention on the CPU without an exponential, and without memory, per pair of nodes.
+
+With the leaky rectifier's slope :math:`\lambda` and :math:`T = \max_j t_j`, the weight of a pair is a product of two
+numbers that belong to one node each:
+
+.. math::
+    \exp e_{ij} \propto \begin{cases} P_i \, p_j & s_i + t_j > 0 \\ Q_i \, q_j & \text{otherwise} \end{cases}
+    \qquad p_j = e^{t_j - T}, \quad q_j = e^{\lambda (t_j - T)}
+
+So all that is left to do per pair is to look which case it is and add up: one sum over the members above zero, one
+over the others. The gradients with respect to h and t are sums of the same kind over the transposed structure, which
+is the same as the structure is symmetric. So one kernel serves both directions; nothing is scattered, and results
+repeat to the last bit.
+
+The sums of a head's values and that of its weights alone are *lanes*: columns that are treated alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pugnn.graph.compiling import kernel
+from pugnn.models.attention.lanes import NARROW, WIDE, sums_of_4, sums_of_16
+
+Array = NDArray[np.float32]
+
+#: A node whose weights add up to less has lost digits; the largest weight of all nodes is 1.
+LEAST = np.float32(1e-20)
+CACHE_LINE = 64
+
+
+def attend_cpu(
+    values: Tensor,
+    source_scores: Tensor,
+    target_scores: Tensor,
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    slope: float,
+) -> tuple[Tensor, NDArray[np.int64]]:
+    """Attention as :func:`pugnn.models.attention.neighbour_attention` defines it, in single precision.
+
+    Args:
+        values: h, shape ``(N, heads · size)``.
+        source_scores: s, shape ``(N, heads)``.
+        target_scores: t, shape ``(N, heads)``.
+        indptr: row starts of a symmetric structure, shape ``(N + 1,)``.
+        indices: its sorted members, shape ``(entries,)``.
+        slope: of the leaky rectifier.
+
+    Returns:
+        The attended values, shape ``(N, heads · size)``, and the positions of the nodes that are left to the caller:
+        their members' scores lie so far below the largest of all that the weights are too small for their type.
+        Those have zeros, and no gradient comes from them.
+    """
+    attended, lost = _Attention.apply(  # type: ignore[no-untyped-call]
+        values, source_scores, target_scores, indptr, indices, np.float32(slope)
+    )
+    return attended, np.flatnonzero(lost.numpy())
+
+
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        values: Tensor,
+        source_scores: Tensor,
+        target_scores: Tensor,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        slope: np.float32,
+    ) -> tuple[Tensor, Tensor]:
+        h, s, t = (np.ascontiguousarray(x.detach().numpy()) for x in (values, source_scores, target_scores))
+        largest = target_scores.detach().amax(dim=0).numpy()  # numpy is slow along a short axis
+        with np.errstate(invalid="ignore"):  # what is not finite shows in the result
+            p, q = np.exp(t - largest), np.exp(slope * (t - largest))
+            top = s + largest
+            bound = np.maximum(top, slope * top)  # no score of the node exceeds it, so no weight exceeds 1
+            up, down = np.exp(top - bound), np.exp(slope * top - bound)
+        above, below = _split_sums(s, t, p, q, h, np.ones_like(t), indptr, indices)
+        attended, by_score, lost = (torch.from_numpy(x) for x in _averages(above, below, up, down, slope, h.shape[1]))
+        ctx.mark_non_differentiable(lost)
+        ctx.save_for_backward(values, attended, by_score)
+        ctx.arrays = s, t, p, q, up, down, indptr, indices, slope
+        return attended, lost
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor, _lost: None) -> tuple[Tensor | None, ...]:
+        h, attended, by_score = (np.ascontiguousarray(x.detach().numpy()) for x in ctx.saved_tensors)
+        g = np.ascontiguousarray(grad.numpy())
+        s, t, p, q, up, down, indptr, indices, slope = ctx.arrays
+        grad_source, along = _row_products(g, by_score, attended, s.shape[1])
+        above, below = _split_sums(t, s, up, down, g, along, indptr, indices)
+        grad_values, grad_target = _transposed(above, below, p, q, h, slope)
+        return *(torch.from_numpy(x) for x in (grad_values, grad_source, grad_target)), None, None, None
+
+
+def _split_sums(
+    own: Array,
+    other: Array,
+    above: Array,
+    below: Array,
+    values: Array,
+    last: Array,
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+) -> tuple[Array, Array]:
+    r"""Sums over the neighbourhoods, members with :math:`\text{own}_i + \text{other}_j > 0` apart from the others.
+
+    .. math::
+        A_i = \sum_{j \in N_i,\; \text{own}_i + \text{other}_j > 0} \text{above}_j\, v_j, \qquad
+        B_i = \sum_{j \in N_i,\; \text{own}_i + \text{other}_j \le 0} \text{below}_j\, v_j
+
+    Args:
+        own: shape ``(N, heads)``, as are ``other``, ``above`` and ``below``.
+        other: score of the member.
+        above: factor of a member above zero.
+        below: factor of a member below.
+        values: v, shape ``(N, heads · size)``.
+        last: one more value for each head, shape ``(N, heads)``.
+        indptr: row starts.
+        indices: members.
+
+    Returns:
+        A and B, shape ``(N, lanes)``: the values' sums, those of ``last``, and some columns to fill up.
+    """
+    n, heads = own.shape
+    used = values.shape[1] + heads
+    lanes = -(-used // NARROW) * NARROW
+    sums = np.empty((2, n, lanes), dtype=np.float32)
+    first = 0
+    while first < lanes:
+        width = WIDE if lanes - first >= WIDE else NARROW
+        table = _aligned(n, width)
+        _lay_out(table, own, other, above, below, values, last, first)
+        kernel = sums_of_16 if width == WIDE else sums_of_4
+        kernel(table.reshape(-1), indptr, indices, sums, first)
+        first += width
+    return sums[0], sums[1]
+
+
+def _aligned(nodes: int, width: int) -> Array:
+    """An empty table of shape ``(nodes, 4, width)`` from a cache line on, so that no 16 numbers touch two lines."""
+    empty = np.empty(nodes * 4 * width + CACHE_LINE // 4, dtype=np.float32)
+    skip = -empty.ctypes.data % CACHE_LINE // 4
+    return empty[skip : skip + nodes * 4 * width].reshape(nodes, 4, width)
+
+
+@kernel(nogil=True, error_model="numpy")
+def _lay_out(table, own, other, above, below, values, last, first):  # type: ignore[no-untyped-def]
+    """Put all that a pair reads of a node side by side, for the lanes from ``first`` on."""
+    n, heads = own.shape
+    d = values.shape[1]
+    size = d // heads
+    width = table.shape[2]
+    head_of = np.empty(width, dtype=np.int64)
+    for lane in range(width):
+        head_of[lane] = (first + lane) // size if first + lane < d else first + lane - d
+    for i in range(n):
+        for lane in range(width):
+            at, head = first + lane, head_of[lane]
+            if head < heads:
+                value = values[i, at] if at < d else last[i, head]
+                table[i, 0, lane] = own[i, head]
+                table[i, 1, lane] = other[i, head]
+                table[i, 2, lane] = above[i, head] * value
+                table[i, 3, lane] = below[i, head] * value
+            else:
+                table[i, :, lane] = np.float32(0)
+
+
+@kernel(nogil=True, error_model="numpy")
+def _averages(above, below, up, down, slope, d):  # type: ignore[no-untyped-def]
+    """Weighted averages, their derivative with respect to the node's own score, and who lost digits.
+
+    Turns ``up`` and ``down``, the factors of a node's weights, into those of its attention.
+    """
+    n, heads = up.shape
+    size = d // heads
+    out = np.empty((n, d), dtype=np.float32)
+    by_score = np.empty((n, d), dtype=np.float32)
+    lost = np.zeros(n, dtype=np.bool_)
+    for i in range(n):
+        for head in range(heads):
+            lost[i] |= up[i, head] * above[i, d + head] + down[i, head] * below[i, d + head] < LEAST
+        for head in range(heads):
+            a, b = up[i, head] * above[i, d + head], down[i, head] * below[i, d + head]
+            scale = np.float32(0) if lost[i] else np.float32(1) / (a + b)
+            up[i, head] *= scale
+            down[i, head] *= scale
+            mean_slope = (a + slope * b) * scale
+            for lane in range(head * size, (head + 1) * size):
+                x, y = up[i, head] * above[i, lane], down[i, head] * below[i, lane]
+                out[i, lane] = x + y
+                by_score[i, lane] = x + slope * y - mean_slope * (x + y)
+    return out, by_score, lost
+
+
+@kernel(nogil=True, error_model="numpy")
+def _row_products(grad, by_score, out, heads):  # type: ignore[no-untyped-def]
+    """Inner products, head by head, of the gradient with two tables."""
+    n, d = grad.shape
+    size = d // heads
+    left, right = np.zeros((n, heads), dtype=np.float32), np.zeros((n, heads), dtype=np.float32)
+    for i in range(n):
+        for head in range(heads):
+            for lane in range(head * size, (head + 1) * size):
+                left[i, head] += grad[i, lane] * by_score[i, lane]
+                right[i, head] += grad[i, lane] * out[i, lane]
+    return left, right
+
+
+@kernel(nogil=True, error_model="numpy")
+def _transposed(above, below, p, q, h, slope):  # type: ignore[no-untyped-def]
+    """Gradients with respect to h and t."""
+    n, d = h.shape
+    heads = p.shape[1]
+    size = d // heads
+    grad_values = np.empty((n, d), dtype=np.float32)
+    grad_target = np.empty((n, heads), dtype=np.float32)
+    for j in range(n):
+        for head in range(heads):
+            u, v = p[j, head], q[j, head]
+            # The derivative of a weight is slope · weight · (G_i · h_j - G_i · o_i), summed over i.
+            total = -(u * above[j, d + head] + slope * v * below[j, d + head])
+            for lane in range(head * size, (head + 1) * size):
+                x, y = u * above[j, lane], v * below[j, lane]
+                grad_values[j, lane] = x + y
+                total += h[j, lane] * (x + slope * y)
+            grad_target[j, head] = total
+    return grad_values, grad_target

@@ -1,0 +1,172 @@
+r"""The structural regulariser of PU-GNN (section 3.2 of the paper).
+
+With similarities :math:`S_{ij} = \sigma(z_i^\top z_j)`, neighbours are pulled together and K nodes drawn from
+:math:`P(v_i)`, the uniform distribution on the nodes that are not neighbours of :math:`v_i`, are pushed away:
+
+.. math::
+    R_S = \sum_i \sum_{j \in N(i)} \Big( (S_{ij} - 1)^2
+        + \sum_{k=1}^{K} \mathbb{E}_{v_k \sim P(v_i)} S_{ik}^2 \Big)
+
+Each edge counts in both directions; a node itself is never drawn. The expectation is estimated by the K draws, made
+anew at every step, or computed exactly from all non-neighbours. Gradients reach both ends of every pair.
+
+The sums have several forms that compute the same, chosen by device:
+
+| form | where | file |
+|---|---|---|
+| sampled, definition | anywhere, slow, much memory | here, :func:`structural_sums_reference` |
+| sampled, fused | CPU | ``structural_cpu.py`` (numba) |
+| sampled, fused | CUDA with Triton | ``structural_gpu.py`` |
+| exact, by blocks | anywhere | ``structural_exact.py`` |
+| exact, fused | CUDA with Triton | ``structural_gpu.py`` |
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from pugnn.errors import PugnnError, PugnnWarning, require_whole
+from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
+from pugnn.regularisers.structural_cpu import structural_sums_cpu
+from pugnn.regularisers.structural_exact import structural_sums_exact
+
+
+@dataclass(frozen=True)
+class StructuralRegulariser:
+    r"""R_S with its two parts as named terms.
+
+    Args:
+        negatives: K, draws per directed edge. Paper: 50.
+        reduction: how the sum is scaled; with :math:`m = 2E` directed edges and the two sums
+            :math:`A = \sum (S_{ij} - 1)^2` and :math:`B = \sum S_{ik}^2`,
+
+            * ``"sum"``, as written: :math:`A + B`. On Cora this starts at about 135,000 against a PU loss
+              of about 1, so that α = 0.01 leaves the PU loss no say.
+            * ``"edge-mean"``: :math:`(A + B) / m`, the mean over edges with the K draws summed.
+            * ``"pair-mean"``: :math:`A / m + B / (m K)`, mean over neighbours plus mean over non-neighbours.
+        expectation: ``"sampled"`` estimates it by K draws, at a cost that grows with the number of edges;
+            ``"exact"`` takes all pairs of nodes, without any randomness: small graphs, or a GPU.
+    """
+
+    negatives: int = 50
+    reduction: Literal["sum", "edge-mean", "pair-mean"] = "edge-mean"
+    expectation: Literal["sampled", "exact"] = "sampled"
+
+    def __post_init__(self) -> None:
+        require_whole("negatives", self.negatives, 1)
+        if self.reduction not in ("sum", "edge-mean", "pair-mean"):
+            raise PugnnError(f"reduction must be sum, edge-mean or pair-mean; got {self.reduction!r}")
+        if self.expectation not in ("sampled", "exact"):
+            raise PugnnError(f"expectation must be sampled or exact; got {self.expectation!r}")
+
+    def __call__(self, embedding: Tensor, graph: Graph, *, seed: int | Tensor) -> dict[str, Tensor]:
+        """The two terms by name; their sum is R_S.
+
+        Args:
+            embedding: z, shape ``(N, d)``.
+            graph: whose edges and non-edges count.
+            seed: decides the draws; give another one at every step. With a CUDA device and Triton it may be a tensor
+                of shape ``(1,)``, int64, on the device.
+        """
+        draws = None if self.expectation == "exact" else seed
+        edges, non_edges = structural_sums(embedding, graph, self.negatives, seed=draws)
+        directed = max(1, len(graph.indices))
+        if self.reduction == "edge-mean":
+            edges, non_edges = edges / directed, non_edges / directed
+        elif self.reduction == "pair-mean":
+            edges, non_edges = edges / directed, non_edges / (directed * self.negatives)
+        return {"edges": edges, "non_edges": non_edges}
+
+
+def structural_sums(
+    embedding: Tensor, graph: Graph, negatives: int, *, seed: int | Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """The two sums A and B by the fastest form there is for the embedding's device.
+
+    Args:
+        embedding: z, shape ``(N, d)``.
+        graph: whose edges and non-edges count.
+        negatives: K.
+        seed: decides the draws, a number or where it can be a tensor; ``None`` for the exact expectation.
+    """
+    if embedding.device.type == "cuda" and seed is not None and not _fused_on_gpu(embedding):
+        _advise()
+        return structural_sums_reference(embedding, graph, negatives, seed=int(seed))
+    sums: tuple[Tensor, Tensor] = _FusedSums.apply(embedding, graph, negatives, seed)  # type: ignore[no-untyped-call]
+    return sums
+
+
+def structural_sums_reference(embedding: Tensor, graph: Graph, negatives: int, *, seed: int) -> tuple[Tensor, Tensor]:
+    """The two sums A and B in plain PyTorch: the definition that the kernels are checked against.
+
+    It holds all 2E · K pairs at once, so memory grows with their number times d.
+    """
+    sources = graph.sources.astype(np.int64)
+    drawn = sample_non_neighbours(graph, sources, negatives, seed=seed)
+    pairs_from = np.repeat(sources, negatives)[drawn.ravel() != NO_NEGATIVE]
+    pairs_to = drawn.ravel()[drawn.ravel() != NO_NEGATIVE].astype(np.int64)
+    # S - 1 = -σ(-x): written so, nothing is lost where S is close to 1.
+    edges = torch.sigmoid(-_products(embedding, sources, graph.indices.astype(np.int64))).square().sum()
+    non_edges = torch.sigmoid(_products(embedding, pairs_from, pairs_to)).square().sum()
+    return edges, non_edges
+
+
+def _products(embedding: Tensor, left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> Tensor:
+    i, j = (torch.from_numpy(nodes).to(embedding.device) for nodes in (left, right))
+    return (embedding[i] * embedding[j]).sum(dim=1)
+
+
+class _FusedSums(torch.autograd.Function):
+    """Kernels find both sums and their gradients in one pass; backward only scales the gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, embedding: Tensor, graph: Graph, negatives: int, seed: Any) -> tuple[Tensor, Tensor]:
+        z = embedding.detach().contiguous()
+        if z.device.type == "cuda" and _fused_on_gpu(z):
+            from pugnn.regularisers.structural_gpu import structural_sums_gpu
+
+            edges, non_edges, grad_edges, grad_non_edges = structural_sums_gpu(z, graph, negatives, seed)
+        elif seed is None:
+            edges, non_edges, grad_edges, grad_non_edges = structural_sums_exact(z, graph, negatives)
+        else:
+            sums, *gradients = structural_sums_cpu(z.numpy(), graph.indptr, graph.indices, negatives, seed)
+            edges, non_edges = (torch.tensor(value, dtype=z.dtype) for value in sums)
+            grad_edges, grad_non_edges = (torch.from_numpy(gradient) for gradient in gradients)
+        ctx.save_for_backward(grad_edges, grad_non_edges)
+        return edges.to(z.dtype), non_edges.to(z.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, edges: Tensor, non_edges: Tensor) -> tuple[Tensor, None, None, None]:
+        grad_edges, grad_non_edges = ctx.saved_tensors
+        return edges * grad_edges + non_edges * grad_non_edges, None, None, None
+
+
+def _fused_on_gpu(embedding: Tensor) -> bool:
+    return embedding.dtype == torch.float32 and has_fused_gpu_kernel()
+
+
+@cache
+def has_fused_gpu_kernel() -> bool:
+    """Whether the Triton kernels can run here: Triton is installed, and the GPU is one that it supports."""
+    return find_spec("triton") is not None and torch.cuda.get_device_capability() >= (8, 0)
+
+
+@cache
+def _advise() -> None:
+    warnings.warn(
+        "The structural regulariser runs on this GPU in its plain form, which is slow and needs much memory. Its "
+        "kernels need Triton (which comes with torch for CUDA on Linux), a GPU of compute capability 8.0 or more and "
+        "float32; without them, the CPU may be faster.",
+        PugnnWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,127 @@
+"""PU problems with known truth, and how they are drawn from data with known classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.data.dataset import Dataset
+from pugnn.errors import PugnnError, require_whole
+from pugnn.task.task import PUTask
+
+RatioOf = Literal["all_nodes", "all_positives", "train_positives", "train_nodes"]
+Unlabelled = Literal["all", "train"]
+
+
+@dataclass(frozen=True, eq=False)
+class PUBenchmark:
+    """A task drawn from data with known classes. The truth lives here, apart from the task.
+
+    Args:
+        task: what a method gets.
+        positive: true class of each node, shape ``(N,)``.
+        train: positions of the training split, from which the labelled nodes were drawn.
+        test: positions of all other nodes.
+        scored: those test nodes whose true class is known; metrics are computed on these.
+    """
+
+    task: PUTask
+    positive: NDArray[np.bool_]
+    train: NDArray[np.int64]
+    test: NDArray[np.int64]
+    scored: NDArray[np.int64]
+
+    @classmethod
+    def of_unlabelled(cls, task: PUTask, positive: NDArray[np.bool_]) -> PUBenchmark:
+        """A benchmark without a training split: all unlabelled nodes are test nodes, and their class is known."""
+        return cls(task, positive, train=task.labelled, test=task.unlabelled, scored=task.unlabelled)
+
+
+def draw_benchmark(
+    dataset: Dataset,
+    *,
+    label_ratio: float | None = None,
+    label_ratio_of: RatioOf = "all_nodes",
+    labels: int | None = None,
+    unlabelled: Unlabelled = "all",
+    seed: int,
+) -> PUBenchmark:
+    """Draw a random training split and labelled positives from it, by the paper's protocol.
+
+    The split is uniform over all nodes, of the size in the paper's Table 1. The paper calls "label ratio" a
+    "small proportion of positive nodes in the training set"; taken literally that is a single node in every
+    column, so ``label_ratio_of`` says what the ratio is a share of.
+
+    Args:
+        dataset: nodes with known classes.
+        label_ratio: share that is labelled; at least one node is.
+        label_ratio_of: what it is a share of.
+        labels: number of labelled nodes, instead of a ratio.
+        unlabelled: nodes that the loss treats as unlabelled: ``"all"`` that are not labelled (the paper's
+            section 3), or only those of the training split (a reading of its section 4).
+        seed: decides split and labels; the same seed gives the same draw.
+    """
+    if (label_ratio is None) == (labels is None):
+        raise PugnnError("give either label_ratio or labels (a number of nodes)")
+    if label_ratio_of not in get_args(RatioOf):
+        raise PugnnError(f"label_ratio_of must be one of {', '.join(get_args(RatioOf))}; got {label_ratio_of!r}")
+    if unlabelled not in get_args(Unlabelled):
+        raise PugnnError(f"unlabelled must be one of {', '.join(get_args(Unlabelled))}; got {unlabelled!r}")
+    rng = np.random.default_rng(seed)
+    nodes = rng.permutation(dataset.graph.num_nodes)
+    train, test = np.sort(nodes[: dataset.train_size]), np.sort(nodes[dataset.train_size :])
+    candidates = train[dataset.positive[train] & ~dataset.missing[train]]
+    if label_ratio is not None:
+        if not 0 < label_ratio <= 1:
+            raise PugnnError(f"label_ratio must lie between 0 and 1, got {label_ratio}")
+        base = {
+            "all_nodes": dataset.graph.num_nodes,
+            "all_positives": int(dataset.positive.sum()),
+            "train_positives": len(candidates),
+            "train_nodes": len(train),
+        }[label_ratio_of]
+        labels = max(1, round(label_ratio * base))
+    assert labels is not None
+    require_whole("labels", labels, 1)
+    if labels > len(candidates):
+        raise PugnnError(
+            f"cannot label {labels} nodes: the training split of {dataset.name} holds {len(candidates)} positives. "
+            "Ask for fewer."
+        )
+    labelled = np.sort(rng.choice(candidates, labels, replace=False))
+    pool = np.arange(dataset.graph.num_nodes) if unlabelled == "all" else train
+    return PUBenchmark(
+        task=PUTask(dataset.graph, labelled, np.setdiff1d(pool, labelled)),
+        positive=dataset.positive,
+        train=train,
+        test=test,
+        scored=test[~dataset.missing[test]],
+    )
+
+
+def draw_share(dataset: Dataset, *, share: float, seed: int) -> PUBenchmark:
+    """Label a share of all positives and score the rest: the protocol of GRAB and of others after it.
+
+    There is no training split: every node that is not labelled is unlabelled, and all of these are test nodes.
+
+    Args:
+        dataset: nodes with known classes.
+        share: of the positives that is labelled; at least one node is.
+        seed: decides which.
+    """
+    if not 0 < share < 1:
+        raise PugnnError(f"share must lie between 0 and 1, got {share}")
+    candidates = np.flatnonzero(dataset.positive & ~dataset.missing)
+    count = max(1, round(share * len(candidates)))
+    labelled = np.sort(np.random.default_rng(seed).choice(candidates, count, replace=False))
+    task = PUTask.from_positives(dataset.graph, labelled)
+    return PUBenchmark(
+        task=task,
+        positive=dataset.positive,
+        train=labelled,
+        test=task.unlabelled,
+        scored=task.unlabelled[~dataset.missing[task.unlabelled]],
+    )

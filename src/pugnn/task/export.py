@@ -1,0 +1,49 @@
+"""A named data set as the tables that people bring: edges, nodes, known positives and the truth."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from pugnn.errors import PugnnError
+from pugnn.files import new_folder, write_csv
+from pugnn.task.benchmark import PUBenchmark
+
+
+def export_tables(name: str, benchmark: PUBenchmark, folder: Path) -> list[Path]:
+    """Write ``edges.csv``, ``nodes.csv``, ``positives.csv`` and ``truth.csv`` into a new folder.
+
+    Ids become text that begins with ``name``, such as ``cora-31336``. The features of a node are one cell, a list of
+    numbers, which reads back to the last bit; a data set without features has ids alone.
+    """
+    if os.path.lexists(folder):
+        raise PugnnError(f"{folder} exists already and is left as it is. Choose another --out, or remove it first.")
+    graph = benchmark.task.graph
+    ids = [f"{name}-{node_id}" for node_id in graph.ids.tolist()]
+    upper = graph.sources < graph.indices
+    ends = zip(graph.sources[upper].tolist(), graph.indices[upper].tolist(), strict=True)
+    rows = sp.csr_array(graph.features)
+    vectors = ([node_id, _vector(rows, at)] for at, node_id in enumerate(ids))
+    tables: dict[str, tuple[list[str], Iterable[list[str]]]] = {
+        "edges.csv": (["source", "target"], ([ids[u], ids[v]] for u, v in ends)),
+        "nodes.csv": (["id", "features"], vectors) if graph.num_features else (["id"], ([i] for i in ids)),
+        "positives.csv": (["id"], ([ids[node]] for node in benchmark.task.labelled)),
+        "truth.csv": (["id"], ([ids[node]] for node in np.flatnonzero(benchmark.positive))),
+    }
+    with new_folder(folder) as unfinished:
+        for file_name, (header, lines) in tables.items():
+            with (unfinished / file_name).open("w", encoding="utf-8", newline="") as file:
+                write_csv(file, header, lines)
+    return [folder / file_name for file_name in tables]
+
+
+def _vector(rows: sp.csr_array, at: int) -> str:
+    cells = ["0"] * rows.shape[1]
+    inside = slice(rows.indptr[at], rows.indptr[at + 1])
+    for column, value in zip(rows.indices[inside].tolist(), rows.data[inside].tolist(), strict=True):
+        cells[column] = repr(value)
+    return f"[{','.join(cells)}]"

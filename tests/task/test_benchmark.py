@@ -1,0 +1,251 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from pugnn.data import Dataset, load_dataset
+from pugnn.errors import PugnnError
+from pugnn.graph import Graph
+from pugnn.task import PUTask, draw_benchmark, draw_share
+
+RATIOS = (0.001, 0.002, 0.005, 0.01)
+
+
+@pytest.fixture(scope="module")
+def cora():
+    return load_dataset("cora")
+
+
+def tiny(positive, *, train_size, missing=()) -> Dataset:
+    """A path whose nodes are positive as given."""
+    n = len(positive)
+    graph = Graph.from_edges(np.arange(n - 1), np.arange(1, n), features=np.ones((n, 1)))
+    return Dataset(
+        name="tiny",
+        graph=graph,
+        labels=np.asarray(positive, dtype=np.int64),
+        class_names=("other", "sought"),
+        positive_classes=frozenset({1}),
+        train_size=train_size,
+        missing=np.isin(np.arange(n), missing),
+    )
+
+
+# ---------------------------------------------------------------------- sizes
+
+
+def test_split_sizes_are_those_of_table_1(cora):
+    benchmark = draw_benchmark(cora, labels=5, seed=0)
+    assert (len(benchmark.train), len(benchmark.test)) == (271, 2437)
+    assert sorted([*benchmark.train, *benchmark.test]) == list(range(2708))
+    assert np.array_equal(benchmark.scored, benchmark.test)
+    assert np.array_equal(benchmark.positive, cora.positive)
+
+
+@pytest.mark.parametrize(
+    ("label_ratio_of", "expected"), [("all_nodes", (3, 5, 14, 27)), ("all_positives", (1, 2, 6, 12))]
+)
+def test_number_of_labels_at_the_papers_ratios(cora, label_ratio_of, expected):
+    counts = [
+        len(draw_benchmark(cora, label_ratio=ratio, label_ratio_of=label_ratio_of, seed=1).task.labelled)
+        for ratio in RATIOS
+    ]
+    assert tuple(counts) == expected
+
+
+@pytest.mark.parametrize("ratio", [*RATIOS, 0.1, 0.4])
+@pytest.mark.parametrize("label_ratio_of", ["train_positives", "train_nodes"])
+def test_number_of_labels_as_a_share_of_the_training_split(cora, label_ratio_of, ratio):
+    benchmark = draw_benchmark(cora, label_ratio=ratio, label_ratio_of=label_ratio_of, seed=2)
+    base = 0
+    for node in benchmark.train:
+        if label_ratio_of == "train_nodes" or cora.class_names[cora.labels[node]] in (
+            "Neural_Networks",
+            "Probabilistic_Methods",
+        ):
+            base += 1
+    assert len(benchmark.task.labelled) == max(1, round(ratio * base))
+
+
+def test_the_ratio_is_of_all_nodes_by_default(cora):
+    assert len(draw_benchmark(cora, label_ratio=0.01, seed=0).task.labelled) == 27
+
+
+def test_a_ratio_labels_at_least_one_node(cora):
+    assert len(draw_benchmark(cora, label_ratio=1e-9, seed=0).task.labelled) == 1
+
+
+def test_all_training_positives_can_be_labelled(cora):
+    benchmark = draw_benchmark(cora, label_ratio=1.0, label_ratio_of="train_positives", seed=0)
+    assert benchmark.task.labelled.tolist() == [node for node in benchmark.train if cora.positive[node]]
+
+
+# ---------------------------------------------------------------------- which nodes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_labelled_nodes_are_positive_and_in_the_training_split(cora, seed):
+    benchmark = draw_benchmark(cora, labels=20, seed=seed)
+    labelled = benchmark.task.labelled.tolist()
+    assert len(labelled) == len(set(labelled)) == 20
+    assert labelled == sorted(labelled)
+    assert set(labelled) <= set(benchmark.train.tolist())
+    assert all(cora.positive[node] for node in labelled)
+
+
+def test_unlabelled_are_all_others_or_those_of_the_training_split(cora):
+    whole = draw_benchmark(cora, labels=10, unlabelled="all", seed=3)
+    part = draw_benchmark(cora, labels=10, unlabelled="train", seed=3)
+    known = set(whole.task.labelled.tolist())
+    assert known == set(part.task.labelled.tolist())
+    assert whole.task.unlabelled.tolist() == [node for node in range(2708) if node not in known]
+    assert part.task.unlabelled.tolist() == [node for node in part.train.tolist() if node not in known]
+    assert len(part.task.unlabelled) == 261
+    assert whole.task.graph is cora.graph
+
+
+def test_test_nodes_without_a_true_class_are_not_scored():
+    benchmark = draw_benchmark(tiny([1, 0] * 10, train_size=6, missing=range(10)), labels=1, seed=0)
+    assert benchmark.scored.tolist() == [node for node in benchmark.test.tolist() if node >= 10]
+    assert 0 < len(benchmark.scored) < len(benchmark.test) == 14
+
+
+def test_labels_are_drawn_uniformly():
+    dataset = tiny([1, 0, 1, 0, 1, 1], train_size=6)
+    drawn = np.concatenate([draw_benchmark(dataset, labels=1, seed=seed).task.labelled for seed in range(400)])
+    counts = {node: int((drawn == node).sum()) for node in np.unique(drawn).tolist()}
+    assert sorted(counts) == [0, 2, 4, 5]
+    assert all(70 <= count <= 130 for count in counts.values())  # 100 expected, standard deviation 8.7
+
+
+# ---------------------------------------------------------------------- seeds
+
+
+def test_the_same_seed_gives_the_same_draw(cora):
+    first, second = (draw_benchmark(cora, label_ratio=0.01, seed=7) for _ in range(2))
+    assert np.array_equal(first.train, second.train)
+    assert np.array_equal(first.task.labelled, second.task.labelled)
+
+
+def test_other_seeds_give_other_draws(cora):
+    draws = [draw_benchmark(cora, label_ratio=0.01, seed=seed) for seed in range(5)]
+    assert len({draw.train.tobytes() for draw in draws}) == 5
+    assert len({draw.task.labelled.tobytes() for draw in draws}) == 5
+
+
+def test_the_split_does_not_depend_on_the_number_of_labels(cora):
+    assert np.array_equal(draw_benchmark(cora, labels=1, seed=0).train, draw_benchmark(cora, labels=50, seed=0).train)
+
+
+# ---------------------------------------------------------------------- the truth is kept apart
+
+
+def arrays_reachable_from(thing, seen=None):
+    seen = set() if seen is None else seen
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        yield thing
+        if thing.base is not None:
+            yield from arrays_reachable_from(thing.base, seen)
+    elif isinstance(thing, list | tuple | set | frozenset):
+        for item in thing:
+            yield from arrays_reachable_from(item, seen)
+    elif isinstance(thing, dict):
+        yield from arrays_reachable_from([*thing, *thing.values()], seen)
+    elif hasattr(thing, "__dict__"):
+        yield from arrays_reachable_from(vars(thing), seen)
+
+
+def test_the_truth_is_not_reachable_from_the_task(cora):
+    benchmark = draw_benchmark(cora, labels=10, seed=0)
+    assert {field.name for field in dataclasses.fields(PUTask)} == {"graph", "labelled", "unlabelled"}
+    arrays = list(arrays_reachable_from(benchmark.task))
+    assert any(array is benchmark.task.labelled for array in arrays)
+    assert any(np.shares_memory(array, cora.graph.features.data) for array in arrays)
+    for secret in (cora.positive.astype(float), cora.labels.astype(float)):
+        for array in arrays:
+            assert array is not benchmark.positive
+            if array.shape == secret.shape and array.dtype.kind in "biuf":
+                assert not np.array_equal(array.astype(float), secret)
+    # The walk does find the truth where it is.
+    assert any(array is benchmark.positive for array in arrays_reachable_from(benchmark))
+
+
+def test_task_from_positives():
+    graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    task = PUTask.from_positives(graph, np.asarray([3, 1, 3]))
+    assert task.labelled.tolist() == [1, 3]
+    assert task.unlabelled.tolist() == [0, 2, 4]
+
+
+# ---------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "either label_ratio or labels"),
+        ({"labels": 3, "label_ratio": 0.1}, "either label_ratio or labels"),
+        ({"label_ratio": 0.1, "label_ratio_of": "nodes"}, "all_nodes, all_positives, .*'nodes'"),
+        ({"labels": 3, "unlabelled": "test"}, "all, train; got 'test'"),
+        ({"label_ratio": 0.0}, "between 0 and 1, got 0.0"),
+        ({"label_ratio": -0.1}, "between 0 and 1, got -0.1"),
+        ({"label_ratio": 1.5}, "between 0 and 1, got 1.5"),
+        ({"label_ratio": float("nan")}, "between 0 and 1, got nan"),
+        ({"labels": 0}, "labels must be a whole number, at least 1; got 0"),
+        ({"labels": -2}, "labels must be a whole number, at least 1; got -2"),
+        ({"labels": 4}, "cannot label 4 nodes: the training split of tiny holds 3 positives"),
+        ({"label_ratio": 0.9}, "cannot label 5 nodes"),
+    ],
+)
+def test_errors(options, words):
+    dataset = tiny([1, 0, 1, 0, 1, 0], train_size=6)
+    with pytest.raises(PugnnError, match=words):
+        draw_benchmark(dataset, **options, seed=0)
+
+
+# ---------------------------------------------------------------------- a share of all positives
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.5, 622), (0.1, 124), (0.01, 12), (1e-6, 1)])
+def test_a_share_of_all_positives_is_labelled(cora, share, count):
+    drawn = draw_share(cora, share=share, seed=0)
+    assert len(drawn.task.labelled) == count
+    assert np.all(cora.positive[drawn.task.labelled])
+    assert drawn.task.labelled.tolist() == sorted(set(drawn.task.labelled.tolist()))
+    rest = [node for node in range(2708) if node not in set(drawn.task.labelled.tolist())]
+    assert drawn.task.unlabelled.tolist() == drawn.test.tolist() == drawn.scored.tolist() == rest
+    assert np.array_equal(drawn.train, drawn.task.labelled)
+    assert np.array_equal(drawn.positive, cora.positive)
+    assert drawn.task.graph is cora.graph
+
+
+def test_nodes_without_a_true_class_are_neither_labelled_nor_scored_in_a_share():
+    dataset = tiny([1, 0] * 10, train_size=6, missing=range(10))
+    for seed in range(10):
+        drawn = draw_share(dataset, share=0.4, seed=seed)
+        assert len(drawn.task.labelled) == 2
+        assert set(drawn.task.labelled.tolist()) <= {10, 12, 14, 16, 18}
+        assert set(range(10)) <= set(drawn.task.unlabelled.tolist())
+        assert drawn.scored.tolist() == [n for n in range(10, 20) if n not in drawn.task.labelled.tolist()]
+
+
+def test_the_seed_decides_the_share(cora):
+    draws = [draw_share(cora, share=0.1, seed=seed).task.labelled.tolist() for seed in (3, 3, 4)]
+    assert draws[0] == draws[1] != draws[2]
+
+
+def test_a_share_is_drawn_uniformly():
+    dataset = tiny([1, 0, 1, 0, 1, 1], train_size=3)
+    drawn = np.concatenate([draw_share(dataset, share=0.25, seed=seed).task.labelled for seed in range(400)])
+    counts = {node: int((drawn == node).sum()) for node in np.unique(drawn).tolist()}
+    assert sorted(counts) == [0, 2, 4, 5]
+    assert all(70 <= count <= 130 for count in counts.values())  # 100 expected, standard deviation 8.7
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.1, 1.5, float("nan")])
+def test_a_share_lies_between_0_and_1(share):
+    with pytest.raises(PugnnError, match=f"share must lie between 0 and 1, got {share}"):
+        draw_share(tiny([1, 0, 1, 0, 1, 0], train_size=6), share=share, seed=0)
