@@ -18,14 +18,16 @@ ROOT = Path(__file__).parents[2]
 ROOMS = [
     "checkup",
     "data",
+    "features",
     "graph",
+    "io",
     "losses",
     "methods",
     "metrics",
     "models",
     "regularisers",
     "runs",
-    "tables",
+    "task",
     "training",
 ]
 

@@ -72,7 +72,7 @@ def score_digest(name: str, epochs: int | None = 10) -> str:
     return _digest(classifier.fit(task.graph, positives).predict_proba())
 
 
-TABLES = "numbers categories booleans texts vectors counts dates mixed attributes structure".split()
+TABLES = [
     "numbers",
     "categories",
     "booleans",
@@ -83,7 +83,7 @@ TABLES = "numbers categories booleans texts vectors counts dates mixed attribute
     "mixed",
     "attributes",
     "structure",
-)
+]
 
 
 def feature_digest(name: str, folder: Path) -> str:

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pugnn.features.numbers import Numbers, numbers_in_text, typed_numbers
+from pugnn.features.numbers import Numbers
+from pugnn.io.numbers import numbers_in_text, typed_numbers
 from pugnn.io.opening import open_tables
 from pugnn.io.scratch import Scratch
 
