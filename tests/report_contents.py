@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pugnn.checkup import Advice, Finding
-from pugnn.graph import Graph, nearest_sources
+from pugnn.graph import Graph
 from pugnn.runs.report import ReportContent
 from pugnn.task import PUBenchmark, PUTask
 
@@ -63,14 +63,11 @@ def graph_content(
     graph: Graph, scores: Any, *, labelled: Any, positive: Any = None, record: Any = None, **changes: Any
 ) -> ReportContent:
     task = PUTask.from_positives(graph, np.asarray(labelled))
-    distances, nearest = nearest_sources(graph, task.labelled)
     values: dict[str, Any] = {
         "record": {**RECORD, **(record or {})},
         "log": LOG,
         "task": task,
         "scores": np.asarray(scores, dtype=np.float64),
-        "distances": distances,
-        "nearest": nearest,
         "threshold": 0.5,
         "check_up": CHECK_UP,
         "truth": None if positive is None else PUBenchmark.of_unlabelled(task, np.asarray(positive, dtype=bool)),

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from pugnn.errors import PugnnError, require_number, require_whole, shorten
+from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.methods import Method, make_method
+from pugnn.methods import DEFAULT_METHOD, METHODS, Method, make_method
+from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
+from pugnn.models import BACKBONES, BackboneLike, backbone_name
 from pugnn.task import PUTask, resolve_positives, resolve_unlabelled
-from pugnn.training import Checkpoint, TrainingSettings, load_sealed, require_fitting, save_sealed, score
+from pugnn.training import Checkpoint, TrainingSettings, require_fitting, score
 
-#: Version of the layout of saved models.
-FORMAT = 2
-
-#: Settings of the training that are the method's own where they are left at ``None``.
-OPEN_TO_THE_METHOD = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
+#: Settings of the training whose default is the method's own.
+METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
 
 
 class _NotFitted(PugnnError, NotFittedError):
@@ -43,8 +40,8 @@ class PUNodeClassifier(BaseEstimator):
 
     Args:
         method: a name, or a method with settings of its own such as ``PUGNN(delta=2)``.
-        backbone: ``gcn``, ``gcn-linear``, ``gat``, ``gin``, ``sage``, ``appnp``, ``lsdan``, or ``mlp``, which sees no
-            edges.
+        backbone: a name (:data:`pugnn.models.BACKBONES`), or a factory or network of your own
+            (:class:`pugnn.models.Backbone`).
         hidden: size of the hidden layer.
         dropout: share of inputs dropped before each layer.
         epochs: full passes over the graph.
@@ -52,7 +49,7 @@ class PUNodeClassifier(BaseEstimator):
         weight_decay: on the first layer.
         threshold: score from which a node is decided positive; ``"prior"`` puts it where the share of
             positives among the unlabelled nodes equals the method's prior.
-        seed: decides everything random.
+        seed: controls all randomness.
         device: ``cpu``, ``cuda``, ``cuda:1``, …
         progress: show a line on standard error when training takes longer than two seconds.
 
@@ -76,9 +73,9 @@ class PUNodeClassifier(BaseEstimator):
 
     def __init__(
         self,
-        method: str | Method = "pu-gnn",
+        method: str | Method = DEFAULT_METHOD,
         *,
-        backbone: str | None = None,
+        backbone: BackboneLike | None = None,
         hidden: int | None = None,
         dropout: float | None = None,
         epochs: int | None = None,
@@ -113,34 +110,37 @@ class PUNodeClassifier(BaseEstimator):
 
         Args:
             graph: the graph.
-            positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see
-                :func:`pugnn.task.positives.resolve_positives`.
-            unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are
-                not known positives. Known positives among them are left out.
-            checkpoint: a file to save the state of the training in now and then. If it exists, training
-                goes on from there, with the same result as without the interruption. It is yours to remove.
+            positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`.
+            unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are not known
+                positives. Known positives among them are left out.
+            checkpoint: a file to save the state of the training in at intervals. If it exists, training continues from
+                there, with the same result as without the interruption. It is not removed at the end.
         """
-        _check_graph(graph)
-        method = self._method()
-        settings = self._settings(method)
-        self._check_threshold(method)
+        if not isinstance(graph, Graph):
+            raise _not_a_graph(graph)
         task = PUTask.from_positives(graph, resolve_positives(graph, positives))
         if unlabelled is not None:
-            task = PUTask(graph, task.labelled, resolve_unlabelled(graph, unlabelled, task.labelled))
-        state = None
-        if checkpoint is not None:
-            state = Checkpoint(Path(checkpoint), _identity(task, method, settings))
+            task = replace(task, unlabelled=resolve_unlabelled(graph, unlabelled, task.labelled))
+        return self.fit_task(task, checkpoint=checkpoint)
+
+    def fit_task(self, task: PUTask, *, checkpoint: str | Path | None = None) -> Self:
+        """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
+        graph = task.graph
+        if not graph.num_edges:
+            what = "is empty: it has no nodes" if not graph.num_nodes else "has no edges; check the edge list"
+            raise PugnnError(f"the graph {what}")
+        method, settings = self._checked_method(), self._settings()
+        state = None if checkpoint is None else Checkpoint(Path(checkpoint), _identity(task, method, settings))
         fitted = method.fit(task, settings, checkpoint=state, progress=self.progress)
-        self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
         self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
+        self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
         self.labelled_ = task.labelled
         self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
         self.recipe_ = graph.recipe
-        self._graph: Graph | None = graph
-        scores = score(self.model_, graph).numpy()
+        self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, score(self.model_, graph).numpy()
         self.threshold_ = (
-            _prior_threshold(scores[task.unlabelled], self.prior_)
+            _prior_threshold(self._fitted[1][task.unlabelled], self.prior_)
             if self.threshold == "prior"
             else float(self.threshold)
         )
@@ -150,10 +150,19 @@ class PUNodeClassifier(BaseEstimator):
         """Probability of each class for every node, shape ``(N, 2)``; column 1 is the score.
 
         Args:
-            graph: another graph with the same features; by default the one that ``fit`` saw.
+            graph: another graph with the same features; by default the one that was fitted.
         """
-        graph = self._checked(graph)
-        positive = score(self.model_, graph).numpy()
+        if not hasattr(self, "model_"):
+            raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
+        if graph is None and self._fitted is None:
+            raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
+        if self._fitted is not None and (graph is None or graph is self._fitted[0]):
+            positive = self._fitted[1]
+        else:
+            if not isinstance(graph, Graph):
+                raise _not_a_graph(graph)
+            require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
+            positive = score(self.model_, graph).numpy()
         return np.stack([1 - positive, positive], axis=1)
 
     def predict(self, graph: Graph | None = None) -> NDArray[np.int64]:
@@ -162,180 +171,111 @@ class PUNodeClassifier(BaseEstimator):
 
     def save(self, path: str | Path) -> None:
         """Write the model to one safetensors file. The training graph is not part of it."""
-        self._require_fit()
-        metadata = {
-            "format": FORMAT,
-            **self.settings_,
-            "num_features": self.num_features_,
-            "feature_names": self.feature_names_,
-            "recipe": self.recipe_,
-            "threshold": self.threshold_,
-            "prior": self.prior_,
-        }
-        save_sealed(Path(path), self.model_.state_dict(), metadata)
+        if not hasattr(self, "model_"):
+            raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
+        names = ("num_features", "feature_names", "recipe", "threshold", "prior")
+        metadata = {**self.settings_, **{name: getattr(self, f"{name}_") for name in names}}
+        save_model(Path(path), self.model_.state_dict(), metadata)
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model that :meth:`save` wrote. Nothing in the file is executed."""
-        tensors, metadata = load_sealed(Path(path))
-        if metadata.get("format") not in (1, FORMAT):  # the first had no recipe
-            raise PugnnError(f"{path} is not a model of this version of pugnn; load it with the one that wrote it")
+    def load(cls, path: str | Path, *, backbone: BackboneLike | None = None) -> Self:
+        """Read a model that :meth:`save` wrote. Nothing in the file is executed.
+
+        Args:
+            path: the file.
+            backbone: the factory or network of the training, where it was not a name.
+        """
+        tensors, metadata = load_model(Path(path))
         try:
-            estimator = cls._of_metadata(metadata)
-            method = estimator._method()
-            estimator._check_threshold(method)
-            settings = estimator._settings(method)
-            with torch.device("meta"):  # sizes are compared before there is any memory for them
-                require_fitting(method.build(estimator.num_features_, settings).state_dict(), tensors)
+            require_providers(metadata, backbone)
+            options = dict(metadata["method"])
+            estimator = cls(make_method(options.pop("name"), **options), **metadata["parameters"])
+            if backbone is not None:
+                estimator.backbone = backbone
+            for name in ("num_features", "feature_names", "recipe", "threshold", "prior"):
+                setattr(estimator, f"{name}_", metadata[name])
+            method, settings = estimator._checked_method(), estimator._settings()
+            with torch.device("meta"):  # sizes are compared before any memory is allocated
+                expected = method.build(estimator.num_features_, settings).state_dict()
+            require_fitting(expected, tensors)
             estimator.model_ = method.build(estimator.num_features_, settings)
             estimator.model_.load_state_dict(tensors)
-        except (
-            ArithmeticError,
-            AttributeError,
-            LookupError,
-            MemoryError,
-            RuntimeError,
-            TypeError,
-            ValueError,
-        ) as error:
-            raise PugnnError(f"{path} is not a model of this version of pugnn: {error}") from None
+        except UNLOADABLE as error:
+            raise PugnnError(f"{path} cannot be loaded: {error}") from None
         estimator.model_.eval()
         estimator.settings_ = estimator._settings_record()
         estimator.classes_ = np.array([0, 1])
-        estimator._graph = None
-        return estimator
-
-    @classmethod
-    def _of_metadata(cls, metadata: dict[str, Any]) -> Self:
-        """An estimator without a network from what :meth:`save` wrote beside the weights, all of it looked at."""
-        options = dict(metadata["method"])
-        estimator = cls(make_method(options.pop("name"), **options), **metadata["parameters"])
-        require_whole("num_features", metadata["num_features"], 0)
-        estimator.num_features_ = metadata["num_features"]
-        names, recipe = metadata["feature_names"], metadata.get("recipe")
-        if names is not None and (not isinstance(names, list) or len(names) != estimator.num_features_):
-            raise PugnnError("its feature names do not fit its features")
-        if recipe is not None and not isinstance(recipe, dict):
-            raise PugnnError("its recipe is no table of names and values")
-        estimator.feature_names_ = None if names is None else tuple(map(str, names))
-        estimator.recipe_ = recipe
-        for name in ("threshold", "prior"):
-            require_number(name, metadata[name])
-            if not 0 <= metadata[name] <= 1:
-                raise PugnnError(f"its {name} is {metadata[name]}, which is not between 0 and 1")
-        estimator.threshold_, estimator.prior_ = metadata["threshold"], metadata["prior"]
+        estimator._fitted = None
         return estimator
 
     def _settings_record(self) -> dict[str, Any]:
-        """All settings as plain values, for JSON: the method's own and the estimator's."""
-        method = self._method()
+        """All settings as plain values, for JSON: the method's own and the estimator's, and who provides them."""
+        method = self._checked_method()
         given = {name: value for name, value in self.get_params(deep=False).items() if name != "method"}
-        resolved = asdict(self._settings(method)) if method.trains else {}
-        parameters = {name: _plain(value) for name, value in {**given, **resolved}.items()}
-        options = {name: _plain(value) for name, value in asdict(method).items()}
-        return {"method": {"name": method.name, **options}, "parameters": parameters}
+        resolved = vars(self._settings()) if method.trains else {}
+        parameters = {**given, **resolved}
+        backbone = parameters["backbone"]
+        providers = {
+            "method": METHODS.provider(method.name) if method.name in METHODS else type(method).__module__,
+            # One that is no name comes from nowhere: it must be given again.
+            "backbone": BACKBONES.provider(backbone) if isinstance(backbone, str) else None,
+        }
+        if backbone is None:
+            del providers["backbone"]
+        return {
+            "method": {"name": method.name, **{name: _plain(value) for name, value in asdict(method).items()}},
+            "parameters": {name: _plain(value) for name, value in parameters.items()},
+            "provided_by": {kind: provider for kind, provider in providers.items() if provider != "pugnn"},
+        }
 
     # ------------------------------------------------------------------ checks
 
-    def _method(self) -> Method:
+    def _checked_method(self) -> Method:
         method = make_method(self.method) if isinstance(self.method, str) else self.method
         if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
         method.check_kinds()
-        return method
-
-    def _settings(self, method: Method) -> TrainingSettings:
-        mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
-        given = {name: value for name, value in mine.items() if value is not None or name not in OPEN_TO_THE_METHOD}
-        surplus = [name for name in OPEN_TO_THE_METHOD if name in given]
-        if surplus and not method.trains:
-            raise PugnnError(f"{method.name} trains no network, so {surplus[0]} says nothing; leave it out")
-        return TrainingSettings(**{**method.training, **given})
-
-    def _check_threshold(self, method: Method) -> None:
         threshold: Any = self.threshold
         if threshold == "prior" and getattr(method, "prior", 0.5) is None:
             raise PugnnError(
-                f"the threshold 'prior' cuts at a known share of positives, and {method.name} was told none; give it "
+                f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
                 "the prior, such as 0.1, or a threshold as a number"
             )
         number = isinstance(threshold, Real) and not isinstance(threshold, bool)
         if threshold != "prior" and not (number and 0 <= float(threshold) <= 1):
             raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {self.threshold!r}")
+        return method
 
-    def _require_fit(self) -> None:
-        if not hasattr(self, "model_"):
-            raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
-
-    def _checked(self, graph: Graph | None) -> Graph:
-        self._require_fit()
-        graph = self._graph if graph is None else graph
-        if graph is not None and not isinstance(graph, Graph):
-            raise _not_a_graph(graph)
-        if graph is None:
-            raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
-        if graph.recipe is not None and graph.recipe != self.recipe_:
-            if self.recipe_ is None:
-                raise PugnnError(
-                    "the graph's features were made from tables, but the model was trained on a matrix of features; "
-                    "give it the same features as a matrix"
-                )
-            raise PugnnError(
-                "the graph's features were made by another recipe than the model's; read its tables with the model's: "
-                "read_graph(…, recipe=classifier.recipe_)"
-            )
-        if graph.num_features != self.num_features_:
-            raise PugnnError(
-                f"the model was trained with {self.num_features_} features, the graph has {graph.num_features}. "
-                "Give the same features, in the same order."
-            )
-        if None not in (self.feature_names_, graph.feature_names) and graph.feature_names != self.feature_names_:
-            assert self.feature_names_ is not None
-            assert graph.feature_names is not None
-            ours, theirs = self.feature_names_, graph.feature_names
-            if set(ours) == set(theirs):
-                raise PugnnError("the features are the model's but in another order; reorder the columns")
-            raise PugnnError(
-                f"the model was trained with other features: it misses {shorten(sorted(set(ours) - set(theirs)))} "
-                f"and does not know {shorten(sorted(set(theirs) - set(ours)))}"
-            )
-        return graph
+    def _settings(self) -> TrainingSettings:
+        method = make_method(self.method) if isinstance(self.method, str) else self.method
+        mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
+        given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
+        surplus = [name for name in METHOD_DEFAULTS if name in given]
+        if surplus and not method.trains:
+            raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
+        return TrainingSettings(**{**method.training, **given})
 
 
 def _not_a_graph(given: object) -> PugnnError:
     return PugnnError(f"expected a pugnn.Graph, got {type(given).__name__}; make one with Graph.from_edges")
 
 
-def _check_graph(graph: Graph) -> None:
-    if not isinstance(graph, Graph):
-        raise _not_a_graph(graph)
-    if not graph.num_nodes:
-        raise PugnnError("the graph is empty: it has no nodes")
-    if not graph.num_edges:
-        raise PugnnError("the graph has no edges, so there is no structure to learn from; check the edge list")
-
-
 def _prior_threshold(scores: NDArray[np.float64], prior: float) -> float:
     count = min(len(scores), max(1, round(prior * len(scores))))
-    # A score of 0 says that nothing speaks for the node; no prior makes it a positive.
+    # A score of 0 means that nothing speaks for the node; no prior makes it a positive.
     return max(float(np.sort(scores)[-count]), np.finfo(np.float64).tiny)
 
 
 def _identity(task: PUTask, method: Method, settings: TrainingSettings) -> str:
-    """A digest of all that decides the result, so that a checkpoint is never continued with something else."""
-    graph = task.graph
-    features = graph.features if isinstance(graph.features, np.ndarray) else sp.csr_array(graph.features)
-    matrices = [features] if isinstance(features, np.ndarray) else [features.data, features.indices, features.indptr]
-    digest = hashlib.sha256()
-    for array in (graph.indptr, graph.indices, graph.weights, task.labelled, task.unlabelled, *matrices):
-        if array is not None:
-            digest.update(f"{array.dtype} {array.shape}".encode())  # so that it is clear where each array ends
-            digest.update(np.ascontiguousarray(array).tobytes())
-    settings_text = json.dumps([method.name, asdict(method), asdict(settings)], sort_keys=True, default=_plain)
-    digest.update(settings_text.encode())
+    """A digest of all that determines the result, so that a checkpoint is never continued with something else."""
+    text = json.dumps([method.name, asdict(method), vars(settings)], sort_keys=True, default=_plain)
+    digest = task.digest()
+    digest.update(text.encode())
     return digest.hexdigest()
 
 
 def _plain(value: Any) -> Any:
-    """A number of numpy's as Python's own, for JSON."""
-    return value.item() if isinstance(value, np.generic) else value
+    """A setting for JSON: numbers of numpy's as Python's own, a backbone that is no name by the name of its class."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, str | int | float | bool | None) else backbone_name(value)

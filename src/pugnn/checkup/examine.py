@@ -13,7 +13,7 @@ from pugnn.checkup.homophily import Homophily, check_homophily
 from pugnn.checkup.resemblance import Directions
 from pugnn.checkup.rings import Rings, check_rings
 from pugnn.checkup.sampling import Sampling, check_sampling
-from pugnn.checkup.sizes import Degrees, Reach, component_of_node, count_reach, degree_summary
+from pugnn.checkup.sizes import Degrees, Reach, count_reach, degree_summary
 from pugnn.graph import GraphStatistics, graph_statistics
 from pugnn.task import PUTask
 
@@ -67,7 +67,7 @@ def check_up(task: PUTask, *, seed: int = 0) -> CheckUp:
     graph = task.graph
     rng = np.random.default_rng(seed)
     directions = Directions.of(graph, rng) if graph.num_features else None
-    component = component_of_node(graph)
+    component = graph.components
     statistics = graph_statistics(graph)
     reach = count_reach(task, component)
     homophily = check_homophily(graph, task.labelled, directions, rng)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.graph import UNREACHABLE, hop_distances
+from pugnn.graph import UNREACHABLE
 from pugnn.task import PUBenchmark, PUTask
 
 #: δ is the largest whose near set holds no more than this share of the unlabelled nodes. With PU-GNN's fixed shares of
@@ -73,7 +73,7 @@ def true_share_of_rings(benchmark: PUBenchmark) -> tuple[float, ...]:
 
 
 def _members(task: PUTask) -> list[tuple[int | None, NDArray[np.int64], float]]:
-    distance = hop_distances(task.graph, task.labelled)[task.unlabelled]
+    distance = task.distances[task.unlabelled]
     return [
         (
             None if hops == UNREACHABLE else int(hops),

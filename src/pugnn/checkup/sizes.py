@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from pugnn.graph import Graph
 from pugnn.task import PUTask
@@ -59,12 +58,6 @@ class Reach:
     isolated_labelled: int
     components_with_labelled: int
     unreachable: int
-
-
-def component_of_node(graph: Graph) -> NDArray[np.int32]:
-    """The number of the connected part that each node is in, shape ``(N,)``."""
-    component: NDArray[np.int32] = connected_components(graph.to_scipy(), directed=False)[1]
-    return component
 
 
 def degree_summary(graph: Graph) -> Degrees:

@@ -81,7 +81,7 @@ def predict(
     )
     print_notes(data.notes)
     scores = estimator.predict_proba(data.graph)[:, 1]
-    table = score_table(data.graph, scores, estimator.threshold_, None if data.task is None else data.task.labelled)
+    table = score_table(data.graph, scores, estimator.threshold_, data.task)
     write_scores(out, table)
     result = {"scores": str(out), "nodes": len(scores), "positive": int(table["decision"].sum())}
     if as_json:

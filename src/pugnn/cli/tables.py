@@ -76,7 +76,7 @@ def _found(run: Run, source: Source, top: int) -> Table:
     if truth is not None:
         table.add_column("right")
     for node in best:
-        hops = run.distances[node]
+        hops = source.task.distances[node]
         row = [
             escape(shown(graph.ids[node], LONGEST_ID)),
             f"{run.scores[node]:.4f}",

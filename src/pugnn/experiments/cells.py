@@ -18,7 +18,7 @@ import torch
 from pugnn import __version__
 from pugnn.data import Dataset, load_dataset
 from pugnn.errors import PugnnWarning
-from pugnn.estimator import OPEN_TO_THE_METHOD, PUNodeClassifier
+from pugnn.estimator import METHOD_DEFAULTS, PUNodeClassifier
 from pugnn.experiments.readings import Reading
 from pugnn.experiments.rows import Row
 from pugnn.methods import METHODS, Method, make_method
@@ -157,7 +157,7 @@ def _prior(row: Row | Cell, prior: float) -> dict[str, float]:
 def _resolved(method: Method, given: dict[str, Any]) -> dict[str, Any]:
     """All settings of the training, with the method's own where none is given; none where nothing is trained."""
     settings = asdict(TrainingSettings(**{**method.training, **given}))
-    return {name: settings[name] for name in OPEN_TO_THE_METHOD} if method.trains else {}
+    return {name: settings[name] for name in METHOD_DEFAULTS} if method.trains else {}
 
 
 @lru_cache(maxsize=8)

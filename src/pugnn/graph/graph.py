@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
 
 from pugnn.errors import PugnnError, shorten
 from pugnn.graph.building import (
@@ -114,6 +115,12 @@ class Graph:
     def sources(self) -> NDArray[np.int32]:
         """The node that each entry of ``indices`` is a neighbour of, shape ``(2E,)``."""
         return np.repeat(np.arange(self.num_nodes, dtype=np.int32), self.degrees)
+
+    @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """Number of the connected component that each node is in, from 0, shape ``(N,)``."""
+        component: NDArray[np.int32] = connected_components(self.to_scipy(), directed=False)[1]
+        return component
 
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """Sorted positions of the neighbours of the node at position ``node``."""

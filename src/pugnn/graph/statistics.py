@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from pugnn.graph.graph import Graph
 
@@ -27,14 +26,14 @@ class GraphStatistics:
 
 def graph_statistics(graph: Graph) -> GraphStatistics:
     """Count what there is to count without looking at any label."""
-    count, component = connected_components(graph.to_scipy(), directed=False)
+    sizes = np.bincount(graph.components)
     return GraphStatistics(
         nodes=graph.num_nodes,
         edges=graph.num_edges,
         features=graph.num_features,
         isolated=int((graph.degrees == 0).sum()),
-        components=int(count),
-        largest_component=int(np.bincount(component).max(initial=0)),
+        components=len(sizes),
+        largest_component=int(sizes.max(initial=0)),
         mean_degree=float(graph.degrees.mean()) if graph.num_nodes else 0.0,
         max_degree=int(graph.degrees.max(initial=0)),
     )

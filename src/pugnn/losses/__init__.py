@@ -2,17 +2,17 @@
 
 from pugnn.losses.cross_entropy import UnlabelledAsNegativeLoss
 from pugnn.losses.dist_pu import DistPULoss, mean_entropy
-from pugnn.losses.distance_aware import DistanceAwareLoss, NearFar, split_near_far
+from pugnn.losses.distance_aware import DistanceAwareLoss, split_near_far
 from pugnn.losses.nnpu import NonNegativeLoss
-from pugnn.losses.sets import Sets
+from pugnn.losses.sets import SetMeans, Sets
 from pugnn.losses.soft_labels import SoftLabelLoss
 from pugnn.losses.upu import UnbiasedLoss
 
 __all__ = [
     "DistPULoss",
     "DistanceAwareLoss",
-    "NearFar",
     "NonNegativeLoss",
+    "SetMeans",
     "Sets",
     "SoftLabelLoss",
     "UnbiasedLoss",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor
 
-from pugnn.losses.sets import AnySets
+from pugnn.losses.sets import Sets
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,13 @@ class UnlabelledAsNegativeLoss:
 
     balanced: bool = False
 
-    def __call__(self, logits: Tensor, sets: AnySets) -> dict[str, Tensor]:
+    def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
         """The two terms by name; their sum is the loss."""
         labelled, unlabelled = F.softplus(-logits[sets.labelled]), F.softplus(logits[sets.unlabelled])
         if self.balanced:
-            return {"labelled": labelled.mean() / 2, "unlabelled": unlabelled.mean() / 2}
+            return {
+                "labelled": sets.mean("labelled", labelled) / 2,
+                "unlabelled": sets.mean("unlabelled", unlabelled) / 2,
+            }
         count = len(labelled) + len(unlabelled)
         return {"labelled": labelled.sum() / count, "unlabelled": unlabelled.sum() / count}

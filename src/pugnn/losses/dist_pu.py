@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from pugnn.losses.sets import AnySets, require_prior
+from pugnn.losses.sets import Sets, require_prior
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class DistPULoss:
     def __post_init__(self) -> None:
         require_prior(self.prior)
 
-    def __call__(self, logits: Tensor, sets: AnySets) -> dict[str, Tensor]:
+    def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
         """The two terms by name; their sum is the loss."""
         scores = torch.sigmoid(logits)
         return {
-            "labelled": 2 * self.prior * (scores[sets.labelled].mean() - 1).abs(),
-            "unlabelled": (scores[sets.unlabelled].mean() - self.prior).abs(),
+            "labelled": 2 * self.prior * (sets.mean("labelled", scores[sets.labelled]) - 1).abs(),
+            "unlabelled": (sets.mean("unlabelled", scores[sets.unlabelled]) - self.prior).abs(),
         }
 
 

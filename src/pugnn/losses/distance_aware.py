@@ -16,63 +16,38 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError, PugnnWarning, require_whole
-from pugnn.graph import UNREACHABLE, Graph, hop_distances
+from pugnn.graph import UNREACHABLE
+from pugnn.losses.sets import Sets
+from pugnn.task import PUTask
 
 #: A set that holds this share of the unlabelled nodes leaves next to nothing for the other.
-SATURATED = 0.98
+NEARLY_ALL = 0.98
 
 
-@dataclass(frozen=True)
-class NearFar:
-    """Positions of the three sets of the loss: labelled nodes, near and far unlabelled ones."""
-
-    labelled: Tensor
-    near: Tensor
-    far: Tensor
-
-    def to(self, device: torch.device | str) -> NearFar:
-        """The same sets on another device."""
-        return NearFar(self.labelled.to(device), self.near.to(device), self.far.to(device))
-
-    @cached_property
-    def unlabelled(self) -> Tensor:
-        """Near and far nodes together."""
-        return torch.cat([self.near, self.far])
-
-    @property
-    def near_share(self) -> float:
-        """Share of the unlabelled nodes that are near."""
-        return len(self.near) / max(1, len(self.near) + len(self.far))
-
-
-def split_near_far(graph: Graph, labelled: NDArray[np.int64], unlabelled: NDArray[np.int64], delta: int) -> NearFar:
-    """Split the unlabelled nodes by hop distance to the nearest labelled one, with a warning where δ fits ill.
+def split_near_far(task: PUTask, delta: int) -> Sets:
+    """Split the unlabelled nodes by hop distance to the nearest labelled one, with a warning where δ fits badly.
 
     Args:
-        graph: distances are measured on all of it, whichever nodes count as unlabelled.
-        labelled: positions of the known positives, shape ``(n_L,)``.
-        unlabelled: positions of the nodes that enter the loss as unlabelled, shape ``(n_U,)``.
+        task: distances are measured on its whole graph, whichever nodes count as unlabelled.
         delta: largest distance that counts as near.
     """
     require_whole("delta", delta, 1)
-    distance = hop_distances(graph, labelled, cap=delta)[unlabelled]
+    distance, unlabelled = task.distances[task.unlabelled], task.unlabelled
     is_near = (distance <= delta) & (distance != UNREACHABLE)
-    parts = (labelled, unlabelled[is_near], unlabelled[~is_near])
-    sets = NearFar(*(torch.from_numpy(np.array(part)) for part in parts))
+    parts = (task.labelled, unlabelled[is_near], unlabelled[~is_near])
+    labelled, near, far = (torch.from_numpy(np.array(part)) for part in parts)
     for name, members, remedy in (
-        ("near", sets.near, "a larger delta, or more known positives"),
-        ("far", sets.far, "a smaller delta"),
+        ("near", near, "a larger delta, or more known positives"),
+        ("far", far, "a smaller delta"),
     ):
-        if len(members) <= (1 - SATURATED) * len(unlabelled):
+        if len(members) <= (1 - NEARLY_ALL) * len(unlabelled):
             much = "none" if not len(members) else f"only {len(members):,}"
             warnings.warn(
                 f"delta={delta} leaves {much} of the {len(unlabelled):,} unlabelled nodes in the {name} set, so "
@@ -80,7 +55,7 @@ def split_near_far(graph: Graph, labelled: NDArray[np.int64], unlabelled: NDArra
                 PugnnWarning,
                 stacklevel=2,
             )
-    return sets
+    return Sets.split(labelled, near, far)
 
 
 @dataclass(frozen=True)
@@ -127,29 +102,38 @@ class DistanceAwareLoss:
                 stacklevel=3,
             )
 
-    def prior(self, sets: NearFar) -> float:
+    def prior(self, sets: Sets) -> float:
         """Positive share of all unlabelled nodes that the two priors imply."""
-        return sets.near_share * self.near_prior + (1 - sets.near_share) * self.far_prior
+        near = _near_share(sets)
+        return near * self.near_prior + (1 - near) * self.far_prior
 
-    def __call__(self, logits: Tensor, sets: NearFar) -> dict[str, Tensor]:
+    def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
         """The three terms by name; their sum is the loss.
 
         Args:
             logits: one per node, shape ``(N,)``.
             sets: which nodes are labelled, near and far.
         """
+        assert sets.near is not None
+        assert sets.far is not None
         one_set = not len(sets.near) or not len(sets.far)
         if self.labelled_weight == "prior" or (one_set and self.empty_set == "dist-pu"):
             weight = 2 * self.prior(sets)
         else:
             weight = 2 * (self.near_prior + self.far_prior)
-        by_size = self.set_weights == "size"
-        near_weight, far_weight = (sets.near_share, 1 - sets.near_share) if by_size else (1.0, 1.0)
+        near_share = _near_share(sets)
+        near_weight, far_weight = (near_share, 1 - near_share) if self.set_weights == "size" else (1.0, 1.0)
 
         scores = torch.sigmoid(logits)
-        terms = {"labelled": weight * (scores[sets.labelled].mean() - 1).abs()}
+        terms = {"labelled": weight * (sets.mean("labelled", scores[sets.labelled]) - 1).abs()}
         if len(sets.near):
-            terms["near"] = near_weight * (scores[sets.near].mean() - self.near_prior).abs()
+            terms["near"] = near_weight * (sets.mean("near", scores[sets.near]) - self.near_prior).abs()
         if len(sets.far):
-            terms["far"] = far_weight * (scores[sets.far].mean() - self.far_prior).abs()
+            terms["far"] = far_weight * (sets.mean("far", scores[sets.far]) - self.far_prior).abs()
         return terms
+
+
+def _near_share(sets: Sets) -> float:
+    """Share of the unlabelled nodes that are near."""
+    assert sets.near is not None
+    return len(sets.near) / max(1, len(sets.unlabelled))

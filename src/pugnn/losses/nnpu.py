@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from pugnn.errors import PugnnError
-from pugnn.losses.sets import AnySets
+from pugnn.losses.sets import Sets
 from pugnn.losses.upu import UnbiasedLoss
 
 
@@ -50,7 +50,7 @@ class NonNegativeLoss:
             if not 0 <= value < math.inf:
                 raise PugnnError(f"{name} must be a number and not negative, got {value}")
 
-    def __call__(self, logits: Tensor, sets: AnySets) -> dict[str, Tensor]:
+    def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
         """The risks of the positive and of the negative side by name; their values add up to the risk."""
         terms = UnbiasedLoss(self.prior, self.surrogate)(logits, sets)
         positive, negative = terms["positive"], terms["negative"]

@@ -1,8 +1,8 @@
-"""The two sets that every PU loss looks at."""
+"""The sets of nodes that a PU loss compares, and means over them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 
 import numpy as np
@@ -11,24 +11,77 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError
-from pugnn.losses.distance_aware import NearFar
+
+
+class SetMeans:
+    """Means over sets of nodes of which one step sees a batch: the one home for what batches have in common.
+
+    A mean has the value over all batches of the epoch so far and the gradient of the current batch alone, an unbiased
+    estimate of the gradient of the whole mean. With a single batch that is the plain mean. Sums over several processes
+    would be reduced here, too.
+
+    Args:
+        batches: number of batches per epoch.
+
+    Example:
+        >>> means = SetMeans(batches=2)
+        >>> [float(means("labelled", torch.tensor(batch))) for batch in ([1.0, 3.0], [8.0])]
+        [2.0, 4.0]
+    """
+
+    def __init__(self, batches: int = 1) -> None:
+        self._single = batches == 1
+        self._so_far: dict[str, tuple[Tensor, int]] = {}
+
+    def __call__(self, key: str, values: Tensor) -> Tensor:
+        """The mean of a set; ``key`` names set and quantity, ``values`` are those of this batch."""
+        if self._single:
+            return values.mean()
+        before, count = self._so_far.get(key, (values.new_zeros(()), 0))
+        total, count = before + values.detach().sum(), count + len(values)
+        self._so_far[key] = total, count
+        here = values.mean() if len(values) else values.sum()  # 0 where the batch has no node of the set
+        return here + (total / max(count, 1) - here).detach()
 
 
 @dataclass(frozen=True)
 class Sets:
-    """Positions of the labelled and the unlabelled nodes."""
+    """The sets of a batch, as rows of the network's output.
+
+    Args:
+        labelled: the known positives.
+        unlabelled: the unlabelled nodes.
+        negative: known negatives; no loss uses them yet.
+        near: unlabelled nodes near a known positive, where a loss asks for them, and
+        far: all others.
+        means: takes means over the sets.
+    """
 
     labelled: Tensor
     unlabelled: Tensor
+    negative: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
+    near: Tensor | None = None
+    far: Tensor | None = None
+    means: SetMeans = field(default_factory=SetMeans)
 
     @classmethod
-    def of(cls, labelled: NDArray[np.int64], unlabelled: NDArray[np.int64], device: torch.device | str = "cpu") -> Sets:
-        """The sets as tensors on a device."""
-        return cls(*(torch.from_numpy(np.array(part)).to(device) for part in (labelled, unlabelled)))
+    def of(cls, labelled: NDArray[np.int64], unlabelled: NDArray[np.int64]) -> Sets:
+        """Two sets of nodes, by position."""
+        return cls(torch.from_numpy(np.array(labelled)), torch.from_numpy(np.array(unlabelled)))
 
+    @classmethod
+    def split(cls, labelled: Tensor, near: Tensor, far: Tensor) -> Sets:
+        """Known positives, and unlabelled nodes that are near and far."""
+        return cls(labelled, torch.cat([near, far]), near=near, far=far)
 
-#: Losses that ask for labelled and unlabelled nodes alone take either.
-AnySets = Sets | NearFar
+    def to(self, device: torch.device | str) -> Sets:
+        """The same sets on another device."""
+        tensors = {name: value for name, value in vars(self).items() if isinstance(value, Tensor)}
+        return Sets(**{**vars(self), **{name: tensor.to(device) for name, tensor in tensors.items()}})
+
+    def mean(self, key: str, values: Tensor) -> Tensor:
+        """The mean of a set, see :class:`SetMeans`."""
+        return self.means(key, values)
 
 
 def require_prior(prior: object) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from pugnn.losses.sets import AnySets
+from pugnn.losses.sets import Sets
 from pugnn.losses.surrogate import SURROGATES
 
 
@@ -22,11 +22,11 @@ class SoftLabelLoss:
 
     beliefs: Tensor
 
-    def __call__(self, logits: Tensor, sets: AnySets) -> dict[str, Tensor]:
+    def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
         """The two terms by name; their sum is the loss."""
         loss = SURROGATES["sigmoid"]
         unlabelled, beliefs = logits[sets.unlabelled], self.beliefs[sets.unlabelled]
         return {
-            "labelled": loss(logits[sets.labelled]).mean(),
-            "unlabelled": (beliefs * loss(unlabelled) + (1 - beliefs) * loss(-unlabelled)).mean(),
+            "labelled": sets.mean("labelled", loss(logits[sets.labelled])),
+            "unlabelled": sets.mean("unlabelled", beliefs * loss(unlabelled) + (1 - beliefs) * loss(-unlabelled)),
         }

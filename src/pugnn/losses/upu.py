@@ -16,7 +16,7 @@ from typing import Literal
 
 from torch import Tensor
 
-from pugnn.losses.sets import AnySets, require_prior
+from pugnn.losses.sets import Sets, require_prior
 from pugnn.losses.surrogate import SURROGATES, require_surrogate
 
 
@@ -36,11 +36,12 @@ class UnbiasedLoss:
         require_prior(self.prior)
         require_surrogate(self.surrogate)
 
-    def __call__(self, logits: Tensor, sets: AnySets) -> dict[str, Tensor]:
+    def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
         """The risks of the positive and of the negative side by name; their sum is the loss."""
         loss = SURROGATES[self.surrogate]
         labelled, unlabelled = logits[sets.labelled], logits[sets.unlabelled]
         return {
-            "positive": self.prior * loss(labelled).mean(),
-            "negative": loss(-unlabelled).mean() - self.prior * loss(-labelled).mean(),
+            "positive": self.prior * sets.mean("labelled", loss(labelled)),
+            "negative": sets.mean("unlabelled", loss(-unlabelled))
+            - self.prior * sets.mean("labelled as negative", loss(-labelled)),
         }

@@ -1,8 +1,8 @@
-"""Methods: one recipe per file, each turns a task into scores."""
+"""Methods: one per file, each turns a task into scores."""
 
-from pugnn.methods.base import FittedMethod, Method
+from pugnn.methods.base import METHODS, FittedMethod, LossMethod, Method
 from pugnn.methods.dist_pu import DistPU
-from pugnn.methods.factory import METHODS, make_method
+from pugnn.methods.factory import DEFAULT_METHOD, make_method
 from pugnn.methods.grab import GRAB
 from pugnn.methods.label_propagation import LabelPropagation
 from pugnn.methods.lsdan import LSDAN
@@ -12,6 +12,7 @@ from pugnn.methods.pu_gnn import PUGNN
 from pugnn.methods.upu import UPU
 
 __all__ = [
+    "DEFAULT_METHOD",
     "GRAB",
     "LSDAN",
     "METHODS",
@@ -21,6 +22,7 @@ __all__ = [
     "DistPU",
     "FittedMethod",
     "LabelPropagation",
+    "LossMethod",
     "Method",
     "Naive",
     "make_method",

@@ -6,15 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any, ClassVar, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from torch import Tensor
 
 from pugnn.errors import PugnnError
 from pugnn.losses import Sets
 from pugnn.models import Backbone, Output
+from pugnn.registry import Registry
 from pugnn.task import PUTask
-from pugnn.training import Checkpoint, Seed, TrainingSettings, make_network, resolve_device, train
+from pugnn.training import Batch, Checkpoint, FullGraph, Seed, TrainingSettings, make_network, train
 from pugnn.training.checkpoint import Log
 
 
@@ -35,15 +36,23 @@ class FittedMethod:
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A recipe: a dataclass whose fields are its settings."""
+    """A procedure that turns a task into scores: a dataclass whose fields are its settings.
 
+    Its docstring begins with a line about the method and describes each field under ``Args:``: the command line shows
+    them as its help.
+    """
+
+    #: The name under which it is registered, or else that of its class.
     name: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__qualname__
 
     #: It trains a network, for which the settings of the training are.
     trains: ClassVar[bool] = True
 
     def check_kinds(self) -> None:
-        """Complain of a setting that is not of its kind, such as text for a number; values are looked at in the fit."""
+        """Raise an error if a setting is not of its type; other values are checked by the fit."""
         hints = get_type_hints(type(self))
         for field in fields(self):
             _require_kind(field.name, getattr(self, field.name), hints[field.name])
@@ -69,6 +78,10 @@ class Method(ABC):
         """Train on what the task shows."""
 
 
+#: Every method by its name on the command line.
+METHODS: Registry[type[Method]] = Registry("method", "pugnn.methods", "pugnn.methods")
+
+
 @dataclass(frozen=True)
 class LossMethod(Method):
     """A method that is all in its loss of the logits."""
@@ -86,29 +99,30 @@ class LossMethod(Method):
         progress: bool = False,
     ) -> FittedMethod:
         """Train on what the task shows."""
-        loss, sets = self.loss(), Sets.of(task.labelled, task.unlabelled, resolve_device(settings.device))
+        loss = self.loss()
 
-        def objective(output: Output, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
-            return loss(output.logit, sets)
+        def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
+            return loss(output.logit, batch.sets)
 
-        trained = train(task.graph, objective, settings, build=self.build, checkpoint=checkpoint, progress=progress)
+        loader = FullGraph.of(task, settings.device)
+        trained = train(loader, objective, settings, build=self.build, checkpoint=checkpoint, progress=progress)
         known: float | None = getattr(self, "prior", None)
         return FittedMethod(trained.model, trained.log, known or 0.0)
 
 
 def _require_kind(name: str, value: object, hint: Any) -> None:
-    kinds = [hint, *get_args(hint)]  # of `float | None` its parts
-    if value is None and type(None) in kinds:
+    parts = get_args(hint)
+    if value is None and type(None) in parts:
         return
-    if int in kinds or float in kinds:
-        number = Integral if int in kinds else Real
+    if get_origin(hint) is Literal:
+        if value not in parts:
+            raise PugnnError(f"{name} must be one of {', '.join(parts)}; got {value!r}")
+    elif int in (hint, *parts) or float in (hint, *parts):
+        number = Integral if int in (hint, *parts) else Real
         if isinstance(value, bool) or not isinstance(value, number):
-            raise PugnnError(f"{name} must be a {'whole ' if number is Integral else ''}number; got {value!r}")
-    elif bool in kinds:
-        if not isinstance(value, bool):
-            raise PugnnError(f"{name} must be True or False; got {value!r}")
-    elif not isinstance(value, str):
-        raise PugnnError(f"{name} must be a word; got {value!r}")
+            raise PugnnError(f"{name} must be {'an integer' if number is Integral else 'a number'}; got {value!r}")
+    elif hint in (bool, str) and not isinstance(value, hint):
+        raise PugnnError(f"{name} must be {'True or False' if hint is bool else 'text'}; got {value!r}")
 
 
 def join_logs(logs: list[Log]) -> Log:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -14,10 +14,10 @@ from torch import Tensor
 
 from pugnn.errors import PugnnError
 from pugnn.losses import DistPULoss, Sets, mean_entropy
-from pugnn.methods.base import FittedMethod, LossMethod, join_logs
+from pugnn.methods.base import METHODS, FittedMethod, LossMethod, join_logs
 from pugnn.models import Backbone, Output
 from pugnn.task import PUTask
-from pugnn.training import Checkpoint, Seed, Trained, TrainingSettings, derive_seed, resolve_device, train
+from pugnn.training import Batch, Checkpoint, FullGraph, Seed, Trained, TrainingSettings, derive_seed, train
 
 # The authors' weights, for the loss R_lab / 2π.
 ENTROPY = 0.002  # stage one
@@ -30,6 +30,7 @@ LOGIT_LIMIT = 10.0
 SLOWER, LESS_DECAY, FINAL_RATE = 0.1, 0.2, 0.7
 
 
+@METHODS.register("dist-pu")
 @dataclass(frozen=True)
 class DistPU(LossMethod):
     r"""Minimise :math:`R_{lab}` of :mod:`pugnn.losses.dist_pu`, alone or in the authors' two stages.
@@ -50,8 +51,6 @@ class DistPU(LossMethod):
         prior: positive share of the unlabelled nodes; must be known.
         variant: ``formula`` or ``full``.
     """
-
-    name: ClassVar[str] = "dist-pu"
 
     prior: float
     variant: Literal["formula", "full"] = "formula"
@@ -76,8 +75,6 @@ class DistPU(LossMethod):
         """Train on what the task shows."""
         if self.variant == "formula":
             return super().fit(task, settings, checkpoint=checkpoint, progress=progress)
-        if self.variant != "full":
-            raise PugnnError(f"variant must be formula or full; got {self.variant!r}")
         self.loss()  # refuses a bad prior before anything is trained
         first = self._first_stage(task, settings, checkpoint, progress)
         second = self._second_stage(task, settings, first.model, checkpoint, progress)
@@ -86,16 +83,14 @@ class DistPU(LossMethod):
     def _first_stage(
         self, task: PUTask, settings: TrainingSettings, checkpoint: Checkpoint | None, progress: bool
     ) -> Trained:
-        sets = Sets.of(task.labelled, task.unlabelled, resolve_device(settings.device))
-
-        def objective(output: Output, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
-            return self._scaled(output.logit, sets, ENTROPY)
+        def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
+            return self._scaled(output.logit, batch.sets, ENTROPY)
 
         def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:
             _set_rate(optimizer, settings.learning_rate * _cosine(epoch / settings.epochs))
 
         return train(
-            task.graph,
+            FullGraph.of(task, settings.device),
             objective,
             settings,
             build=self.build,
@@ -113,7 +108,6 @@ class DistPU(LossMethod):
         checkpoint: Checkpoint | None,
         progress: bool,
     ) -> Trained:
-        sets = Sets.of(task.labelled, task.unlabelled, resolve_device(settings.device))
         model = copy.deepcopy(start)
         settings = replace(
             settings,
@@ -129,16 +123,16 @@ class DistPU(LossMethod):
             entropy = ENTROPY_AT_END * (1 - math.cos(math.pi / 2 * done))
             _set_rate(optimizer, settings.learning_rate * (FINAL_RATE + (1 - FINAL_RATE) * _cosine(done)))
 
-        def objective(output: Output, seed: Seed) -> dict[str, Tensor]:
-            mixed, target = _mixture(model, output, sets, int(seed))
+        def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:
+            mixed, target = _mixture(model, output, batch.sets, int(seed))
             return {
-                **self._scaled(output.logit, sets, entropy),
+                **self._scaled(output.logit, batch.sets, entropy),
                 "mixed_entropy": MIXED_ENTROPY * mean_entropy(mixed),
                 "mixup": MIXUP * F.binary_cross_entropy_with_logits(mixed, target),
             }
 
         return train(
-            task.graph,
+            FullGraph.of(task, settings.device),
             objective,
             settings,
             build=lambda *_: model,
@@ -173,7 +167,7 @@ def _mixture(model: Backbone, output: Output, sets: Sets, seed: int) -> tuple[Te
     share = float(generator.beta(BETA, BETA))
     scores = torch.sigmoid(output.logit.detach())
     scores[sets.labelled] = 1.0
-    mixed = model.decide(share * output.embedding[nodes] + (1 - share) * output.embedding[partners])
+    mixed = model.logits(share * output.embedding[nodes] + (1 - share) * output.embedding[partners])
     return mixed.clamp(-LOGIT_LIMIT, LOGIT_LIMIT), share * scores[nodes] + (1 - share) * scores[partners]
 
 

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import require_whole
 from pugnn.graph import propagate_beliefs
 from pugnn.graph.belief_propagation import require_homophily
-from pugnn.losses import Sets, SoftLabelLoss
-from pugnn.methods.base import FittedMethod, Method, join_logs
+from pugnn.losses import SoftLabelLoss
+from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
 from pugnn.models import Output
 from pugnn.task import PUTask
-from pugnn.training import Checkpoint, Seed, Trained, TrainingSettings, derive_seed, resolve_device, score, train
+from pugnn.training import Batch, Checkpoint, FullGraph, Seed, Trained, TrainingSettings, derive_seed, score, train
 
 #: Epochs without a lower loss after which a round ends, as in the authors' code.
-PATIENCE = 5
+EPOCHS_WITHOUT_PROGRESS = 5
 
 
+@METHODS.register("grab")
 @dataclass(frozen=True)
 class GRAB(Method):
     r"""Learn from beliefs about the unlabelled nodes, form new beliefs from what was learnt, and so on.
@@ -46,8 +47,6 @@ class GRAB(Method):
         potentials: probability of being positive before messages. ``decided``, as in the authors' code: π for nodes
             decided negative and 1 − π for those decided positive; ``uniform``, as in the paper's text: π for all.
     """
-
-    name: ClassVar[str] = "grab"
 
     rounds: int = 10
     homophily: float = 0.9
@@ -75,8 +74,6 @@ class GRAB(Method):
         """Train on what the task shows."""
         require_whole("rounds", self.rounds, 0)
         require_homophily(self.homophily)  # before a round is trained in vain
-        if self.potentials not in ("decided", "uniform"):
-            raise PugnnError(f"potentials must be decided or uniform; got {self.potentials!r}")
 
         def run_round(number: int, beliefs: NDArray[np.float64]) -> Trained:
             seeded = replace(settings, seed=derive_seed(settings.seed, number)) if number else settings
@@ -119,19 +116,18 @@ class GRAB(Method):
         number: int,
         progress: bool,
     ) -> Trained:
-        device = resolve_device(settings.device)
-        sets = Sets.of(task.labelled, task.unlabelled, device)
-        loss = SoftLabelLoss(torch.from_numpy(beliefs.astype(np.float32)).to(device))
+        loader = FullGraph.of(task, settings.device)
+        loss = SoftLabelLoss(torch.from_numpy(beliefs.astype(np.float32)).to(loader.device))
 
-        def objective(output: Output, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
-            return loss(output.logit, sets)
+        def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
+            return loss(output.logit, batch.sets)
 
         return train(
-            task.graph,
+            loader,
             objective,
             settings,
             build=self.build,
-            patience=PATIENCE,
+            patience=EPOCHS_WITHOUT_PROGRESS,
             checkpoint=checkpoint,
             part=number,
             progress=progress,

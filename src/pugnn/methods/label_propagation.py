@@ -9,12 +9,13 @@ import torch
 
 from pugnn.errors import PugnnError
 from pugnn.losses.sets import require_prior
-from pugnn.methods.base import FittedMethod, Method
+from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Backbone, Propagation, inputs_on
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, resolve_device
 
 
+@METHODS.register("label-propagation")
 @dataclass(frozen=True)
 class LabelPropagation(Method):
     r"""Random walks from the known positives: a yardstick that uses edges alone.
@@ -35,7 +36,6 @@ class LabelPropagation(Method):
         restart: β, probability of going back to a labelled node.
     """
 
-    name: ClassVar[str] = "label-propagation"
     trains: ClassVar[bool] = False
 
     prior: float
@@ -44,8 +44,6 @@ class LabelPropagation(Method):
 
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
         """A model without weights."""
-        if self.normalisation not in ("symmetric", "walk"):
-            raise PugnnError(f"normalisation must be symmetric or walk; got {self.normalisation!r}")
         if not 0 < self.restart < 1:
             raise PugnnError(f"restart must lie between 0 and 1, got {self.restart}")
         return Propagation(walk=self.normalisation == "walk", restart=self.restart)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pugnn.errors import PugnnError
 from pugnn.losses import NonNegativeLoss, UnbiasedLoss
-from pugnn.methods.base import LossMethod
+from pugnn.methods.base import METHODS, LossMethod
 from pugnn.models import Backbone, make_backbone
 from pugnn.training import TrainingSettings
 
 
+@METHODS.register("lsdan")
 @dataclass(frozen=True)
 class LSDAN(LossMethod):
     r"""Train the network of :mod:`pugnn.models.lsdan` on a PU risk.
@@ -22,8 +23,6 @@ class LSDAN(LossMethod):
         risk: ``non-negative`` (:mod:`pugnn.losses.nnpu`) or ``unbiased`` (:mod:`pugnn.losses.upu`); the authors give
             both.
     """
-
-    name: ClassVar[str] = "lsdan"
 
     prior: float
     hops: int = 3
@@ -42,6 +41,4 @@ class LSDAN(LossMethod):
 
     def loss(self) -> NonNegativeLoss | UnbiasedLoss:
         """The loss that the network is trained on."""
-        if self.risk not in ("non-negative", "unbiased"):
-            raise PugnnError(f"risk must be non-negative or unbiased; got {self.risk!r}")
         return NonNegativeLoss(self.prior) if self.risk == "non-negative" else UnbiasedLoss(self.prior)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from pugnn.losses import UnlabelledAsNegativeLoss
 from pugnn.losses.sets import require_prior
-from pugnn.methods.base import LossMethod
+from pugnn.methods.base import METHODS, LossMethod
 
 
+@METHODS.register("naive")
 @dataclass(frozen=True)
 class Naive(LossMethod):
     r"""Cross-entropy with labelled nodes as 1 and unlabelled ones as 0.
@@ -25,8 +25,6 @@ class Naive(LossMethod):
         prior: positive share of the unlabelled nodes, for the threshold ``"prior"`` alone; by the method's own
             assumption there are none.
     """
-
-    name: ClassVar[str] = "naive"
 
     balanced: bool = False
     prior: float | None = None

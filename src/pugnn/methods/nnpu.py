@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pugnn.losses import NonNegativeLoss
-from pugnn.methods.base import LossMethod
+from pugnn.methods.base import METHODS, LossMethod
 
 
+@METHODS.register("nnpu")
 @dataclass(frozen=True)
 class NNPU(LossMethod):
     r"""Minimise the risk of :mod:`pugnn.losses.nnpu`; defaults are the authors'.
@@ -21,8 +22,6 @@ class NNPU(LossMethod):
         beta: β, how far below zero that risk may fall.
         gamma: γ, size of the ascent.
     """
-
-    name: ClassVar[str] = "nnpu"
 
     prior: float
     surrogate: Literal["sigmoid", "logistic"] = "sigmoid"

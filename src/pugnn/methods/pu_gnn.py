@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from pugnn.errors import PugnnError
 from pugnn.losses import DistanceAwareLoss, UnlabelledAsNegativeLoss, split_near_far
-from pugnn.methods.base import FittedMethod, Method
+from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Output
-from pugnn.regularisers import StructuralRegulariser
+from pugnn.regularisers import StructuralRegulariser, has_fused_gpu_kernel
 from pugnn.task import PUTask
-from pugnn.training import Checkpoint, Seed, TrainingSettings, resolve_device, train
+from pugnn.training import Batch, Checkpoint, FullGraph, Seed, TrainingSettings, train
 
 REPRESENTATIONS: dict[str, Callable[[Output], Tensor]] = {
     "hidden": lambda output: output.embedding,
@@ -25,6 +25,7 @@ REPRESENTATIONS: dict[str, Callable[[Output], Tensor]] = {
 }
 
 
+@METHODS.register("pu-gnn")
 @dataclass(frozen=True)
 class PUGNN(Method):
     r"""Minimise :math:`L_G + \alpha R_S`.
@@ -51,8 +52,6 @@ class PUGNN(Method):
             instead, which is how we read the paper's ablation without PU loss.
     """
 
-    name: ClassVar[str] = "pu-gnn"
-
     delta: int = 3
     near_prior: float = 0.6
     far_prior: float = 0.3
@@ -77,10 +76,6 @@ class PUGNN(Method):
         """Train on what the task shows."""
         if not 0 <= self.alpha < math.inf:
             raise PugnnError(f"alpha must be a number and not negative, got {self.alpha}")
-        if self.representation not in REPRESENTATIONS:
-            raise PugnnError(f"representation must be one of {', '.join(REPRESENTATIONS)}; got {self.representation!r}")
-        if self.supervision not in ("distance-aware", "cross-entropy"):
-            raise PugnnError(f"supervision must be distance-aware or cross-entropy; got {self.supervision!r}")
         distance_aware = DistanceAwareLoss(
             near_prior=self.near_prior,
             far_prior=self.far_prior,
@@ -91,15 +86,22 @@ class PUGNN(Method):
         loss = distance_aware if self.supervision == "distance-aware" else UnlabelledAsNegativeLoss()
         regulariser = StructuralRegulariser(self.negatives, self.reduction, self.expectation)
         represent = REPRESENTATIONS[self.representation]
-        sets = split_near_far(task.graph, task.labelled, task.unlabelled, self.delta)
-        sets = sets.to(resolve_device(settings.device))
+        sets = split_near_far(task, self.delta)
 
-        def objective(output: Output, seed: Seed) -> dict[str, Tensor]:
-            terms = loss(output.logit, sets)
+        def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:
+            terms = loss(output.logit, batch.sets)
             if self.alpha > 0:
-                parts = regulariser(represent(output), task.graph, seed=seed)  # new negatives in every epoch
+                parts = regulariser(represent(output), batch.inputs.graph, seed=seed)  # new negatives in every step
                 terms |= {name: self.alpha * part for name, part in parts.items()}
             return terms
 
-        trained = train(task.graph, objective, settings, build=self.build, checkpoint=checkpoint, progress=progress)
+        trained = train(
+            FullGraph(task.graph, sets, settings.device),
+            objective,
+            settings,
+            build=self.build,
+            replayable=self.alpha == 0 or has_fused_gpu_kernel(),
+            checkpoint=checkpoint,
+            progress=progress,
+        )
         return FittedMethod(trained.model, trained.log, distance_aware.prior(sets))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pugnn.losses import UnbiasedLoss
-from pugnn.methods.base import LossMethod
+from pugnn.methods.base import METHODS, LossMethod
 
 
+@METHODS.register("upu")
 @dataclass(frozen=True)
 class UPU(LossMethod):
     r"""Minimise the risk of :mod:`pugnn.losses.upu`.
@@ -20,8 +21,6 @@ class UPU(LossMethod):
         prior: positive share of the unlabelled nodes; must be known.
         surrogate: loss of a margin, ``sigmoid`` or ``logistic``.
     """
-
-    name: ClassVar[str] = "upu"
 
     prior: float
     surrogate: Literal["sigmoid", "logistic"] = "sigmoid"

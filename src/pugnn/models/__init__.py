@@ -1,8 +1,8 @@
 """Backbones: each gives an embedding and a logit per node."""
 
 from pugnn.models.appnp import APPNP
-from pugnn.models.backbone import Backbone, Output
-from pugnn.models.factory import BACKBONES, make_backbone
+from pugnn.models.backbone import BACKBONES, Backbone, Output
+from pugnn.models.factory import BackboneLike, backbone_name, make_backbone
 from pugnn.models.gat import GAT
 from pugnn.models.gcn import GCN
 from pugnn.models.gin import GIN
@@ -21,10 +21,12 @@ __all__ = [
     "LSDAN",
     "MLP",
     "Backbone",
+    "BackboneLike",
     "GraphInputs",
     "GraphSAGE",
     "Output",
     "Propagation",
+    "backbone_name",
     "inputs_on",
     "make_backbone",
 ]

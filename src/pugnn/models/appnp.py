@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor
 
-from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
+@BACKBONES.register("appnp")
 class APPNP(Backbone):
     r"""A perceptron on the features, then personalised PageRank over its outputs.
 
@@ -54,9 +55,9 @@ class APPNP(Backbone):
         embedding = start
         for _ in range(self.steps):
             embedding = (1 - self.restart) * (inputs.gcn_adjacency @ embedding) + self.restart * start
-        return Output(embedding, self.decide(embedding))
+        return Output(embedding, self.logits(embedding))
 
-    def decide(self, embedding: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor) -> Tensor:
         """Logits of nodes with these embeddings."""
         logit: Tensor = self.head(embedding)
         return logit.squeeze(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch.nn.functional as F
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 from pugnn.models.sparse import SparseMatrix
+from pugnn.registry import Registry
 
 
 class Output(NamedTuple):
@@ -29,13 +31,15 @@ class Backbone(nn.Module):
     """A graph neural network with one output.
 
     Attributes:
+        reads_edges: it reads edges, and not features alone.
         first_layer: the module whose parameters get weight decay (Kipf & Welling decay the first layer alone).
         uses_weights: edge weights play a part.
         replayable: an epoch can be recorded as a CUDA graph; not if the host looks at values on the way.
-        nodewise_head: the way from embedding to logit asks no neighbours, and :meth:`decide` walks it.
+        nodewise_head: the way from embedding to logit asks no neighbours, and :meth:`logits` computes it.
     """
 
     first_layer: nn.Module
+    reads_edges: bool = True
     uses_weights: bool = False
     replayable: bool = True
     nodewise_head: bool = False
@@ -44,9 +48,13 @@ class Backbone(nn.Module):
         """Score every node of a graph."""
         raise NotImplementedError
 
-    def decide(self, embedding: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor) -> Tensor:
         """Logits of nodes with these embeddings, ``(M, d)`` to ``(M,)``, where ``nodewise_head`` says that it can."""
         raise NotImplementedError
+
+
+#: Every backbone by its name on the command line: a factory that takes ``num_features``, ``hidden`` and ``dropout``.
+BACKBONES: Registry[Callable[..., Backbone]] = Registry("backbone", "pugnn.backbones", "pugnn.models")
 
 
 class InputLinear(nn.Module):

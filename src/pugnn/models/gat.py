@@ -6,11 +6,12 @@ import torch.nn.functional as F
 from torch import nn
 
 from pugnn.errors import PugnnError
-from pugnn.models.backbone import Backbone, InputLinear, Output
+from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
+@BACKBONES.register("gat")
 class GAT(Backbone):
     """Two of PyG's attention layers; the first one's concatenated heads are the embedding.
 

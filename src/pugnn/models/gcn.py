@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
+@BACKBONES.register("gcn")
 class GCN(Backbone):
     r"""Two graph convolutions with the normalised adjacency :math:`\hat A`.
 
@@ -49,10 +52,13 @@ class GCN(Backbone):
         second = adjacency @ self.second_layer(hidden) + self.second_bias
         if self.head is None:
             return Output(first, second.squeeze(1))
-        return Output(second, self.decide(second))
+        return Output(second, self.logits(second))
 
-    def decide(self, embedding: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor) -> Tensor:
         """Logits of nodes with these embeddings; needs the linear head."""
         assert self.head is not None
         logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training))
         return logit.squeeze(1)
+
+
+BACKBONES.register("gcn-linear")(partial(GCN, linear_head=True))

@@ -6,11 +6,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
+@BACKBONES.register("gin")
 class GIN(Backbone):
     r"""Two sum aggregations, each followed by a two-layer perceptron.
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from pugnn.errors import PugnnError, require_whole
 from pugnn.models.attention import Neighbourhoods, neighbour_attention
-from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
@@ -16,6 +16,7 @@ from pugnn.models.inputs import GraphInputs
 MOST_HOPS = 100
 
 
+@BACKBONES.register("lsdan")
 class LSDAN(Backbone):
     r"""Two layers that attend to walks of 1, 2, … K steps each, and then to the best of these for each node.
 

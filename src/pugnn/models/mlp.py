@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor
 
-from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
+@BACKBONES.register("mlp")
 class MLP(Backbone):
     r"""Two linear layers; the hidden one is the embedding.
 
@@ -21,6 +22,7 @@ class MLP(Backbone):
         dropout: before each layer, in training.
     """
 
+    reads_edges = False
     nodewise_head = True
 
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5) -> None:
@@ -32,9 +34,9 @@ class MLP(Backbone):
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
         embedding = self.first_layer(inputs.features)
-        return Output(embedding, self.decide(embedding))
+        return Output(embedding, self.logits(embedding))
 
-    def decide(self, embedding: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor) -> Tensor:
         """Logits of nodes with these embeddings."""
         logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training))
         return logit.squeeze(1)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import torch.nn.functional as F
 
-from pugnn.models.backbone import Backbone, InputLinear, Output, linear
+from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
+@BACKBONES.register("sage")
 class GraphSAGE(Backbone):
     r"""Two layers, each of a node's own state and the mean :math:`M` over its neighbours.
 

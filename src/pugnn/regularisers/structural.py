@@ -158,7 +158,9 @@ def _fused_on_gpu(embedding: Tensor) -> bool:
 @cache
 def has_fused_gpu_kernel() -> bool:
     """Whether the Triton kernels can run here: Triton is installed, and the GPU is one that it supports."""
-    return find_spec("triton") is not None and torch.cuda.get_device_capability() >= (8, 0)
+    if find_spec("triton") is None or not torch.cuda.is_available():
+        return False
+    return torch.cuda.get_device_capability() >= (8, 0)
 
 
 @cache

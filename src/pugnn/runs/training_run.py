@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.files import replacing
-from pugnn.graph import graph_statistics, nearest_sources
+from pugnn.graph import graph_statistics
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, roc_auc
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.report import ReportContent, write_report
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pugnn.features import Statement
 
 NO_PICTURE = "training.png is left out, because matplotlib is not installed. To get it: pip install 'pugnn[plot]'"
-NO_PARQUET = "scores.parquet is left out, because duckdb is not installed. To get it: pip install duckdb"
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,6 @@ class Run:
     path: Path
     record: dict[str, Any]
     scores: NDArray[np.float64]
-    distances: NDArray[np.int32]
 
 
 def train_into_folder(
@@ -75,17 +73,13 @@ def train_into_folder(
     try:
         noted: list[str] = []
         with _noted_warnings(noted):
-            estimator.fit(task.graph, _mask(task), unlabelled=task.unlabelled, checkpoint=folder.checkpoint)
+            estimator.fit_task(task, checkpoint=folder.checkpoint)
         trained = time.perf_counter()
         scores = estimator.predict_proba()[:, 1]
-        distances, nearest = nearest_sources(task.graph, task.labelled)
-        table = score_table(task.graph, scores, estimator.threshold_, task.labelled)
+        table = score_table(task.graph, scores, estimator.threshold_, task)
         with _noted_warnings(noted):
             write_scores(folder.partial / "scores.csv", table)
-            try:
-                write_scores(folder.partial / "scores.parquet", table)
-            except ImportError:
-                warnings.warn(NO_PARQUET, PugnnWarning, stacklevel=2)
+            write_scores(folder.partial / "scores.parquet", table)
         estimator.save(folder.partial / "model.safetensors")
         if estimator.log_:  # label propagation trains nothing
             write_log(folder.partial / "log.csv", estimator.log_)
@@ -107,8 +101,6 @@ def train_into_folder(
                 log=estimator.log_,
                 task=task,
                 scores=scores,
-                distances=distances,
-                nearest=nearest,
                 threshold=estimator.threshold_,
                 check_up=check_up,
                 truth=truth,
@@ -120,11 +112,11 @@ def train_into_folder(
             # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
             temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
         log = ["log.csv"] if estimator.log_ else []
-        folder.finish(["scores.csv", "model.safetensors", "report.html", "run.json", *log])
+        folder.finish(["scores.csv", "scores.parquet", "model.safetensors", "report.html", "run.json", *log])
     except BaseException:
         folder.abandon()
         raise
-    return Run(folder.path, record, scores, distances)
+    return Run(folder.path, record, scores)
 
 
 @contextmanager
@@ -158,12 +150,6 @@ def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) 
     }
     percent = {name: None if math.isnan(value) else round(100 * value, 3) for name, value in values.items()}
     return {"test_nodes": len(scored), **percent}
-
-
-def _mask(task: PUTask) -> NDArray[np.bool_]:
-    mask = np.zeros(task.graph.num_nodes, dtype=bool)
-    mask[task.labelled] = True
-    return mask
 
 
 def _record(estimator: PUNodeClassifier, task: PUTask, options: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, shorten
 from pugnn.files import is_formula, replacing, write_csv
-from pugnn.graph import UNREACHABLE, Graph, nearest_sources
+from pugnn.graph import UNREACHABLE, Graph
+from pugnn.task import PUTask
 
 #: What a file of scores may be called, and so what it is.
 ENDINGS = (".csv", ".csv.gz", ".parquet")
@@ -27,11 +28,11 @@ def score_table(
     graph: Graph,
     scores: NDArray[np.float64],
     threshold: float,
-    labelled: NDArray[np.int64] | None = None,
+    task: PUTask | None = None,
 ) -> Table:
     """One line per node, best first: id, score, decision and rank.
 
-    Where the known positives are given: whether the node is one, the number of hops to the nearest of them and its id,
+    Where the task is given: whether the node is one, the number of hops to the nearest of them and its id,
     both empty where none can be reached.
     """
     order = np.argsort(-scores, kind="stable")
@@ -41,8 +42,8 @@ def score_table(
         "decision": (scores >= threshold).astype(np.int64)[order],
         "rank": np.arange(1, len(order) + 1),
     }
-    if labelled is not None:
-        distances, nearest = (values[order] for values in nearest_sources(graph, labelled))
+    if task is not None:
+        distances, nearest = task.distances[order], task.nearest[order]
         unreachable = distances == UNREACHABLE
         table["known"] = (distances == 0).astype(np.int64)
         table["distance"] = np.ma.masked_array(distances, unreachable)

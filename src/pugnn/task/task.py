@@ -2,30 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.graph import Graph
+from pugnn.graph import Graph, nearest_sources
 
 
 @dataclass(frozen=True, eq=False)
 class PUTask:
     """A graph with its known positives: all that a method may see.
 
+    Distances and connected components are computed once, when first used.
+
     Args:
         graph: the whole graph.
         labelled: positions of the known positives, sorted, shape ``(n_L,)``.
         unlabelled: positions of the nodes that the loss treats as unlabelled, sorted, shape ``(n_U,)``.
+        negative: positions of known negatives; no method uses them yet.
     """
 
     graph: Graph
     labelled: NDArray[np.int64]
     unlabelled: NDArray[np.int64]
+    negative: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
     def from_positives(cls, graph: Graph, labelled: NDArray[np.int64]) -> PUTask:
         """The task where every node that is not a known positive is unlabelled."""
-        labelled = np.unique(labelled)
-        return cls(graph, labelled, np.setdiff1d(np.arange(graph.num_nodes), labelled))
+        unlabelled = np.ones(graph.num_nodes, dtype=np.bool_)
+        unlabelled[labelled] = False
+        return cls(graph, np.unique(labelled), np.flatnonzero(unlabelled))
+
+    @cached_property
+    def _reached(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        return nearest_sources(self.graph, self.labelled)
+
+    @property
+    def distances(self) -> NDArray[np.int32]:
+        """Hops from each node to the nearest known positive, see :func:`pugnn.graph.nearest_sources`."""
+        return self._reached[0]
+
+    @property
+    def nearest(self) -> NDArray[np.int32]:
+        """Position of that known positive."""
+        return self._reached[1]
+
+    def digest(self) -> hashlib._Hash:
+        """A SHA-256 of the graph and the sets of nodes, to which more can be added."""
+        graph, hashed = self.graph, hashlib.sha256()
+        features = graph.features if isinstance(graph.features, np.ndarray) else sp.csr_array(graph.features)
+        parts = [features] if isinstance(features, np.ndarray) else [features.data, features.indices, features.indptr]
+        negative = self.negative if len(self.negative) else None
+        for array in (graph.indptr, graph.indices, graph.weights, self.labelled, self.unlabelled, negative, *parts):
+            if array is not None:
+                hashed.update(f"{array.dtype} {array.shape}".encode())  # so that it is clear where each array ends
+                hashed.update(np.ascontiguousarray(array).data)
+        return hashed

@@ -1,14 +1,19 @@
 """Training: the loop, its settings, checkpoints and progress."""
 
+from pugnn.training.batches import Batch, FullGraph, Loader
 from pugnn.training.checkpoint import Checkpoint
-from pugnn.training.loop import Trained, make_network, resolve_device, score, train
+from pugnn.training.device import resolve_device
+from pugnn.training.loop import Trained, make_network, score, train
 from pugnn.training.sealed import load_sealed, require_fitting, save_sealed
 from pugnn.training.seeds import derive_seed
 from pugnn.training.settings import TrainingSettings
 from pugnn.training.steps import Seed
 
 __all__ = [
+    "Batch",
     "Checkpoint",
+    "FullGraph",
+    "Loader",
     "Seed",
     "Trained",
     "TrainingSettings",

@@ -1,4 +1,4 @@
-"""The training loop: full batch, every method's."""
+"""The training loop, the same for every method and loader."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from torch import Tensor
 
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
-from pugnn.models import Backbone, inputs_on, make_backbone
-from pugnn.regularisers import has_fused_gpu_kernel
+from pugnn.models import Backbone, backbone_name, inputs_on, make_backbone
+from pugnn.training.batches import Loader
 from pugnn.training.checkpoint import Checkpoint, Log, Part, copy_of_weights
 from pugnn.training.patience import Patience
 from pugnn.training.progress import EpochProgress
@@ -40,44 +40,40 @@ def make_network(num_features: int, settings: TrainingSettings) -> Backbone:
 
 
 def train(
-    graph: Graph,
+    loader: Loader,
     objective: Objective,
     settings: TrainingSettings,
     *,
     build: Callable[[int, TrainingSettings], Backbone] = make_network,
     patience: int | None = None,
     before_epoch: Callable[[int, torch.optim.Optimizer], None] | None = None,
+    replayable: bool = True,
     checkpoint: Checkpoint | None = None,
     part: int | None = None,
     progress: bool = False,
 ) -> Trained:
-    """Minimise the sum of the objective's terms with Adam and keep the last epoch's weights.
+    """Minimise the sum of the objective's terms with Adam and keep the weights of the last epoch.
 
     Args:
-        graph: what the network reads.
-        objective: the loss, as named terms, from the network's output and a seed that is new in every epoch.
+        loader: hands out the batches of each epoch.
+        objective: the loss, as named terms, from the network's output, the batch, and a seed that is new in every step.
         settings: backbone and optimiser.
-        build: makes the network from the number of features and the settings; or gives one to train further.
-        patience: stop when the loss has not fallen for so many epochs, and keep the weights of its lowest value.
+        build: makes the network from the number of features and the settings; or returns one to train further.
+        patience: stop when the loss has not fallen for this many epochs, and keep the weights of its lowest value.
         before_epoch: called with the number of the coming epoch, from 0, and the optimiser: the place to change
-            learning rates, or weights in the objective. Such epochs are not alike and never replayed.
-        checkpoint: where to save the state now and then; training goes on from a state found there.
+            learning rates, or weights in the objective.
+        replayable: the objective does the same in every step, without looking at values on the host, so that a CUDA
+            device may record it once.
+        checkpoint: where to save the state at intervals; training continues from a state found there.
         part: number of this training where a method makes several; its final state is then kept in the checkpoint.
         progress: show a line when it takes longer than two seconds.
     """
-    device = resolve_device(settings.device)
-    inputs = inputs_on(graph, device)
-    # Dropout and initial weights draw from torch's global generator: borrow it and give it back as it was.
+    device = loader.device
+    # Dropout and initial weights draw from torch's global generator: borrow it and restore it afterwards.
     with _current(device), torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         _seed(device, derive_seed(settings.seed))
-        model = build(graph.num_features, settings).to(device)
-        if graph.weights is not None and not model.uses_weights:
-            warnings.warn(
-                f"the graph has edge weights, but the backbone {settings.backbone} does not use them. "
-                "Take gcn, gcn-linear or appnp, or give no weights.",
-                PugnnWarning,
-                stacklevel=4,
-            )
+        model = build(loader.graph.num_features, settings).to(device)
+        _check_network(model, loader, settings)
         optimizer = _adam(model, settings)
         saved = checkpoint.load(part or 0) if checkpoint else None
         log: Log = []
@@ -89,9 +85,8 @@ def train(
             log = list(saved.log)
         lowest = None if patience is None else Patience(model, patience, log, saved.best if saved else {})
         model.train()
-        alike = before_epoch is None and model.replayable
-        replay = alike and device.type == "cuda" and has_fused_gpu_kernel()
-        step = (ReplayedStep if replay else Step)(model, inputs, objective, optimizer)
+        replayable = replayable and loader.replayable and model.replayable and before_epoch is None
+        step = (ReplayedStep if replayable and device.type == "cuda" else Step)(model, objective, optimizer)
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
         with EpochProgress(settings.epochs, len(log), part=part, show=progress) as bar:
             for epoch in range(len(log), settings.epochs):
@@ -100,8 +95,12 @@ def train(
                     before_epoch(epoch, optimizer)
                 if lowest is not None:
                     lowest.before_step()
-                values = step(derive_seed(settings.seed, epoch, 1)).tolist()
-                log.append(_record(epoch, step.names, values, time.perf_counter() - started))
+                values = [
+                    step(batch, derive_seed(settings.seed, epoch, 1 + number))
+                    for number, batch in enumerate(loader.batches(derive_seed(settings.seed, epoch, 0)))
+                ]
+                means = values[0] if len(values) == 1 else torch.stack(values).mean(dim=0)
+                log.append(_record(epoch, step.names, means.tolist(), time.perf_counter() - started))
                 bar.update(epoch + 1, log[-1]["total"])
                 if lowest is not None:
                     lowest.after_step(log[-1]["total"])
@@ -131,22 +130,17 @@ def score(model: Backbone, graph: Graph) -> Tensor:
     return torch.sigmoid(logit.double()).cpu()
 
 
-def resolve_device(name: str) -> torch.device:
-    """The torch device of that name, if it is there."""
-    try:
-        device: torch.device | None = torch.device(name)
-    except RuntimeError:
-        device = None
-    if device is None or device.type not in ("cpu", "cuda"):
-        raise PugnnError(f"there is no device {name!r}; use cpu, cuda or cuda:1")
-    if device.type == "cpu":
-        return device
-    if not torch.cuda.is_available():
-        raise PugnnError("device='cuda' was asked for, but torch sees no CUDA device here; use device='cpu'")
-    index = torch.cuda.current_device() if device.index is None else device.index
-    if index >= torch.cuda.device_count():
-        raise PugnnError(f"there is no device {name!r}; torch sees {torch.cuda.device_count()} CUDA devices")
-    return torch.device("cuda", index)  # with its number, so that one device has one name
+def _check_network(model: Backbone, loader: Loader, settings: TrainingSettings) -> None:
+    name = backbone_name(settings.backbone)
+    if model.reads_edges and not loader.has_edges:
+        raise PugnnError(f"the backbone {name} reads edges, but the batches have none; use mlp")
+    if loader.graph.weights is not None and not model.uses_weights:
+        warnings.warn(
+            f"the graph has edge weights, but the backbone {name} does not use them. "
+            "Take gcn, gcn-linear or appnp, or give no weights.",
+            PugnnWarning,
+            stacklevel=5,
+        )
 
 
 def _current(device: torch.device) -> AbstractContextManager[object]:

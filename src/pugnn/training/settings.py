@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from pugnn.errors import PugnnError, require_number, require_whole
+from pugnn.models import BackboneLike
 
 #: Beyond this a hidden layer is a slip: every node has so many numbers, in every epoch.
 MOST_HIDDEN = 65_536
@@ -19,17 +20,17 @@ class TrainingSettings:
     are those of Kipf & Welling's GCN.
 
     Args:
-        backbone: ``gcn``, ``gcn-linear``, ``gat``, ``gin``, ``sage``, ``appnp``, ``lsdan`` or ``mlp``. Paper: GCN.
+        backbone: name of the network. Paper: GCN.
         hidden: size of the hidden layer. Paper: 16.
         dropout: share of inputs dropped before each layer.
-        epochs: full passes; the last one's weights are kept, since there is no validation set to choose by.
+        epochs: passes over the graph; the weights of the last one are kept.
         learning_rate: of Adam.
         weight_decay: on the first layer.
-        seed: decides weights, dropout and sampling.
+        seed: controls weights, dropout and sampling.
         device: ``cpu``, ``cuda``, ``cuda:1``, …
     """
 
-    backbone: str = "gcn"
+    backbone: BackboneLike = "gcn"
     hidden: int = 16
     dropout: float = 0.5
     epochs: int = 200
@@ -43,9 +44,10 @@ class TrainingSettings:
             require_whole(name, getattr(self, name), least, most)
         for name in ("dropout", "learning_rate", "weight_decay"):
             require_number(name, getattr(self, name))
-        for name in ("backbone", "device"):
-            if not isinstance(getattr(self, name), str):
-                raise PugnnError(f"{name} must be a name, got {getattr(self, name)!r}")
+        if not isinstance(self.device, str):
+            raise PugnnError(f"device must be a name, got {self.device!r}")
+        if not isinstance(self.backbone, str) and not callable(self.backbone):
+            raise PugnnError(f"backbone must be a name, a factory or a network; got {self.backbone!r}")
         if not self.learning_rate > 0:
             raise PugnnError(f"learning_rate must be positive, got {self.learning_rate}")
         if not self.weight_decay >= 0:

@@ -1,4 +1,4 @@
-"""One epoch: forward, backward, optimiser. On a CUDA device, recorded once and replayed."""
+"""One step: forward, backward, optimiser. On a CUDA device, recorded once and replayed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from pugnn.models import Backbone, GraphInputs, Output
+from pugnn.models import Backbone, Output
+from pugnn.training.batches import Batch
 
-#: A number that decides what is drawn in an epoch; on a CUDA device a tensor that holds it, shape ``(1,)``, int64.
+#: Controls what is drawn in a step; on a CUDA device a tensor that holds the number, shape ``(1,)``, int64.
 Seed = int | Tensor
-#: From what the network says and the seed of the epoch to the named terms of the loss.
-Objective = Callable[[Output, Seed], dict[str, Tensor]]
+#: From the network's output, the batch and the seed of the step to the named terms of the loss.
+Objective = Callable[[Output, Batch, Seed], dict[str, Tensor]]
 
 
 @cache
@@ -23,28 +24,25 @@ def _side_stream(device: torch.device) -> torch.cuda.Stream:
 
 
 class Step:
-    """One epoch, operation by operation.
+    """One step, operation by operation.
 
     Args:
         model: the network.
-        inputs: the graph that it reads.
         objective: the loss, as named terms.
         optimizer: of the network's parameters.
     """
 
-    def __init__(
-        self, model: Backbone, inputs: GraphInputs, objective: Objective, optimizer: torch.optim.Optimizer
-    ) -> None:
-        self._model, self._inputs, self._objective, self._optimizer = model, inputs, objective, optimizer
+    def __init__(self, model: Backbone, objective: Objective, optimizer: torch.optim.Optimizer) -> None:
+        self._model, self._objective, self._optimizer = model, objective, optimizer
         self.names: list[str] = []
 
-    def __call__(self, seed: int) -> Tensor:
-        """Train for an epoch; the terms of the loss in the order of ``names``, and last their total."""
-        return self._run(seed)
+    def __call__(self, batch: Batch, seed: int) -> Tensor:
+        """Train on a batch; the terms of the loss in the order of ``names``, and last their total."""
+        return self._run(batch, seed)
 
-    def _run(self, seed: Seed) -> Tensor:
+    def _run(self, batch: Batch, seed: Seed) -> Tensor:
         self._optimizer.zero_grad()
-        terms = self._objective(self._model(self._inputs), seed)
+        terms = self._objective(self._model(batch.inputs), batch, seed)
         self.names = list(terms)
         values = torch.stack(list(terms.values()))
         total = values.sum()
@@ -54,37 +52,37 @@ class Step:
 
 
 class ReplayedStep(Step):
-    """The same on a CUDA device, where a small graph's epoch takes longer to launch than to compute.
+    """The same on a CUDA device, where a step on a small graph takes longer to launch than to compute.
 
-    The first epochs run as they are, which lets libraries set themselves up; then one is recorded as a CUDA graph and
-    the following ones replay it with a single launch. What differs between epochs stays outside of the recording:
-    the seed is a tensor that is filled before each replay, and dropout follows the device's generator.
+    The first steps run as they are, which lets libraries set themselves up; then one is recorded as a CUDA graph and
+    all later ones replay it with a single launch, on the batch that was recorded. What differs between steps stays
+    outside of the recording: the seed is a tensor that is filled before each replay, and dropout follows the device's
+    generator.
     """
 
     WARM_UP = 3
 
-    def __init__(
-        self, model: Backbone, inputs: GraphInputs, objective: Objective, optimizer: torch.optim.Optimizer
-    ) -> None:
-        super().__init__(model, inputs, objective, optimizer)
-        self._seed = torch.zeros(1, dtype=torch.int64, device=inputs.device)
-        self._stream = _side_stream(inputs.device)
+    def __init__(self, model: Backbone, objective: Objective, optimizer: torch.optim.Optimizer) -> None:
+        super().__init__(model, objective, optimizer)
+        device = next(model.parameters()).device
+        self._seed = torch.zeros(1, dtype=torch.int64, device=device)
+        self._stream = _side_stream(device)
         self._graph: torch.cuda.CUDAGraph | None = None
-        self._epochs = 0
+        self._steps = 0
 
-    def __call__(self, seed: int) -> Tensor:
-        """Train for an epoch; the terms of the loss in the order of ``names``, and last their total."""
+    def __call__(self, batch: Batch, seed: int) -> Tensor:
+        """Train on the batch; the terms of the loss in the order of ``names``, and last their total."""
         self._seed.fill_(seed)
-        self._epochs += 1
-        if self._epochs <= self.WARM_UP:
+        self._steps += 1
+        if self._steps <= self.WARM_UP:
             self._stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(self._stream):
-                values = self._run(self._seed)
+                values = self._run(batch, self._seed)
             torch.cuda.current_stream().wait_stream(self._stream)
             return values
         if self._graph is None:
             self._graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self._graph):
-                self._values = self._run(self._seed)
+                self._values = self._run(batch, self._seed)
         self._graph.replay()
         return self._values

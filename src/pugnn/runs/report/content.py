@@ -39,8 +39,6 @@ class ReportContent:
         log: every term of the loss at every epoch; empty where nothing was trained.
         task: the graph and its known positives.
         scores: score of each node.
-        distances: hops to the nearest known positive.
-        nearest: position of that one, ``NO_SOURCE`` where there is none.
         threshold: score from which a node was decided positive.
         check_up: what was found before training.
         truth: the benchmark, where the truth is known.
@@ -51,12 +49,20 @@ class ReportContent:
     log: Sequence[Mapping[str, float]]
     task: PUTask
     scores: NDArray[np.float64]
-    distances: NDArray[np.int32]
-    nearest: NDArray[np.int32]
     threshold: float
     check_up: CheckUp
     truth: PUBenchmark | None = None
     class_of_node: Sequence[str] | None = None
+
+    @property
+    def distances(self) -> NDArray[np.int32]:
+        """Hops to the nearest known positive."""
+        return self.task.distances
+
+    @property
+    def nearest(self) -> NDArray[np.int32]:
+        """Position of that known positive, ``NO_SOURCE`` where there is none."""
+        return self.task.nearest
 
     @cached_property
     def order(self) -> NDArray[np.int64]:

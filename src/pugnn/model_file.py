@@ -1,0 +1,93 @@
+"""The file of a model: weights, settings, and what it must be given to score a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from pugnn.errors import PugnnError, require_number, require_whole, shorten
+from pugnn.graph import Graph
+from pugnn.methods import METHODS
+from pugnn.models import BACKBONES, BackboneLike
+from pugnn.training import load_sealed, save_sealed
+
+#: Version of the layout.
+FORMAT = 2
+
+#: What a file that somebody else wrote may make torch and our own checks raise.
+UNLOADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+
+
+def save_model(path: Path, weights: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+    """Write a model."""
+    save_sealed(path, weights, {"format": FORMAT, **metadata})
+
+
+def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Weights and metadata of a model, its values checked."""
+    weights, metadata = load_sealed(path)
+    if metadata.get("format") not in (1, FORMAT):  # the first had no recipe
+        raise PugnnError(f"{path} is not a model of this version of pugnn; load it with the version that wrote it")
+    try:
+        require_whole("num_features", metadata["num_features"], 0)
+        names, recipe = metadata["feature_names"], metadata.setdefault("recipe", None)
+        if names is not None and (not isinstance(names, list) or len(names) != metadata["num_features"]):
+            raise PugnnError("its feature names do not match its features")
+        metadata["feature_names"] = None if names is None else tuple(map(str, names))
+        if recipe is not None and not isinstance(recipe, dict):
+            raise PugnnError("its recipe is not a mapping")
+        for name in ("threshold", "prior"):
+            require_number(name, metadata[name])
+            if not 0 <= metadata[name] <= 1:
+                raise PugnnError(f"its {name} is {metadata[name]}, which is not between 0 and 1")
+    except UNLOADABLE as error:
+        raise PugnnError(f"{path} cannot be loaded: {error}") from None
+    return weights, metadata
+
+
+def require_providers(metadata: dict[str, Any], backbone: BackboneLike | None) -> None:
+    """Say which package a model needs that is not installed, and ask for a backbone that has no name."""
+    names = {"method": metadata["method"]["name"], "backbone": metadata["parameters"].get("backbone")}
+    for kind, provider in metadata.get("provided_by", {}).items():
+        registry: Any = METHODS if kind == "method" else BACKBONES
+        if names[kind] in registry or (kind == "backbone" and backbone is not None):
+            continue
+        if provider is None:
+            raise PugnnError(f"its backbone {names[kind]} was given as an object; give it again: load(…, backbone=…)")
+        raise PugnnError(
+            f"the {kind} {names[kind]!r} comes from {provider}, which is not installed here. Install it, or import the "
+            "module that registers it"
+        )
+
+
+def require_same_features(
+    graph: Graph, num_features: int, names: tuple[str, ...] | None, recipe: Mapping[str, Any] | None
+) -> None:
+    """Raise an error unless a graph has the features that the model was trained with."""
+    if graph.recipe is not None and graph.recipe != recipe:
+        if recipe is None:
+            raise PugnnError(
+                "the graph's features were made from tables, but the model was trained on a matrix of features; "
+                "give it the same features as a matrix"
+            )
+        raise PugnnError(
+            "the graph's features were made by another recipe than the model's; read its tables with the model's: "
+            "read_graph(…, recipe=classifier.recipe__)"
+        )
+    if graph.num_features != num_features:
+        raise PugnnError(
+            f"the model was trained with {num_features} features, the graph has {graph.num_features}. "
+            "Give the same features, in the same order."
+        )
+    ours, theirs = names, graph.feature_names
+    if ours is None or theirs is None or ours == theirs:
+        return
+    if set(ours) == set(theirs):
+        raise PugnnError("the features are the model's but in another order; reorder the columns")
+    raise PugnnError(
+        f"the model was trained with other features: it misses {shorten(sorted(set(ours) - set(theirs)))} "
+        f"and does not know {shorten(sorted(set(theirs) - set(ours)))}"
+    )

@@ -1,0 +1,104 @@
+"""Methods, backbones and data sets by name: ours, and those of other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import iter_modules
+from typing import TypeVar
+
+from pugnn.errors import PugnnError
+
+T = TypeVar("T")
+
+
+class UnknownName(PugnnError, KeyError):
+    """Nothing is registered under a name."""
+
+    __str__ = Exception.__str__  # KeyError would quote the message
+
+
+class Registry(Mapping[str, T]):
+    """Things of one kind by name.
+
+    Each is registered in the file that defines it, by the decorator :meth:`register`. Another package names it as an
+    entry point as well, under the same name, so that it is found without having been imported.
+
+    Args:
+        kind: what such a thing is called in messages, such as ``method``.
+        group: group of the entry points, such as ``pugnn.methods``.
+        room: the package of ours whose modules register some.
+    """
+
+    def __init__(self, kind: str, group: str, room: str) -> None:
+        self.kind, self.group, self._room = kind, group, room
+        self._registered: dict[str, T] = {}
+        self._complete = False
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """A decorator that registers what it decorates; a class then has its name as ``name``."""
+
+        def add(thing: T) -> T:
+            known = self._registered.setdefault(name, thing)
+            if known is not thing and _place(known) != _place(thing):  # a module may be loaded twice, in a notebook
+                raise PugnnError(f"two {self.kind}s are called {name!r}: {_place(known)} and {_place(thing)}")
+            self._registered[name] = thing
+            if isinstance(thing, type):
+                thing.name = name  # type: ignore[attr-defined]
+            return thing
+
+        return add
+
+    def __getitem__(self, name: str) -> T:
+        self._import_room()
+        if name not in self._registered and name in self._entry_points:
+            entry = self._entry_points[name]
+            try:
+                entry.load()
+            except Exception as error:  # whatever another package does not like
+                raise PugnnError(
+                    f"the {self.kind} {name!r} of {_distribution(entry)} cannot be loaded: {error}"
+                ) from None
+            if name not in self._registered:
+                raise PugnnError(
+                    f"{_distribution(entry)} names {entry.value} as the {self.kind} {name!r}, but does not register it"
+                )
+        if name not in self._registered:
+            raise UnknownName(f"there is no {self.kind} {name!r}; choose one of {', '.join(self)}")
+        return self._registered[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self._import_room()
+        return iter(sorted({*self._registered, *self._entry_points}))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(iter(self))
+
+    def provider(self, name: str) -> str:
+        """The distribution that provides it, or else the module that registered it."""
+        if name in self._entry_points:
+            return _distribution(self._entry_points[name])
+        return str(getattr(self[name], "__module__", self._room)).split(".")[0]
+
+    @cached_property
+    def _entry_points(self) -> dict[str, EntryPoint]:
+        return {entry.name: entry for entry in entry_points(group=self.group)}
+
+    def _import_room(self) -> None:
+        if not self._complete:
+            self._complete = True
+            for module in iter_modules(import_module(self._room).__path__):
+                import_module(f"{self._room}.{module.name}")
+
+
+def _distribution(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else entry.module.split(".")[0]
+
+
+def _place(thing: object) -> str:
+    return f"{getattr(thing, '__module__', '?')}.{getattr(thing, '__qualname__', repr(thing))}"

@@ -1,0 +1,74 @@
+"""Batches: what one step of a training reads, and the loader that hands them out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+
+from pugnn.graph import Graph
+from pugnn.losses import Sets
+from pugnn.models import GraphInputs, inputs_on
+from pugnn.task import PUTask
+from pugnn.training.device import resolve_device
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one step of a training reads.
+
+    Args:
+        inputs: what the network reads.
+        sets: which rows of its output are labelled, unlabelled, near, …
+    """
+
+    inputs: GraphInputs
+    sets: Sets
+
+
+class Loader(Protocol):
+    """Hands out the batches of each epoch.
+
+    Attributes:
+        graph: where they come from.
+        device: where they are.
+        replayable: all epochs consist of the same single batch, so that one can be recorded and replayed.
+        has_edges: its batches have edges; without them, only networks that read none can be trained.
+    """
+
+    graph: Graph
+    device: torch.device
+    replayable: bool
+    has_edges: bool
+
+    def batches(self, seed: int) -> Iterator[Batch]:
+        """The batches of one epoch; ``seed`` controls what is random about them."""
+
+
+class FullGraph:
+    """The simplest loader: every epoch is one batch, the whole graph.
+
+    Args:
+        graph: the graph.
+        sets: its sets of nodes.
+        device: where to train.
+    """
+
+    replayable = True
+    has_edges = True
+
+    def __init__(self, graph: Graph, sets: Sets, device: str = "cpu") -> None:
+        self.graph = graph
+        self.device = resolve_device(device)
+        self.batch = Batch(inputs_on(graph, self.device), sets.to(self.device))
+
+    @classmethod
+    def of(cls, task: PUTask, device: str) -> FullGraph:
+        """The graph of a task with its labelled and unlabelled nodes."""
+        return cls(task.graph, Sets.of(task.labelled, task.unlabelled), device)
+
+    def batches(self, seed: int) -> Iterator[Batch]:  # noqa: ARG002 (nothing is random here)
+        """The whole graph, once."""
+        yield self.batch
