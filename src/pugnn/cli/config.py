@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -55,12 +56,24 @@ def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> di
         name = key.replace("-", "_")
         if name == "config":
             raise PugnnError(f"{path}: a config cannot name another config")
+        if name not in others and (name in mine or name in _options_of_methods()):
+            if context.command.name == "fit" and name not in mine:
+                raise PugnnError(f"{path}: the method has no option {key!r}; remove it, or choose the method it is for")
+            others.add(name)
         if name not in others:
             near = get_close_matches(name, others, 1)
             raise PugnnError(f"{path}: there is no option {key!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
         if name in mine:
             found[mine[name]] = option_value(path, key, value, kinds[mine[name]])
     return found
+
+
+def _options_of_methods() -> set[str]:
+    """The options of all methods, of which a command other than `fit` has none."""
+    from pugnn.methods import METHODS
+    from pugnn.training import TrainingSettings
+
+    return {field.name for kind in (*METHODS.values(), TrainingSettings) for field in fields(kind)}
 
 
 def _options(command: Any) -> dict[str, str]:

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.source import read_source
+from pugnn.cli.input_data import read_input
+from pugnn.cli.options import DataOptions
 
 
 def demo(
@@ -26,6 +27,6 @@ def demo(
     from pugnn.cli.training import train_and_show
     from pugnn.estimator import PUNodeClassifier
 
-    source = read_source(dataset="cora", labels=labels, seed=seed)
-    estimator = PUNodeClassifier("pu-gnn", epochs=epochs, seed=seed)
+    source = read_input(DataOptions(dataset="cora", labels=labels), seed=seed)
+    estimator = PUNodeClassifier(epochs=epochs, seed=seed)
     train_and_show(estimator, source, name="demo", out=out, resume=resume, as_json=as_json)

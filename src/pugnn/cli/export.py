@@ -9,19 +9,20 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.options import OUTPUT
+from pugnn.cli.options import OUTPUT, DataOptions, option
 from pugnn.errors import PugnnError
+
+#: Options of tables.
+NOT_FOR_EXPORT = (
+    *("edges", "nodes", "attributes", "positives", "truth", "source", "target", "id", "weight", "label", "column"),
+    "unlabelled",
+)
 
 
 def export(
-    dataset: options.Dataset = None,
-    label_ratio: options.LabelRatio = None,
-    label_ratio_of: options.LabelRatioOf = None,
-    labels: options.Labels = None,
+    data: DataOptions = DataOptions(),
     seed: options.Seed = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="A new folder; by default NAME-tables.", rich_help_panel=OUTPUT)
-    ] = None,
+    out: Annotated[Path | None, option("A new folder; default: NAME-tables.", panel=OUTPUT)] = None,
     as_json: options.Json = False,
 ) -> None:
     """Write a named data set as `edges.csv`, `nodes.csv`, `positives.csv` and `truth.csv`, with text as ids.
@@ -32,16 +33,14 @@ def export(
 
         pugnn export --dataset cora --labels 27
     """
-    from pugnn.cli.source import read_source
+    from pugnn.cli.input_data import read_input
     from pugnn.task.export import export_tables
 
-    if dataset is None:
-        raise PugnnError("say which data set: --dataset NAME")
-    source = read_source(
-        dataset=dataset, label_ratio=label_ratio, label_ratio_of=label_ratio_of, labels=labels, seed=seed
-    )
-    assert source.benchmark is not None
-    written = export_tables(dataset, source.benchmark, out or Path(f"{dataset}-tables"))
+    if data.dataset is None:
+        raise PugnnError("specify the data set: --dataset NAME")
+    found = read_input(data, seed=seed)
+    assert found.benchmark is not None
+    written = export_tables(data.dataset, found.benchmark, out or Path(f"{data.dataset}-tables"))
     if as_json:
         typer.echo(json.dumps({"files": [str(path) for path in written]}))
         return

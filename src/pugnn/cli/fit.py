@@ -2,217 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any
 
 from pugnn.cli import options
-from pugnn.cli.options import METHOD, OTHERS, PUGNN, TRAINING
-from pugnn.cli.source import read_source
+from pugnn.cli.config import read_config
+from pugnn.cli.input_data import read_input
+from pugnn.cli.options import METHOD, TRAINING, DataOptions, flattened, option
 from pugnn.errors import PugnnError
 
 
 def fit(
     config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)
-    dataset: options.Dataset = None,
-    edges: options.Edges = None,
-    nodes: options.Nodes = None,
-    attributes: options.Attributes = None,
-    positives: options.Positives = None,
-    truth: options.Truth = None,
-    source: options.SourceColumn = None,
-    target: options.TargetColumn = None,
-    node_id: options.IdColumn = None,
-    weight: options.WeightColumn = None,
-    label: options.LabelColumn = None,
-    columns: options.Columns = None,
-    label_ratio: options.LabelRatio = None,
-    label_ratio_of: options.LabelRatioOf = None,
-    labels: options.Labels = None,
-    unlabelled: options.UnlabelledNodes = None,
+    data: DataOptions = DataOptions(),
     seed: options.Seed = 0,
     out: options.Out = None,
     resume: options.Resume = False,
     verbose: options.Verbose = False,
     as_json: options.Json = False,
     method: Annotated[
-        str,
-        typer.Option(
-            help="pu-gnn, naive, upu, nnpu, dist-pu, lsdan, grab or label-propagation.", rich_help_panel=METHOD
-        ),
-    ] = "pu-gnn",
-    prior: Annotated[
-        float | None,
-        typer.Option(
-            help="Positive share of the unlabelled nodes; upu, nnpu, dist-pu, lsdan, label-propagation need it.",
-            rich_help_panel=METHOD,
-        ),
+        str | None, option("Name of the method; `pugnn methods` lists them. Default: pu-gnn.", panel=METHOD)
     ] = None,
-    delta: Annotated[
-        int | None,
-        typer.Option(help="Hops up to which a node is near. Default: 3.", rich_help_panel=PUGNN),
-    ] = None,
-    near_prior: Annotated[
-        float | None,
-        typer.Option(help="Positive share of the near unlabelled nodes. Default: 0.6.", rich_help_panel=PUGNN),
-    ] = None,
-    far_prior: Annotated[
-        float | None,
-        typer.Option(help="Positive share of the far unlabelled nodes. Default: 0.3.", rich_help_panel=PUGNN),
-    ] = None,
-    alpha: Annotated[
-        float | None,
-        typer.Option(help="Weight of the structural regulariser. Default: 0.01.", rich_help_panel=PUGNN),
-    ] = None,
-    negatives: Annotated[
-        int | None,
-        typer.Option(help="Non-neighbours drawn per directed edge. Default: 50.", rich_help_panel=PUGNN),
-    ] = None,
-    set_weights: Annotated[
-        str | None,
-        typer.Option(help="Weights of near and far term: equal or size. Default: equal.", rich_help_panel=PUGNN),
-    ] = None,
-    labelled_weight: Annotated[
-        str | None,
-        typer.Option(help="Weight of the labelled term: sum or prior. Default: sum.", rich_help_panel=PUGNN),
-    ] = None,
-    empty_set: Annotated[
-        str | None,
-        typer.Option(help="When near or far is empty: drop or dist-pu. Default: drop.", rich_help_panel=PUGNN),
-    ] = None,
-    reduction: Annotated[
-        str | None,
-        typer.Option(
-            help="Scale of the regulariser: edge-mean, pair-mean or sum. Default: edge-mean.", rich_help_panel=PUGNN
-        ),
-    ] = None,
-    expectation: Annotated[
-        str | None,
-        typer.Option(
-            help="Over non-neighbours: sampled, or exact (small graphs, GPU). Default: sampled.", rich_help_panel=PUGNN
-        ),
-    ] = None,
-    representation: Annotated[
-        str | None,
-        typer.Option(
-            help="What the regulariser compares: hidden, activated or logit. Default: hidden.", rich_help_panel=PUGNN
-        ),
-    ] = None,
-    supervision: Annotated[
-        str | None,
-        typer.Option(
-            help="distance-aware, or cross-entropy (unlabelled as negative). Default: distance-aware.",
-            rich_help_panel=PUGNN,
-        ),
-    ] = None,
-    balanced: Annotated[
-        bool | None,
-        typer.Option(
-            "--balanced",
-            help="naive: labelled and unlabelled nodes weigh the same. Default: False.",
-            rich_help_panel=OTHERS,
-        ),
-    ] = None,
-    surrogate: Annotated[
-        str | None,
-        typer.Option(
-            help="upu, nnpu: loss of a margin, sigmoid or logistic. Default: sigmoid.", rich_help_panel=OTHERS
-        ),
-    ] = None,
-    correction: Annotated[
-        str | None,
-        typer.Option(
-            help="nnpu: where the risk falls below zero, ascent or clamp. Default: ascent.", rich_help_panel=OTHERS
-        ),
-    ] = None,
-    beta: Annotated[
-        float | None,
-        typer.Option(help="nnpu: how far below zero the risk may fall. Default: 0.0.", rich_help_panel=OTHERS),
-    ] = None,
-    gamma: Annotated[
-        float | None,
-        typer.Option(help="nnpu: size of the ascent. Default: 1.0.", rich_help_panel=OTHERS),
-    ] = None,
-    variant: Annotated[
-        str | None,
-        typer.Option(
-            help="dist-pu: formula, or full with entropy, mixup and two stages. Default: formula.",
-            rich_help_panel=OTHERS,
-        ),
-    ] = None,
-    hops: Annotated[
-        int | None,
-        typer.Option(help="lsdan: longest walk that joins two nodes. Default: 3.", rich_help_panel=OTHERS),
-    ] = None,
-    risk: Annotated[
-        str | None,
-        typer.Option(help="lsdan: non-negative or unbiased. Default: non-negative.", rich_help_panel=OTHERS),
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(help="grab: most rounds after the first. Default: 10.", rich_help_panel=OTHERS),
-    ] = None,
-    homophily: Annotated[
-        float | None,
-        typer.Option(help="grab: weight of neighbours being of the same kind. Default: 0.9.", rich_help_panel=OTHERS),
-    ] = None,
-    potentials: Annotated[
-        str | None,
-        typer.Option(help="grab: node potentials, decided or uniform. Default: decided.", rich_help_panel=OTHERS),
-    ] = None,
-    normalisation: Annotated[
-        str | None,
-        typer.Option(
-            help="label-propagation: symmetric, or walk (PageRank). Default: symmetric.", rich_help_panel=OTHERS
-        ),
-    ] = None,
-    restart: Annotated[
-        float | None,
-        typer.Option(help="label-propagation: probability of going back. Default: 0.1.", rich_help_panel=OTHERS),
-    ] = None,
-    backbone: Annotated[
-        str | None,
-        typer.Option(
-            help="gcn, gcn-linear, gat, gin, sage, appnp, lsdan, or mlp (no edges). Default: gcn; for lsdan itself; "
-            "for grab and the full dist-pu gcn-linear.",
-            rich_help_panel=TRAINING,
-        ),
-    ] = None,
-    hidden: Annotated[
-        int | None,
-        typer.Option(help="Size of the hidden layer. Default: 16.", rich_help_panel=TRAINING),
-    ] = None,
-    dropout: Annotated[
-        float | None,
-        typer.Option(help="Share of inputs dropped. Default: 0.5; for grab 0.0.", rich_help_panel=TRAINING),
-    ] = None,
-    epochs: Annotated[
-        int | None,
-        typer.Option(
-            help="Full passes over the graph. Default: 200; for grab at most 1000 in each round.",
-            rich_help_panel=TRAINING,
-        ),
-    ] = None,
-    learning_rate: Annotated[
-        float | None,
-        typer.Option(help="Of Adam. Default: 0.01; for grab 0.001.", rich_help_panel=TRAINING),
-    ] = None,
-    weight_decay: Annotated[
-        float | None,
-        typer.Option(help="On the first layer. Default: 0.0005; for grab 0.0.", rich_help_panel=TRAINING),
-    ] = None,
+    settings: Any = None,
+    training: Any = None,
     threshold: Annotated[
-        str,
-        typer.Option(
-            help="Score from which a node counts as positive, or prior: match the priors.", rich_help_panel=TRAINING
-        ),
+        str, option("Score from which a node is decided positive; or prior, to match the prior.", panel=TRAINING)
     ] = "0.5",
-    device: Annotated[str, typer.Option(help="cpu, cuda or cuda:1.", rich_help_panel=TRAINING)] = "cpu",
+    device: Annotated[str, option("cpu, cuda or cuda:1.", panel=TRAINING)] = "cpu",
 ) -> None:
     """Train on a graph and its known positives; every node gets a score.
 
-    An option that is left out has the default of the method. The known positives and the graph are looked at first,
-    as `pugnn check` does.
+    The options of a method are shown by `pugnn fit --method NAME --help`. The known positives and the graph are checked
+    first, as by `pugnn check`.
 
     The run folder holds `report.html` (open it in a browser), `scores.csv` and `scores.parquet` (every node, best
     first), `model.safetensors` (for `pugnn predict`), `run.json` (everything about the run; `--config` repeats it),
@@ -232,73 +55,56 @@ def fit(
 
         pugnn fit --config runs/mine/run.json --out runs/again
     """
-    data = read_source(
-        dataset=dataset,
-        edges=edges,
-        nodes=nodes,
-        attributes=attributes,
-        positives=positives,
-        truth=truth,
-        source=source,
-        target=target,
-        node_id=node_id,
-        weight=weight,
-        label=label,
-        columns=columns,
-        label_ratio=label_ratio,
-        label_ratio_of=label_ratio_of,
-        labels=labels,
-        unlabelled=unlabelled,
-        seed=seed,
-    )
-    if data.task is None:
-        raise PugnnError("say which nodes are known positives: --positives FILE")
-
     from pugnn.cli.training import train_and_show
     from pugnn.estimator import PUNodeClassifier
-    from pugnn.methods import make_method
+    from pugnn.methods import DEFAULT_METHOD, make_method
 
-    options_of_methods = {
-        "prior": prior,
-        "delta": delta,
-        "near_prior": near_prior,
-        "far_prior": far_prior,
-        "alpha": alpha,
-        "negatives": negatives,
-        "set_weights": set_weights,
-        "labelled_weight": labelled_weight,
-        "empty_set": empty_set,
-        "reduction": reduction,
-        "expectation": expectation,
-        "representation": representation,
-        "supervision": supervision,
-        "balanced": balanced,
-        "surrogate": surrogate,
-        "correction": correction,
-        "beta": beta,
-        "gamma": gamma,
-        "variant": variant,
-        "hops": hops,
-        "risk": risk,
-        "rounds": rounds,
-        "homophily": homophily,
-        "potentials": potentials,
-        "normalisation": normalisation,
-        "restart": restart,
-    }
+    given = {name: value for name, value in vars(settings).items() if value is not None}
     estimator = PUNodeClassifier(
-        make_method(method, **{name: value for name, value in options_of_methods.items() if value is not None}),
-        backbone=backbone,
-        hidden=hidden,
-        dropout=dropout,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        weight_decay=weight_decay,
+        make_method(method or DEFAULT_METHOD, **given),
+        **vars(training),
         threshold="prior" if threshold == "prior" else _number(threshold),
         seed=seed,
         device=device,
     )
-    train_and_show(estimator, data, name=data.name, out=out, resume=resume, verbose=verbose, as_json=as_json)
+    found = read_input(data, seed=seed)
+    if found.task is None:
+        raise PugnnError("specify the known positives: --positives FILE")
+    train_and_show(estimator, found, name=found.name, out=out, resume=resume, verbose=verbose, as_json=as_json)
+
+
+def fit_command(arguments: Sequence[str]) -> Callable[..., None]:
+    """The command with the options of the method that its arguments, or the config among them, name."""
+    from pugnn.cli.method_options import method_options, training_options
+    from pugnn.methods import DEFAULT_METHOD, METHODS
+
+    chosen = _value_of("--method", arguments)
+    config = _value_of("--config", arguments)
+    if chosen is None and config is not None:
+        named = read_config(Path(config)).get("method")
+        chosen = named if isinstance(named, str) else None  # what is wrong with it is said when options are parsed
+    name = chosen or DEFAULT_METHOD
+    method = METHODS[name]
+    command = flattened(fit, settings=method_options(method), training=training_options(method))
+    known = {f"--{each.replace('_', '-')}" for each in command.__annotations__}
+    others = {f"--{field.name.replace('_', '-')}": each for each in METHODS for field in fields(METHODS[each])}
+    for argument in arguments:
+        flag = argument.split("=")[0]
+        if flag in others and flag not in known:
+            own = [f"--{field.name.replace('_', '-')}" for field in fields(method)]
+            raise PugnnError(f"{name} has no option {flag}; it has {', '.join(own) or 'none'}")
+    return command
+
+
+def _value_of(flag: str, arguments: Sequence[str]) -> str | None:
+    """The value of an option on a command line, where it is given twice the last one."""
+    found = None
+    for at, argument in enumerate(arguments):
+        if argument == flag and at + 1 < len(arguments):
+            found = arguments[at + 1]
+        elif argument.startswith(f"{flag}="):
+            found = argument[len(flag) + 1 :]
+    return found
 
 
 def _number(threshold: str) -> float:

@@ -9,18 +9,17 @@ import typer
 from rich.console import Console
 
 from pugnn.checkup import CheckUp, check_up
-from pugnn.cli.checkup_tables import print_check_up
-from pugnn.cli.source import Source
-from pugnn.cli.tables import print_notes, print_recipe, print_run
-from pugnn.cli.waiting import shown_phases
+from pugnn.cli.input_data import InputData
+from pugnn.cli.terminal import print_check_up, print_notes, print_recipe, print_run
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.runs import RunFolder, next_free, train_into_folder
+from pugnn.waiting import status_line
 
 
 def train_and_show(
     estimator: PUNodeClassifier,
-    source: Source,
+    data: InputData,
     *,
     name: str,
     out: Path | None,
@@ -29,19 +28,19 @@ def train_and_show(
     as_json: bool,
 ) -> None:
     """Train into ``out``, or the next free folder of that name in ``runs``, and show the result."""
-    assert source.task is not None
+    assert data.task is not None
     if resume and out is None:
         raise PugnnError("--resume needs --out, the name of the run that was stopped")
     folder = RunFolder(out if out is not None else next_free(Path("runs"), name), resume=resume)
     try:
-        print_notes(source.notes)
-        with shown_phases() as on_phase:
-            on_phase("looking at the graph")
-            found = check_up(source.task, seed=estimator.seed)
+        print_notes(data.notes)
+        with status_line() as line:
+            line.say("looking at the graph")
+            found = check_up(data.task, seed=estimator.seed)
         if not as_json:
             console = Console(highlight=False, emoji=False)
             print_check_up(console, found, brief=True)
-            print_recipe(console, source.recipe, verbose=verbose)
+            print_recipe(console, data.recipe, verbose=verbose)
             _print_deviation(estimator, found)
     except BaseException:
         folder.abandon()
@@ -49,14 +48,14 @@ def train_and_show(
     try:
         run = train_into_folder(
             estimator,
-            source.task,
+            data.task,
             folder,
-            options=source.options,
+            options=data.options,
             check_up=found,
-            notes=source.notes,
-            recipe=source.recipe,
-            truth=source.benchmark,
-            class_of_node=source.class_of_node,
+            notes=data.notes,
+            recipe=data.recipe,
+            truth=data.benchmark,
+            class_of_node=data.class_of_node,
         )
     except KeyboardInterrupt:
         words = "stopped before there was a checkpoint; nothing was kept"
@@ -67,7 +66,7 @@ def train_and_show(
     if as_json:
         typer.echo(json.dumps({"folder": str(run.path), **run.record}))
     else:
-        print_run(run, source)
+        print_run(run, data)
 
 
 def _print_deviation(estimator: PUNodeClassifier, found: CheckUp) -> None:

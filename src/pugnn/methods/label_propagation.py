@@ -18,7 +18,7 @@ from pugnn.training import Checkpoint, TrainingSettings, resolve_device
 @METHODS.register("label-propagation")
 @dataclass(frozen=True)
 class LabelPropagation(Method):
-    r"""Random walks from the known positives: a yardstick that uses edges alone.
+    r"""Scores spread from the known positives along the edges, without any training (Zhou et al., NIPS 2003).
 
     With :math:`y` the labelled nodes' indicator and :math:`S` a normalised adjacency, iterate
 

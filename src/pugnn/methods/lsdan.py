@@ -15,7 +15,9 @@ from pugnn.training import TrainingSettings
 @METHODS.register("lsdan")
 @dataclass(frozen=True)
 class LSDAN(LossMethod):
-    r"""Train the network of :mod:`pugnn.models.lsdan` on a PU risk.
+    r"""Attention over short and long distances, with a PU risk (Wu, Pan, Du & Zhu, TKDD 2021).
+
+    Trains the network of :mod:`pugnn.models.lsdan`.
 
     Args:
         prior: positive share of the unlabelled nodes; must be known.

@@ -12,7 +12,7 @@ from pugnn.methods.base import METHODS, LossMethod
 @METHODS.register("naive")
 @dataclass(frozen=True)
 class Naive(LossMethod):
-    r"""Cross-entropy with labelled nodes as 1 and unlabelled ones as 0.
+    r"""Every unlabelled node is taken as negative: cross-entropy with labelled nodes as 1 and all others as 0.
 
     With few labelled nodes the plain form decides "negative" nearly everywhere: it minimises the share of mistakes, and
     the labelled nodes are next to none. ``balanced`` gives both sets the same weight. Its scores then say how much more

@@ -12,7 +12,9 @@ from pugnn.methods.base import METHODS, LossMethod
 @METHODS.register("nnpu")
 @dataclass(frozen=True)
 class NNPU(LossMethod):
-    r"""Minimise the risk of :mod:`pugnn.losses.nnpu`; defaults are the authors'.
+    r"""The non-negative PU risk (Kiryo, Niu, du Plessis & Sugiyama, NIPS 2017).
+
+    See :mod:`pugnn.losses.nnpu`; defaults are the authors'.
 
     Args:
         prior: positive share of the unlabelled nodes; must be known.

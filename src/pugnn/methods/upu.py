@@ -12,9 +12,9 @@ from pugnn.methods.base import METHODS, LossMethod
 @METHODS.register("upu")
 @dataclass(frozen=True)
 class UPU(LossMethod):
-    r"""Minimise the risk of :mod:`pugnn.losses.upu`.
+    r"""The unbiased PU risk (du Plessis, Niu & Sugiyama, NIPS 2014 and ICML 2015).
 
-    It is unbiased, and a flexible network can drive it far below zero by learning the labelled nodes by heart; nnPU
+    See :mod:`pugnn.losses.upu`. It is unbiased, and a flexible network can drive it far below zero by learning the labelled nodes by heart; nnPU
     mends that.
 
     Args:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pugnn.cli.waiting import shown_phases
+from pugnn.cli.options import DataOptions
 from pugnn.errors import PugnnError
+from pugnn.waiting import status_line
 
 if TYPE_CHECKING:
     from pugnn.features import Statement
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
     from pugnn.task import PUBenchmark, PUTask
 
 
+#: Options of draws from a named data set; all others are for tables.
+_FOR_DRAWS = ("labels", "label_ratio", "label_ratio_of", "unlabelled")
+
+
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class InputData:
     """What the data options name.
 
     Args:
@@ -41,60 +46,27 @@ class Source:
     class_of_node: list[str] | None = None
 
 
-def read_source(
-    *,
-    dataset: str | None = None,
-    edges: str | None = None,
-    nodes: str | None = None,
-    attributes: str | None = None,
-    positives: str | None = None,
-    truth: str | None = None,
-    source: str | None = None,
-    target: str | None = None,
-    node_id: str | None = None,
-    weight: str | None = None,
-    label: str | None = None,
-    columns: list[str] | None = None,
-    label_ratio: float | None = None,
-    label_ratio_of: str | None = None,
-    labels: int | None = None,
-    unlabelled: str | None = None,
-    seed: int = 0,
-    draw: bool = True,
-    recipe: Mapping[str, Any] | None = None,
-) -> Source:
+def read_input(
+    data: DataOptions, *, seed: int = 0, draw: bool = True, recipe: Mapping[str, Any] | None = None
+) -> InputData:
     """Read what the data options name, a data set or tables; the task is missing only without positives.
 
-    ``draw`` says whether known positives are drawn from a named data set; ``recipe`` is the one of a model, to make
-    the same features as it was trained with.
+    ``draw`` says whether known positives are drawn from a named data set; ``recipe`` is that of a model, to make the
+    features that it was trained with.
     """
-    for_tables = {
-        "edges": edges,
-        "nodes": nodes,
-        "attributes": attributes,
-        "positives": positives,
-        "truth": truth,
-        "source": source,
-        "target": target,
-        "id": node_id,
-        "weight": weight,
-        "label": label,
-        "column": columns or None,
-    }
-    for_draws = {"labels": labels, "label_ratio": label_ratio, "label_ratio_of": label_ratio_of}
-    for_draws["unlabelled"] = unlabelled
-    for name, value in (for_draws if dataset is None else for_tables).items():
-        if value is not None:
-            other = "a named --dataset" if dataset is None else "tables; a named data set brings its own"
+    given = {name: value for name, value in vars(data).items() if value not in (None, [])}
+    for name in given:
+        if name != "dataset" and (name in _FOR_DRAWS) == (data.dataset is None):
+            other = "a named --dataset" if name in _FOR_DRAWS else "tables, not with a named data set"
             raise PugnnError(f"--{name.replace('_', '-')} goes with {other}")
-    if dataset is not None:
-        return _from_dataset(dataset, label_ratio, label_ratio_of, labels, unlabelled, seed, draw)
-    if edges is None:
-        raise PugnnError("say what to read: --dataset NAME, or --edges FILE [--nodes FILE]")
-    return _from_tables({name: value for name, value in for_tables.items() if value is not None}, recipe)
+    if data.dataset is not None:
+        return _from_dataset(data.dataset, data, seed, draw)
+    if data.edges is None:
+        raise PugnnError("specify what to read: --dataset NAME, or --edges FILE [--nodes FILE]")
+    return _from_tables(given, recipe)
 
 
-def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> Source:
+def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> InputData:
     import numpy as np
 
     from pugnn.io import read_graph
@@ -104,14 +76,14 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> S
     kinds = dict(map(_name_and_kind, given.pop("column", ())))
     if "truth" in given and "positives" not in given:
         raise PugnnError("--truth says which nodes are positive; --positives which of them are known. Give both.")
-    with shown_phases() as on_phase:
-        data = read_graph(**given, kinds=kinds, recipe=recipe, on_phase=on_phase)
+    with status_line() as line:
+        data = read_graph(**given, kinds=kinds, recipe=recipe, on_phase=line.say)
     task = benchmark = None
     if data.known is not None:
         task = PUTask.from_positives(data.graph, np.flatnonzero(data.known))
         if data.positive is not None:
             benchmark = PUBenchmark.of_unlabelled(task, data.positive)
-    return Source(
+    return InputData(
         name=_short_name(options["edges"]),
         graph=data.graph,
         options=options,
@@ -135,32 +107,24 @@ def _short_name(edges: str) -> str:
     return re.sub(r"[^\w-]+", "", file).strip("-_") or "run"
 
 
-def _from_dataset(
-    name: str,
-    label_ratio: float | None,
-    label_ratio_of: str | None,
-    labels: int | None,
-    unlabelled: str | None,
-    seed: int,
-    draw: bool,
-) -> Source:
+def _from_dataset(name: str, options: DataOptions, seed: int, draw: bool) -> InputData:
     from pugnn.data import load_dataset
     from pugnn.task import draw_benchmark
 
-    if labels is not None and (label_ratio is not None or label_ratio_of is not None):
+    if options.labels is not None and (options.label_ratio is not None or options.label_ratio_of is not None):
         raise PugnnError("give either --labels or --label-ratio, not both")
     data = load_dataset(name)
     if not draw:
-        return Source(name=name, graph=data.graph, options={"dataset": name})
-    protocol: dict[str, Any] = {"labels": labels}
-    if labels is None:
+        return InputData(name=name, graph=data.graph, options={"dataset": name})
+    protocol: dict[str, Any] = {"labels": options.labels}
+    if options.labels is None:
         protocol = {
-            "label_ratio": 0.01 if label_ratio is None else label_ratio,
-            "label_ratio_of": label_ratio_of or "all_nodes",
+            "label_ratio": 0.01 if options.label_ratio is None else options.label_ratio,
+            "label_ratio_of": options.label_ratio_of or "all_nodes",
         }
-    protocol["unlabelled"] = unlabelled or "all"
+    protocol["unlabelled"] = options.unlabelled or "all"
     benchmark = draw_benchmark(data, **protocol, seed=seed)
-    return Source(
+    return InputData(
         name=name,
         graph=data.graph,
         options={"dataset": name, **protocol},
