@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from pugnn.graph import Graph
+from pugnn.losses import Sets
 from pugnn.models import Backbone, GraphInputs, make_backbone
-from pugnn.training import derive_seed
+from pugnn.training import FullGraph, derive_seed
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -78,6 +79,11 @@ def special_graphs() -> dict[str, Graph]:
 @pytest.fixture(params=list(special_graphs()))
 def special_graph(request: pytest.FixtureRequest) -> Graph:
     return special_graphs()[request.param]
+
+
+def whole(graph: Graph, device: str = "cpu") -> FullGraph:
+    """A loader of the whole graph, for objectives that ask for no sets of nodes."""
+    return FullGraph(graph, Sets.of(np.zeros(0, np.int64), np.arange(graph.num_nodes)), device)
 
 
 def untrained(graph: Graph, backbone: str = "gcn", *, seed: int = 0, **options) -> Backbone:

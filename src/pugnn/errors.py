@@ -1,4 +1,4 @@
-"""What pugnn says when something can be put right by its user."""
+"""Errors and warnings that a user can act on, and how values are shown in them."""
 
 import math
 from collections.abc import Iterable
@@ -14,17 +14,17 @@ class PugnnWarning(UserWarning):
 
 
 def require_whole(name: str, value: object, least: int, most: float = math.inf) -> None:
-    """Complain unless ``value`` is a whole number, Python's or numpy's, from ``least`` to ``most``; no truth value."""
+    """Raise unless ``value`` is an integer, Python's or numpy's, from ``least`` to ``most``, and no boolean."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
         limits = f"at least {least}" if most == math.inf else f"from {least} to {most:,}"
-        raise PugnnError(f"{name} must be a whole number, {limits}; got {value!r}")
+        raise PugnnError(f"{name} must be an integer, {limits}; got {value!r}")
 
 
 def require_number(name: str, value: object) -> None:
-    """Complain unless ``value`` is a finite number, Python's or numpy's; no truth value."""
+    """Raise unless ``value`` is a finite number, Python's or numpy's, and no boolean."""
     try:
         finite = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an integer of hundreds of digits
         finite = False
     if not finite:
         raise PugnnError(f"{name} must be a number, got {value!r}")

@@ -116,8 +116,7 @@ class PUNodeClassifier(BaseEstimator):
             checkpoint: a file to save the state of the training in at intervals. If it exists, training continues from
                 there, with the same result as without the interruption. It is not removed at the end.
         """
-        if not isinstance(graph, Graph):
-            raise _not_a_graph(graph)
+        _check_graph(graph)
         task = PUTask.from_positives(graph, resolve_positives(graph, positives))
         if unlabelled is not None:
             task = replace(task, unlabelled=resolve_unlabelled(graph, unlabelled, task.labelled))
@@ -126,9 +125,7 @@ class PUNodeClassifier(BaseEstimator):
     def fit_task(self, task: PUTask, *, checkpoint: str | Path | None = None) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         graph = task.graph
-        if not graph.num_edges:
-            what = "is empty: it has no nodes" if not graph.num_nodes else "has no edges; check the edge list"
-            raise PugnnError(f"the graph {what}")
+        _check_graph(graph)
         method, settings = self._checked_method(), self._settings()
         state = None if checkpoint is None else Checkpoint(Path(checkpoint), _identity(task, method, settings))
         fitted = method.fit(task, settings, checkpoint=state, progress=self.progress)
@@ -159,8 +156,8 @@ class PUNodeClassifier(BaseEstimator):
         if self._fitted is not None and (graph is None or graph is self._fitted[0]):
             positive = self._fitted[1]
         else:
-            if not isinstance(graph, Graph):
-                raise _not_a_graph(graph)
+            _check_graph(graph, edges=False)
+            assert graph is not None
             require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
             positive = score(self.model_, graph).numpy()
         return np.stack([1 - positive, positive], axis=1)
@@ -234,7 +231,6 @@ class PUNodeClassifier(BaseEstimator):
         method = make_method(self.method) if isinstance(self.method, str) else self.method
         if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
-        method.check_kinds()
         threshold: Any = self.threshold
         if threshold == "prior" and getattr(method, "prior", 0.5) is None:
             raise PugnnError(
@@ -256,8 +252,13 @@ class PUNodeClassifier(BaseEstimator):
         return TrainingSettings(**{**method.training, **given})
 
 
-def _not_a_graph(given: object) -> PugnnError:
-    return PugnnError(f"expected a pugnn.Graph, got {type(given).__name__}; make one with Graph.from_edges")
+def _check_graph(graph: Any, *, edges: bool = True) -> None:
+    if not isinstance(graph, Graph):
+        raise PugnnError(f"expected a pugnn.Graph, got {type(graph).__name__}; make one with Graph.from_edges")
+    if edges and not graph.num_nodes:
+        raise PugnnError("the graph is empty: it has no nodes")
+    if edges and not graph.num_edges:
+        raise PugnnError("the graph has no edges, so there is no structure to learn from; check the edge list")
 
 
 def _prior_threshold(scores: NDArray[np.float64], prior: float) -> float:

@@ -71,7 +71,8 @@ class Registry(Mapping[str, T]):
 
     def __iter__(self) -> Iterator[str]:
         self._import_room()
-        return iter(sorted({*self._registered, *self._entry_points}))
+        others = sorted(set(self._entry_points) - set(self._registered))
+        return iter([*self._registered, *others])
 
     def __len__(self) -> int:
         return len(list(iter(self)))

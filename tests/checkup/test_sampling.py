@@ -12,7 +12,6 @@ from pugnn.checkup.sampling import (
     check_sampling,
     more_links_than_neighbours,
 )
-from pugnn.checkup.sizes import component_of_node
 from pugnn.data import load_dataset
 from pugnn.graph import Graph
 from pugnn.task import PUTask
@@ -22,7 +21,7 @@ def sampling(graph, labelled, *, together=True, seed=0):
     rng = np.random.default_rng(seed)
     directions = Directions.of(graph, rng) if graph.num_features else None
     task = PUTask.from_positives(graph, np.sort(labelled))
-    return check_sampling(task, component_of_node(graph), directions, rng, together=together)
+    return check_sampling(task, graph.components, directions, rng, together=together)
 
 
 def test_more_links_than_neighbours_by_plain_loops():

@@ -323,14 +323,15 @@ def test_a_config_by_hand(here, pugnn_main):
     [
         ('methd = "nnpu"', ["there is no option 'methd'; did you mean 'method'?"]),
         ("gargoyle = 1", ["there is no option 'gargoyle'"]),
-        ("epochs = 3.5", ["epochs must be a whole number; got 3.5"]),
-        ("epochs = true", ["epochs must be a whole number; got True"]),
-        ('prior = "0.1"', ["prior must be a number; got '0.1'"]),
-        ("balanced = 1", ["balanced must be true or false; got 1"]),
+        ("epochs = 3.5", ["epochs must be an integer; got 3.5"]),
+        ("epochs = true", ["epochs must be an integer; got True"]),
+        ('method = "nnpu"\nprior = "0.1"', ["prior must be a number; got '0.1'"]),
+        ('method = "naive"\nbalanced = 1', ["balanced must be true or false; got 1"]),
+        ('method = "naive"\ndelta = 2', ["the method has no option 'delta'"]),
         ('edges = ["a", "b"]', ["edges must be text; got ['a', 'b']"]),
         ("column = 3", ["column must be a table or a list of text; got 3"]),
         ('config = "other.toml"', ["a config cannot name another config"]),
-        ("epochs 3", ["bad.toml is not right as TOML", "line 1"]),
+        ("epochs 3", ["bad.toml is not valid TOML", "line 1"]),
         (b"\xff\xfe", ["bad.toml is not a UTF-8 text file"]),
     ],
 )
@@ -433,7 +434,7 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main, monkeypatch):
         (["fit", "--dataset", "cora", "--positives", "positives.csv"], ["--positives goes with tables"]),
         (["fit", "--dataset", "atlantis"], ["no data set named 'atlantis'", "cora, citeseer"]),
         (["fit", "--dataset", "cora", "--labels", "500"], ["cannot label 500 nodes"]),
-        (["fit", "--dataset", "cora", "--labels", "0"], ["labels must be a whole number, at least 1; got 0"]),
+        (["fit", "--dataset", "cora", "--labels", "0"], ["labels must be an integer, at least 1; got 0"]),
         (["fit", "--dataset", "cora", "--label-ratio", "2"], ["label_ratio", "2.0"]),
         (["fit", "--dataset", "cora", "--label-ratio-of", "x"], ["label_ratio_of", "'x'"]),
         (["fit", "--dataset", "cora", "--unlabelled", "x"], ["unlabelled", "'x'"]),
@@ -515,8 +516,8 @@ def test_a_spoilt_model(here, pugnn_main, run_folder, spoil):
 def test_predict_does_not_overwrite(here, pugnn_main, run_folder):
     (here / "scores.csv").write_text("mine\n")
     before = snapshot(here)
-    assert_refused(pugnn_main("predict", run_folder, *TABLES), ["scores.csv exists already", "--out"])
-    assert_refused(pugnn_main("predict", run_folder, *TABLES, "--out", "."), ["exists already"])
+    assert_refused(pugnn_main("predict", run_folder, *TABLES), ["scores.csv already exists", "--out"])
+    assert_refused(pugnn_main("predict", run_folder, *TABLES, "--out", "."), ["already exists"])
     assert_refused(pugnn_main("predict", run_folder, *TABLES, "--out", "edges.csv/x"), ["cannot write edges.csv/x"])
     assert_refused(pugnn_main("predict", run_folder, *TABLES, "--out", "x" * 300), ["cannot write", "too long"])
     assert snapshot(here) == before
@@ -626,11 +627,11 @@ def test_label_propagation_predicts_no_other_graph(here, pugnn_main):
             )
             for name in ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation")
         ),
-        (["--prior", "0.3"], ["pu-gnn has no option 'prior'", "near_prior"]),
-        (["--method", "nnpu", "--prior", "0.3", "--delta", "2"], ["nnpu has no option 'delta'", "it has prior"]),
-        (["--method", "upu", "--prior", "0.3", "--gamma", "1"], ["upu has no option 'gamma'"]),
-        (["--method", "naive", "--rounds", "1"], ["naive has no option 'rounds'; it has balanced, prior"]),
-        (["--balanced"], ["pu-gnn has no option 'balanced'"]),
+        (["--prior", "0.3"], ["pu-gnn has no option --prior", "--near-prior"]),
+        (["--method", "nnpu", "--prior", "0.3", "--delta", "2"], ["nnpu has no option --delta", "it has --prior"]),
+        (["--method", "upu", "--prior", "0.3", "--gamma", "1"], ["upu has no option --gamma"]),
+        (["--method", "naive", "--rounds", "1"], ["naive has no option --rounds; it has --balanced, --prior"]),
+        (["--balanced"], ["pu-gnn has no option --balanced"]),
         (["--method", "nnpu", "--prior", "1.5"], ["prior is a share of the unlabelled nodes", "1.5"]),
         (["--method", "lsdan", "--prior", "0.3", "--backbone", "gcn"], ["lsdan is a network of its own", "'gcn'"]),
         (

@@ -3,9 +3,9 @@ import math
 import pytest
 import torch
 
-from pugnn.losses import NearFar, Sets, UnlabelledAsNegativeLoss
+from pugnn.losses import Sets, UnlabelledAsNegativeLoss
 
-SETS = NearFar(torch.tensor([0]), torch.tensor([1]), torch.tensor([3]))  # node 2 is in none of them
+SETS = Sets.split(torch.tensor([0]), torch.tensor([1]), torch.tensor([3]))  # node 2 is in none of them
 LOGITS = torch.tensor([0.5, -1.0, 3.0, 2.0], dtype=torch.float64)
 
 

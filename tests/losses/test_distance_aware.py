@@ -8,13 +8,14 @@ import torch
 from conftest import random_graph
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
-from pugnn.losses import DistanceAwareLoss, NearFar, split_near_far
+from pugnn.losses import DistanceAwareLoss, Sets, split_near_far
+from pugnn.task import PUTask
 
 LOGITS = torch.tensor([2.0, -1.0, 0.3, 0.7, -2.0, 1.5, 0.1])
 
 
-def sets(labelled, near, far) -> NearFar:
-    return NearFar(*(torch.tensor(nodes, dtype=torch.long) for nodes in (labelled, near, far)))
+def sets(labelled, near, far) -> Sets:
+    return Sets.split(*(torch.tensor(nodes, dtype=torch.long) for nodes in (labelled, near, far)))
 
 
 SETS = sets([0, 5], [1, 2], [3, 4, 6])
@@ -92,22 +93,24 @@ def test_split_by_networkx_distances(delta):
     reached = {v for s in (3, 17) for v in nx.single_source_shortest_path_length(other, s, cutoff=delta)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PugnnWarning)
-        found = split_near_far(graph, labelled, unlabelled, delta)
+        found = split_near_far(PUTask(graph, labelled, unlabelled), delta)
     assert found.near.tolist() == [v for v in range(60) if v in reached and v not in (3, 17)]
     assert found.far.tolist() == [v for v in range(60) if v not in reached]
-    assert found.near_share == pytest.approx(len(found.near) / 58)
+    assert found.unlabelled.tolist() == [*found.near.tolist(), *found.far.tolist()]
+    share = len(found.near) / 58
+    assert DistanceAwareLoss(0.6, 0.3).prior(found) == pytest.approx(0.6 * share + 0.3 * (1 - share))
 
 
 def test_distances_are_measured_on_the_whole_graph():
     path = Graph.from_edges([0, 1, 2], [1, 2, 3])  # node 2 is reached through node 1, which is not in U
     with pytest.warns(PugnnWarning, match="delta=2 leaves none of the 1 unlabelled nodes in the far set"):
-        found = split_near_far(path, np.array([0]), np.array([2]), 2)
+        found = split_near_far(PUTask(path, np.array([0]), np.array([2])), 2)
     assert found.near.tolist() == [2]
 
 
 def test_unreachable_is_far_for_any_delta():
     graph = Graph.from_edges([0, 2], [1, 3])
-    found = split_near_far(graph, np.array([0]), np.array([1, 2, 3]), 2**31 - 1)
+    found = split_near_far(PUTask(graph, np.array([0]), np.array([1, 2, 3])), 2**31 - 1)
     assert (found.near.tolist(), found.far.tolist()) == ([1], [2, 3])
 
 
@@ -115,10 +118,10 @@ def test_warnings_name_the_set_and_a_remedy():
     two = Graph.from_edges([0, 2], [1, 3], num_nodes=100)
     everyone = np.arange(1, 100)
     with pytest.warns(PugnnWarning, match="only 1 of the 99 unlabelled nodes in the near set.*Try a larger delta"):
-        split_near_far(two, np.array([0]), everyone, 3)
+        split_near_far(PUTask(two, np.array([0]), everyone), 3)
     star = Graph.from_edges(np.zeros(99, dtype=int), np.arange(1, 100))
     with pytest.warns(PugnnWarning, match="none of the 99 unlabelled nodes in the far set.*Try a smaller delta"):
-        split_near_far(star, np.array([0]), everyone, 1)
+        split_near_far(PUTask(star, np.array([0]), everyone), 1)
 
 
 def test_warning_when_near_is_no_more_likely_than_far():
@@ -142,5 +145,5 @@ def test_bad_settings_are_explained(arguments, message):
 
 
 def test_delta_must_be_positive():
-    with pytest.raises(PugnnError, match="delta must be a whole number, at least 1; got 0"):
-        split_near_far(random_graph(5, 0.5, 0), np.array([0]), np.array([1, 2]), 0)
+    with pytest.raises(PugnnError, match="delta must be an integer, at least 1; got 0"):
+        split_near_far(PUTask(random_graph(5, 0.5, 0), np.array([0]), np.array([1, 2])), 0)

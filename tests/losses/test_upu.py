@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from pugnn.errors import PugnnError
-from pugnn.losses import NearFar, Sets, UnbiasedLoss
+from pugnn.losses import Sets, UnbiasedLoss
 
 SETS = Sets.of(np.array([0, 1]), np.array([2, 3]))
 VALUES = [1.0, -0.5, 2.0, -1.0]
@@ -70,7 +70,7 @@ def test_it_may_fall_below_zero():
 
 
 def test_near_and_far_nodes_count_as_unlabelled():
-    split = NearFar(torch.tensor([0, 1]), torch.tensor([3]), torch.tensor([2]))
+    split = Sets.split(torch.tensor([0, 1]), torch.tensor([3]), torch.tensor([2]))
     assert sum(UnbiasedLoss(0.3)(LOGITS, split).values()) == sum(UnbiasedLoss(0.3)(LOGITS, SETS).values())
 
 

@@ -197,12 +197,12 @@ def test_an_option_of_another_method_is_explained():
 
 @pytest.mark.parametrize("option", [{"epochs": 3}, {"backbone": "gcn"}, {"dropout": 0.5}])
 def test_settings_of_a_training_that_there_is_not(option):
-    with pytest.raises(PugnnError, match=f"label-propagation trains no network, so {next(iter(option))} says nothing"):
+    with pytest.raises(PugnnError, match=f"label-propagation trains no network, so {next(iter(option))} has no effect"):
         PUNodeClassifier(LabelPropagation(0.3), **option).fit(GRAPH, LABELLED)
 
 
 def test_a_threshold_at_a_prior_that_nobody_knows():
-    with pytest.raises(PugnnError, match="naive was told none; give it the prior"):
+    with pytest.raises(PugnnError, match="naive was given none; give it the prior"):
         classifier(Naive(), threshold="prior").fit(GRAPH, LABELLED)
 
 

@@ -63,10 +63,14 @@ def stages(monkeypatch):
     """What the method hands to the training in each of its two stages; nothing is trained."""
     seen = []
 
-    def train(graph, objective, settings, **options):
-        model = options["build"](graph.num_features, settings).eval()
-        seen.append(SimpleNamespace(objective=objective, settings=settings, model=model, **options))
-        log = [{"epoch": 1, **dict.fromkeys(objective(model(GraphInputs(graph)), 0), 0.0), "total": 0.0, "seconds": 1}]
+    def train(loader, objective, settings, **options):
+        model = options["build"](loader.graph.num_features, settings).eval()
+
+        def terms(output, seed):
+            return objective(output, loader.batch, seed)
+
+        seen.append(SimpleNamespace(objective=terms, settings=settings, model=model, **options))
+        log = [{"epoch": 1, **dict.fromkeys(terms(model(loader.batch.inputs), 0), 0.0), "total": 0.0, "seconds": 1}]
         return Trained(model, log)
 
     monkeypatch.setattr(module, "train", train)
@@ -183,13 +187,13 @@ def test_the_second_stage_starts_where_the_first_one_ended_and_leaves_it_alone(m
     trained, starts = [], []
     whole_train = module.train
 
-    def train(graph, objective, settings, *, build, **options):
+    def train(loader, objective, settings, *, build, **options):
         def watched(*arguments):
             model = build(*arguments)
             starts.append({name: tensor.clone() for name, tensor in model.state_dict().items()})
             return model
 
-        trained.append(whole_train(graph, objective, settings, build=watched, **options))
+        trained.append(whole_train(loader, objective, settings, build=watched, **options))
         if len(trained) == 1:
             starts.append({name: tensor.clone() for name, tensor in trained[0].model.state_dict().items()})
         return trained[-1]
@@ -237,7 +241,7 @@ def test_only_backbones_with_a_nodewise_head_can_be_mixed(backbone):
     [
         ({"prior": 0.0}, "prior is a share of the unlabelled nodes and must lie between 0 and 1; got 0.0"),
         ({"prior": 1.0, "variant": "full"}, "prior is a share .* got 1.0"),
-        ({"variant": "half"}, "variant must be formula or full; got 'half'"),
+        ({"variant": "half"}, "variant must be one of formula, full; got 'half'"),
     ],
 )
 def test_bad_options_are_explained(options, message):

@@ -29,7 +29,7 @@ def test_defaults_are_the_authors():
         "learning_rate": 0.001,
         "weight_decay": 0.0,
     }
-    assert module.PATIENCE == 5
+    assert module.EPOCHS_WITHOUT_PROGRESS == 5
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ class Rounds:
     def __init__(self, losses, scores):
         self.losses, self.scores, self.seen = losses, scores, []
 
-    def train(self, graph, objective, settings, **options):
+    def train(self, loader, objective, settings, **options):
         number = len(self.seen)
-        terms = objective(Output(LOGITS[:, None], LOGITS), 0)
+        terms = objective(Output(LOGITS[:, None], LOGITS), loader.batch, 0)
         self.seen.append(SimpleNamespace(settings=settings, terms=terms, **options))
         log = [
             {"epoch": i + 1, "labelled": 0.0, "unlabelled": loss, "total": loss, "seconds": 1.0 + i}
@@ -160,13 +160,13 @@ def test_each_round_has_a_new_network(monkeypatch):
     starts, ends = [], []
     whole_train = module.train
 
-    def train(graph, objective, settings, *, build, **options):
+    def train(loader, objective, settings, *, build, **options):
         def watched(*arguments):
             model = build(*arguments)
             starts.append(model.first_layer.linear.weight.detach().clone())
             return model
 
-        trained = whole_train(graph, objective, settings, build=watched, **options)
+        trained = whole_train(loader, objective, settings, build=watched, **options)
         ends.append(trained.model.first_layer.linear.weight.detach().clone())
         return trained
 
@@ -230,10 +230,10 @@ def test_a_round_without_progress_ends_after_the_patience():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rounds": -1}, "rounds must be a whole number, at least 0; got -1"),
-        ({"rounds": 1.5}, "rounds must be a whole number, at least 0; got 1.5"),
+        ({"rounds": -1}, "rounds must be an integer, at least 0; got -1"),
+        ({"rounds": 1.5}, "rounds must be an integer; got 1.5"),
         ({"homophily": 1.0}, "homophily must lie between 0 and 1, got 1.0"),
-        ({"potentials": "none"}, "potentials must be decided or uniform; got 'none'"),
+        ({"potentials": "none"}, "potentials must be one of decided, uniform; got 'none'"),
     ],
 )
 def test_bad_options_are_explained_before_any_training(options, message, monkeypatch):

@@ -145,7 +145,7 @@ def test_a_saved_model_scores_alike(tmp_path, normalisation):
     ("options", "message"),
     [
         ({"prior": 0.0}, "prior is a share of the unlabelled nodes and must lie between 0 and 1; got 0.0"),
-        ({"normalisation": "row"}, "normalisation must be symmetric or walk; got 'row'"),
+        ({"normalisation": "row"}, "normalisation must be one of symmetric, walk; got 'row'"),
         ({"restart": 0.0}, "restart must lie between 0 and 1, got 0.0"),
         ({"restart": 1.0}, "restart must lie between 0 and 1, got 1.0"),
     ],

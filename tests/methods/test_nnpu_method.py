@@ -63,7 +63,7 @@ def test_equals_the_original_algorithm(surrogate, correction, beta, gamma):
     [
         ({"prior": 0.0}, "prior is a share of the unlabelled nodes and must lie between 0 and 1; got 0.0"),
         ({"surrogate": "ramp"}, "surrogate must be one of sigmoid, logistic; got 'ramp'"),
-        ({"correction": "off"}, "correction must be ascent or clamp; got 'off'"),
+        ({"correction": "off"}, "correction must be one of ascent, clamp; got 'off'"),
         ({"beta": -1.0}, "beta must be a number and not negative, got -1.0"),
         ({"gamma": -1.0}, "gamma must be a number and not negative, got -1.0"),
     ],

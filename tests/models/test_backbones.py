@@ -163,7 +163,7 @@ def test_appnp_equals_pyg(graph):
     [
         ({"name": "gnc"}, "no backbone 'gnc'; choose one of gcn, gcn-linear, gat"),
         ({"num_features": 0}, "no features"),
-        ({"hidden": 0}, "hidden must be a whole number, at least 1; got 0"),
+        ({"hidden": 0}, "hidden must be an integer, at least 1; got 0"),
         ({"dropout": 1.0}, r"dropout must lie in \[0, 1\), got 1.0"),
         ({"name": "gat", "hidden": 6}, "hidden=6 cannot be shared out among 4"),
     ],

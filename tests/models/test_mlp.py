@@ -37,7 +37,7 @@ def test_dropout_comes_before_each_layer_in_training():
     model = MLP(4, dropout=0.5)
     one, two = model(GraphInputs(GRAPH)), model(GraphInputs(GRAPH))
     assert not torch.equal(one.embedding, two.embedding)
-    assert not torch.equal(model.decide(one.embedding), model.decide(one.embedding))
+    assert not torch.equal(model.logits(one.embedding), model.logits(one.embedding))
     model.eval()
     assert torch.equal(model(GraphInputs(GRAPH)).logit, model(GraphInputs(GRAPH)).logit)
 
@@ -49,6 +49,6 @@ def test_a_nodewise_head_leads_from_embeddings_to_logits(name):
     assert model.nodewise_head == (name in ("gcn-linear", "appnp", "mlp"))
     if model.nodewise_head:
         output = model(GraphInputs(GRAPH))
-        assert torch.allclose(model.decide(output.embedding), output.logit, atol=1e-6)
+        assert torch.allclose(model.logits(output.embedding), output.logit, atol=1e-6)
         some = torch.tensor([7, 2, 2])
-        assert torch.allclose(model.decide(output.embedding[some]), output.logit[some], atol=1e-6)
+        assert torch.allclose(model.logits(output.embedding[some]), output.logit[some], atol=1e-6)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from conftest import random_graph
+from conftest import random_graph, whole
 from pugnn.errors import PugnnError
 from pugnn.training import Checkpoint, TrainingSettings, load_sealed, save_sealed, train
 
@@ -9,22 +9,22 @@ GRAPH = random_graph(20, 0.2, seed=0, features=4)
 SETTINGS = TrainingSettings(epochs=7)
 
 
-def objective(output, seed):
+def objective(output, batch, seed):
     return {"pull": (output.logit - 1).square().mean()}
 
 
-def never(output, seed):
+def never(output, batch, seed):
     raise AssertionError("a finished part was trained again")
 
 
 def stopping_after(epochs):
     calls = []
 
-    def stops(output, seed):
+    def stops(output, batch, seed):
         calls.append(seed)
         if len(calls) > epochs:
             raise KeyboardInterrupt
-        return objective(output, seed)
+        return objective(output, batch, seed)
 
     return stops
 
@@ -52,14 +52,14 @@ def without_time(log):
 
 
 def test_a_training_of_one_part_is_saved_now_and_then_but_not_at_its_end(path):
-    train(GRAPH, objective, SETTINGS, checkpoint=opened(path))
+    train(whole(GRAPH), objective, SETTINGS, checkpoint=opened(path))
     assert parts(path) == [(False, 6)]
 
 
 def test_a_finished_part_is_not_trained_again(path):
-    first = train(GRAPH, objective, SETTINGS, checkpoint=opened(path), part=0)
+    first = train(whole(GRAPH), objective, SETTINGS, checkpoint=opened(path), part=0)
     assert parts(path) == [(True, 7)]
-    again = train(GRAPH, never, SETTINGS, checkpoint=opened(path), part=0)
+    again = train(whole(GRAPH), never, SETTINGS, checkpoint=opened(path), part=0)
     assert equal(first.model, again.model)
     assert again.log == first.log
     assert not again.model.training
@@ -67,25 +67,25 @@ def test_a_finished_part_is_not_trained_again(path):
 
 def test_a_later_part_is_kept_when_a_finished_one_is_passed_over(path):
     later = TrainingSettings(epochs=7, seed=1)
-    whole = train(GRAPH, objective, later)
-    train(GRAPH, objective, SETTINGS, checkpoint=opened(path), part=0)
+    uninterrupted = train(whole(GRAPH), objective, later)
+    train(whole(GRAPH), objective, SETTINGS, checkpoint=opened(path), part=0)
     with pytest.raises(KeyboardInterrupt):
-        train(GRAPH, stopping_after(5), later, checkpoint=opened(path), part=1)
+        train(whole(GRAPH), stopping_after(5), later, checkpoint=opened(path), part=1)
     assert parts(path) == [(True, 7), (False, 4)]
 
     checkpoint = opened(path)
-    train(GRAPH, never, SETTINGS, checkpoint=checkpoint, part=0)
+    train(whole(GRAPH), never, SETTINGS, checkpoint=checkpoint, part=0)
     assert parts(path) == [(True, 7), (False, 4)]
-    resumed = train(GRAPH, objective, later, checkpoint=checkpoint, part=1)
+    resumed = train(whole(GRAPH), objective, later, checkpoint=checkpoint, part=1)
     assert parts(path) == [(True, 7), (True, 7)]
-    assert equal(resumed.model, whole.model)
-    assert without_time(resumed.log) == without_time(whole.log)
+    assert equal(resumed.model, uninterrupted.model)
+    assert without_time(resumed.log) == without_time(uninterrupted.log)
 
 
 def test_parts_in_one_process_and_in_several_are_the_same(path, tmp_path):
     for checkpoints in ([opened(path)] * 3, [opened(tmp_path / "other") for _ in range(3)]):
         for number, checkpoint in enumerate(checkpoints):
-            train(GRAPH, objective, TrainingSettings(epochs=5, seed=number), checkpoint=checkpoint, part=number)
+            train(whole(GRAPH), objective, TrainingSettings(epochs=5, seed=number), checkpoint=checkpoint, part=number)
     (ours, one), (theirs, two) = load_sealed(path), load_sealed(tmp_path / "other")
     assert [without_time(part["log"]) for part in one["parts"]] == [without_time(part["log"]) for part in two["parts"]]
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
@@ -93,18 +93,18 @@ def test_parts_in_one_process_and_in_several_are_the_same(path, tmp_path):
 
 def test_a_finished_part_keeps_its_weights_when_the_network_is_trained_further(path):
     checkpoint = opened(path)
-    model = train(GRAPH, objective, SETTINGS, checkpoint=checkpoint, part=0).model
+    model = train(whole(GRAPH), objective, SETTINGS, checkpoint=checkpoint, part=0).model
     before = [parameter.detach().clone() for parameter in model.parameters()]
-    train(GRAPH, objective, SETTINGS, build=lambda *_: model, checkpoint=checkpoint, part=1)
-    restored = train(GRAPH, never, SETTINGS, checkpoint=opened(path), part=0).model
+    train(whole(GRAPH), objective, SETTINGS, build=lambda *_: model, checkpoint=checkpoint, part=1)
+    restored = train(whole(GRAPH), never, SETTINGS, checkpoint=opened(path), part=0).model
     assert all(torch.equal(a, b) for a, b in zip(before, restored.parameters(), strict=True))
 
 
 def test_a_checkpoint_of_something_else_is_refused_in_every_part(path):
-    train(GRAPH, objective, SETTINGS, checkpoint=opened(path), part=0)
+    train(whole(GRAPH), objective, SETTINGS, checkpoint=opened(path), part=0)
     for part in (0, 1):
         with pytest.raises(PugnnError, match="belongs to a run with other data or settings"):
-            train(GRAPH, never, SETTINGS, checkpoint=Checkpoint(path, "other"), part=part)
+            train(whole(GRAPH), never, SETTINGS, checkpoint=Checkpoint(path, "other"), part=part)
 
 
 @pytest.mark.parametrize("parts", [5, [{}], [1], [{"log": []}]])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from conftest import random_graph
+from conftest import random_graph, whole
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.training import Checkpoint, TrainingSettings, derive_seed, score, train
@@ -13,12 +13,12 @@ def graph():
     return random_graph(20, 0.2, seed=0, features=4)
 
 
-def objective(output, seed):
+def objective(output, batch, seed):
     return {"pull": (output.logit - 1).square().mean(), "small": 0.01 * output.embedding.square().mean()}
 
 
 def test_log_holds_every_term_and_their_sum(graph):
-    log = train(graph, objective, TrainingSettings(epochs=7)).log
+    log = train(whole(graph), objective, TrainingSettings(epochs=7)).log
     assert [record["epoch"] for record in log] == list(range(1, 8))
     for record in log:
         assert list(record) == ["epoch", "pull", "small", "total", "seconds"]
@@ -27,24 +27,24 @@ def test_log_holds_every_term_and_their_sum(graph):
 
 
 def test_training_minimises(graph):
-    log = train(graph, objective, TrainingSettings(epochs=100, dropout=0.0)).log
+    log = train(whole(graph), objective, TrainingSettings(epochs=100, dropout=0.0)).log
     assert log[-1]["total"] < 0.2 * log[0]["total"]
 
 
 def test_weight_decay_is_on_the_first_layer_alone(graph):
-    def nothing(output, seed):
+    def nothing(output, batch, seed):
         return {"zero": 0.0 * output.logit.sum()}
 
     settings = TrainingSettings(epochs=1, weight_decay=1.0, dropout=0.0)
-    before = train(graph, nothing, TrainingSettings(epochs=1, weight_decay=0.0, dropout=0.0)).model.state_dict()
-    after = train(graph, nothing, settings).model.state_dict()
+    before = train(whole(graph), nothing, TrainingSettings(epochs=1, weight_decay=0.0, dropout=0.0)).model.state_dict()
+    after = train(whole(graph), nothing, settings).model.state_dict()
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert changed == {"first_layer.linear.weight"}
 
 
 def test_same_seed_same_weights_other_seed_other_weights(graph):
     def weights(seed):
-        return train(graph, objective, TrainingSettings(epochs=5, seed=seed)).model.state_dict()
+        return train(whole(graph), objective, TrainingSettings(epochs=5, seed=seed)).model.state_dict()
 
     one, again, other = weights(1), weights(1), weights(2)
     assert all(torch.equal(one[name], again[name]) for name in one)
@@ -55,51 +55,57 @@ def test_the_users_generator_is_left_as_it_was(graph):
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    train(graph, objective, TrainingSettings(epochs=3))
+    train(whole(graph), objective, TrainingSettings(epochs=3))
     assert torch.equal(torch.rand(3), expected)
 
 
 @pytest.mark.parametrize("backbone", ["gcn", "gat"])
 def test_a_stopped_training_goes_on_as_if_nothing_had_been(graph, tmp_path, backbone):
     settings = TrainingSettings(epochs=13, backbone=backbone)
-    whole = train(graph, objective, settings)
+    uninterrupted = train(whole(graph), objective, settings)
     checkpoint = Checkpoint(tmp_path / "state", "mine", every=5)
 
     calls = []
 
-    def stops(output, seed):
+    def stops(output, batch, seed):
         calls.append(seed)
         if len(calls) == 12:
             raise KeyboardInterrupt
-        return objective(output, seed)
+        return objective(output, batch, seed)
 
     with pytest.raises(KeyboardInterrupt):
-        train(graph, stops, settings, checkpoint=checkpoint)
-    resumed = train(graph, objective, settings, checkpoint=checkpoint)
-    assert all(torch.equal(a, b) for a, b in zip(whole.model.parameters(), resumed.model.parameters(), strict=True))
-    for mine, theirs in zip(whole.log, resumed.log, strict=True):
+        train(whole(graph), stops, settings, checkpoint=checkpoint)
+    resumed = train(whole(graph), objective, settings, checkpoint=checkpoint)
+    assert all(
+        torch.equal(a, b) for a, b in zip(uninterrupted.model.parameters(), resumed.model.parameters(), strict=True)
+    )
+    for mine, theirs in zip(uninterrupted.log, resumed.log, strict=True):
         assert {**mine, "seconds": 0} == {**theirs, "seconds": 0}
 
 
 def test_a_checkpoint_of_something_else_is_refused(graph, tmp_path):
     settings = TrainingSettings(epochs=2)
-    train(graph, objective, settings, checkpoint=Checkpoint(tmp_path / "state", "mine", every=1))
+    train(whole(graph), objective, settings, checkpoint=Checkpoint(tmp_path / "state", "mine", every=1))
     with pytest.raises(PugnnError, match="belongs to a run with other data or settings"):
-        train(graph, objective, settings, checkpoint=Checkpoint(tmp_path / "state", "other", every=1))
+        train(whole(graph), objective, settings, checkpoint=Checkpoint(tmp_path / "state", "other", every=1))
 
 
 def test_a_loss_that_is_not_finite_stops_with_advice(graph):
     with pytest.raises(PugnnError, match=r"the loss became nan in epoch 1\. Lower the learning rate"):
-        train(graph, lambda output, seed: {"bad": output.logit.sum() * float("nan")}, TrainingSettings(epochs=2))
+        train(
+            whole(graph),
+            lambda output, batch, seed: {"bad": output.logit.sum() * float("nan")},
+            TrainingSettings(epochs=2),
+        )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"epochs": 0}, "epochs must be a whole number, at least 1; got 0"),
+        ({"epochs": 0}, "epochs must be an integer, at least 1; got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be positive"),
         ({"weight_decay": -1.0}, "weight_decay must not be negative"),
-        ({"seed": -1}, "seed must be a whole number, at least 0; got -1"),
+        ({"seed": -1}, "seed must be an integer, at least 0; got -1"),
     ],
 )
 def test_bad_settings_are_explained(arguments, message):
@@ -112,22 +118,22 @@ def test_weights_that_play_no_part_are_mentioned(backbone, used):
     graph = Graph.from_edges([0, 1], [1, 2], features=np.eye(3), weights=[1.0, 5.0])
     settings = TrainingSettings(epochs=1, backbone=backbone)
     if used:
-        train(graph, objective, settings)
+        train(whole(graph), objective, settings)
     else:
         with pytest.warns(PugnnWarning, match=f"backbone {backbone} does not use them. Take gcn"):
-            train(graph, objective, settings)
+            train(whole(graph), objective, settings)
 
 
 def test_unknown_devices_are_explained(graph):
     with pytest.raises(PugnnError, match="no device 'gpu'"):
-        train(graph, objective, TrainingSettings(device="gpu"))
+        whole(graph, "gpu")
     if not torch.cuda.is_available():
         with pytest.raises(PugnnError, match="torch sees no CUDA device"):
-            train(graph, objective, TrainingSettings(device="cuda"))
+            whole(graph, "cuda")
 
 
 def test_scores_are_probabilities_without_dropout(graph):
-    model = train(graph, objective, TrainingSettings(epochs=2)).model
+    model = train(whole(graph), objective, TrainingSettings(epochs=2)).model
     scores = score(model, graph)
     assert scores.dtype == torch.float64
     assert torch.equal(scores, score(model, graph))
@@ -146,7 +152,7 @@ def test_sparse_and_dense_features_train_alike(graph):
     source = np.repeat(np.arange(20), graph.degrees)
     sparse = Graph.from_edges(source, graph.indices, features=sp.csr_array(graph.features))
     settings = TrainingSettings(epochs=20, dropout=0.0)
-    one, two = train(graph, objective, settings), train(sparse, objective, settings)
+    one, two = train(whole(graph), objective, settings), train(whole(sparse), objective, settings)
     assert torch.allclose(score(one.model, graph), score(two.model, sparse), atol=1e-5)
 
 
@@ -158,15 +164,15 @@ def test_a_hook_runs_before_every_epoch(graph):
         for group in optimizer.param_groups:
             group["lr"] = 0.01 if epoch < 3 else 0.0
 
-    def counted(output, seed):
+    def counted(output, batch, seed):
         calls.append(seed)
-        return objective(output, seed)
+        return objective(output, batch, seed)
 
-    trained = train(graph, counted, TrainingSettings(epochs=6, dropout=0.0), before_epoch=before_epoch)
+    trained = train(whole(graph), counted, TrainingSettings(epochs=6, dropout=0.0), before_epoch=before_epoch)
     assert seen == [(epoch, epoch) for epoch in range(6)], "its number, and that many epochs are behind it"
     totals = [record["total"] for record in trained.log]
     assert totals[3] == totals[4] == totals[5] < totals[2], "the rate was zero from epoch 3 on"
-    three = train(graph, objective, TrainingSettings(epochs=3, dropout=0.0)).model
+    three = train(whole(graph), objective, TrainingSettings(epochs=3, dropout=0.0)).model
     assert all(torch.equal(a, b) for a, b in zip(trained.model.parameters(), three.parameters(), strict=True))
 
 
@@ -178,26 +184,34 @@ def test_a_hook_goes_on_counting_in_a_resumed_training(graph, tmp_path):
         for group in optimizer.param_groups:
             group["lr"] = 0.01 / (1 + epoch)
 
-    def stops(output, seed):
+    def stops(output, batch, seed):
         if len(seen) == 6:
             raise KeyboardInterrupt
-        return objective(output, seed)
+        return objective(output, batch, seed)
 
     settings = TrainingSettings(epochs=8)
-    whole = train(graph, objective, settings, before_epoch=before_epoch)
+    uninterrupted = train(whole(graph), objective, settings, before_epoch=before_epoch)
     seen.clear()
     with pytest.raises(KeyboardInterrupt):
-        train(graph, stops, settings, before_epoch=before_epoch, checkpoint=Checkpoint(tmp_path / "s", "mine", every=4))
+        train(
+            whole(graph),
+            stops,
+            settings,
+            before_epoch=before_epoch,
+            checkpoint=Checkpoint(tmp_path / "s", "mine", every=4),
+        )
     seen.clear()
     checkpoint = Checkpoint(tmp_path / "s", "mine", every=4)
-    resumed = train(graph, objective, settings, before_epoch=before_epoch, checkpoint=checkpoint)
+    resumed = train(whole(graph), objective, settings, before_epoch=before_epoch, checkpoint=checkpoint)
     assert seen == [4, 5, 6, 7]
-    assert all(torch.equal(a, b) for a, b in zip(whole.model.parameters(), resumed.model.parameters(), strict=True))
+    assert all(
+        torch.equal(a, b) for a, b in zip(uninterrupted.model.parameters(), resumed.model.parameters(), strict=True)
+    )
 
 
 def test_a_network_can_be_given_instead_of_made(graph):
     settings = TrainingSettings(epochs=2, dropout=0.0)
-    model = train(graph, objective, settings).model
-    further = train(graph, objective, settings, build=lambda *_: model)
+    model = train(whole(graph), objective, settings).model
+    further = train(whole(graph), objective, settings, build=lambda *_: model)
     assert further.model is model
-    assert further.log[0]["total"] < train(graph, objective, settings).log[1]["total"]
+    assert further.log[0]["total"] < train(whole(graph), objective, settings).log[1]["total"]

@@ -35,12 +35,12 @@ def read_config(path: Path) -> dict[str, Any]:
         except (ValueError, KeyError, TypeError, RecursionError):
             raise PugnnError(f"{path} is not the run.json of a run: it holds no options") from None
         if not isinstance(options, dict):
-            raise PugnnError(f"{path} is not the run.json of a run: its options are no table of names and values")
+            raise PugnnError(f"{path} is not the run.json of a run: its options are not a mapping")
         return options
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PugnnError(f"{path} is not right as TOML: {error}") from None
+        raise PugnnError(f"{path} is not valid TOML: {error}") from None
     except RecursionError:
         raise PugnnError(f"{path} is not a config: it is nested too deeply") from None
 
@@ -56,15 +56,15 @@ def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> di
         name = key.replace("-", "_")
         if name == "config":
             raise PugnnError(f"{path}: a config cannot name another config")
-        if name not in others and (name in mine or name in _options_of_methods()):
-            if context.command.name == "fit" and name not in mine:
-                raise PugnnError(f"{path}: the method has no option {key!r}; remove it, or choose the method it is for")
-            others.add(name)
-        if name not in others:
-            near = get_close_matches(name, others, 1)
-            raise PugnnError(f"{path}: there is no option {key!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
         if name in mine:
             found[mine[name]] = option_value(path, key, value, kinds[mine[name]])
+        elif name in others:
+            continue
+        elif name not in _options_of_methods():
+            near = get_close_matches(name, {*mine, *others, *_options_of_methods()}, 1)
+            raise PugnnError(f"{path}: there is no option {key!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        elif context.command.name == "fit":
+            raise PugnnError(f"{path}: the method has no option {key!r}; remove it, or choose the method that has it")
     return found
 
 
@@ -98,7 +98,7 @@ def option_value(path: Path, key: str, value: Any, hint: Any) -> Any:
         return [_without_zero_bytes(path, key, each) for each in value]
     allowed, words = {
         bool: ((bool,), "true or false"),
-        int: ((int,), "a whole number"),
+        int: ((int,), "an integer"),
         float: ((int, float), "a number"),
     }.get(kind, ((str, int, float), "text"))  # a threshold is text or a number
     if not isinstance(value, allowed) or (isinstance(value, bool) and kind is not bool):

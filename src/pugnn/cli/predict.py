@@ -24,6 +24,7 @@ def predict(
     model: Annotated[Path, typer.Argument(help="A run folder, or the model.safetensors in it.")],
     config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)
     data: DataOptions = DataOptions(),
+    seed: options.Seed = 0,  # noqa: ARG001 (scoring has nothing random in it)
     out: Annotated[Path, option("Where to write the scores: a .csv, .csv.gz or .parquet file.", panel=OUTPUT)] = Path(
         "scores.csv"
     ),

@@ -51,8 +51,8 @@ class Method(ABC):
     #: It trains a network, for which the settings of the training are.
     trains: ClassVar[bool] = True
 
-    def check_kinds(self) -> None:
-        """Raise an error if a setting is not of its type; other values are checked by the fit."""
+    def __post_init__(self) -> None:
+        # Types and choices; values are checked by the fit.
         hints = get_type_hints(type(self))
         for field in fields(self):
             _require_kind(field.name, getattr(self, field.name), hints[field.name])

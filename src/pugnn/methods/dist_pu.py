@@ -35,7 +35,8 @@ SLOWER, LESS_DECAY, FINAL_RATE = 0.1, 0.2, 0.7
 class DistPU(LossMethod):
     r"""The mean score of the unlabelled nodes shall equal the prior (Zhao, Xu, Jiang, Wen & Huang, CVPR 2022).
 
-    Minimises :math:`R_{lab}` of :mod:`pugnn.losses.dist_pu`. ``formula`` is :math:`R_{lab}` and nothing else: the baseline of the PU-GNN paper. ``full`` is the authors' method:
+    Minimises :math:`R_{lab}` of :mod:`pugnn.losses.dist_pu`. ``formula`` is :math:`R_{lab}` and nothing else: the
+    baseline of the PU-GNN paper. ``full`` is the authors' method:
 
     1. ``epochs`` epochs of :math:`R_{lab} / 2\pi + \mu H(s_U)`, where the entropy :math:`H` makes scores decided;
     2. as many again, ten times slower, of :math:`R_{lab} / 2\pi + \mu_t H(s_U) + \nu H(s_{mix}) + \lambda

@@ -30,9 +30,8 @@ REPRESENTATIONS: dict[str, Callable[[Output], Tensor]] = {
 class PUGNN(Method):
     r"""Distance-aware PU loss plus structural regulariser (Yang, Zhang, Yao & Kwok, CIKM 2023).
 
-    Minimises :math:`L_G + \alpha R_S`.
-    Defaults are the paper's where it states them (δ, both priors, α, K) and the readings that the docs argue
-    for where it is silent. The formulas stand in :mod:`pugnn.losses.distance_aware` and
+    Minimises :math:`L_G + \alpha R_S`. Defaults are the paper's where it states them (δ, both priors, α, K), and
+    the readings that the docs argue for elsewhere. The formulas are in :mod:`pugnn.losses.distance_aware` and
     :mod:`pugnn.regularisers.structural`, each next to its switches.
 
     Args:

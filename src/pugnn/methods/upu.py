@@ -14,8 +14,8 @@ from pugnn.methods.base import METHODS, LossMethod
 class UPU(LossMethod):
     r"""The unbiased PU risk (du Plessis, Niu & Sugiyama, NIPS 2014 and ICML 2015).
 
-    See :mod:`pugnn.losses.upu`. It is unbiased, and a flexible network can drive it far below zero by learning the labelled nodes by heart; nnPU
-    mends that.
+    See :mod:`pugnn.losses.upu`. A flexible network can drive it far below zero by learning the labelled nodes by heart;
+    nnPU corrects that.
 
     Args:
         prior: positive share of the unlabelled nodes; must be known.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -61,4 +59,7 @@ class GCN(Backbone):
         return logit.squeeze(1)
 
 
-BACKBONES.register("gcn-linear")(partial(GCN, linear_head=True))
+@BACKBONES.register("gcn-linear")
+def gcn_linear(num_features: int, *, hidden: int = 16, dropout: float = 0.5) -> GCN:
+    """A GCN with a linear head."""
+    return GCN(num_features, hidden=hidden, dropout=dropout, linear_head=True)

@@ -1,0 +1,77 @@
+import sys
+
+import pytest
+
+from pugnn.errors import PugnnError
+from pugnn.methods import METHODS, PUGNN
+from pugnn.models import BACKBONES
+from pugnn.registry import Registry
+
+
+def test_what_a_room_registers_is_found_by_name():
+    assert METHODS["pu-gnn"] is PUGNN
+    assert PUGNN.name == "pu-gnn"
+    assert "gcn-linear" in BACKBONES
+    names = ["dist-pu", "grab", "label-propagation", "lsdan", "naive", "nnpu", "pu-gnn", "upu"]
+    assert [name for name in METHODS if METHODS.provider(name) == "pugnn"] == names
+    assert (METHODS.provider("upu"), BACKBONES.provider("gcn-linear")) == ("pugnn", "pugnn")
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(PugnnError, match="there is no method 'magic'; choose one of dist-pu, grab"):
+        METHODS["magic"]
+    assert METHODS.get("magic") is None
+    assert "magic" not in METHODS
+
+
+def test_two_things_cannot_have_one_name():
+    registry = Registry("thing", "pugnn.no_such_group", "pugnn.losses")
+
+    @registry.register("one")
+    class First: ...
+
+    assert registry.register("one")(First) is First, "the same again is no second one"
+    with pytest.raises(PugnnError, match=r"two things are called 'one': .*First and .*Second"):
+
+        @registry.register("one")
+        class Second: ...
+
+    assert registry["one"] is First
+
+
+@pytest.fixture
+def registry(tmp_path, monkeypatch):
+    """A registry with entry points of packages that were put together badly, and one that was not."""
+    module = tmp_path / "other_things.py"
+    module.write_text("from things import REGISTRY\n@REGISTRY.register('good')\ndef good(): return 1\n")
+    (tmp_path / "forgetful.py").write_text("")
+    (tmp_path / "broken.py").write_text("import a_module_that_is_not_there")
+    (tmp_path / "things.py").write_text(
+        "from pugnn.registry import Registry\nREGISTRY = Registry('thing', 'test.things', 'pugnn.losses')\n"
+    )
+    info = tmp_path / "other_things-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other-things\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[test.things]\ngood = other_things\nforgotten = forgetful\nbroken = broken\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    from things import REGISTRY
+
+    yield REGISTRY
+    for name in ("things", "other_things", "forgetful"):
+        sys.modules.pop(name, None)
+
+
+def test_entry_points_of_other_packages_are_loaded_when_asked_for(registry):
+    assert sorted(registry) == ["broken", "forgotten", "good"]
+    assert "other_things" not in sys.modules
+    assert registry["good"]() == 1
+    assert registry.provider("good") == "other-things"
+
+
+def test_packages_that_do_not_work_are_named(registry):
+    with pytest.raises(PugnnError, match="the thing 'broken' of other-things cannot be loaded: No module named"):
+        registry["broken"]
+    with pytest.raises(PugnnError, match="other-things names forgetful as the thing 'forgotten', but does not reg"):
+        registry["forgotten"]

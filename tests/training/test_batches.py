@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from conftest import random_graph, whole
+from pugnn.errors import PugnnError
+from pugnn.graph import Graph
+from pugnn.losses import DistPULoss, NonNegativeLoss, SetMeans, Sets
+from pugnn.models import GraphInputs
+from pugnn.task import PUTask
+from pugnn.training import Batch, Checkpoint, FullGraph, TrainingSettings, score, train
+
+GRAPH = random_graph(60, 0.1, seed=3, features=4)
+TASK = PUTask.from_positives(GRAPH, np.arange(6))
+SETTINGS = TrainingSettings(backbone="mlp", epochs=40, dropout=0.0)
+
+
+class NodeBatches:
+    """Random nodes, so many at a time, as a network without edges can read them."""
+
+    replayable = False
+    has_edges = False
+
+    def __init__(self, task: PUTask, size: int) -> None:
+        self.task, self.size = task, size
+        self.graph, self.device = task.graph, torch.device("cpu")
+
+    def batches(self, seed):
+        order = np.random.default_rng(seed).permutation(self.graph.num_nodes)
+        parts = [order[at : at + self.size] for at in range(0, len(order), self.size)]
+        means = SetMeans(len(parts))
+        for nodes in parts:
+            rows = Graph.from_edges([], [], num_nodes=len(nodes), features=sp.csr_array(self.graph.features)[nodes])
+            labelled = np.isin(nodes, self.task.labelled)
+            sets = (torch.from_numpy(np.flatnonzero(mask)) for mask in (labelled, ~labelled))
+            yield Batch(GraphInputs(rows), Sets(*sets, means=means))
+
+
+def objective(output, batch, seed):
+    return DistPULoss(0.3)(output.logit, batch.sets)
+
+
+def test_several_batches_per_epoch_run_through_the_same_loop():
+    trained = train(NodeBatches(TASK, 16), objective, SETTINGS)
+    assert [record["epoch"] for record in trained.log] == list(range(1, 41))
+    assert trained.log[-1]["total"] < 0.5 * trained.log[0]["total"]
+    again = train(NodeBatches(TASK, 16), objective, SETTINGS)
+    assert torch.equal(score(trained.model, GRAPH), score(again.model, GRAPH))
+
+
+def test_one_batch_of_all_nodes_is_the_whole_graph():
+    settings = TrainingSettings(backbone="mlp", epochs=5, dropout=0.0)
+    one = train(NodeBatches(TASK, 60), objective, settings)
+    full = train(FullGraph.of(TASK, "cpu"), objective, settings)
+    assert score(one.model, GRAPH).numpy() == pytest.approx(score(full.model, GRAPH).numpy(), abs=1e-5)
+    assert [r["total"] for r in one.log] == pytest.approx([r["total"] for r in full.log], rel=1e-4)
+
+
+def test_batches_find_the_scores_of_the_full_batch():
+    settings = TrainingSettings(backbone="mlp", epochs=300, dropout=0.0)
+    batches = score(train(NodeBatches(TASK, 15), objective, settings).model, GRAPH).numpy()
+    full = score(train(FullGraph.of(TASK, "cpu"), objective, settings).model, GRAPH).numpy()
+    assert np.corrcoef(batches, full)[0, 1] > 0.9
+
+
+def test_a_step_is_taken_for_every_batch_with_a_seed_of_its_own():
+    seeds = []
+
+    def seen(output, batch, seed):
+        seeds.append(seed)
+        return objective(output, batch, seed)
+
+    train(NodeBatches(TASK, 16), seen, TrainingSettings(backbone="mlp", epochs=3))
+    assert len(seeds) == len(set(seeds)) == 3 * 4
+
+
+def test_a_stopped_training_in_batches_continues_as_if_nothing_had_happened(tmp_path):
+    settings = TrainingSettings(backbone="mlp", epochs=9)
+    uninterrupted = train(NodeBatches(TASK, 16), objective, settings)
+    calls = []
+
+    def stops(output, batch, seed):
+        calls.append(seed)
+        if len(calls) > 4 * 6:
+            raise KeyboardInterrupt
+        return objective(output, batch, seed)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(NodeBatches(TASK, 16), stops, settings, checkpoint=Checkpoint(tmp_path / "s", "mine", every=2))
+    resumed = train(NodeBatches(TASK, 16), objective, settings, checkpoint=Checkpoint(tmp_path / "s", "mine", every=2))
+    assert torch.equal(score(resumed.model, GRAPH), score(uninterrupted.model, GRAPH))
+
+
+def test_a_network_that_reads_edges_needs_batches_with_edges():
+    with pytest.raises(PugnnError, match="the backbone gcn reads edges, but the batches have none; use mlp"):
+        train(NodeBatches(TASK, 16), objective, TrainingSettings(epochs=1))
+
+
+def test_the_full_graph_is_the_same_batch_in_every_epoch():
+    loader = whole(GRAPH)
+    assert next(loader.batches(0)) is next(loader.batches(1))
+
+
+# ---------------------------------------------------------------------- means over batches
+
+
+def test_means_over_batches_by_plain_loops():
+    values = torch.arange(1.0, 8.0)
+    means, seen = SetMeans(3), []
+    for part in (values[:3], values[3:4], values[4:]):
+        seen += part.tolist()
+        assert means("labelled", part).item() == pytest.approx(sum(seen) / len(seen))
+    assert means("unlabelled", values[:2]).item() == 1.5, "another set has a mean of its own"
+
+
+def test_the_gradient_of_a_mean_is_that_of_the_current_batch():
+    means = SetMeans(2)
+    means("labelled", torch.tensor([5.0, 7.0]))
+    values = torch.tensor([1.0, 3.0], requires_grad=True)
+    mean = means("labelled", values)
+    assert mean.item() == 4.0
+    mean.backward()
+    assert values.grad.tolist() == [0.5, 0.5]
+
+
+def test_a_batch_without_a_node_of_the_set_has_the_mean_so_far():
+    means = SetMeans(3)
+    none = torch.zeros(0, requires_grad=True)
+    assert means("labelled", none).item() == 0.0
+    means("labelled", torch.tensor([2.0]))
+    assert means("labelled", none).item() == 2.0
+
+
+@pytest.mark.parametrize("loss", [DistPULoss(0.3), NonNegativeLoss(0.3)])
+def test_the_last_batch_of_an_epoch_has_the_loss_of_the_whole(loss):
+    logits = torch.randn(60, generator=torch.Generator().manual_seed(1))
+    expected = loss(logits, Sets.of(np.arange(6), np.arange(6, 60)))
+    means = SetMeans(2)
+    for nodes in (np.arange(0, 60, 2), np.arange(1, 60, 2)):
+        labelled = torch.from_numpy(np.flatnonzero(nodes < 6))
+        unlabelled = torch.from_numpy(np.flatnonzero(nodes >= 6))
+        found = loss(logits[torch.from_numpy(nodes)], Sets(labelled, unlabelled, means=means))
+    assert {name: term.item() for name, term in found.items()} == pytest.approx(
+        {name: term.item() for name, term in expected.items()}, rel=1e-5
+    )
