@@ -149,7 +149,7 @@ class WithPugnn(nn.Module):
         self.model = GCN(task.graph.num_features).to(device)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self.sets = split_near_far(task.graph, task.labelled, task.unlabelled, DELTA).to(device)
+            self.sets = split_near_far(task, DELTA).to(device)
         self.loss, self.structural, self.steps = DistanceAwareLoss(NEAR, FAR), StructuralRegulariser(DRAWS), 0
         self.optimizer = adam(self.model.first_layer, self.model)
 

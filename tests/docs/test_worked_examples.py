@@ -96,7 +96,7 @@ def test_the_full_dist_pu() -> None:
 
 
 def test_the_distance_aware_loss() -> None:
-    sets = split_near_far(GRAPH, TASK.labelled, TASK.unlabelled, delta=2)
+    sets = split_near_far(TASK, delta=2)
     by_size = DistanceAwareLoss(set_weights="size", labelled_weight="prior")
     values = [*terms_and_total(DistanceAwareLoss()(LOGITS, sets)), *terms_and_total(by_size(LOGITS, sets))]
     assert_says("PU-GNN: the distance-aware loss", values)

@@ -30,7 +30,7 @@ def test_a_name_that_is_not_utf8(here, pugnn_main):
 
 
 def test_options_that_are_not_utf8_come_back_from_a_run(here, pugnn_main, monkeypatch):
-    monkeypatch.setattr(sys.modules["pugnn.cli.fit"], "read_source", _with_option("truth", NO_UTF8))
+    monkeypatch.setattr(sys.modules["pugnn.cli.fit"], "read_input", _with_option("truth", NO_UTF8))
     assert pugnn_main(*FIT, "--out", "mine").code == 0
     assert json.loads((here / "mine" / "run.json").read_text())["options"]["truth"] == NO_UTF8
 
@@ -38,11 +38,11 @@ def test_options_that_are_not_utf8_come_back_from_a_run(here, pugnn_main, monkey
 def _with_option(name, value):
     from dataclasses import replace
 
-    from pugnn.cli.source import read_source
+    from pugnn.cli.input_data import read_input
 
-    def read(**options):
-        source = read_source(**options)
-        return replace(source, options={**source.options, name: value})
+    def read(*options, **more):
+        found = read_input(*options, **more)
+        return replace(found, options={**found.options, name: value})
 
     return read
 
@@ -87,20 +87,20 @@ def test_scores_in_a_format_that_is_not_written(here, pugnn_main, name):
     ],
 )
 def test_what_the_machine_cannot_do_is_one_line(here, pugnn_main, monkeypatch, error, words):
-    def fail(**_):
+    def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(sys.modules["pugnn.cli.fit"], "read_source", fail)
+    monkeypatch.setattr(sys.modules["pugnn.cli.fit"], "read_input", fail)
     assert_refused(pugnn_main(*FIT), [words])
 
 
 def test_a_mistake_of_ours_is_not_hidden(here, monkeypatch):
     from pugnn.cli import main
 
-    def fail(**_):
+    def fail(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(sys.modules["pugnn.cli.fit"], "read_source", fail)
+    monkeypatch.setattr(sys.modules["pugnn.cli.fit"], "read_input", fail)
     monkeypatch.setattr(sys, "argv", ["pugnn", *FIT])
     with pytest.raises(ZeroDivisionError):
         main()

@@ -161,13 +161,13 @@ def test_appnp_equals_pyg(graph):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "gnc"}, "no backbone 'gnc'; choose one of gcn, gcn-linear, gat"),
+        ({"backbone": "gnc"}, "no backbone 'gnc'; choose one of appnp, gat, gcn"),
         ({"num_features": 0}, "no features"),
         ({"hidden": 0}, "hidden must be an integer, at least 1; got 0"),
         ({"dropout": 1.0}, r"dropout must lie in \[0, 1\), got 1.0"),
-        ({"name": "gat", "hidden": 6}, "hidden=6 cannot be shared out among 4"),
+        ({"backbone": "gat", "hidden": 6}, "hidden=6 cannot be shared out among 4"),
     ],
 )
 def test_bad_settings_are_explained(arguments, message):
     with pytest.raises(PugnnError, match=message):
-        make_backbone(**{"name": "gcn", "num_features": 4, "hidden": 8, "dropout": 0.5, **arguments})
+        make_backbone(**{"backbone": "gcn", "num_features": 4, "hidden": 8, "dropout": 0.5, **arguments})

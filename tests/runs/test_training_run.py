@@ -265,7 +265,7 @@ def test_ties_keep_the_order_of_the_nodes(tmp_path):
 def test_ids_that_a_spreadsheet_would_run_are_made_harmless(tmp_path):
     ids = ["=1+1", "@SUM(A1)", "+cmd", "-1", "+2.5", "-x", "\tx", "a=b", '=HYPERLINK("x","y")', "'=1+1"]
     graph = Graph.from_edges([ids[0]], [ids[1]], ids=ids)
-    table = score_table(graph, np.linspace(1, 0, len(ids)), 0.5, np.array([0]))
+    table = score_table(graph, np.linspace(1, 0, len(ids)), 0.5, PUTask.from_positives(graph, np.array([0])))
     with pytest.warns(PugnnWarning, match=r"7 ids begin like a formula .*'=1\+1'.* and 5 more.* a Parquet file"):
         write_scores(tmp_path / "scores.csv", table)
     written = rows(tmp_path / "scores.csv")
@@ -284,15 +284,11 @@ def test_odd_ids_read_back_as_they_were(tmp_path):
     with (tmp_path / "scores.csv").open(newline="", encoding="utf-8") as file:
         assert [row["id"] for row in csv.DictReader(file)] == ids
     numbers = Graph.from_edges([0.5, 2.5], [1.5, 3.5], ids=[0.5, 1.5, 2.5, 3.5])
-    write_scores(tmp_path / "numbers.csv", score_table(numbers, np.linspace(1, 0, 4), 0.5, np.array([0])))
+    write_scores(
+        tmp_path / "numbers.csv",
+        score_table(numbers, np.linspace(1, 0, 4), 0.5, PUTask.from_positives(numbers, np.array([0]))),
+    )
     assert [row["nearest"] for row in rows(tmp_path / "numbers.csv")] == ["0.5", "0.5", "", ""]
-
-
-def test_without_duckdb_only_the_parquet_file_is_missing(task, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.warns(PugnnWarning, match=r"scores\.parquet is left out.*pip install duckdb"):
-        run = into_folder(classifier(), task, RunFolder(tmp_path / "mine"))
-    assert names(run.path) == [name for name in FILES if name != "scores.parquet"]
 
 
 def test_a_place_that_cannot_be_written(tmp_path):
