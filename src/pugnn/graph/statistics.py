@@ -1,4 +1,4 @@
-"""Sizes and mixing of a graph, for people to look at before they train."""
+"""Sizes and homophily of a graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pugnn.graph.graph import Graph
 
 @dataclass(frozen=True)
 class GraphStatistics:
-    """Sizes of a graph; ``isolated`` nodes have no edge, ``largest_component`` is a number of nodes."""
+    """Sizes of a graph; ``isolated`` nodes have no edge, ``largest_component`` counts nodes."""
 
     nodes: int
     edges: int
@@ -26,7 +26,7 @@ class GraphStatistics:
 
 
 def graph_statistics(graph: Graph) -> GraphStatistics:
-    """Count what there is to count without looking at any label."""
+    """Sizes that do not depend on labels."""
     count, component = connected_components(graph.to_scipy(), directed=False)
     return GraphStatistics(
         nodes=graph.num_nodes,
@@ -41,7 +41,7 @@ def graph_statistics(graph: Graph) -> GraphStatistics:
 
 
 def edge_homophily(graph: Graph, labels: NDArray[np.generic]) -> float:
-    """Share of edges whose two ends carry the same label; ``nan`` without edges.
+    """Share of edges whose ends have the same label; ``nan`` without edges.
 
     Example:
         >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
