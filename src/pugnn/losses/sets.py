@@ -1,4 +1,4 @@
-"""The two sets that every PU loss looks at."""
+"""The two sets of nodes that every PU loss uses."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Sets:
         return cls(*(torch.from_numpy(np.array(part)).to(device) for part in (labelled, unlabelled)))
 
 
-#: Losses that ask for labelled and unlabelled nodes alone take either.
+#: Accepted by losses that need only labelled and unlabelled nodes.
 AnySets = Sets | NearFar
 
 
 def require_prior(prior: object) -> None:
-    """A prior is a share of nodes, neither none nor all of them."""
+    """Raise unless the prior lies strictly between 0 and 1."""
     if not isinstance(prior, Real) or not 0.0 < float(prior) < 1.0:
         raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {prior!r}")

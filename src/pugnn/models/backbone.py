@@ -1,4 +1,4 @@
-"""The small interface that every backbone follows."""
+"""The interface of a backbone."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pugnn.models.sparse import SparseMatrix
 
 
 class Output(NamedTuple):
-    """What a backbone says of each node.
+    """The output of a backbone.
 
     Attributes:
-        embedding: the representation *z* **before** any ReLU, shape ``(N, d)``. (A ReLU would make all
-            products of two embeddings non-negative and every similarity at least one half.)
+        embedding: *z* **before** any ReLU, shape ``(N, d)``. (After a ReLU all inner products are non-negative, so
+            every similarity would be at least one half.)
         logit: log-odds of being positive, shape ``(N,)``.
     """
 
@@ -26,13 +26,16 @@ class Output(NamedTuple):
 
 
 class Backbone(nn.Module):
-    """A graph neural network with one output.
+    """A graph neural network with one output per node.
+
+    Backbones are built from ``num_features`` (F), ``hidden`` (d, the size of the hidden layer and the embedding) and
+    ``dropout`` (before each layer, in training); their docstrings list further arguments.
 
     Attributes:
-        first_layer: the module whose parameters get weight decay (Kipf & Welling decay the first layer alone).
-        uses_weights: edge weights play a part.
-        replayable: an epoch can be recorded as a CUDA graph; not if the host looks at values on the way.
-        nodewise_head: the way from embedding to logit asks no neighbours, and :meth:`decide` walks it.
+        first_layer: the only module with weight decay (as in Kipf & Welling).
+        uses_weights: whether edge weights matter.
+        replayable: whether an epoch can be recorded as a CUDA graph; the host must not read values in between.
+        nodewise_head: whether :meth:`decide` can compute logits from embeddings alone.
     """
 
     first_layer: nn.Module
@@ -45,19 +48,12 @@ class Backbone(nn.Module):
         raise NotImplementedError
 
     def decide(self, embedding: Tensor) -> Tensor:
-        """Logits of nodes with these embeddings, ``(M, d)`` to ``(M,)``, where ``nodewise_head`` says that it can."""
+        """Logits for these embeddings, ``(M, d)`` to ``(M,)``; needs ``nodewise_head``."""
         raise NotImplementedError
 
 
 class InputLinear(nn.Module):
-    """Dropout and a linear map of the features, which may be sparse and stay so.
-
-    Args:
-        num_features: F.
-        out: number of outputs.
-        dropout: share of the features (non-zero ones, where sparse) set to zero in training.
-        bias: add a bias.
-    """
+    """Dropout and a linear map of dense or sparse features; of sparse ones, only non-zero entries are dropped."""
 
     def __init__(self, num_features: int, out: int, *, dropout: float, bias: bool = False) -> None:
         super().__init__()
@@ -73,7 +69,7 @@ class InputLinear(nn.Module):
 
 
 def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
-    """A linear layer initialised as Glorot & Bengio do, with a zero bias."""
+    """A linear layer with Glorot initialisation and zero bias."""
     layer = nn.Linear(inputs, outputs, bias=bias)
     nn.init.xavier_uniform_(layer.weight)
     if bias:

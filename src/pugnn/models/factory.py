@@ -1,4 +1,4 @@
-"""From a name to a backbone: the one place where strings become models."""
+"""Backbones by name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BACKBONES: dict[str, Callable[..., Backbone]] = {
 
 
 def make_backbone(name: str, num_features: int, *, hidden: int, dropout: float, **options: Any) -> Backbone:
-    """Build a backbone by name, with its own options where it has any; weights come from torch's global generator."""
+    """Build a backbone by name, with its options if any; weights come from torch's global generator."""
     if name not in BACKBONES:
         raise PugnnError(f"there is no backbone {name!r}; choose one of {', '.join(BACKBONES)}")
     if num_features == 0:

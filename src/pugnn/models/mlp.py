@@ -1,4 +1,4 @@
-"""A perceptron that sees no edges: what the features alone can say."""
+"""A perceptron on the features alone, without edges."""
 
 from __future__ import annotations
 
@@ -11,14 +11,9 @@ from pugnn.models.inputs import GraphInputs
 
 
 class MLP(Backbone):
-    r"""Two linear layers; the hidden one is the embedding.
+    r"""Two linear layers; the embedding is the hidden layer.
 
     .. math:: Z = X W_1 + b_1, \qquad g = \mathrm{ReLU}(Z) W_2 + b_2
-
-    Args:
-        num_features: F.
-        hidden: size of the hidden layer and the embedding, d.
-        dropout: before each layer, in training.
     """
 
     nodewise_head = True
@@ -35,6 +30,6 @@ class MLP(Backbone):
         return Output(embedding, self.decide(embedding))
 
     def decide(self, embedding: Tensor) -> Tensor:
-        """Logits of nodes with these embeddings."""
+        """Logits for these embeddings."""
         logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training))
         return logit.squeeze(1)
