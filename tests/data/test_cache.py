@@ -213,9 +213,9 @@ def test_class_names_cannot_steer_a_terminal(tmp_path):
 
 
 BROKEN = {
-    "empty": (b"", "not a whole"),
-    "no zip": (b"something else entirely", "not a whole"),
-    "truncated": (truncate(WHOLE), "not a whole"),
+    "empty": (b"", "not a complete"),
+    "no zip": (b"something else entirely", "not a complete"),
+    "truncated": (truncate(WHOLE), "not a complete"),
     "a changed byte": (change_a_byte(WHOLE), "cannot read"),
     "missing keys": (npz("y", "x_data"), "lacks the arrays x_data, y"),
     "an object array": (npz(y=np.asarray([{}, 1, 2, 3], dtype=object)), "allow_pickle"),

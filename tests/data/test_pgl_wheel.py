@@ -135,14 +135,14 @@ class Malicious:
 def test_a_malicious_pickle_never_runs(protocol, tmp_path):
     trace = tmp_path / "trace"
     content = pickle.dumps([1, Malicious(os.system, f"echo ran > {trace}")], protocol=protocol)
-    with pytest.raises(PugnnError, match=r"asks for \w+\.system.*refused"):
+    with pytest.raises(PugnnError, match=r"asks for \w+\.system, which no Planetoid file needs"):
         load_pickle(content)
     assert not trace.exists()
 
 
 @pytest.mark.parametrize("name", ["builtins eval", "numpy.core.multiarray fromfile", "numpy load"])
 def test_only_the_exact_names_are_admitted(name):
-    with pytest.raises(PugnnError, match="refused"):
+    with pytest.raises(PugnnError, match="which no Planetoid file needs"):
         load_pickle(b"c" + name.replace(" ", "\n").encode() + b"\n.")
 
 

@@ -48,7 +48,7 @@ class NonNegativeLoss:
             raise PugnnError(f"correction must be ascent or clamp; got {self.correction!r}")
         for name, value in (("beta", self.beta), ("gamma", self.gamma)):
             if not 0 <= value < math.inf:
-                raise PugnnError(f"{name} must be a finite, non-negative number, got {value}")
+                raise PugnnError(f"{name} must be a number and not negative, got {value}")
 
     def __call__(self, logits: Tensor, sets: AnySets) -> dict[str, Tensor]:
         """The positive and the negative risk by name; their values add up to the risk."""
