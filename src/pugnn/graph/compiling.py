@@ -1,7 +1,6 @@
 """Kernels are compiled on first use, cached on disk if possible, and announced while they compile.
 
-numba has a cache of its own, but it fails at import where no folder is writable, aborts a finished program when the
-disk is full, and compiles silently.
+numba's own cache fails at import if no folder is writable, aborts a program if the disk is full, and is silent.
 """
 
 from __future__ import annotations

@@ -16,15 +16,12 @@ NO_SOURCE = -1
 
 
 def hop_distances(graph: Graph, sources: ArrayLike, *, cap: int | None = None) -> NDArray[np.int32]:
-    """Number of edges from each node to the nearest source, by one multi-source breadth-first search.
+    """Number of edges from each node to the nearest source, shape ``(N,)``; :data:`UNREACHABLE` if there is none.
 
     Args:
         graph: the graph; weights are ignored.
         sources: positions of the sources, shape ``(S,)``.
         cap: stop after this many hops; nodes farther away count as unreachable.
-
-    Returns:
-        Distances, shape ``(N,)``; 0 for sources, :data:`UNREACHABLE` for unreachable nodes.
 
     Example:
         >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3], num_nodes=5)

@@ -25,14 +25,8 @@ NO_NEGATIVE = -1
 def sample_non_neighbours(graph: Graph, anchors: ArrayLike, draws: int, *, seed: int) -> NDArray[np.int32]:
     """Draw nodes uniformly, with replacement, from the non-neighbours of each anchor.
 
-    Args:
-        graph: the graph.
-        anchors: positions of the nodes to draw for, shape ``(A,)``; repeated anchors get separate draws.
-        draws: K, draws per anchor.
-        seed: any non-negative integer; the same seed gives the same draws.
-
-    Returns:
-        Positions, shape ``(A, K)``; :data:`NO_NEGATIVE` for anchors adjacent to every other node.
+    ``anchors`` holds A positions; repeated anchors get separate draws. The result has shape ``(A, draws)``, with
+    :data:`NO_NEGATIVE` for anchors adjacent to every other node.
 
     Example:
         >>> triangle_and_one = Graph.from_edges([0, 1, 2], [1, 2, 0], num_nodes=4)

@@ -13,12 +13,9 @@ from pugnn.models.sparse import SparseMatrix
 
 
 class Output(NamedTuple):
-    """The output of a backbone.
+    """Embeddings *z* **before** any ReLU, shape ``(N, d)``, and logits, shape ``(N,)``.
 
-    Attributes:
-        embedding: *z* **before** any ReLU, shape ``(N, d)``. (After a ReLU all inner products are non-negative, so
-            every similarity would be at least one half.)
-        logit: log-odds of being positive, shape ``(N,)``.
+    (After a ReLU, all inner products are non-negative, so every similarity would be at least one half.)
     """
 
     embedding: Tensor

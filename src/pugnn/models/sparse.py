@@ -21,10 +21,7 @@ class SparseMatrix:
     ``matrix @ dense`` is differentiable with respect to ``dense``: the gradient of :math:`AB` is :math:`A^\top G`, so
     both directions are plain CSR products.
 
-    Args:
-        matrix: shape ``(R, C)``.
-        device: device of the products.
-        symmetric: the matrix equals its transpose, so one layout serves both.
+    ``symmetric`` states that the matrix equals its transpose, so that one layout serves both.
     """
 
     def __init__(self, matrix: sp.csr_array, device: torch.device | str = "cpu", *, symmetric: bool = False) -> None:

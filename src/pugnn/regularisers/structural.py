@@ -73,7 +73,7 @@ class StructuralRegulariser:
 
         Args:
             embedding: z, shape ``(N, d)``.
-            graph: supplies edges and non-edges.
+            graph: the graph of the N nodes.
             seed: of the draws; use a new one at every step. With CUDA and Triton it may be an int64 tensor of shape
                 ``(1,)`` on the device.
         """

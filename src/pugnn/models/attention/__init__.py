@@ -17,13 +17,7 @@ SLOPE = 0.2
 
 
 class Neighbourhoods:
-    """The nodes that each node attends to: symmetric, and never empty.
-
-    Args:
-        indptr: row starts, shape ``(N + 1,)``.
-        indices: sorted members, shape ``(entries,)``.
-        device: device of the attention.
-    """
+    """The nodes that each node attends to, as row starts and sorted members: symmetric, and never empty."""
 
     def __init__(
         self, indptr: NDArray[np.int64], indices: NDArray[np.int32], device: torch.device | str = "cpu"
@@ -57,7 +51,7 @@ def neighbour_attention(
         \alpha_{ij} = \frac{\exp e_{ij}}{\sum_{l \in N_i} \exp e_{il}}, \qquad
         o_i = \sum_{j \in N_i} \alpha_{ij} h_j
 
-    On the CPU, in single precision, no memory per pair is needed; see :mod:`pugnn.models.attention.cpu`.
+    On the CPU, in single precision, this needs no memory per pair (:mod:`pugnn.models.attention.cpu`).
 
     Args:
         values: h, shape ``(N, heads · size)``, heads in sequence; the result has the same shape.

@@ -24,14 +24,9 @@ WIDE, NARROW = 16, 4
 
 @kernel(nogil=True, error_model="numpy")
 def sums_of_16(table, indptr, indices, sums, first):  # type: ignore[no-untyped-def]
-    """Both sums of every node, for 16 lanes.
+    """Both sums of every node, for 16 lanes: ``table`` has rows of 4 · 16 numbers, flat.
 
-    Args:
-        table: rows of 4 · 16 numbers, flat.
-        indptr: row starts of the neighbourhoods, shape ``(N + 1,)``.
-        indices: their members, shape ``(entries,)``.
-        sums: output, shape ``(2, N, lanes)``.
-        first: the first of the 16 lanes of ``sums``.
+    The result goes to the lanes of ``sums``, shape ``(2, N, lanes)``, from ``first`` on.
     """
     flat, n, lanes = sums.reshape(-1), sums.shape[1], sums.shape[2]
     for i in range(n):
