@@ -188,7 +188,5 @@ def _class_indices(given: Collection[int | str], class_names: tuple[str, ...]) -
         )
     indices = frozenset(known[key] for key in given)
     if not 0 < len(indices) < len(class_names):
-        raise PugnnError(
-            f"{len(indices)} of {len(class_names)} classes are positive; one or more must be, but not all."
-        )
+        raise PugnnError(f"{len(indices)} of {len(class_names)} classes are positive; some must be, but not all.")
     return indices

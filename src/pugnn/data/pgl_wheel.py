@@ -147,9 +147,7 @@ _ADMITTED: dict[tuple[str, str], Any] = {
 class _PlanetoidUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _ADMITTED:
-            raise PugnnError(
-                f"a data file asks for {module}.{name}, which no Planetoid file needs. Do not use this file."
-            )
+            raise PugnnError(f"a data file asks for {module}.{name}, which no Planetoid file needs. Do not use it.")
         return _ADMITTED[module, name]
 
 

@@ -90,7 +90,7 @@ def _check_id(value: Any) -> None:
         missing = value is None or bool(value != value)  # NaN differs from itself
     except (TypeError, ValueError):
         raise PugnnError(
-            f"{value!r} cannot be a node id; ids are numbers, text, tuples or other immutable values"
+            f"{value!r} cannot be a node id; use numbers, text, tuples or other immutable values"
         ) from None
     if missing:
         raise PugnnError(f"a node id is missing: {value!r}. Every node needs one.")

@@ -26,9 +26,7 @@ class GAT(Backbone):
 
         super().__init__()
         if hidden % heads:
-            raise PugnnError(
-                f"hidden={hidden} cannot be divided among {heads} attention heads; use a multiple of {heads}"
-            )
+            raise PugnnError(f"hidden={hidden} must be a multiple of the number of attention heads, {heads}")
         self.first_layer = InputLinear(num_features, hidden, dropout=dropout)
         self.first_attention = GATConv(hidden, hidden // heads, heads=heads, dropout=dropout)
         # PyG's layer would map dense features here; first_layer already maps both dense and sparse ones.

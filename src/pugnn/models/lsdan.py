@@ -44,9 +44,7 @@ class LSDAN(Backbone):
     ) -> None:
         super().__init__()
         if hidden % heads:
-            raise PugnnError(
-                f"hidden={hidden} cannot be divided among {heads} attention heads; use a multiple of {heads}"
-            )
+            raise PugnnError(f"hidden={hidden} must be a multiple of the number of attention heads, {heads}")
         require_whole("hops", hops, 1, MOST_HOPS)
         # W₁ and W₂ side by side: one product with the features serves both.
         self.first_layer = InputLinear(num_features, 2 * hidden, dropout=dropout)

@@ -53,10 +53,7 @@ class Propagation(Backbone):
     def spread(self, inputs: GraphInputs) -> Tensor:
         """:math:`r` for every node, shape ``(N,)``, double precision."""
         if _fingerprint(inputs.graph) != self.graph.item():
-            raise PugnnError(
-                "label propagation has no weights and cannot score a graph that it was not fitted on. Fit it on the "
-                "new graph."
-            )
+            raise PugnnError("label propagation cannot score a graph it was not fitted on. Fit it on the new graph.")
         matrix = _normalised(inputs.graph, self.walk, inputs.device)
         start = torch.zeros(inputs.graph.num_nodes, 1, dtype=torch.float64, device=inputs.device)
         start[self.labelled] = self.restart
