@@ -137,7 +137,7 @@ def test_a_saved_model_scores_alike(tmp_path, normalisation):
     loaded = PUNodeClassifier.load(tmp_path / "model")
     assert loaded.method == LabelPropagation(0.3, normalisation, 0.2)
     assert loaded.predict_proba(graph).tobytes() == estimator.predict_proba().tobytes()
-    with pytest.raises(PugnnError, match="Fit it on the new one"):
+    with pytest.raises(PugnnError, match="Fit it on the new graph"):
         loaded.predict(random_graph(30, 0.1, seed=2))
 
 
