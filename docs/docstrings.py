@@ -1,4 +1,4 @@
-"""Docstrings in the form that the site's Markdown reads: maths, references and comments that document a constant."""
+"""Convert docstrings to the site's Markdown: formulas, references, and comments that document constants."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ REFERENCE = re.compile(r":(?:class|func|meth|mod|attr|data):`([^`]*)`")
 
 
 class Docstrings(Extension):
-    """Rewrite what is written for readers of the source."""
+    """The griffe extension."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
-        """Called by griffe for everything that it has read."""
+        """Called by griffe for every object."""
         if isinstance(obj, Attribute) and obj.docstring is None:
             comment = _comment_above(obj)
             if comment:
@@ -28,8 +28,8 @@ class Docstrings(Extension):
 
 
 def as_markdown(text: str, where: Object) -> str:
-    """Formulas between dollar signs; references as links where their target has a page."""
-    text = re.sub(r"^( *)Example:$", r"\1Examples:", text, flags=re.MULTILINE)  # the name that stands for code
+    """Formulas between dollar signs; references as links if their target has a page."""
+    text = re.sub(r"^( *)Example:$", r"\1Examples:", text, flags=re.MULTILINE)  # the section name for code
     text = BLOCK.sub(lambda match: _block(*match.groups()), text)
     text = INLINE.sub(lambda match: f"${' '.join(match[1].split())}$", text)
     return REFERENCE.sub(lambda match: _link(match[1], where), text)
@@ -41,12 +41,12 @@ def _block(indent: str, formula: str) -> str:
 
 
 def _link(target: str, where: Object) -> str:
-    """A link where the target has a place on the site, and its name otherwise."""
+    """A link if the target is on the site, otherwise its name."""
     path = target
-    for owner in (where.module, where.parent, where):  # a name without dots belongs to the nearest that has it
+    for owner in (where.module, where.parent, where):  # a name without dots belongs to the nearest owner
         if owner is not None and target in owner.members:
             member = owner.members[target]
-            path = member.target_path if isinstance(member, Alias) else member.path  # what it stands for may come later
+            path = member.target_path if isinstance(member, Alias) else member.path  # its target may be loaded later
     return f'<autoref optional identifier="{path}"><code>{target.rpartition(".")[2]}</code></autoref>'
 
 

@@ -1,4 +1,4 @@
-"""What the site needs beyond MkDocs: formulas as MathML, pages made from other files, and the command reference."""
+"""MkDocs hooks: formulas as MathML, pages made from other files, and the command reference."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parent.parent
-#: A font for mathematics, as a package brings it.
+#: A font for mathematics, from the package ziamath.
 FONT = "ziamath/fonts/STIXTwoMath-Regular.ttf"
-#: How pymdownx.arithmatex marks a formula in a line and one of its own.
+#: How pymdownx.arithmatex marks inline and display formulas.
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
-#: A single letter is drawn in italics, which are characters of their own: ℎ, and those of Latin and Greek.
+#: Single letters are rendered as italic characters: ℎ, and those of Latin and Greek.
 ITALICS = {0x210E, *range(0x1D434, 0x1D468), *range(0x1D6E2, 0x1D71C)}
-#: What the converter writes, and what browsers draw right: hats that do not touch, the spaces of functions and
-#: brackets, a minus sign that belongs to what follows, and ∼.
+#: Corrections of the converter's output: hats that do not touch, spaces around functions and brackets, the unary
+#: minus sign, and ∼.
 CORRECTIONS = (
     (r'<mover accent="true">(.*?)<mo>&#x0005E;</mo>', r'<mover>\1<mo stretchy="false">&#x0005E;</mo>'),
     (r'<mo( movablelimits="true")?>(\w{2,})</mo>', r'<mo\1 lspace="0.167em" rspace="0.167em">\2</mo>'),
@@ -35,7 +35,7 @@ _drawn: set[str] = set()
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that have their source elsewhere."""
+    """Add the pages whose source is elsewhere."""
     pages = {
         "changelog.md": _page_of("CHANGELOG.md"),
         "contributing.md": _page_of("CONTRIBUTING.md"),
@@ -47,12 +47,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Turn every formula into MathML, which browsers draw themselves, without a script."""
+    """Convert every formula to MathML, which browsers render without a script."""
     return FORMULA.sub(_as_mathml, content)
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Put the characters of the formulas beside the pages: many machines have no font that knows how to set maths."""
+    """Add a font with the characters of the formulas, because many machines have no font for mathematics."""
     options = subset.Options(layout_features=["*"])
     font = subset.load_font(distribution("ziamath").locate_file(FONT), options)
     subsetter = subset.Subsetter(options)
@@ -71,19 +71,19 @@ def _as_mathml(match: re.Match[str]) -> str:
 
 
 def _page_of(name: str) -> str:
-    """A file of the repository's root as a page, its links as they are from here."""
+    """A file of the repository root as a page, with its links adapted."""
     text = (ROOT / name).read_text(encoding="utf-8")
     return text.replace("](docs/", "](").replace("](CONTRIBUTING.md)", "](contributing.md)")
 
 
 def command_reference() -> str:
-    """Every command with its options, from what ``--help`` says."""
+    """Every command with its options, from the ``--help`` texts."""
     from typer.main import get_command
 
     from pugnn.cli import app
 
     commands: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
-    parts = ["# All commands\n\nWhat `--help` shows, in one place.\n"]
+    parts = ["# All commands\n\nThe `--help` text of every command.\n"]
     for name, command in commands.items():
         parts.append(f"## pugnn {name}\n\n{command.help}\n")
         panels: dict[str, list[str]] = {}

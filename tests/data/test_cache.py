@@ -111,7 +111,7 @@ def test_a_broken_cache_is_noticed_and_rebuilt(damage, folder):
     path = folder / "path" / "path.npz"
     good = path.read_bytes()
     path.write_bytes(damage(good))
-    with pytest.warns(PugnnWarning, match=r"path\.npz is broken \(its checksum does not.*built again"):
+    with pytest.warns(PugnnWarning, match=r"path\.npz is damaged \(its checksum does not.*rebuilding it"):
         assert cached("path", build).y.tolist() == [0, 1, 0, 1]
     assert build.calls == 2
     assert path.read_bytes() == good
@@ -138,7 +138,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file(folder, monkeypatch):
 
     monkeypatch.setattr(cache.os, "replace", no_replace)
     with (
-        pytest.warns(PugnnWarning, match="built again"),
+        pytest.warns(PugnnWarning, match="rebuilding it"),
         pytest.raises(PugnnError, match=r"cannot write .*path\.npz: disk full"),
     ):
         cached("path", path_graph)
@@ -213,9 +213,9 @@ def test_class_names_cannot_steer_a_terminal(tmp_path):
 
 
 BROKEN = {
-    "empty": (b"", "not a whole"),
-    "no zip": (b"something else entirely", "not a whole"),
-    "truncated": (truncate(WHOLE), "not a whole"),
+    "empty": (b"", "not a complete"),
+    "no zip": (b"something else entirely", "not a complete"),
+    "truncated": (truncate(WHOLE), "not a complete"),
     "a changed byte": (change_a_byte(WHOLE), "cannot read"),
     "missing keys": (npz("y", "x_data"), "lacks the arrays x_data, y"),
     "an object array": (npz(y=np.asarray([{}, 1, 2, 3], dtype=object)), "allow_pickle"),
@@ -240,4 +240,4 @@ def test_a_broken_file_gets_one_clear_message(case, tmp_path):
     with pytest.raises(PugnnError, match=reason) as caught:
         read_archive(path)
     assert str(path) in str(caught.value)
-    assert "Replace it with a whole copy" in str(caught.value)
+    assert "Replace it with an intact copy" in str(caught.value)

@@ -223,7 +223,7 @@ def test_data_folder_that_is_none(tmp_path, monkeypatch):
 
 def test_a_truncated_file_gets_one_clear_message(data_folder):
     path = put(data_folder, "mine", archive_bytes(tiny())[:400])
-    with pytest.raises(PugnnError, match=r"not a whole \.npz file\. Replace it") as caught:
+    with pytest.raises(PugnnError, match=r"not a complete \.npz file\. Replace it") as caught:
         load_dataset("mine")
     assert str(path) in str(caught.value)
 

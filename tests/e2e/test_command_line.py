@@ -612,7 +612,7 @@ def test_label_propagation_predicts_no_other_graph(here, pugnn_main):
     assert pugnn_main(*FIT[:-2], "--method", "label-propagation", "--prior", "0.3", "--out", "mine").code == 0
     append("edges.csv", "n0,n5\n")(here)
     before = snapshot(here)
-    assert_refused(pugnn_main("predict", "mine", *TABLES), ["learns nothing that another graph could use", "Fit it"])
+    assert_refused(pugnn_main("predict", "mine", *TABLES), ["cannot score a graph it was not fitted on", "Fit it"])
     assert snapshot(here) == before
 
 

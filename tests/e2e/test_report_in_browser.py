@@ -45,7 +45,7 @@ def launched(playwright):
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """Open the report of a run; errors on the console and dialogs fail the test in the end."""
+    """Open the report of a run; console errors and pop-ups fail the test at the end."""
     troubles, contexts = [], []
 
     def open_report(content, *, size="laptop", scheme="light"):

@@ -83,7 +83,7 @@ def test_an_empty_graph_can_exist():
     [
         ({"source": [0], "target": [3], "num_nodes": 3}, "ends at node 3, but there are only 3 nodes"),
         ({"source": [0], "target": [-1]}, r"negative \(-1\)"),
-        ({"source": [0.5], "target": [1.0]}, "must be whole numbers, got float64"),
+        ({"source": [0.5], "target": [1.0]}, "must be integers, got float64"),
         ({"source": [0, 1], "target": [1]}, "2 edge sources but 1 edge targets"),
         ({"source": ["a"], "target": ["z"], "ids": ["a", "b"]}, "1 edge ends are not among the node ids: 'z'"),
         ({"source": ["a"], "target": ["b"], "ids": ["a", "b", "a"]}, "appear more than once: 'a'"),
@@ -243,7 +243,7 @@ def test_networkx_weights_that_are_none():
     with pytest.raises(PugnnError, match="no edge has an attribute 'wieght'"):
         Graph.from_networkx(nx.Graph([("a", "b", {"weight": 2})]), weight="wieght")
     for bad in (None, "2"):
-        with pytest.raises(PugnnError, match=f"from 'a' to 'b' has the weight {bad!r}, which is no number"):
+        with pytest.raises(PugnnError, match=f"from 'a' to 'b' has the weight {bad!r}, which is not a number"):
             Graph.from_networkx(nx.Graph([("a", "b", {"w": bad})]), weight="w")
 
 
@@ -289,7 +289,7 @@ def test_pyg_directed_edges_without_features():
         ({"edge_index": torch.tensor([[0, 1], [1, 7]])}, "ends at node 7, but there are only 3 nodes"),
         ({}, "has no edges"),
         ({"edge_index": EDGES[0]}, "has no edges"),
-        ({"edge_index": EDGES.float()}, "whole numbers"),
+        ({"edge_index": EDGES.float()}, "must be integers"),
         ({"edge_index": EDGES, "edge_weight": torch.ones(2, 1)}, r"edge weights have shape \(2, 1\)"),
         ({"edge_index": EDGES, "edge_weight": torch.tensor([0.0, 1.0])}, "edge 0 has weight 0"),
     ],

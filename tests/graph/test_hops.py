@@ -74,7 +74,7 @@ def test_too_many_pairs_are_refused_before_they_are_made(monkeypatch):
     monkeypatch.setattr(hops, "MOST_ENTRIES", 9_000)
     assert len(hop_graphs(star, 1)) == 1
     # From the hub to itself, and between any two others: 1 + 99 · 99 pairs.
-    with pytest.raises(PugnnError, match=r"walks of 2 steps join up to 9,\d* pairs .* lower hops to 1"):
+    with pytest.raises(PugnnError, match=r"walks of 2 steps join up to 9,\d* pairs .* Lower hops to 1"):
         hop_graphs(star, 2)
 
 

@@ -51,7 +51,7 @@ def test_equals_plain_training(risk):
     ("options", "settings", "message"),
     [
         ({}, {"backbone": "gcn"}, "lsdan is a network of its own and takes no other backbone; got 'gcn'"),
-        ({}, {"hidden": 6}, "hidden=6 cannot be shared out among 4"),
+        ({}, {"hidden": 6}, "hidden=6 must be a multiple of the number of attention heads, 4"),
         ({"hops": 0}, {}, "hops must be an integer, from 1 to 100; got 0"),
         ({"risk": "zero-one"}, {}, "risk must be one of non-negative, unbiased; got 'zero-one'"),
         ({"prior": 1.5}, {}, "prior is a share of the unlabelled nodes and must lie between 0 and 1; got 1.5"),

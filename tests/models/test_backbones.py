@@ -165,7 +165,7 @@ def test_appnp_equals_pyg(graph):
         ({"num_features": 0}, "no features"),
         ({"hidden": 0}, "hidden must be an integer, at least 1; got 0"),
         ({"dropout": 1.0}, r"dropout must lie in \[0, 1\), got 1.0"),
-        ({"backbone": "gat", "hidden": 6}, "hidden=6 cannot be shared out among 4"),
+        ({"backbone": "gat", "hidden": 6}, "hidden=6 must be a multiple of the number of attention heads, 4"),
     ],
 )
 def test_bad_settings_are_explained(arguments, message):

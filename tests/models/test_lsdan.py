@@ -103,7 +103,7 @@ def test_structures_are_made_once_for_each_number_of_hops():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"hidden": 6}, "hidden=6 cannot be shared out among 4"),
+        ({"hidden": 6}, "hidden=6 must be a multiple of the number of attention heads, 4"),
         ({"hops": 0}, "hops must be an integer, from 1 to 100; got 0"),
     ],
 )

@@ -1,20 +1,20 @@
-"""One data set in one ``.npz`` file: how it is read and written.
+"""Data sets as ``.npz`` files.
 
-The same layout serves the file shipped in the package, the cache and the folder in ``PUGNN_DATA``:
+The file in the package, the cache and the folder ``PUGNN_DATA`` share one layout:
 
 | key | type | meaning |
 |---|---|---|
 | ``num_nodes`` | int64 scalar | N |
 | ``edge_index`` | int32 ``(2, E)`` | each undirected edge once, smaller end first |
 | ``x_indptr``, ``x_indices``, ``x_data`` | int32, int32, float32 | features in CSR form |
-| ``x_shape`` | int64 ``(2,)`` | (N, number of features) |
+| ``x_shape`` | int64 ``(2,)`` | (N, F) |
 | ``y`` | int16 ``(N,)`` | class index of each node |
 | ``missing_nodes`` (optional) | int32 | nodes without a true label |
-| ``ids`` (optional) | int64 ``(N,)`` | the source's own node ids |
+| ``ids`` (optional) | int64 ``(N,)`` | the source's node ids |
 | ``class_names`` (optional) | unicode | class index -> name |
 
-A file written here ends in the SHA-256 of all bytes before it. It sits in the zip format's comment
-field, so the file stays an ordinary ``.npz``, and file and checksum are replaced in one step.
+Files written here end with the SHA-256 of all preceding bytes, stored as the zip comment, so that a file and its
+checksum are replaced in one step.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CHECKSUM_LENGTH = 64
 
 @dataclass(frozen=True)
 class Sizes:
-    """The numbers by which a published data set is recognised."""
+    """The sizes by which a published data set is recognised."""
 
     nodes: int
     edges: int
@@ -50,7 +50,7 @@ class Sizes:
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """The content of one file: see the table at the top of this module."""
+    """The content of a file, as in the table above."""
 
     edge_index: NDArray[np.int32]
     x: sp.csr_array
@@ -61,7 +61,7 @@ class Archive:
 
     @property
     def sizes(self) -> Sizes:
-        """Sizes as they are, to compare with what is published."""
+        """Actual sizes, to compare with the published ones."""
         counts = tuple(np.bincount(self.y).tolist())
         return Sizes(len(self.y), self.edge_index.shape[1], int(self.x.shape[1]), counts)
 
@@ -74,7 +74,7 @@ def simple_edges(source: ArrayLike, target: ArrayLike, num_nodes: int) -> NDArra
 
 
 def archive_bytes(archive: Archive) -> bytes:
-    """The file for an archive; the same archive always gives the same bytes."""
+    """The bytes of an archive's file; deterministic."""
     arrays: dict[str, NDArray[Any]] = {
         "num_nodes": np.asarray(len(archive.y), dtype=np.int64),
         "edge_index": archive.edge_index.astype(np.int32),
@@ -95,7 +95,7 @@ def archive_bytes(archive: Archive) -> bytes:
         for key, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)
-            # A ZipInfo of our own carries a fixed date, where numpy.savez leaves the choice to zipfile.
+            # An explicit ZipInfo has a fixed date, unlike the entries of numpy.savez.
             info = zipfile.ZipInfo(f"{key}.npy")
             file.writestr(info, member.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=9)
         file.comment = b"0" * _CHECKSUM_LENGTH
@@ -104,26 +104,19 @@ def archive_bytes(archive: Archive) -> bytes:
 
 
 def read_archive(path: Path, *, verify: bool = False) -> Archive:
-    """Read one file; whatever is wrong with it becomes one :class:`PugnnError` that names it.
-
-    Args:
-        path: the ``.npz`` file.
-        verify: demand the checksum that :func:`archive_bytes` puts at the end.
-    """
+    """Read a file, checking its checksum if ``verify`` is set; any defect raises a :class:`PugnnError`."""
     try:
         content = path.read_bytes()
         if verify and sha256(content[:-_CHECKSUM_LENGTH]).hexdigest().encode() != content[-_CHECKSUM_LENGTH:]:
             raise PugnnError("its checksum does not match its content")
         return _parse(content)
-    except Exception as error:  # damage can surface anywhere inside zipfile, zlib, numpy or scipy
-        raise PugnnError(
-            f"cannot read the data set file {path}: {error}. Replace it with a whole copy of the file."
-        ) from error
+    except Exception as error:  # damage can surface anywhere in zipfile, zlib, numpy or scipy
+        raise PugnnError(f"cannot read the data set file {path}: {error}. Replace it with an intact copy.") from error
 
 
 def _parse(content: bytes) -> Archive:
     if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise PugnnError("it is not a whole .npz file")
+        raise PugnnError("it is not a complete .npz file")
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         absent = [key for key in _REQUIRED if key not in file]
         if absent:

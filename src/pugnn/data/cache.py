@@ -1,7 +1,6 @@
-"""Data sets that were downloaded once, kept in the user's cache folder.
+"""Downloaded data sets in the user's cache folder.
 
-Nothing locks. A file gets its final name only when it is whole, so that of two processes which build
-the same data set at once, the later one replaces a good file by an equal one.
+There are no locks: a file gets its final name only when complete, so concurrent processes replace it with equal ones.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from pugnn.files import cache_folder, replacing
 
 
 def make_cache_folder() -> Path:
-    """Create the cache folder if need be; an error says what to do where nothing can be written there."""
+    """Create the cache folder if necessary; raise if it is not writable."""
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -29,21 +28,17 @@ def make_cache_folder() -> Path:
 
 
 def cached(name: str, build: Callable[[], Archive]) -> Archive:
-    """The data set from the cache, or built and put there.
-
-    A cached file that is truncated or changed is noticed by its checksum; a :class:`PugnnWarning` says so
-    and the data set is built again. The layout is that of ``PUGNN_DATA``: ``<name>/<name>.npz``.
-    """
+    """The data set from the cache file ``<name>/<name>.npz``, built if missing or, with a warning, if damaged."""
     path = cache_folder() / name / f"{name}.npz"
     try:
         return read_archive(path, verify=True)
     except PugnnError as error:
-        # Asking first whether the file exists would leave a moment for another process to remove it.
+        # Checking first whether the file exists would be a race with other processes.
         reason = error.__cause__
         if not isinstance(reason, (FileNotFoundError, NotADirectoryError)):
-            message = f"the cached file {path} is broken ({reason}); it is built again now"
+            message = f"the cached file {path} is damaged ({reason}); rebuilding it"
             warnings.warn(message, PugnnWarning, stacklevel=4)
-    make_cache_folder()  # before the work of building, not after it
+    make_cache_folder()  # fail before building rather than after
     archive = build()
     with replacing(path) as draft:
         draft.write_bytes(archive_bytes(archive))
@@ -51,4 +46,4 @@ def cached(name: str, build: Callable[[], Archive]) -> Archive:
 
 
 def _cannot_write(path: Path, reason: object) -> PugnnError:
-    return PugnnError(f"cannot write to the cache at {path}: {reason}. Set PUGNN_CACHE to a folder you can write to.")
+    return PugnnError(f"cannot write to the cache at {path}: {reason}. Set PUGNN_CACHE to a writable folder.")

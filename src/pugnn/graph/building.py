@@ -1,4 +1,4 @@
-"""From arrays as people have them to the arrays of a graph, checked and cleaned."""
+"""Check and clean user-supplied arrays and build a graph's arrays from them."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Features: TypeAlias = NDArray[np.float32] | sp.csr_array
 
 #: Positions are stored in 32 bits.
 MOST_NODES = np.iinfo(np.int32).max
-#: The least that a node takes while a graph is built, without edges and features.
+#: Minimum memory per node while a graph is built, excluding edges and features.
 BYTES_PER_NODE = 40
 _TOO_MANY = "more than 32-bit positions can hold"
 
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What was done to the edges as given to make them simple and symmetric.
+    """How the given edges were made simple and symmetric.
 
     Args:
         rows: edges as given.
         self_loops: dropped.
-        duplicates: repeats of an edge in the same direction, merged (weights are added).
-        two_way: pairs given in both directions, merged into one (weights are added).
+        duplicates: repeats in the same direction, merged (weights are added).
+        two_way: pairs given in both directions, merged (weights are added).
     """
 
     rows: int = 0
@@ -53,14 +53,14 @@ class Cleaning:
 
 
 def refuse_masked(values: object, what: str) -> None:
-    """Complain of masked entries: numpy would take what stands under the mask as given."""
+    """Raise if any entry is masked: numpy would use the value under the mask."""
     parts = values if isinstance(values, list | tuple) else [values]
     if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
-        raise PugnnError(f"{what} hold masked entries; leave those out, or fill them with what they should be")
+        raise PugnnError(f"{what} hold masked entries; remove them or fill them in")
 
 
 def as_ids(ids: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """One-dimensional array of unique ids; mixed types are kept as they are."""
+    """One-dimensional array of unique ids; mixed types are preserved."""
     refuse_masked(ids, "ids")
     if isinstance(ids, np.ndarray):
         array = ids
@@ -69,7 +69,7 @@ def as_ids(ids: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         array = np.fromiter(values, dtype=object, count=len(values))
         if {type(value) for value in values} in ({int}, {str}):
             typed = np.asarray(values)
-            # Not as floats, which large numbers below and above zero become, nor without the zero bytes at their end.
+            # Not where numpy would turn large integers into floats or strip trailing NULs.
             array = typed if typed.dtype.kind in "iuU" and typed.tolist() == values else array
     if array.ndim != 1:
         raise PugnnError(f"ids must be one-dimensional, these have shape {array.shape}")
@@ -87,17 +87,17 @@ def as_ids(ids: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 def _check_id(value: Any) -> None:
     try:
         hash(value)
-        missing = value is None or bool(value != value)  # (what is not a number differs from itself)
+        missing = value is None or bool(value != value)  # NaN differs from itself
     except (TypeError, ValueError):
         raise PugnnError(
-            f"{value!r} cannot be a node id; ids are numbers, text, tuples or other fixed values"
+            f"{value!r} cannot be a node id; use numbers, text, tuples or other immutable values"
         ) from None
     if missing:
         raise PugnnError(f"a node id is missing: {value!r}. Every node needs one.")
 
 
 def ends_from_ids(ends: ArrayLike, lookup: dict[Any, int]) -> NDArray[np.int64]:
-    """Positions of edge ends that are given as ids."""
+    """Positions of edge ends given as ids."""
     refuse_masked(ends, "edge ends")
     listed = ends.tolist() if isinstance(ends, np.ndarray) else list(ends)  # type: ignore[arg-type]
     try:
@@ -110,33 +110,33 @@ def ends_from_ids(ends: ArrayLike, lookup: dict[Any, int]) -> NDArray[np.int64]:
 
 
 def as_positions(ends: ArrayLike) -> NDArray[np.int64]:
-    """Edge ends that are given as positions, checked."""
+    """Edge ends given as positions, checked."""
     refuse_masked(ends, "edge ends")
     array = np.asarray(ends)
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     if array.dtype.kind not in "iu":
-        raise PugnnError(f"edge ends must be whole numbers, got {array.dtype}; give `ids` where they are ids")
+        raise PugnnError(f"edge ends must be integers, got {array.dtype}; if they are ids, pass `ids`")
     if array.min() < 0:
         raise PugnnError(f"an edge end is negative ({array.min()}); positions count from 0")
     if array.max() >= MOST_NODES:
-        raise PugnnError(f"an edge ends at position {array.max():,}, {_TOO_MANY}; give `ids` where ends are ids")
+        raise PugnnError(f"an edge ends at position {array.max():,}, {_TOO_MANY}; if the ends are ids, pass `ids`")
     return array.astype(np.int64).ravel()
 
 
 def require_num_nodes(num_nodes: Any) -> int:
-    """A number of nodes that positions can count."""
+    """The number of nodes as an int, if 32-bit positions and memory allow it."""
     require_whole("num_nodes", num_nodes, 0)
     n = int(num_nodes)
     if n > MOST_NODES:
         raise PugnnError(f"{n:,} nodes are {_TOO_MANY}")
     if n * BYTES_PER_NODE > _memory():
-        raise PugnnError(f"{n:,} nodes need more memory than there is; give `ids` where edge ends are ids")
+        raise PugnnError(f"{n:,} nodes need more memory than this machine has; if edge ends are ids, pass `ids`")
     return n
 
 
 def _memory() -> float:
-    """Bytes of memory in this machine, where the system says so."""
+    """Bytes of physical memory, or infinity if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -144,7 +144,7 @@ def _memory() -> float:
 
 
 def no_such_node(position: int, n: int) -> PugnnError:
-    """The error for an edge whose end is beyond the last node."""
+    """The error for an edge end beyond the last node."""
     return PugnnError(f"an edge ends at node {position}, but there are only {n} nodes (0 to {n - 1})")
 
 
@@ -160,7 +160,7 @@ def as_weights(weights: ArrayLike, rows: int) -> NDArray[np.float32]:
 
 
 def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
-    """A copy in float32, sparse ones as CSR; a list of numbers becomes one column."""
+    """A float32 copy, CSR if sparse; a flat list of numbers becomes one column."""
     if sp.issparse(features):
         given = sp.csr_array(features)
         _require_real(given.dtype, "features")
@@ -172,12 +172,12 @@ def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
 
 
 def _as_numbers(values: ArrayLike, what: str) -> NDArray[np.float32]:
-    """A copy in float32: what callers do to theirs stays theirs."""
+    """A float32 copy, independent of the caller's array."""
     refuse_masked(values, what)
     try:
         array = np.asarray(values)
         _require_real(array.dtype, what)
-        with np.errstate(over="ignore"):  # what becomes infinite is refused by those who know its place
+        with np.errstate(over="ignore"):  # callers reject infinite values and name their position
             return np.array(array, dtype=np.float32, order="C")
     except (TypeError, ValueError) as error:
         if isinstance(error, PugnnError):
@@ -186,7 +186,7 @@ def _as_numbers(values: ArrayLike, what: str) -> NDArray[np.float32]:
 
 
 def _require_real(dtype: np.dtype[Any], what: str) -> None:
-    if dtype.kind not in "biufO":  # objects are tried one by one
+    if dtype.kind not in "biufO":  # objects are converted one by one
         kind = "complex numbers" if dtype.kind == "c" else "text" if dtype.kind in "US" else str(dtype)
         raise PugnnError(f"{what} must be real numbers; got {kind}")
 
@@ -194,12 +194,12 @@ def _require_real(dtype: np.dtype[Any], what: str) -> None:
 def symmetric_csr(
     n: int, u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], weights: NDArray[np.float32] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, Cleaning]:
-    """The symmetric adjacency of cleaned edges: row starts, sorted neighbours, merged weights, and what was done."""
+    """Row starts, sorted neighbours and merged weights of the symmetric adjacency, and a record of the cleaning."""
     require_num_nodes(n)
     given = np.zeros(0, dtype=np.float32) if weights is None else weights
     indptr, indices, merged, counts = _symmetric(n, u, v, given)
     if not np.isfinite(merged).all():
-        raise PugnnError("weights of an edge that is given several times add up to more than a 32-bit float holds")
+        raise PugnnError("the weights of a repeated edge add up to more than a 32-bit float can hold")
     self_loops, duplicates, two_way = counts.tolist()
     cleaning = Cleaning(rows=len(u), self_loops=self_loops, duplicates=duplicates, two_way=two_way)
     return indptr, indices, None if weights is None else merged, cleaning
@@ -207,9 +207,9 @@ def symmetric_csr(
 
 @kernel(nogil=True)
 def _symmetric(n, u, v, weights):  # type: ignore[no-untyped-def]
-    # Two counting sorts. The first puts both ends of every edge into the row of the other. Walking through these rows
-    # in order and putting each entry into the row of its *neighbour* transposes the matrix, which leaves its entries
-    # where they are, for it is symmetric, and every row sorted, repeats in the order in which they were given.
+    # Two counting sorts. The first puts each end of an edge into the row of the other. The second walks these rows in
+    # order and puts each entry into the row of its *neighbour*: it transposes the matrix, which is symmetric, and so
+    # only sorts each row; repeats keep their order.
     weighted = len(weights) > 0
     starts = np.zeros(n + 1, dtype=np.int64)
     self_loops = 0
@@ -222,7 +222,7 @@ def _symmetric(n, u, v, weights):  # type: ignore[no-untyped-def]
     for node in range(n):
         starts[node + 1] += starts[node]
     entries = starts[n]
-    # An entry is a neighbour and, as its lowest bit, whether the edge was given in the direction towards it.
+    # An entry is a neighbour and, in its lowest bit, whether the edge was given towards it.
     loose = np.empty(entries, dtype=np.uint32)
     loose_weights = np.empty(entries if weighted else 0, dtype=np.float32)
     free = starts[:-1].copy()
@@ -235,7 +235,7 @@ def _symmetric(n, u, v, weights):  # type: ignore[no-untyped-def]
                 free[row] += 1
     ordered = np.empty(entries, dtype=np.uint32)
     ordered_weights = np.empty(len(loose_weights), dtype=np.float32)
-    for node in range(n):  # to compile one array's assignment to another would take longer than all the rest
+    for node in range(n):  # an array assignment would take longer to compile than everything else here
         free[node] = starts[node]
     for node in range(n):
         for at in range(starts[node], starts[node + 1]):
@@ -244,7 +244,7 @@ def _symmetric(n, u, v, weights):  # type: ignore[no-untyped-def]
             if weighted:
                 ordered_weights[free[row]] = loose_weights[at]
             free[row] += 1
-    # Repeats stand side by side now. They are moved to the front, each pair merged into one entry.
+    # Repeats are now adjacent: merge them, moving entries to the front.
     indptr = np.zeros(n + 1, dtype=np.int64)
     duplicates, two_way, kept, at = 0, 0, 0, 0
     for node in range(n):
@@ -257,7 +257,7 @@ def _symmetric(n, u, v, weights):  # type: ignore[no-untyped-def]
                 if weighted:
                     total += ordered_weights[at]
                 at += 1
-            if node < neighbour:  # every pair is met twice
+            if node < neighbour:  # every pair occurs twice
                 duplicates += max(forward - 1, 0) + max(backward - 1, 0)
                 two_way += forward > 0 and backward > 0
             ordered[kept] = neighbour

@@ -1,7 +1,6 @@
-"""Kernels are compiled on first use and kept on disk where that is possible; whoever waits for that is told.
+"""Kernels are compiled on first use, cached on disk if possible, and announced while they compile.
 
-numba alone would keep them too, but it refuses to import where it finds no place for them, stops a program that has
-its result because the disk is full, and says nothing while it compiles.
+numba's own cache fails at import if no folder is writable, aborts a program if the disk is full, and is silent.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from pugnn.waiting import status_line
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function with numba, once after an installation; the options are those of :func:`numba.njit`."""
+    """Compile a function with numba, once per installation; the options are those of :func:`numba.njit`."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         compiled = njit(**options)(function)
-        if options.get("inline") != "always":  # those are compiled as part of others
+        if options.get("inline") != "always":  # compiled as part of their callers
             compiled._cache = _cache_of(function)
         return compiled
 
@@ -36,7 +35,7 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 class _DiskCache(FunctionCache):
-    """numba's cache, for which a file that cannot be read or written is no error."""
+    """numba's cache, tolerating files that cannot be read or written."""
 
     def load_overload(self, *arguments: Any) -> Any:
         try:
@@ -58,11 +57,11 @@ class _DiskCache(FunctionCache):
 
 
 class _InMemory(NullCache):
-    """For kernels that can be kept nowhere."""
+    """For kernels that cannot be cached on disk."""
 
 
 def _cache_of(function: Callable[..., Any]) -> _DiskCache | _InMemory:
-    """Where compiled code of a function is kept: NUMBA_CACHE_DIR, beside its source, or the user's cache folder."""
+    """The function's cache: in NUMBA_CACHE_DIR, beside its source, in the user's cache folder, or in memory."""
     beside = Path(function.__code__.co_filename).parent / "__pycache__"
     set_by_user = config.CACHE_DIR
     for folder, setting in ((set_by_user, set_by_user), (beside, ""), (_own_folder(), str(_own_folder()))):
@@ -94,31 +93,31 @@ def _writable(folder: Path) -> bool:
 
 
 class _NotKept:
-    """Says once that kernels will be compiled again the next time."""
+    """Reports once that kernels will be recompiled next time."""
 
     def __init__(self) -> None:
         self._said = False
 
     def say(self, reason: str) -> None:
-        """Say so, and why."""
+        """Print the reason, the first time only."""
         if not self._said:
             self._said = True
-            words = f"pugnn: compiled kernels cannot be kept ({reason}), so every start compiles them anew"
-            print(f"{words}; set NUMBA_CACHE_DIR to a folder you can write to", file=sys.stderr)
+            words = f"pugnn: compiled kernels cannot be cached ({reason}), so every start recompiles them"
+            print(f"{words}; set NUMBA_CACHE_DIR to a writable folder", file=sys.stderr)
 
 
 _not_kept = _NotKept()
 
 
 class _Notice(event.Listener):
-    """Tells people who wait that kernels are being compiled, and which."""
+    """Shows which kernels are being compiled."""
 
     def __init__(self) -> None:
-        self._depth = 0  # kernels call others, which are compiled on the way
+        self._depth = 0  # compiling a kernel compiles those it calls
         self._shown = ExitStack()
 
     def on_start(self, started: Any) -> None:
-        """Say what is being compiled if it is ours."""
+        """Show what is being compiled, if it is ours."""
         compiled = started.data["dispatcher"]
         if not isinstance(compiled._cache, _DiskCache | _InMemory):
             return
@@ -127,14 +126,14 @@ class _Notice(event.Listener):
             return
         words = "pugnn: compiling kernels"
         if isinstance(compiled._cache, _InMemory):
-            _not_kept.say("no folder can be written to")
+            _not_kept.say("no folder is writable")
         else:
             words += ", once after installation"
         line = self._shown.enter_context(status_line(patience=0))
         line.say(f"{words}: {compiled.py_func.__module__.removeprefix('pugnn.')}")
 
     def on_end(self, ended: Any) -> None:
-        """Go back to what was said before."""
+        """Restore the previous status line."""
         if isinstance(ended.data["dispatcher"]._cache, _DiskCache | _InMemory):
             self._depth -= 1
             if self._depth == 0:

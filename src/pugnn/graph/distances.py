@@ -1,4 +1,4 @@
-"""Hop distances to the nearest of several nodes, and which one that is."""
+"""Hop distances to the nearest of several source nodes, and which source that is."""
 
 from __future__ import annotations
 
@@ -9,23 +9,19 @@ from pugnn.errors import PugnnError
 from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
 
-#: Distance of a node that no source reaches. Larger than every real distance, so ``distance <= delta`` is right.
+#: Distance of an unreachable node: larger than any real distance, so ``distance <= delta`` is correct.
 UNREACHABLE = int(np.iinfo(np.int32).max)
-
-#: Nearest source of a node that no source reaches.
+#: Nearest source of an unreachable node.
 NO_SOURCE = -1
 
 
 def hop_distances(graph: Graph, sources: ArrayLike, *, cap: int | None = None) -> NDArray[np.int32]:
-    """Number of edges from each node to the nearest source, by one multi-source breadth-first search.
+    """Number of edges from each node to the nearest source, shape ``(N,)``; :data:`UNREACHABLE` if there is none.
 
     Args:
-        graph: the graph; weights play no part.
+        graph: the graph; weights are ignored.
         sources: positions of the sources, shape ``(S,)``.
-        cap: stop after this many hops; nodes further away count as unreachable.
-
-    Returns:
-        Distances, shape ``(N,)``; 0 for sources, :data:`UNREACHABLE` where no source reaches.
+        cap: stop after this many hops; nodes farther away count as unreachable.
 
     Example:
         >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3], num_nodes=5)
@@ -40,12 +36,9 @@ def hop_distances(graph: Graph, sources: ArrayLike, *, cap: int | None = None) -
 def nearest_sources(
     graph: Graph, sources: ArrayLike, *, cap: int | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Distances as :func:`hop_distances` has them, and the position of the source that is so near.
+    """The distances of :func:`hop_distances` and the position of each node's nearest source, shape ``(N,)`` each.
 
-    Of several sources at the same distance it is the one at the lowest position.
-
-    Returns:
-        Distances and nearest sources, each of shape ``(N,)``; :data:`NO_SOURCE` where no source reaches.
+    Ties go to the source with the lowest position; unreachable nodes have :data:`NO_SOURCE`.
 
     Example:
         >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3], num_nodes=5)
@@ -80,7 +73,7 @@ def _breadth_first(indptr, indices, start, cap):  # type: ignore[no-untyped-def]
         node = queue[head]
         head += 1
         if distance[node] >= cap:
-            break  # the queue is in order of distance: all that follow are as far
+            break  # the queue is ordered by distance: the rest are at least as far
         for neighbour in indices[indptr[node] : indptr[node + 1]]:
             if distance[neighbour] == UNREACHABLE:
                 distance[neighbour] = distance[node] + 1

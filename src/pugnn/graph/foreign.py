@@ -1,4 +1,4 @@
-"""From graphs of NetworkX and PyG to arrays, checked."""
+"""NetworkX and PyG graphs as checked arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
-    """The vectors that the nodes have as an attribute, as a matrix in the order of the nodes."""
+    """A node attribute that holds vectors, as a matrix in node order."""
     vectors = dict(graph.nodes(data=name))
     bare = [node for node, vector in vectors.items() if vector is None]
     if bare:
@@ -33,17 +33,17 @@ def networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
 
 
 def networkx_weights(graph: nx.Graph[Any], name: str) -> list[float]:
-    """The weights that the edges have as an attribute; those without it weigh one, as in NetworkX."""
+    """An edge attribute as weights; edges without it weigh one, as in NetworkX."""
     if graph.number_of_edges() and not any(name in attributes for _, _, attributes in graph.edges(data=True)):
-        raise PugnnError(f"no edge has an attribute {name!r} to take as its weight")
+        raise PugnnError(f"no edge has an attribute {name!r} to use as weight")
     for u, v, weight in graph.edges(data=name, default=1.0):
         if not isinstance(weight, Real):
-            raise PugnnError(f"the edge from {u!r} to {v!r} has the weight {weight!r}, which is no number")
+            raise PugnnError(f"the edge from {u!r} to {v!r} has the weight {weight!r}, which is not a number")
     return [weight for _, _, weight in graph.edges(data=name, default=1.0)]
 
 
 def pyg_adjacency(data: Data) -> sp.coo_array:
-    """The adjacency matrix of a PyG ``Data`` object; without weights all entries are one."""
+    """The adjacency matrix of a PyG ``Data`` object; entries are one if it has no weights."""
     edge_index, weights = getattr(data, "edge_index", None), getattr(data, "edge_weight", None)
     if edge_index is None or edge_index.ndim != 2 or len(edge_index) != 2:
         raise PugnnError("the PyG data has no edges: edge_index must be a tensor of shape (2, number of edges)")
@@ -58,7 +58,7 @@ def pyg_adjacency(data: Data) -> sp.coo_array:
 
 
 def pyg_features(data: Data) -> NDArray[Any] | sp.csr_array | None:
-    """The features of a PyG ``Data`` object, sparse where they are."""
+    """The features of a PyG ``Data`` object; sparse ones stay sparse."""
     import torch
 
     x = data.x

@@ -1,4 +1,4 @@
-"""The one structure that every room takes."""
+"""The graph structure used throughout the package."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """An undirected simple graph with features and the users' own node ids. Immutable.
+    """An immutable, undirected, simple graph with features and the user's own node ids.
 
-    Make one with :meth:`from_edges`, :meth:`from_scipy`, :meth:`from_networkx` or :meth:`from_pyg`;
-    these clean the edges and count what they did in :attr:`cleaning`.
+    Build one with :meth:`from_edges`, :meth:`from_scipy`, :meth:`from_networkx` or :meth:`from_pyg`, which clean the
+    edges and record the changes in :attr:`cleaning`.
 
     Args:
         indptr: row starts of the symmetric adjacency in CSR form, shape ``(N + 1,)``.
@@ -46,10 +46,9 @@ class Graph:
         features: ``(N, F)``, float32, dense or ``scipy.sparse.csr_array``.
         ids: one unique id per node, any hashable type, shape ``(N,)``.
         weights: one positive weight per entry of ``indices``, or ``None``.
-        feature_names: one per column of ``features``, or ``None``; a model refuses a graph with other names.
-        cleaning: what was done to the edges as they were given.
-        recipe: how the features were made from tables, in the plain form that a model keeps, or ``None``; see
-            :class:`pugnn.features.Recipe`.
+        feature_names: one per column of ``features``, or ``None``; a model rejects a graph with different names.
+        cleaning: how the given edges were cleaned.
+        recipe: how features were made from tables (a serialised :class:`pugnn.features.Recipe`), or ``None``.
 
     Example:
         >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "cleo"], ids=["ann", "bob", "cleo"])
@@ -131,7 +130,7 @@ class Graph:
         return {node_id: position for position, node_id in enumerate(self.ids.tolist())}
 
     def positions(self, ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
-        """Positions of the nodes with these ids; an unknown id is an error."""
+        """Positions of the nodes with these ids; unknown ids raise an error."""
         wanted = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
         try:
             found = [self._position_of_id.get(node_id, -1) for node_id in wanted]
@@ -148,7 +147,7 @@ class Graph:
     def __repr__(self) -> str:
         return f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} edges, {self.num_features:,} features)"
 
-    # ------------------------------------------------------------------ ways in
+    # ------------------------------------------------------------------ construction
 
     @classmethod
     def from_edges(
@@ -164,9 +163,9 @@ class Graph:
     ) -> Graph:
         """Build a graph from two arrays of edge ends.
 
-        The ends are node ids when ``ids`` is given, positions ``0 … N-1`` otherwise. Direction is
-        dropped, self loops are dropped, repeats are merged and their weights added.
-        ``num_nodes`` is needed only where there are neither ids nor features and the last nodes have no edge.
+        The ends are node ids if ``ids`` is given, otherwise positions ``0 … N-1``. Direction and self loops are
+        dropped; repeats are merged and their weights added. ``num_nodes`` is needed only if there are neither ids
+        nor features and the last nodes have no edge.
         """
         if num_nodes is not None:
             num_nodes = require_num_nodes(num_nodes)
@@ -206,8 +205,8 @@ class Graph:
     ) -> Graph:
         """Build a graph from a square adjacency matrix, symmetric or not.
 
-        Entries count as edges of weight one unless ``weighted`` is set. Where the matrix is symmetric each
-        edge is taken once; where it is not, direction is dropped and the two directions' weights are added.
+        Entries count as edges of weight one unless ``weighted`` is set. A symmetric matrix gives each edge once;
+        otherwise direction is dropped and the weights of both directions are added.
         """
         refuse_masked(adjacency, "entries of the adjacency matrix")
         coo = sp.coo_array(adjacency)
@@ -230,10 +229,10 @@ class Graph:
         features: str | ArrayLike | sp.sparray | sp.spmatrix | None = None,
         weight: str | None = None,
     ) -> Graph:
-        """Build a graph from NetworkX, directed or multi graphs too; its nodes become the ids.
+        """Build a graph from any NetworkX graph, directed and multigraphs included; its nodes become the ids.
 
-        ``features`` is a matrix in the order of ``graph.nodes``, or the name of a node attribute that
-        holds a vector. ``weight`` is the name of an edge attribute; without it weights are not used.
+        ``features`` is a matrix in the order of ``graph.nodes``, or the name of a node attribute that holds a
+        vector. ``weight`` names an edge attribute; by default edges have no weights.
         """
         nodes = list(graph.nodes)
         if isinstance(features, str):
@@ -250,10 +249,10 @@ class Graph:
         weighted = getattr(data, "edge_weight", None) is not None
         return cls.from_scipy(pyg_adjacency(data), ids=ids, features=pyg_features(data), weighted=weighted)
 
-    # ------------------------------------------------------------------ ways out
+    # ------------------------------------------------------------------ conversion
 
     def to_scipy(self) -> sp.csr_array:
-        """The symmetric adjacency matrix, float32, with weights where there are any."""
+        """The symmetric adjacency matrix, float32, with weights if there are any."""
         values = np.ones(len(self.indices), dtype=np.float32) if self.weights is None else self.weights
         return sp.csr_array((values, self.indices, self.indptr), shape=(self.num_nodes, self.num_nodes))
 
@@ -293,4 +292,4 @@ def _first_bad_feature(graph: Graph) -> str:
     else:
         at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
         row, column, value = int(coo.row[at]), int(coo.col[at]), coo.data[at]
-    return f"{value} at node {graph.ids.tolist()[row]!r}, column {column}. Replace or drop it first."
+    return f"{value} at node {graph.ids.tolist()[row]!r}, column {column}. Replace or drop it."

@@ -1,4 +1,4 @@
-"""Who can be reached by a walk of exactly so many steps: a graph's powers as neighbourhoods."""
+"""Powers of the adjacency as neighbourhoods: the nodes reached by walks of exactly k steps."""
 
 from __future__ import annotations
 
@@ -9,24 +9,17 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, require_whole
 from pugnn.graph.graph import Graph
 
-#: Most entries that one power may have: beyond, 32-bit positions run out, and no training would end anyway.
+#: Most entries allowed in one power; 32-bit positions cannot count many more.
 MOST_ENTRIES = 2_000_000_000
 
 
 def hop_graphs(graph: Graph, hops: int) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:
-    r"""The neighbourhoods of every node in the graphs of the first powers of the adjacency.
+    r"""The neighbourhoods of every node in the first powers of the adjacency, as (row starts, sorted members).
 
     .. math:: N_i^{(k)} = \{\, j : (A^k)_{ij} \neq 0 \,\} \cup \{i\}, \qquad k = 1, \dots, \text{hops}
 
-    A power counts walks, not distances: a neighbour is in :math:`N^{(3)}` as well, by going there, back and there
-    again. Weights play no part. Each structure is symmetric and sorted, and no matrix is ever dense.
-
-    Args:
-        graph: the graph.
-        hops: how many powers, at least 1.
-
-    Returns:
-        For each power the row starts, shape ``(N + 1,)``, and the sorted members, shape ``(entries,)``.
+    Powers count walks, not distances: a neighbour is also in :math:`N^{(3)}`, by going there, back and there again.
+    Weights are ignored. Every structure is symmetric, and no matrix is ever dense.
 
     Example:
         >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
@@ -36,8 +29,7 @@ def hop_graphs(graph: Graph, hops: int) -> list[tuple[NDArray[np.int64], NDArray
     """
     require_whole("hops", hops, 1)
     n = graph.num_nodes
-    # Products of truth values: 'and' along a walk, 'or' over walks. So every product is binary already, and a number
-    # of walks that is too large for its type cannot occur.
+    # Boolean products, 'and' along a walk and 'or' over walks, are binary and cannot overflow.
     present = np.ones(len(graph.indices), dtype=np.bool_)
     adjacency = sp.csr_array((present, graph.indices, graph.indptr), shape=(n, n))
     own = sp.eye_array(n, dtype=np.bool_, format="csr")
@@ -53,14 +45,14 @@ def hop_graphs(graph: Graph, hops: int) -> list[tuple[NDArray[np.int64], NDArray
 
 
 def _check_size(power: sp.csr_array, graph: Graph, k: int) -> None:
-    """Refuse a product that may be too large, by a bound that costs no more than reading its factors.
+    """Raise if the product may be too large.
 
-    Row i of the product has at most as many entries as the rows that it joins have together, and at most N.
+    A row of the product has at most N entries, and at most as many as the rows it combines have together.
     """
     ends = np.concatenate([[0], np.cumsum(graph.degrees[power.indices])])
     bound = int(np.minimum(np.diff(ends[power.indptr]), graph.num_nodes).sum())
     if bound > MOST_ENTRIES:
         raise PugnnError(
-            f"walks of {k} steps join up to {bound:,} pairs of nodes, more than the {MOST_ENTRIES:,} that can be "
-            f"held; lower hops to {k - 1}"
+            f"walks of {k} steps join up to {bound:,} pairs of nodes; at most {MOST_ENTRIES:,} are supported. "
+            f"Lower hops to {k - 1}."
         )

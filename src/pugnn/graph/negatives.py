@@ -1,13 +1,11 @@
 """Uniform draws from the nodes that are not neighbours of a given node.
 
-Three things make these draws fit for training:
-
-* **No rejection.** For a node of degree *m* there are *M = N − 1 − m* candidates. A rank *r* is drawn from
-  ``0 … M−1``, and the *r*-th non-neighbour is found by stepping over the sorted excluded nodes (the
-  neighbours and the node itself). Every draw takes one random number, for a hub joined to nearly everyone too.
-* **No state.** The random number of a draw is a hash of (seed, row, draw), as in counter-based generators
-  (here: SplitMix64). So draws do not depend on the order in which, or the thread on which, they are made.
-* **With replacement**, as the paper's expectation over P(v_i) asks.
+* **No rejection.** A node of degree *m* has *M = N − 1 − m* candidates. A rank *r* is drawn from ``0 … M−1``, and the
+  *r*-th non-neighbour is found by stepping over the sorted excluded nodes (the neighbours and the node itself). Every
+  draw costs one random number, even for hubs.
+* **No state.** The random number is a hash of (seed, row, draw) (SplitMix64, a counter-based generator), so draws do
+  not depend on order or threads.
+* **With replacement**, as the paper's expectation over P(v_i) requires.
 """
 
 from __future__ import annotations
@@ -20,22 +18,15 @@ from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
 from pugnn.graph.random import random_below, random_bits
 
-#: Stands for "there is none": the node is joined to every other node.
+#: "No candidate": the node is adjacent to every other node.
 NO_NEGATIVE = -1
 
 
 def sample_non_neighbours(graph: Graph, anchors: ArrayLike, draws: int, *, seed: int) -> NDArray[np.int32]:
     """Draw nodes uniformly, with replacement, from the non-neighbours of each anchor.
 
-    Args:
-        graph: the graph.
-        anchors: positions of the nodes to draw for, shape ``(A,)``; repeats get draws of their own.
-        draws: number of draws for each anchor, K.
-        seed: any non-negative whole number; the same seed gives the same draws.
-
-    Returns:
-        Positions, shape ``(A, K)``: neither the anchor nor one of its neighbours. :data:`NO_NEGATIVE` in the
-        rows of anchors that are joined to every other node.
+    ``anchors`` holds A positions; repeated anchors get separate draws. The result has shape ``(A, draws)``, with
+    :data:`NO_NEGATIVE` for anchors adjacent to every other node.
 
     Example:
         >>> triangle_and_one = Graph.from_edges([0, 1, 2], [1, 2, 0], num_nodes=4)
@@ -51,9 +42,8 @@ def sample_non_neighbours(graph: Graph, anchors: ArrayLike, draws: int, *, seed:
 @kernel(inline="always")
 def nth_non_neighbour(indices, start, stop, anchor, rank):  # type: ignore[no-untyped-def]
     """The non-neighbour of ``anchor`` with ``rank`` smaller ones; its neighbours are ``indices[start:stop]``."""
-    # Leave the anchor itself aside first: the nodes other than the anchor are numbered without a gap,
-    # and among those numbers the t-th neighbour has t smaller neighbours, so the wanted node lies past
-    # all neighbours with (number - t) <= rank. That difference never falls, so bisect on it.
+    # Number the nodes other than the anchor without a gap. The t-th neighbour has t smaller neighbours, so the wanted
+    # node lies past all neighbours with (number - t) <= rank. That difference never falls, so bisect on it.
     low, high = start, stop
     while low < high:
         middle = (low + high) >> 1

@@ -1,7 +1,6 @@
-"""Random numbers without a state: a hash of a seed and a counter, for use inside compiled code.
+"""Stateless random numbers for compiled code: a hash of a seed and a counter.
 
-The number at a place does not depend on the order in which, or the thread on which, places are visited, and a place
-can be visited twice: a backward pass finds the same numbers as the forward pass without anything being stored.
+They do not depend on order or threads, and a backward pass can recompute those of the forward pass.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sizes and mixing of a graph, for people to look at before they train."""
+"""Sizes and homophily of a graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pugnn.graph.graph import Graph
 
 @dataclass(frozen=True)
 class GraphStatistics:
-    """Sizes of a graph; ``isolated`` nodes have no edge, ``largest_component`` is a number of nodes."""
+    """Sizes of a graph; ``isolated`` nodes have no edge, ``largest_component`` counts nodes."""
 
     nodes: int
     edges: int
@@ -25,7 +25,7 @@ class GraphStatistics:
 
 
 def graph_statistics(graph: Graph) -> GraphStatistics:
-    """Count what there is to count without looking at any label."""
+    """Sizes that do not depend on labels."""
     sizes = np.bincount(graph.components)
     return GraphStatistics(
         nodes=graph.num_nodes,
@@ -40,7 +40,7 @@ def graph_statistics(graph: Graph) -> GraphStatistics:
 
 
 def edge_homophily(graph: Graph, labels: NDArray[np.generic]) -> float:
-    """Share of edges whose two ends carry the same label; ``nan`` without edges.
+    """Share of edges whose ends have the same label; ``nan`` without edges.
 
     Example:
         >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])

@@ -1,4 +1,4 @@
-"""Every unlabelled node taken as negative: the supervision of a naive classifier."""
+"""Naive supervision: every unlabelled node counts as negative."""
 
 from __future__ import annotations
 

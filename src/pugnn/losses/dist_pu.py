@@ -4,7 +4,7 @@ With scores :math:`s = \sigma(g)` and the prior :math:`\pi`,
 
 .. math:: R_{lab} = 2\pi \Big| \operatorname{mean}_L s - 1 \Big| + \Big| \operatorname{mean}_U s - \pi \Big|
 
-The absolute value is taken of the *mean*: single nodes may score anything. The trivial answer :math:`s = \pi` on all
+The absolute value is of the *mean*; individual scores are unconstrained. The trivial solution :math:`s = \pi` on all
 unlabelled nodes costs nothing, which is why Dist-PU adds the entropy of the scores.
 """
 
@@ -42,5 +42,5 @@ class DistPULoss:
 
 
 def mean_entropy(logits: Tensor) -> Tensor:
-    r"""Mean of :math:`-s \log s - (1 - s) \log (1 - s)`: low where every node is decided."""
+    r"""Mean of :math:`-s \log s - (1 - s) \log (1 - s)`: low if every score is near 0 or 1."""
     return (torch.sigmoid(logits) * F.softplus(-logits) + torch.sigmoid(-logits) * F.softplus(logits)).mean()

@@ -1,7 +1,7 @@
 r"""The distance-aware PU loss of PU-GNN (section 3.1 of the paper).
 
-Unlabelled nodes are split by hop distance to the nearest labelled node, near (at most δ) and far (the
-others; a node that no labelled node reaches is far). With scores :math:`\hat y = \sigma(g)`,
+Unlabelled nodes are split by hop distance to the nearest labelled node: near (at most δ) and far (all others,
+including unreachable ones). With scores :math:`\hat y = \sigma(g)`,
 
 .. math::
     L_G = 2 (\hat\pi + \breve\pi) \Big| \operatorname{mean}_L \hat y - 1 \Big|
@@ -9,7 +9,7 @@ others; a node that no labelled node reaches is far). With scores :math:`\hat y 
         + \Big| \operatorname{mean}_{far} \hat y - \breve\pi \Big|
 
 where :math:`\hat\pi` (``near_prior``) and :math:`\breve\pi` (``far_prior``) are the positive shares of the
-two sets. The absolute value is taken of the *mean*: single nodes may score anything.
+two sets. The absolute value is of the *mean*; individual scores are unconstrained.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from pugnn.graph import UNREACHABLE
 from pugnn.losses.sets import Sets
 from pugnn.task import PUTask
 
-#: A set that holds this share of the unlabelled nodes leaves next to nothing for the other.
+#: If one set holds this share of the unlabelled nodes, the other is too small.
 NEARLY_ALL = 0.98
 
 
 def split_near_far(task: PUTask, delta: int) -> Sets:
-    """Split the unlabelled nodes by hop distance to the nearest labelled one, with a warning where δ fits badly.
+    """Split the unlabelled nodes by hop distance to the nearest labelled one; warn if δ is unsuitable.
 
     Args:
         task: distances are measured on its whole graph, whichever nodes count as unlabelled.
@@ -60,19 +60,19 @@ def split_near_far(task: PUTask, delta: int) -> Sets:
 
 @dataclass(frozen=True)
 class DistanceAwareLoss:
-    r"""L_G, with a switch for each place where the paper leaves a choice.
+    r"""L_G, with a switch for each point that the paper leaves open.
 
     Args:
         near_prior: :math:`\hat\pi`, positive share of the near set. Paper: 0.6.
         far_prior: :math:`\breve\pi`, positive share of the far set, smaller than ``near_prior``. Paper: 0.3.
-        set_weights: ``"equal"`` as written; ``"size"`` weights the near and the far term by their shares of
+        set_weights: ``"equal"`` as in the paper; ``"size"`` weights the near and the far term by their shares of
             the unlabelled nodes, :math:`\hat n / n_U` and :math:`\breve n / n_U`, as the paper's
-            Proposition 1 would need.
-        labelled_weight: ``"sum"`` as written, :math:`2(\hat\pi + \breve\pi)`; ``"prior"`` is
+            Proposition 1 would require.
+        labelled_weight: ``"sum"`` as in the paper, :math:`2(\hat\pi + \breve\pi)`; ``"prior"`` is
             :math:`2 (\hat n \hat\pi + \breve n \breve\pi) / n_U`, twice the share of positives that the two
-            priors imply, which is what Dist-PU has there.
-        empty_set: when the near or the far set is empty, ``"drop"`` leaves its term out and nothing else
-            changes; ``"dist-pu"`` falls back to the Dist-PU loss with the other set's prior π, which differs
+            priors imply, as in Dist-PU.
+        empty_set: if the near or far set is empty, ``"drop"`` omits its term and changes nothing
+            else; ``"dist-pu"`` falls back to the Dist-PU loss with the other set's prior π, which differs
             in the weight of the labelled term: :math:`2\pi` instead of :math:`2(\hat\pi + \breve\pi)`.
     """
 

@@ -1,12 +1,12 @@
 r"""The non-negative PU risk (Kiryo, Niu, du Plessis & Sugiyama, NIPS 2017).
 
-The unbiased risk :math:`R^+ + R^-` of :mod:`pugnn.losses.upu` with a floor under :math:`R^-`, which stands for a risk
-and so cannot truly be negative:
+The unbiased risk :math:`R^+ + R^-` of :mod:`pugnn.losses.upu` with a lower bound on :math:`R^-`, which estimates a
+non-negative risk:
 
 .. math:: R = R^+ + \max(R^-, -\beta)
 
-When :math:`R^-` is below :math:`-\beta`, the network has begun to learn the labelled nodes by heart. The original
-algorithm then takes a step that *raises* :math:`R^-`, along the gradient of :math:`-\gamma R^-` and of nothing else.
+When :math:`R^-` is below :math:`-\beta`, the network has begun to overfit the labelled nodes. The original algorithm
+then takes a step that *raises* :math:`R^-`, along the gradient of :math:`-\gamma R^-` alone.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pugnn.losses.upu import UnbiasedLoss
 
 @dataclass(frozen=True)
 class NonNegativeLoss:
-    r"""The risk with its floor.
+    r"""The risk with its lower bound.
 
     Args:
         prior: :math:`\pi`, positive share of the unlabelled nodes.
         surrogate: :math:`\ell`, ``sigmoid`` or ``logistic``.
-        correction: below the floor, ``ascent`` raises :math:`R^-` as in the original; ``clamp`` only stops lowering it
-            and goes on with :math:`R^+`.
+        correction: below the bound, ``ascent`` raises :math:`R^-` as in the original; ``clamp`` only stops lowering it
+            and continues with :math:`R^+`.
         beta: :math:`\beta`, how far below zero :math:`R^-` may fall.
         gamma: :math:`\gamma`, size of the ascent.
     """
@@ -43,7 +43,7 @@ class NonNegativeLoss:
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
-        UnbiasedLoss(self.prior, self.surrogate)  # checks the two
+        UnbiasedLoss(self.prior, self.surrogate)  # validates both
         if self.correction not in ("ascent", "clamp"):
             raise PugnnError(f"correction must be ascent or clamp; got {self.correction!r}")
         for name, value in (("beta", self.beta), ("gamma", self.gamma)):
@@ -51,12 +51,12 @@ class NonNegativeLoss:
                 raise PugnnError(f"{name} must be a number and not negative, got {value}")
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
-        """The risks of the positive and of the negative side by name; their values add up to the risk."""
+        """The positive and the negative risk by name; their values add up to the risk."""
         terms = UnbiasedLoss(self.prior, self.surrogate)(logits, sets)
         positive, negative = terms["positive"], terms["negative"]
         if self.correction == "clamp":
             return {"positive": positive, "negative": negative.clamp(min=-self.beta)}
-        # Both branches as one expression, without a look at the value: it works in a recorded epoch on a GPU too.
+        # Both branches in one expression that never reads the value, so it also works in a recorded epoch on a GPU.
         fine = negative >= -self.beta
         ascent = -self.gamma * negative
         floor = ascent + (-self.beta - ascent).detach()  # the value −β with the gradient of −γ R⁻

@@ -1,4 +1,4 @@
-"""Labelled nodes as positive, unlabelled ones as partly so: the loss of GRAB (Yoo et al., ICDM 2021)."""
+"""The loss of GRAB (Yoo et al., ICDM 2021): unlabelled nodes have soft labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SoftLabelLoss:
     .. math:: \operatorname{mean}_L \ell(g) + \operatorname{mean}_U \big( b\, \ell(g) + (1 - b)\, \ell(-g) \big)
 
     Args:
-        beliefs: :math:`b`, shape ``(N,)``; those of labelled nodes play no part.
+        beliefs: :math:`b`, shape ``(N,)``; those of labelled nodes are ignored.
     """
 
     beliefs: Tensor

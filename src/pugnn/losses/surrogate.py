@@ -1,4 +1,4 @@
-r"""Losses of a margin: :math:`\ell(g)` for a node taken as positive, :math:`\ell(-g)` for one taken as negative."""
+r"""Losses of a margin: :math:`\ell(g)` for a node treated as positive, :math:`\ell(-g)` as negative."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ SURROGATES: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def require_surrogate(name: str) -> None:
-    """The name must be one that is known."""
+    """Raise unless the surrogate is known."""
     if name not in SURROGATES:
         raise PugnnError(f"surrogate must be one of {', '.join(SURROGATES)}; got {name!r}")

@@ -1,12 +1,12 @@
 r"""The unbiased PU risk (du Plessis, Niu & Sugiyama, NIPS 2014 and ICML 2015).
 
-With the prior :math:`\pi`, the risk of a classifier on positives and negatives can be written with labelled and
-unlabelled nodes alone, because the unlabelled ones are a mixture of both:
+With the prior :math:`\pi`, the risk of a classifier can be estimated from labelled and unlabelled nodes alone, because
+the unlabelled ones are a mixture of positives and negatives:
 
 .. math:: R = R^+ + R^-, \qquad R^+ = \pi \operatorname{mean}_L \ell(g), \qquad
     R^- = \operatorname{mean}_U \ell(-g) - \pi \operatorname{mean}_L \ell(-g)
 
-:math:`R^-` stands for the negatives' share of the risk, but nothing keeps it from falling below zero.
+:math:`R^-` estimates the risk on negatives, but can fall below zero.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pugnn.losses.surrogate import SURROGATES, require_surrogate
 
 @dataclass(frozen=True)
 class UnbiasedLoss:
-    r"""The risk as it is.
+    r"""The risk without correction.
 
     Args:
         prior: :math:`\pi`, positive share of the unlabelled nodes.
@@ -37,7 +37,7 @@ class UnbiasedLoss:
         require_surrogate(self.surrogate)
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
-        """The risks of the positive and of the negative side by name; their sum is the loss."""
+        """The positive and the negative risk by name; their sum is the loss."""
         loss = SURROGATES[self.surrogate]
         labelled, unlabelled = logits[sets.labelled], logits[sets.unlabelled]
         return {

@@ -1,4 +1,4 @@
-"""Backbones: each gives an embedding and a logit per node."""
+"""Backbones: networks that compute an embedding and a logit for each node."""
 
 from pugnn.models.appnp import APPNP
 from pugnn.models.backbone import BACKBONES, Backbone, Output

@@ -17,28 +17,18 @@ class APPNP(Backbone):
     .. math:: Z^{(t+1)} = (1 - \beta) \hat A Z^{(t)} + \beta Z^{(0)}, \qquad
         Z^{(0)} = \mathrm{ReLU}(X W_1 + b_1) W_2 + b_2, \qquad g = Z^{(T)} w + c
 
-    Propagating the d outputs and mapping them to a logit last gives every node an embedding that has seen
-    the graph.
+    The logit is computed after propagation, so that the embedding, too, depends on the neighbourhood.
 
     Args:
-        num_features: F.
-        hidden: size of the hidden layer and the embedding, d.
-        dropout: before each linear layer, in training.
         steps: T.
-        restart: β, the probability of going back to the start.
+        restart: β, the restart probability.
     """
 
     uses_weights = True
     nodewise_head = True
 
     def __init__(
-        self,
-        num_features: int,
-        *,
-        hidden: int = 16,
-        dropout: float = 0.5,
-        steps: int = 10,
-        restart: float = 0.1,
+        self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, steps: int = 10, restart: float = 0.1
     ) -> None:
         super().__init__()
         self.first_layer = InputLinear(num_features, hidden, dropout=dropout, bias=True)
@@ -58,6 +48,6 @@ class APPNP(Backbone):
         return Output(embedding, self.logits(embedding))
 
     def logits(self, embedding: Tensor) -> Tensor:
-        """Logits of nodes with these embeddings."""
+        """Logits for these embeddings."""
         logit: Tensor = self.head(embedding)
         return logit.squeeze(1)

@@ -1,4 +1,4 @@
-"""The small interface that every backbone follows."""
+"""The interface of a backbone."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ from pugnn.registry import Registry
 
 
 class Output(NamedTuple):
-    """What a backbone says of each node.
+    """Embeddings *z* **before** any ReLU, shape ``(N, d)``, and logits, shape ``(N,)``.
 
-    Attributes:
-        embedding: the representation *z* **before** any ReLU, shape ``(N, d)``. (A ReLU would make all
-            products of two embeddings non-negative and every similarity at least one half.)
-        logit: log-odds of being positive, shape ``(N,)``.
+    (After a ReLU, all inner products are non-negative, so every similarity would be at least one half.)
     """
 
     embedding: Tensor
@@ -28,14 +25,17 @@ class Output(NamedTuple):
 
 
 class Backbone(nn.Module):
-    """A graph neural network with one output.
+    """A graph neural network with one output per node.
+
+    Backbones are built from ``num_features`` (F), ``hidden`` (d, the size of the hidden layer and the embedding) and
+    ``dropout`` (before each layer, in training); their docstrings list further arguments.
 
     Attributes:
-        reads_edges: it reads edges, and not features alone.
-        first_layer: the module whose parameters get weight decay (Kipf & Welling decay the first layer alone).
-        uses_weights: edge weights play a part.
-        replayable: an epoch can be recorded as a CUDA graph; not if the host looks at values on the way.
-        nodewise_head: the way from embedding to logit asks no neighbours, and :meth:`logits` computes it.
+        first_layer: the only module with weight decay (as in Kipf & Welling).
+        reads_edges: whether it reads edges, and not features alone.
+        uses_weights: whether edge weights matter.
+        replayable: whether a step can be recorded as a CUDA graph; the host must not read values in between.
+        nodewise_head: whether :meth:`logits` can compute logits from embeddings alone.
     """
 
     first_layer: nn.Module
@@ -49,7 +49,7 @@ class Backbone(nn.Module):
         raise NotImplementedError
 
     def logits(self, embedding: Tensor) -> Tensor:
-        """Logits of nodes with these embeddings, ``(M, d)`` to ``(M,)``, where ``nodewise_head`` says that it can."""
+        """Logits for these embeddings, ``(M, d)`` to ``(M,)``; needs ``nodewise_head``."""
         raise NotImplementedError
 
 
@@ -58,14 +58,7 @@ BACKBONES: Registry[Callable[..., Backbone]] = Registry("backbone", "pugnn.backb
 
 
 class InputLinear(nn.Module):
-    """Dropout and a linear map of the features, which may be sparse and stay so.
-
-    Args:
-        num_features: F.
-        out: number of outputs.
-        dropout: share of the features (non-zero ones, where sparse) set to zero in training.
-        bias: add a bias.
-    """
+    """Dropout and a linear map of dense or sparse features; of sparse ones, only non-zero entries are dropped."""
 
     def __init__(self, num_features: int, out: int, *, dropout: float, bias: bool = False) -> None:
         super().__init__()
@@ -81,7 +74,7 @@ class InputLinear(nn.Module):
 
 
 def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
-    """A linear layer initialised as Glorot & Bengio do, with a zero bias."""
+    """A linear layer with Glorot initialisation and zero bias."""
     layer = nn.Linear(inputs, outputs, bias=bias)
     nn.init.xavier_uniform_(layer.weight)
     if bias:

@@ -1,7 +1,7 @@
-"""Dropout whose mask is a hash, an order of magnitude faster on the CPU than torch's own.
+"""Dropout with a hashed mask, on the CPU an order of magnitude faster than torch's.
 
-torch fills a mask with one Bernoulli draw after the other. Here one number is taken from torch's generator, so that
-its seed decides as ever, and the mask at place e is a hash of that number and e.
+torch makes one Bernoulli draw per entry. Here one number is drawn from torch's generator, so torch's seed still
+applies, and the mask of entry e is a hash of that number and e.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pugnn.graph.random import random_bits
 
 
 def dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """Zero a share ``p`` of the entries at random and scale the others by ``1 / (1 - p)``, in training."""
+    """In training, zero a random share ``p`` of the entries and scale the others by ``1 / (1 - p)``."""
     if not training or p == 0.0:
         return x
     if x.device.type != "cpu":
@@ -34,7 +34,7 @@ def draw_seed() -> np.uint64:
 
 
 def drop_entries(values: NDArray[np.float32], p: float, seed: np.uint64) -> NDArray[np.float32]:
-    """``values`` with the entries dropped whose place says so."""
+    """``values`` with entries dropped according to their position."""
     out = np.empty_like(values)
     _drop(values, out, seed, *_threshold(p))
     return out
@@ -43,7 +43,7 @@ def drop_entries(values: NDArray[np.float32], p: float, seed: np.uint64) -> NDAr
 def drop_entries_at(
     values: NDArray[np.float32], places: NDArray[np.int64], p: float, seed: np.uint64
 ) -> NDArray[np.float32]:
-    """The same for values in another order, where ``places`` says where each would have stood."""
+    """The same for reordered values; ``places`` holds their original positions."""
     out = np.empty_like(values)
     _drop_at(values, places, out, seed, *_threshold(p))
     return out

@@ -13,28 +13,24 @@ from pugnn.models.inputs import GraphInputs
 
 @BACKBONES.register("gat")
 class GAT(Backbone):
-    """Two of PyG's attention layers; the first one's concatenated heads are the embedding.
+    """Two of PyG's attention layers; the embedding is the concatenated heads of the first.
 
     Args:
-        num_features: F.
-        hidden: size of the embedding, d: ``heads`` heads of ``hidden / heads`` outputs each.
-        dropout: before each layer and on the attention, in training.
-        heads: heads of the first layer.
+        dropout: before each layer and on the attention.
+        heads: heads of the first layer, with ``hidden / heads`` outputs each.
     """
 
-    replayable = False  # PyG's layer looks for self loops in every pass
+    replayable = False  # PyG's layer searches for self loops in every pass
 
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, heads: int = 4) -> None:
-        from torch_geometric.nn import GATConv  # heavy: only those who use it wait for it
+        from torch_geometric.nn import GATConv  # slow to import
 
         super().__init__()
         if hidden % heads:
-            raise PugnnError(
-                f"hidden={hidden} cannot be shared out among {heads} attention heads; take a multiple of {heads}"
-            )
+            raise PugnnError(f"hidden={hidden} must be a multiple of the number of attention heads, {heads}")
         self.first_layer = InputLinear(num_features, hidden, dropout=dropout)
         self.first_attention = GATConv(hidden, hidden // heads, heads=heads, dropout=dropout)
-        # PyG's layer would map dense features here; first_layer has done so already, sparse ones too.
+        # PyG's layer would map dense features here; first_layer already maps both dense and sparse ones.
         self.first_attention.lin = nn.Identity()
         self.second_attention = GATConv(hidden, 1, dropout=dropout)
         self.dropout = dropout

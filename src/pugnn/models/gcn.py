@@ -17,16 +17,12 @@ class GCN(Backbone):
 
     .. math:: Z = \hat A X W_1 + b_1, \qquad g = \hat A\, \mathrm{ReLU}(Z)\, W_2 + b_2
 
-    The paper says "two-layer GCN with hidden dimension 16" and no more. The default reads this as Kipf's
-    network, :math:`F \to 16 \to 1`, with the hidden layer as embedding. With ``linear_head`` it is read as
-    GRAB's: both convolutions have ``hidden`` outputs, the second one is the embedding, and a linear layer
-    follows.
+    The paper only says "two-layer GCN with hidden dimension 16". By default this is Kipf's network,
+    :math:`F \to 16 \to 1`, with the hidden layer as embedding. With ``linear_head`` it is GRAB's: both convolutions
+    have ``hidden`` outputs, the second is the embedding, and a linear layer follows.
 
     Args:
-        num_features: F.
-        hidden: size of the hidden layer and the embedding, d.
-        dropout: before each layer, in training.
-        linear_head: two convolutions and a linear layer instead of two convolutions.
+        linear_head: add a linear layer after the two convolutions.
     """
 
     uses_weights = True
@@ -53,7 +49,7 @@ class GCN(Backbone):
         return Output(second, self.logits(second))
 
     def logits(self, embedding: Tensor) -> Tensor:
-        """Logits of nodes with these embeddings; needs the linear head."""
+        """Logits for these embeddings; needs the linear head."""
         assert self.head is not None
         logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training))
         return logit.squeeze(1)

@@ -17,13 +17,8 @@ class GIN(Backbone):
 
     .. math:: h_i' = \mathrm{MLP}\Big((1 + \varepsilon) h_i + \sum_{j \in N(i)} h_j\Big)
 
-    The perceptron's first linear map is applied before the sum, which is the same and keeps sparse
-    features sparse. The embedding is the output of the first perceptron.
-
-    Args:
-        num_features: F.
-        hidden: size of the hidden layers and the embedding, d.
-        dropout: before each layer, in training.
+    The perceptron's first linear map is applied before the sum, which is equivalent and keeps sparse features sparse.
+    The embedding is the output of the first perceptron.
     """
 
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5) -> None:

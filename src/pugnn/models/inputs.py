@@ -1,4 +1,4 @@
-"""A graph as tensors, with the normalised adjacencies that backbones ask for."""
+"""A graph as tensors, with the normalised adjacencies that backbones need."""
 
 from __future__ import annotations
 
@@ -17,20 +17,12 @@ from pugnn.models.sparse import SparseMatrix
 
 @lru_cache(maxsize=1)
 def inputs_on(graph: Graph, device: torch.device) -> GraphInputs:
-    """The inputs for a graph, shared by trainings and scorings that follow each other on it.
-
-    The last graph and its tensors stay in memory for that.
-    """
+    """The inputs for a graph; those of the last graph are cached for consecutive training and scoring."""
     return GraphInputs(graph, device)
 
 
 class GraphInputs:
-    """What a backbone reads. Each adjacency is computed once, when first asked for.
-
-    Args:
-        graph: the graph.
-        device: where the tensors go.
-    """
+    """The tensors that a backbone reads; each adjacency is computed on first use."""
 
     def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
         self.graph = graph
@@ -52,7 +44,7 @@ class GraphInputs:
 
     @cached_property
     def mean_adjacency(self) -> SparseMatrix:
-        """Each row averages over the neighbours; the row of an isolated node is zero."""
+        """Each row averages over the neighbours; rows of isolated nodes are zero."""
         adjacency = sp.csr_array(self.graph.to_scipy() != 0, dtype=np.float32)
         scale = sp.diags_array((1.0 / np.maximum(self.graph.degrees, 1)).astype(np.float32))
         return SparseMatrix(sp.csr_array(scale @ adjacency), self.device)
@@ -70,7 +62,7 @@ class GraphInputs:
         return torch.from_numpy(pairs.astype(np.int64)).to(self.device)
 
     def hop_structures(self, hops: int) -> list[Neighbourhoods]:
-        """Whom walks of 1, 2, … ``hops`` steps join each node to, itself included; see :func:`~.hop_graphs`."""
+        """Each node and the nodes reached by walks of 1, 2, … ``hops`` steps; see :func:`~.hop_graphs`."""
         if hops not in self._hop_structures:
             self._hop_structures[hops] = [Neighbourhoods(*part, self.device) for part in hop_graphs(self.graph, hops)]
         return self._hop_structures[hops]

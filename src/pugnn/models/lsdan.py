@@ -12,35 +12,32 @@ from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, line
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
-#: Walks of this length reach all that can be reached.
+#: Longer walks reach no further nodes.
 MOST_HOPS = 100
 
 
 @BACKBONES.register("lsdan")
 class LSDAN(Backbone):
-    r"""Two layers that attend to walks of 1, 2, … K steps each, and then to the best of these for each node.
+    r"""Two layers that attend over walks of 1, 2, … K steps, and then over the walk lengths.
 
-    Short: attention over the nodes that a walk of k steps reaches, with the same weights for every k,
+    Short-distance attention over the nodes reached by walks of k steps, with the same weights for every k:
 
     .. math::
         h_i^k = \mathrm{ELU}\Big(\sum_{j \in N_i^{(k)}} \alpha_{ij}^k W_1 x_j\Big), \qquad
         \alpha_{ij}^k = \operatorname*{softmax}_{j \in N_i^{(k)}}
             \mathrm{LeakyReLU}_{0.2}(a^\top W_1 x_i + b^\top W_1 x_j)
 
-    Long: attention over the lengths, with a question that the node asks,
+    Long-distance attention over the walk lengths, with a query per node:
 
     .. math::
         o_i = \sum_{k=1}^{K} \beta_i^k h_i^k, \qquad \beta_i^k = \operatorname*{softmax}_k \; (h_i^k)^\top W_2 x_i
 
-    In the second layer o takes the place of x, there is one head with one output, and no ELU. The embedding is the
-    first layer's o: an ELU stands before it, but unlike a ReLU this one lets values down to -1 pass.
+    The second layer takes o as input and has one head, one output and no ELU. The embedding is the first layer's o;
+    it follows an ELU, which unlike a ReLU allows values down to -1.
 
     Args:
-        num_features: F.
-        hidden: size of the embedding, d: ``heads`` heads of ``hidden / heads`` outputs each.
-        dropout: before each layer, in training.
         hops: K, the longest walk.
-        heads: heads of the first layer's short attention.
+        heads: heads of the first layer's short-distance attention, with ``hidden / heads`` outputs each.
     """
 
     def __init__(
@@ -48,9 +45,7 @@ class LSDAN(Backbone):
     ) -> None:
         super().__init__()
         if hidden % heads:
-            raise PugnnError(
-                f"hidden={hidden} cannot be shared out among {heads} attention heads; take a multiple of {heads}"
-            )
+            raise PugnnError(f"hidden={hidden} must be a multiple of the number of attention heads, {heads}")
         require_whole("hops", hops, 1, MOST_HOPS)
         # W₁ and W₂ side by side: one product with the features serves both.
         self.first_layer = InputLinear(num_features, 2 * hidden, dropout=dropout)
@@ -71,12 +66,7 @@ class LSDAN(Backbone):
 
 
 class ShortAttention(nn.Module):
-    """Attention over each of several structures, with scores that are the same for all of them.
-
-    Args:
-        heads: number of heads.
-        size: outputs of each head.
-    """
+    """Attention over several structures with shared scores; each of the heads has ``size`` outputs."""
 
     def __init__(self, heads: int, size: int) -> None:
         super().__init__()
@@ -86,19 +76,14 @@ class ShortAttention(nn.Module):
             nn.init.xavier_uniform_(vectors)
 
     def forward(self, values: Tensor, structures: list[Neighbourhoods]) -> list[Tensor]:
-        """Attend over values of shape ``(N, heads · size)``; the result has that shape for each structure."""
+        """Attend over values of shape ``(N, heads · size)``; one result of that shape per structure."""
         by_head = values.view(len(values), *self.source.shape)
         source_scores, target_scores = (by_head * self.source).sum(dim=2), (by_head * self.target).sum(dim=2)
         return [neighbour_attention(values, source_scores, target_scores, structure) for structure in structures]
 
 
 def long_attention(states: list[Tensor], queries: Tensor) -> Tensor:
-    """Average each node's states by how well they answer its query.
-
-    Args:
-        states: for each length of walk a tensor of shape ``(N, d)``.
-        queries: shape ``(N, d)``.
-    """
+    """Average the states, one ``(N, d)`` tensor per walk length, by a softmax of their products with the queries."""
     stacked = torch.stack(states)
     shares = torch.softmax((stacked * queries).sum(dim=2), dim=0)
     return (shares[:, :, None] * stacked).sum(dim=0)

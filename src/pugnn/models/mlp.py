@@ -1,4 +1,4 @@
-"""A perceptron that sees no edges: what the features alone can say."""
+"""A perceptron on the features alone, without edges."""
 
 from __future__ import annotations
 
@@ -12,14 +12,9 @@ from pugnn.models.inputs import GraphInputs
 
 @BACKBONES.register("mlp")
 class MLP(Backbone):
-    r"""Two linear layers; the hidden one is the embedding.
+    r"""Two linear layers; the embedding is the hidden layer.
 
     .. math:: Z = X W_1 + b_1, \qquad g = \mathrm{ReLU}(Z) W_2 + b_2
-
-    Args:
-        num_features: F.
-        hidden: size of the hidden layer and the embedding, d.
-        dropout: before each layer, in training.
     """
 
     reads_edges = False
@@ -37,6 +32,6 @@ class MLP(Backbone):
         return Output(embedding, self.logits(embedding))
 
     def logits(self, embedding: Tensor) -> Tensor:
-        """Logits of nodes with these embeddings."""
+        """Logits for these embeddings."""
         logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training))
         return logit.squeeze(1)

@@ -1,4 +1,4 @@
-"""Scores that spread from known positives along the edges."""
+"""Scores propagated from the known positives along the edges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pugnn.models.backbone import Backbone, Output
 from pugnn.models.inputs import GraphInputs
 from pugnn.models.sparse import SparseMatrix
 
-#: Stop when a step moves no value by more than this share of the largest.
+#: Stop when no value changes by more than this share of the largest.
 TOLERANCE = 1e-6
 MOST_STEPS = 1000
 
@@ -24,7 +24,7 @@ MOST_STEPS = 1000
 class Propagation(Backbone):
     r"""The fixed point of :math:`r \leftarrow (1 - \beta) S r + \beta y`; its logit is :math:`\log r - \log r_\pi`.
 
-    It has no weights: its state is where it starts, on which graph, and the value :math:`r_\pi` that scores one half.
+    It has no weights. Its state is the starting nodes, the graph, and :math:`r_\pi`, the value that scores one half.
 
     Args:
         walk: :math:`S = A D^{-1}` instead of :math:`D^{-1/2} A D^{-1/2}`.
@@ -46,17 +46,14 @@ class Propagation(Backbone):
         self.register_buffer("middle", torch.ones((), dtype=torch.float64))
 
     def start_from(self, graph: Graph, labelled: Tensor) -> None:
-        """Take these nodes of this graph as the known positives."""
+        """Set the graph and its known positives."""
         self.labelled = labelled
         self.graph = torch.tensor(_fingerprint(graph))
 
     def spread(self, inputs: GraphInputs) -> Tensor:
         """:math:`r` for every node, shape ``(N,)``, double precision."""
         if _fingerprint(inputs.graph) != self.graph.item():
-            raise PugnnError(
-                "label propagation learns nothing that another graph could use: its scores belong to the graph that it "
-                "was fitted on. Fit it on the new one."
-            )
+            raise PugnnError("label propagation cannot score a graph it was not fitted on. Fit it on the new graph.")
         matrix = _normalised(inputs.graph, self.walk, inputs.device)
         start = torch.zeros(inputs.graph.num_nodes, 1, dtype=torch.float64, device=inputs.device)
         start[self.labelled] = self.restart
@@ -68,7 +65,7 @@ class Propagation(Backbone):
         return reached.squeeze(1)
 
     def forward(self, inputs: GraphInputs) -> Output:
-        """Score every node of the graph it was started on; a node that nothing reaches has the logit −∞."""
+        """Score every node of the fitted graph; unreached nodes have the logit −∞."""
         reached = self.spread(inputs)
         return Output(reached[:, None], reached.log() - self.middle.log())
 

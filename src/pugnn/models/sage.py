@@ -11,21 +11,16 @@ from pugnn.models.inputs import GraphInputs
 
 @BACKBONES.register("sage")
 class GraphSAGE(Backbone):
-    r"""Two layers, each of a node's own state and the mean :math:`M` over its neighbours.
+    r"""Two layers that combine a node's own state with the mean :math:`M` over its neighbours.
 
     .. math:: Z = X W_1 + M (X V_1) + b_1, \qquad g = \mathrm{ReLU}(Z) W_2 + M (\mathrm{ReLU}(Z) V_2) + b_2
 
-    Mapping first and averaging second is the same as the other way round, and keeps sparse features sparse.
-
-    Args:
-        num_features: F.
-        hidden: size of the hidden layer and the embedding, d.
-        dropout: before each layer, in training.
+    Features are mapped before they are averaged, which is equivalent and keeps sparse features sparse.
     """
 
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5) -> None:
         super().__init__()
-        # Own and neighbour map side by side: one product with the features serves both.
+        # W₁ and V₁ side by side: one product with the features serves both.
         self.first_layer = InputLinear(num_features, 2 * hidden, dropout=dropout, bias=True)
         self.second_own = linear(hidden, 1)
         self.second_neighbours = linear(hidden, 1, bias=False)

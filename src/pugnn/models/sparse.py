@@ -16,15 +16,12 @@ from pugnn.models.dropout import draw_seed, drop_entries, drop_entries_at
 
 
 class SparseMatrix:
-    r"""A constant matrix in CSR form that knows its transpose.
+    r"""A constant CSR matrix stored with its transpose.
 
-    ``matrix @ dense`` is differentiable with respect to ``dense``: the gradient of :math:`AB` is
-    :math:`A^\top G`, and because the transpose is laid out once, both directions are plain CSR products.
+    ``matrix @ dense`` is differentiable with respect to ``dense``: the gradient of :math:`AB` is :math:`A^\top G`, so
+    both directions are plain CSR products.
 
-    Args:
-        matrix: shape ``(R, C)``.
-        device: where the products happen.
-        symmetric: the matrix equals its transpose, so that one layout serves both directions.
+    ``symmetric`` states that the matrix equals its transpose, so that one layout serves both.
     """
 
     def __init__(self, matrix: sp.csr_array, device: torch.device | str = "cpu", *, symmetric: bool = False) -> None:
@@ -38,11 +35,11 @@ class SparseMatrix:
             entries = np.arange(matrix.nnz)
             flipped = sp.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape).T.tocsr()
             self._columns = _layout(flipped, device)
-            self._places = torch.from_numpy(flipped.data).to(device)  # where each entry stands in the other layout
+            self._places = torch.from_numpy(flipped.data).to(device)  # the position of each entry in the other layout
             self._transposed_values = self.values[self._places]
 
     def dropout(self, p: float, training: bool) -> SparseMatrix:
-        """The same matrix with a share ``p`` of its entries dropped and the others scaled up."""
+        """The same matrix with a share ``p`` of its entries dropped and the others scaled, in training."""
         if not training or p == 0.0:
             return self
         assert not self._symmetric, "dropping entries would break the symmetry"

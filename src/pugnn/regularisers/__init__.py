@@ -1,4 +1,4 @@
-"""Regularisers: what the graph asks of the embedding, whatever the labels."""
+"""Regularisers: penalties on the embedding that depend on the graph, not on labels."""
 
 from pugnn.regularisers.structural import (
     StructuralRegulariser,

@@ -1,9 +1,8 @@
-"""Sixteen numbers at a time: the inner operations of the CPU kernel as vector instructions.
+"""The inner operations of the CPU kernel as vector instructions, sixteen numbers at a time.
 
-numba compiles loops well, but it cannot know that its arrays do not overlap, and so leaves the innermost loops of
-this kernel as single numbers. Here they are written as LLVM vectors of 16 lanes, which become one AVX-512
-instruction, two of AVX2 or four of SSE or NEON, whatever the machine has. Tables are flat arrays whose rows start
-at multiples of 16.
+numba must assume that its arrays overlap, so it does not vectorise the innermost loops of this kernel. Here they are
+LLVM vectors of 16 lanes, which compile to one AVX-512 instruction, two of AVX2 or four of SSE or NEON. Tables are flat
+arrays whose rows start at multiples of 16.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from numba.extending import intrinsic, overload
 
 LANES = 16
 
-# Sums may be taken in any order and multiply-adds fused: the same in every call, so results still repeat.
+# Allow reordered sums and fused multiply-adds: fixed at compile time, so results are still reproducible.
 _FAST = ("reassoc", "contract", "nsz", "arcp")
 FASTMATH = set(_FAST)
 _INDEX = ir.IntType(64)
@@ -27,7 +26,7 @@ _INDEX = ir.IntType(64)
 
 @intrinsic
 def dot(_context, table, left, right):  # type: ignore[no-untyped-def]
-    """Inner product of the 16 numbers of ``table`` from ``left`` on and the 16 from ``right`` on."""
+    """Inner product of the 16 numbers of ``table`` at ``left`` and the 16 at ``right``."""
     signature = table.dtype(table, types.int64, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -47,7 +46,7 @@ def dot(_context, table, left, right):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def prefetch(_context, table, at):  # type: ignore[no-untyped-def]
-    """Ask for the cache line at place ``at`` of ``table`` ahead of its use."""
+    """Prefetch the cache line at position ``at`` of ``table``."""
     signature = types.void(table, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
@@ -63,10 +62,9 @@ def prefetch(_context, table, at):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def collect(_context, table, sums, slopes, rows, count, own, shift):  # type: ignore[no-untyped-def]
-    """For each of the first ``count`` rows r with slope w: add w · (row r) to the own row.
+    """Add slope · (row of ``table``) to the own row of ``sums``, for each of the first ``count`` rows.
 
-    ``own`` is the place in ``table`` and ``sums`` where the own 16 numbers start, ``rows[t] + shift`` that of the
-    others. Rows are read from ``table`` and added to in ``sums``.
+    The own 16 numbers start at ``own``, those of row t at ``rows[t] + shift``.
     """
     signature = types.void(table, sums, slopes, rows, types.int64, types.int64, types.int64)
     return signature, partial(_add_rows, both_ends=False)
@@ -74,7 +72,7 @@ def collect(_context, table, sums, slopes, rows, count, own, shift):  # type: ig
 
 @intrinsic
 def exchange(_context, table, sums, slopes, rows, count, own, shift):  # type: ignore[no-untyped-def]
-    """As :func:`collect`, and add w · (own row) to row r as well. No row may be the own one."""
+    """As :func:`collect`, and also add slope · (own row) to each row, none of which may be the own one."""
     signature = types.void(table, sums, slopes, rows, types.int64, types.int64, types.int64)
     return signature, partial(_add_rows, both_ends=True)
 
@@ -125,7 +123,7 @@ def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 def _load(builder: Any, data: Any, at: Any, vector: Any) -> Any:
     pointer = builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
-    return builder.load(pointer, align=4)  # numpy promises the alignment of one number, not of sixteen
+    return builder.load(pointer, align=4)  # numpy guarantees alignment for one number only
 
 
 def _store(builder: Any, data: Any, at: Any, value: Any) -> None:
@@ -143,7 +141,7 @@ def _spread(builder: Any, number: Any, vector: Any) -> Any:
 
 
 def exponential(x: Any) -> Any:
-    """The exponential function, in a form that vectorises; in single precision to within 2 units in the last place."""
+    """The exponential function in a form that vectorises; in single precision accurate to 2 ulp."""
     raise NotImplementedError("only inside compiled code")
 
 
@@ -157,8 +155,8 @@ def _exp_double(x):  # type: ignore[no-untyped-def]
 
 
 def _exp_single(x):  # type: ignore[no-untyped-def]
-    # e^x = 2^n e^f with n = round(x / ln 2) and |f| <= ln 2 / 2. ln 2 is subtracted in two parts so that f keeps
-    # its last digits; e^f is a polynomial (Cephes, expf); 2^n is put together from its bits.
+    # e^x = 2^n e^f with n = round(x / ln 2) and |f| <= ln 2 / 2. ln 2 is subtracted in two parts to keep f precise; e^f
+    # is a polynomial (Cephes, expf); 2^n is assembled from its bits.
     x = min(max(x, np.float32(-87.0)), np.float32(87.0))
     n = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
     f = (x - n * np.float32(0.693359375)) + n * np.float32(2.12194440e-4)

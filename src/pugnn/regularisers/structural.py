@@ -7,17 +7,17 @@ With similarities :math:`S_{ij} = \sigma(z_i^\top z_j)`, neighbours are pulled t
     R_S = \sum_i \sum_{j \in N(i)} \Big( (S_{ij} - 1)^2
         + \sum_{k=1}^{K} \mathbb{E}_{v_k \sim P(v_i)} S_{ik}^2 \Big)
 
-Each edge counts in both directions; a node itself is never drawn. The expectation is estimated by the K draws, made
-anew at every step, or computed exactly from all non-neighbours. Gradients reach both ends of every pair.
+Each edge counts in both directions; a node is never drawn for itself. The expectation is estimated from K fresh draws
+at every step, or computed exactly over all non-neighbours. Gradients flow to both ends of every pair.
 
-The sums have several forms that compute the same, chosen by device:
+The sums have several equivalent implementations, chosen by device:
 
-| form | where | file |
+| implementation | where | file |
 |---|---|---|
-| sampled, definition | anywhere, slow, much memory | here, :func:`structural_sums_reference` |
+| sampled, reference | anywhere; slow and memory-hungry | here, :func:`structural_sums_reference` |
 | sampled, fused | CPU | ``structural_cpu.py`` (numba) |
 | sampled, fused | CUDA with Triton | ``structural_gpu.py`` |
-| exact, by blocks | anywhere | ``structural_exact.py`` |
+| exact, in blocks | anywhere | ``structural_exact.py`` |
 | exact, fused | CUDA with Triton | ``structural_gpu.py`` |
 """
 
@@ -42,19 +42,19 @@ from pugnn.regularisers.structural_exact import structural_sums_exact
 
 @dataclass(frozen=True)
 class StructuralRegulariser:
-    r"""R_S with its two parts as named terms.
+    r"""R_S as two named terms.
 
     Args:
         negatives: K, draws per directed edge. Paper: 50.
         reduction: how the sum is scaled; with :math:`m = 2E` directed edges and the two sums
             :math:`A = \sum (S_{ij} - 1)^2` and :math:`B = \sum S_{ik}^2`,
 
-            * ``"sum"``, as written: :math:`A + B`. On Cora this starts at about 135,000 against a PU loss
-              of about 1, so that α = 0.01 leaves the PU loss no say.
+            * ``"sum"``, as in the paper: :math:`A + B`. On Cora this starts at about 135,000 against a PU loss
+              of about 1, so α = 0.01 drowns out the PU loss.
             * ``"edge-mean"``: :math:`(A + B) / m`, the mean over edges with the K draws summed.
             * ``"pair-mean"``: :math:`A / m + B / (m K)`, mean over neighbours plus mean over non-neighbours.
-        expectation: ``"sampled"`` estimates it by K draws, at a cost that grows with the number of edges;
-            ``"exact"`` takes all pairs of nodes, without any randomness: small graphs, or a GPU.
+        expectation: ``"sampled"`` uses K draws, at a cost proportional to the number of edges; ``"exact"`` uses all
+            pairs of nodes, for small graphs or a GPU.
     """
 
     negatives: int = 50
@@ -73,9 +73,9 @@ class StructuralRegulariser:
 
         Args:
             embedding: z, shape ``(N, d)``.
-            graph: whose edges and non-edges count.
-            seed: decides the draws; give another one at every step. With a CUDA device and Triton it may be a tensor
-                of shape ``(1,)``, int64, on the device.
+            graph: the graph of the N nodes.
+            seed: of the draws; use a new one at every step. With CUDA and Triton it may be an int64 tensor of shape
+                ``(1,)`` on the device.
         """
         draws = None if self.expectation == "exact" else seed
         edges, non_edges = structural_sums(embedding, graph, self.negatives, seed=draws)
@@ -90,13 +90,9 @@ class StructuralRegulariser:
 def structural_sums(
     embedding: Tensor, graph: Graph, negatives: int, *, seed: int | Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """The two sums A and B by the fastest form there is for the embedding's device.
+    """The two sums A and B by the fastest implementation for the embedding's device.
 
-    Args:
-        embedding: z, shape ``(N, d)``.
-        graph: whose edges and non-edges count.
-        negatives: K.
-        seed: decides the draws, a number or where it can be a tensor; ``None`` for the exact expectation.
+    ``negatives`` is K; ``seed`` is ``None`` for the exact expectation, otherwise as in :class:`StructuralRegulariser`.
     """
     if embedding.device.type == "cuda" and seed is not None and not _fused_on_gpu(embedding):
         _advise()
@@ -106,15 +102,12 @@ def structural_sums(
 
 
 def structural_sums_reference(embedding: Tensor, graph: Graph, negatives: int, *, seed: int) -> tuple[Tensor, Tensor]:
-    """The two sums A and B in plain PyTorch: the definition that the kernels are checked against.
-
-    It holds all 2E · K pairs at once, so memory grows with their number times d.
-    """
+    """The two sums A and B in plain PyTorch, holding all 2E · K pairs in memory: the reference for the kernels."""
     sources = graph.sources.astype(np.int64)
     drawn = sample_non_neighbours(graph, sources, negatives, seed=seed)
     pairs_from = np.repeat(sources, negatives)[drawn.ravel() != NO_NEGATIVE]
     pairs_to = drawn.ravel()[drawn.ravel() != NO_NEGATIVE].astype(np.int64)
-    # S - 1 = -σ(-x): written so, nothing is lost where S is close to 1.
+    # S - 1 = -σ(-x), which keeps its precision where S is close to 1.
     edges = torch.sigmoid(-_products(embedding, sources, graph.indices.astype(np.int64))).square().sum()
     non_edges = torch.sigmoid(_products(embedding, pairs_from, pairs_to)).square().sum()
     return edges, non_edges
@@ -126,7 +119,7 @@ def _products(embedding: Tensor, left: np.ndarray[Any, Any], right: np.ndarray[A
 
 
 class _FusedSums(torch.autograd.Function):
-    """Kernels find both sums and their gradients in one pass; backward only scales the gradients."""
+    """Computes both sums and their gradients in one pass; backward only scales the gradients."""
 
     @staticmethod
     def forward(ctx: Any, embedding: Tensor, graph: Graph, negatives: int, seed: Any) -> tuple[Tensor, Tensor]:
@@ -157,7 +150,7 @@ def _fused_on_gpu(embedding: Tensor) -> bool:
 
 @cache
 def has_fused_gpu_kernel() -> bool:
-    """Whether the Triton kernels can run here: Triton is installed, and the GPU is one that it supports."""
+    """Whether the Triton kernels can run: Triton is installed and supports the GPU."""
     if find_spec("triton") is None or not torch.cuda.is_available():
         return False
     return torch.cuda.get_device_capability() >= (8, 0)
@@ -166,8 +159,8 @@ def has_fused_gpu_kernel() -> bool:
 @cache
 def _advise() -> None:
     warnings.warn(
-        "The structural regulariser runs on this GPU in its plain form, which is slow and needs much memory. Its "
-        "kernels need Triton (which comes with torch for CUDA on Linux), a GPU of compute capability 8.0 or more and "
+        "The structural regulariser has no fused kernel for this GPU and falls back to a slow, memory-hungry one. The "
+        "fused kernels need Triton (bundled with torch for CUDA on Linux), compute capability 8.0 or higher and "
         "float32; without them, the CPU may be faster.",
         PugnnWarning,
         stacklevel=4,

@@ -1,12 +1,11 @@
 """The structural regulariser on the CPU: sampling, similarities and gradients in one pass.
 
-Nothing of size (edges × K) is ever stored: a node's draws are made, used and forgotten a block at a time, small
-enough to stay in the first-level cache. The nodes are cut into a fixed number of chunks with about as many edges
-each; every chunk adds up the gradients in a table of its own, and these are added in order. So the result does
-not depend on how many threads share the chunks.
+Nothing of size (edges × K) is ever stored: draws are made and used in blocks that fit in the L1 cache. The nodes are
+split into a fixed number of chunks with about equally many edges; each chunk has its own gradient table, and the tables
+are added in order, so the result does not depend on the number of threads.
 
-Threads are plain Python threads, as many as torch uses: the compiled code holds no lock, and unlike OpenMP's they
-do not keep a core busy while they wait.
+The threads are Python threads, as many as torch uses: the compiled code releases the GIL, and unlike OpenMP's threads
+they do not spin while waiting.
 """
 
 from __future__ import annotations
@@ -26,31 +25,23 @@ from pugnn.graph.negatives import nth_non_neighbour
 from pugnn.graph.random import random_below, random_bits
 from pugnn.regularisers.lanes import FASTMATH, LANES, collect, dot, exchange, exponential, prefetch
 
-#: Most threads that can share the work, and tables of gradients held at once.
+#: Maximum number of threads, and number of gradient tables.
 CHUNKS = 8
 #: Draws handled at a time.
 BLOCK = 64
-#: Up to this degree a rank steps over the neighbours one by one, sixteen draws at a time; above, by bisection.
+#: Up to this degree, ranks step over the neighbours one by one, sixteen draws at a time; above it, by bisection.
 FEW = 192
 CACHE_LINE = 64
-#: Fewer pairs than this are not worth the handing over to other threads.
+#: Fewer pairs than this do not justify the overhead of threads.
 WORTH_THREADS = 100_000
 
 
 def structural_sums_cpu(
     z: NDArray[np.floating], indptr: NDArray[np.int64], indices: NDArray[np.int32], negatives: int, seed: int
 ) -> tuple[tuple[float, float], NDArray[np.floating], NDArray[np.floating]]:
-    """Both sums and their gradients with respect to ``z``.
+    """``(A, B)`` and the gradient of each with respect to ``z``, shape ``(N, d)``, float32 or float64.
 
-    Args:
-        z: embedding, shape ``(N, d)``, float32 or float64.
-        indptr: row starts, shape ``(N + 1,)``.
-        indices: sorted neighbours, shape ``(2E,)``.
-        negatives: K.
-        seed: draw k of directed edge e comes from (seed, e · K + k).
-
-    Returns:
-        ``(A, B)``, and the gradient of each, of shape ``(N, d)``.
+    Draw k of directed edge e is a hash of ``seed`` and e · K + k, where K is ``negatives``.
     """
     n, d = z.shape
     width = -(-d // LANES) * LANES
@@ -68,15 +59,11 @@ def structural_sums_cpu(
     sums = list(run(work, tables, bounds[:-1], bounds[1:]))
     edges, non_edges = (sum(part) for part in zip(*sums, strict=True))
     grad_non_edges = np.add.reduce(tables, axis=0)
-    return (
-        (edges, non_edges),
-        grad_edges.reshape(n, width)[:, :d],
-        grad_non_edges.reshape(n, width)[:, :d],
-    )
+    return (edges, non_edges), grad_edges.reshape(n, width)[:, :d], grad_non_edges.reshape(n, width)[:, :d]
 
 
 def _aligned_zeros(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Zeros that start at a cache line, so that a row of 16 float32 fills one line instead of touching two."""
+    """Zeros aligned so that a row of 16 float32 fills one cache line instead of straddling two."""
     zeros = np.zeros(shape[0] * shape[1] + CACHE_LINE // dtype.itemsize, dtype=dtype)
     skip = -zeros.ctypes.data % CACHE_LINE // dtype.itemsize
     return zeros[skip : skip + shape[0] * shape[1]].reshape(shape)
@@ -87,19 +74,19 @@ def _threads(number: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(number, thread_name_prefix="pugnn")
 
 
-if hasattr(os, "register_at_fork"):  # a forked process has none of the threads, whatever their pool believes
+if hasattr(os, "register_at_fork"):  # a forked process inherits the pool without its threads
     os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 @kernel(nogil=True, fastmath=FASTMATH, error_model="numpy")
 def _chunk(z, width, indptr, indices, negatives, seed, grad_edges, table, begin, end):  # type: ignore[no-untyped-def]
-    """The two sums of the nodes from ``begin`` to ``end``; gradients go to their rows and into the table."""
+    """The two sums over the nodes from ``begin`` to ``end``; gradients go to their rows and into the table."""
     drawn = np.empty(BLOCK, dtype=np.int32)
     rows = np.empty(BLOCK, dtype=np.int64)
     products = np.empty(BLOCK, dtype=z.dtype)
     slopes = np.empty(BLOCK, dtype=z.dtype)
     times = np.ones(BLOCK, dtype=z.dtype)
-    # Numbers of the table's own precision: with Python's, numba would compute in double precision.
+    # Constants of the table's precision: Python's would make numba compute in double precision.
     zero, one, two, four = z.dtype.type(0), z.dtype.type(1), z.dtype.type(2), z.dtype.type(4)
     edges, non_edges = 0.0, 0.0
     n = len(indptr) - 1
@@ -111,14 +98,14 @@ def _chunk(z, width, indptr, indices, negatives, seed, grad_edges, table, begin,
             for t in range(count):
                 rows[t] = indices[first + t] * width
                 products[t] = _product(z, width, own, rows[t])
-            products[count:] = 80  # a similarity of one: the rest of the block adds nothing
+            products[count:] = 80  # a similarity of one, so the rest of the block adds nothing
             squares = zero
             for t in range(BLOCK):
                 odds = exponential(products[t])
                 miss = one / (one + odds)  # 1 - S, and S = miss · odds
                 squares += miss * miss
-                # d/dx (1 - S)² = -2 (1 - S)² S. Both directions of an edge add the same, so node i takes its half
-                # of both, and no other node's row is touched.
+                # d/dx (1 - S)² = -2 (1 - S)² S. Both directions of an edge contribute equally, so node i takes its
+                # half of both and touches no other row.
                 slopes[t] = -four * miss * miss * miss * odds
             edges += squares
             for shift in range(0, width, LANES):
@@ -127,9 +114,9 @@ def _chunk(z, width, indptr, indices, negatives, seed, grad_edges, table, begin,
         candidates = n - 1 - (stop - start)
         draws = (stop - start) * negatives
         if candidates == 0:
-            continue  # joined to everyone: nobody to draw
-        # With more draws than candidates, each candidate is taken once, times the number of its draws. That is less
-        # work, and a hub's thousands of draws of the same few nodes lose no digits to each other.
+            continue  # adjacent to every other node
+        # With more draws than candidates, each candidate is used once, times its number of draws: less work, and no
+        # loss of precision from thousands of equal additions.
         counted = draws > candidates
         if counted:
             counts = _count(candidates, draws, seed, start * negatives)
@@ -142,13 +129,13 @@ def _chunk(z, width, indptr, indices, negatives, seed, grad_edges, table, begin,
             else:
                 _draw(drawn, indices, start, stop, i, n, seed, start * negatives + first)
             for t in range(count):
-                # Beyond the caches, a row at a time would wait for memory; so many at once wait together.
+                # For tables larger than the caches, overlap the memory latency of the rows.
                 rows[t] = drawn[t] * width
                 prefetch(z, rows[t])
                 prefetch(table, rows[t])
             for t in range(count):
                 products[t] = _product(z, width, own, rows[t])
-            products[count:] = -80  # a similarity of zero: the rest of the block adds nothing
+            products[count:] = -80  # a similarity of zero, so the rest of the block adds nothing
             squares = zero
             for t in range(BLOCK):
                 odds = exponential(-products[t])
@@ -165,7 +152,7 @@ def _chunk(z, width, indptr, indices, negatives, seed, grad_edges, table, begin,
 
 @kernel()
 def _count(candidates, draws, seed, first):  # type: ignore[no-untyped-def]
-    """How often each candidate is drawn, by rank."""
+    """Number of draws of each candidate, by rank."""
     counts = np.zeros(candidates, dtype=np.int32)
     for t in range(draws):
         counts[random_below(random_bits(seed, uint64(first + t)), uint64(candidates))] += 1
@@ -182,7 +169,7 @@ def _product(z, width, left, right):  # type: ignore[no-untyped-def]
 
 @kernel(inline="always")
 def _draw(drawn, indices, start, stop, anchor, n, seed, first):  # type: ignore[no-untyped-def]
-    """Fill the block with non-neighbours of the anchor, those of the counters from ``first`` on."""
+    """Fill the block with draws from the anchor's non-neighbours, starting at counter ``first``."""
     candidates = uint64(n - 1 - (stop - start))
     for t in range(BLOCK):
         drawn[t] = np.int32(random_below(random_bits(seed, uint64(first + t)), candidates))
@@ -190,7 +177,7 @@ def _draw(drawn, indices, start, stop, anchor, n, seed, first):  # type: ignore[
         for t in range(BLOCK):
             drawn[t] = nth_non_neighbour(indices, start, stop, anchor, np.int64(drawn[t]))
         return
-    # Step over the excluded nodes in rising order, the anchor in its place among its neighbours.
+    # Step over the excluded nodes, neighbours and anchor, in ascending order.
     anchor_ahead = True
     for e in range(start, stop):
         if anchor_ahead and indices[e] > anchor:

@@ -6,8 +6,8 @@ number of non-neighbours, the second sum is
 .. math:: B = \sum_i c_i \sum_{k \notin N(i) \cup \{i\}} S_{ik}^2, \qquad
     \frac{\partial B}{\partial z_i} = \sum_{k \notin N(i) \cup \{i\}} (c_i + c_k)\, 2 S_{ik}^2 (1 - S_{ik})\, z_k
 
-because a pair is weighted by :math:`c_i` from one end and by :math:`c_k` from the other. Rows are taken in blocks, so
-memory grows with N, not with its square; each row's gradient is complete when its block is done.
+because a pair is weighted by :math:`c_i` from one end and by :math:`c_k` from the other. Rows are processed in blocks,
+so memory grows with N, not with its square.
 """
 
 from __future__ import annotations
@@ -18,28 +18,19 @@ from torch import Tensor
 
 from pugnn.graph import Graph
 
-#: Pairs of nodes held at a time.
+#: Pairs of nodes in one block.
 PAIRS = 4_000_000
 
 
 def expectation_weights(graph: Graph, negatives: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """K times degree over number of non-neighbours for each node; zero where there are none. Shape ``(N,)``."""
+    """:math:`c_i` for each node, shape ``(N,)``; zero where there are no non-neighbours."""
     candidates = graph.num_nodes - 1 - graph.degrees
     return np.where(candidates > 0, negatives * graph.degrees / np.maximum(candidates, 1), 0.0)
 
 
 @torch.no_grad()
 def structural_sums_exact(z: Tensor, graph: Graph, negatives: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Both sums and their gradients with respect to ``z``.
-
-    Args:
-        z: embedding, shape ``(N, d)``.
-        graph: whose edges and non-edges count.
-        negatives: K.
-
-    Returns:
-        A and B in double precision, and the gradient of each, of shape ``(N, d)``.
-    """
+    """A and B in double precision, and the gradient of each with respect to ``z``, shape ``(N, d)``."""
     n = graph.num_nodes
     weight = torch.from_numpy(expectation_weights(graph, negatives)).to(z)
     edges, non_edges = z.new_zeros((), dtype=torch.float64), z.new_zeros((), dtype=torch.float64)

@@ -1,16 +1,13 @@
 """The structural regulariser on CUDA devices, as Triton kernels.
 
-Like the CPU kernel, these find both sums and their gradients in one pass and store nothing of size (edges × K).
+Like the CPU kernel, they compute both sums and their gradients in one pass and store nothing of size (edges × K).
 
-* Neighbours: one program per node goes through its row of the adjacency. Both directions of an edge add the same to
-  a node's gradient, so a program writes its own row only.
-* Non-neighbours, sampled: one program per few directed edges makes their draws, the same as on the CPU. Gradients of
-  the drawn nodes are added atomically, in whatever order the device takes, so sums may differ in their last digits
-  from run to run. Where a node has more draws than candidates, it and the same few nodes get thousands of equal
-  gradients; those are added in double precision.
-* Non-neighbours, exact: all pairs, in tiles, as in flash attention. The weights of a pair are symmetric, so again a
-  program writes its own rows only, and the result repeats bit for bit. Neighbours and the node itself are taken off
-  by the first kernel. ``structural_exact.py`` has the formulas.
+* Neighbours: one program per node. Both directions of an edge contribute equally, so a program writes only its own row.
+* Non-neighbours, sampled: one program per few directed edges, with the same draws as on the CPU. Gradients of drawn
+  nodes are added atomically in arbitrary order, so the last digits may differ between runs. A node with more draws
+  than candidates gives the same few nodes thousands of equal gradients, which are added in double precision.
+* Non-neighbours, exact (formulas: ``structural_exact.py``): all pairs in tiles, as in flash attention; the neighbours
+  kernel subtracts those that do not count. Again a program writes only its own rows; the result is deterministic.
 """
 
 from __future__ import annotations
@@ -27,19 +24,19 @@ from torch import Tensor
 from pugnn.graph import Graph
 from pugnn.regularisers.structural_exact import expectation_weights
 
-#: Directed edges and draws that one program of the sampled kernel holds at a time.
+#: Directed edges and draws that a program of the sampled kernel handles at a time.
 EDGES, DRAWS = 2, 64
-#: Rows that one program of the exact kernel owns, and columns that it goes through at a time.
+#: Rows of a program of the exact kernel, and columns that it handles at a time.
 ROWS, COLUMNS = 64, 128
-#: A node with fewer candidates than this fraction of all nodes is a hub in the exact form: to take its neighbours off
-#: all pairs would leave a small difference of large numbers, so its few candidates are added up by themselves.
+#: In the exact form, a node whose candidates are fewer than 1/FEW of all nodes is a hub: subtracting its neighbours
+#: from all pairs would cancel, so its few candidates are summed separately.
 FEW = 8
-#: Neighbours that one program of the neighbours kernel holds at a time.
+#: Neighbours that a program of the neighbours kernel handles at a time.
 NEIGHBOURS = 16
 
 
 class GraphOnDevice:
-    """The arrays that the kernels read, moved once."""
+    """The arrays that the kernels read, moved to the device once."""
 
     def __init__(self, graph: Graph, device: torch.device) -> None:
         self.indptr, self.indices, self.sources = (
@@ -47,7 +44,7 @@ class GraphOnDevice:
         )
         weight = expectation_weights(graph, 1)
         self.most_draws_per_candidate = float(weight.max(initial=0.0))
-        # All of a hub is worked out here, once: while an epoch is recorded, the host may not look at the device.
+        # Hubs are prepared here: while an epoch is recorded, the host may not read from the device.
         self.hubs: list[tuple[int, Tensor, float]] = []
         for hub in np.flatnonzero(graph.num_nodes - 1 - graph.degrees < graph.num_nodes / FEW).tolist():
             others = np.setdiff1d(np.arange(graph.num_nodes), np.append(graph.neighbours(hub), hub))
@@ -62,17 +59,9 @@ _moved: WeakKeyDictionary[Graph, dict[torch.device, GraphOnDevice]] = WeakKeyDic
 def structural_sums_gpu(
     z: Tensor, graph: Graph, negatives: int, seed: int | Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Both sums and their gradients with respect to ``z``.
+    """A and B in double precision, and the gradient of each with respect to ``z``, shape ``(N, d)``, float32.
 
-    Args:
-        z: embedding, shape ``(N, d)``, float32, on the device.
-        graph: whose edges and non-edges count; its arrays stay on the device as long as it lives.
-        negatives: K.
-        seed: decides the draws, a number or a tensor of shape ``(1,)``, int64, on the device; ``None`` for the exact
-            expectation.
-
-    Returns:
-        A and B in double precision, and the gradient of each, of shape ``(N, d)``.
+    ``seed`` as in ``structural_sums``. The graph's arrays stay on the device as long as the graph lives.
     """
     there = _moved.setdefault(graph, {})
     if z.device not in there:
@@ -112,12 +101,12 @@ def structural_sums_gpu(
 
 
 def _add_hub(hub: int, others: Tensor, table: Tensor, weight: float, grad: Tensor) -> Tensor:
-    """Weighted sum of S² over the candidates of one node; their gradients are added to ``grad``."""
+    """Weighted sum of S² over the candidates of a hub; gradients are added to ``grad``."""
     products = table[others] @ table[hub]
     squares = torch.sigmoid(products).square()
     slopes = 2 * weight * squares * torch.sigmoid(-products)
     grad[hub] += slopes @ table[others]
-    grad[others] += slopes[:, None] * table[hub]  # every row once, so the order does not matter
+    grad[others] += slopes[:, None] * table[hub]  # each row once, so the order does not matter
     return weight * squares.sum(dtype=torch.float64)
 
 
@@ -127,7 +116,7 @@ def _sampled(table: Tensor, arrays: GraphOnDevice, negatives: int, seed: int | T
     sums, grad = table.new_zeros(programs), torch.zeros_like(table)
     crowded = arrays.most_draws_per_candidate * negatives > 1
     precise = torch.zeros_like(table, dtype=torch.float64) if crowded else grad
-    if isinstance(seed, int):  # its 64 bits, read as the signed number that torch can hold
+    if isinstance(seed, int):  # reinterpret the 64 bits as the signed integer that torch can hold
         seed = torch.tensor([seed - (1 << 64) if seed >= 1 << 63 else seed], device=table.device)
     _draws[(programs,)](
         table,
@@ -170,7 +159,7 @@ def _neighbours(  # type: ignore[no-untyped-def]
     BLOCK: tl.constexpr,
     EXACT: tl.constexpr,
 ):
-    """Sum and gradient of (S - 1)² over a node's neighbours; EXACT: take their S² and its own off all pairs."""
+    """Sum and gradient of (S - 1)² over a node's neighbours; EXACT: subtract S² of these and itself from all pairs."""
     i = tl.program_id(0).to(tl.int64)
     lanes = tl.arange(0, WIDTH)
     start, stop = tl.load(indptr + i), tl.load(indptr + i + 1)

@@ -1,18 +1,17 @@
-r"""Attention on the CPU without an exponential, and without memory, per pair of nodes.
+r"""Attention on the CPU with neither an exponential nor memory per pair of nodes.
 
-With the leaky rectifier's slope :math:`\lambda` and :math:`T = \max_j t_j`, the weight of a pair is a product of two
-numbers that belong to one node each:
+With the leaky rectifier's slope :math:`\lambda` and :math:`T = \max_j t_j`, the weight of a pair is a product of one
+factor per node:
 
 .. math::
     \exp e_{ij} \propto \begin{cases} P_i \, p_j & s_i + t_j > 0 \\ Q_i \, q_j & \text{otherwise} \end{cases}
     \qquad p_j = e^{t_j - T}, \quad q_j = e^{\lambda (t_j - T)}
 
-So all that is left to do per pair is to look which case it is and add up: one sum over the members above zero, one
-over the others. The gradients with respect to h and t are sums of the same kind over the transposed structure, which
-is the same as the structure is symmetric. So one kernel serves both directions; nothing is scattered, and results
-repeat to the last bit.
+Per pair it remains to choose the case and add to one of two sums. The gradients with respect to h and t are sums of
+the same kind over the transposed structure, which equals the structure because it is symmetric. So one kernel serves
+both directions, nothing is scattered, and results are reproducible to the last bit.
 
-The sums of a head's values and that of its weights alone are *lanes*: columns that are treated alike.
+The columns of these sums, a head's values and its weights alone, are called *lanes*.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from pugnn.models.attention.lanes import NARROW, WIDE, sums_of_4, sums_of_16
 
 Array = NDArray[np.float32]
 
-#: A node whose weights add up to less has lost digits; the largest weight of all nodes is 1.
+#: A smaller sum of weights has lost precision; the largest weight of all nodes is 1.
 LEAST = np.float32(1e-20)
 CACHE_LINE = 64
 
@@ -42,20 +41,10 @@ def attend_cpu(
     indices: NDArray[np.int32],
     slope: float,
 ) -> tuple[Tensor, NDArray[np.int64]]:
-    """Attention as :func:`pugnn.models.attention.neighbour_attention` defines it, in single precision.
+    """:func:`pugnn.models.attention.neighbour_attention` in single precision, except for the nodes it returns.
 
-    Args:
-        values: h, shape ``(N, heads · size)``.
-        source_scores: s, shape ``(N, heads)``.
-        target_scores: t, shape ``(N, heads)``.
-        indptr: row starts of a symmetric structure, shape ``(N + 1,)``.
-        indices: its sorted members, shape ``(entries,)``.
-        slope: of the leaky rectifier.
-
-    Returns:
-        The attended values, shape ``(N, heads · size)``, and the positions of the nodes that are left to the caller:
-        their members' scores lie so far below the largest of all that the weights are too small for their type.
-        Those have zeros, and no gradient comes from them.
+    The second result holds the positions of nodes left to the caller: the scores of their members are so far below
+    the overall maximum that their weights underflow. Their values and gradients here are zero.
     """
     attended, lost = _Attention.apply(  # type: ignore[no-untyped-call]
         values, source_scores, target_scores, indptr, indices, np.float32(slope)
@@ -76,10 +65,10 @@ class _Attention(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         h, s, t = (np.ascontiguousarray(x.detach().numpy()) for x in (values, source_scores, target_scores))
         largest = target_scores.detach().amax(dim=0).numpy()  # numpy is slow along a short axis
-        with np.errstate(invalid="ignore"):  # what is not finite shows in the result
+        with np.errstate(invalid="ignore"):  # non-finite values show in the result
             p, q = np.exp(t - largest), np.exp(slope * (t - largest))
             top = s + largest
-            bound = np.maximum(top, slope * top)  # no score of the node exceeds it, so no weight exceeds 1
+            bound = np.maximum(top, slope * top)  # an upper bound of the node's scores, so no weight exceeds 1
             up, down = np.exp(top - bound), np.exp(slope * top - bound)
         above, below = _split_sums(s, t, p, q, h, np.ones_like(t), indptr, indices)
         attended, by_score, lost = (torch.from_numpy(x) for x in _averages(above, below, up, down, slope, h.shape[1]))
@@ -109,24 +98,14 @@ def _split_sums(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
 ) -> tuple[Array, Array]:
-    r"""Sums over the neighbourhoods, members with :math:`\text{own}_i + \text{other}_j > 0` apart from the others.
+    r"""Sums over the neighbourhoods, separately for members with :math:`\text{own}_i + \text{other}_j > 0`.
 
     .. math::
         A_i = \sum_{j \in N_i,\; \text{own}_i + \text{other}_j > 0} \text{above}_j\, v_j, \qquad
         B_i = \sum_{j \in N_i,\; \text{own}_i + \text{other}_j \le 0} \text{below}_j\, v_j
 
-    Args:
-        own: shape ``(N, heads)``, as are ``other``, ``above`` and ``below``.
-        other: score of the member.
-        above: factor of a member above zero.
-        below: factor of a member below.
-        values: v, shape ``(N, heads · size)``.
-        last: one more value for each head, shape ``(N, heads)``.
-        indptr: row starts.
-        indices: members.
-
-    Returns:
-        A and B, shape ``(N, lanes)``: the values' sums, those of ``last``, and some columns to fill up.
+    Here v is ``values``, shape ``(N, heads · size)``, followed by ``last``, shape ``(N, heads)`` as are the scores and
+    factors. A and B have shape ``(N, lanes)``, with padding at the end.
     """
     n, heads = own.shape
     used = values.shape[1] + heads
@@ -144,7 +123,7 @@ def _split_sums(
 
 
 def _aligned(nodes: int, width: int) -> Array:
-    """An empty table of shape ``(nodes, 4, width)`` from a cache line on, so that no 16 numbers touch two lines."""
+    """An empty table of shape ``(nodes, 4, width)``, aligned so that no 16 numbers straddle two cache lines."""
     empty = np.empty(nodes * 4 * width + CACHE_LINE // 4, dtype=np.float32)
     skip = -empty.ctypes.data % CACHE_LINE // 4
     return empty[skip : skip + nodes * 4 * width].reshape(nodes, 4, width)
@@ -152,7 +131,7 @@ def _aligned(nodes: int, width: int) -> Array:
 
 @kernel(nogil=True, error_model="numpy")
 def _lay_out(table, own, other, above, below, values, last, first):  # type: ignore[no-untyped-def]
-    """Put all that a pair reads of a node side by side, for the lanes from ``first`` on."""
+    """Store everything a pair reads of a node contiguously, for the lanes from ``first`` on."""
     n, heads = own.shape
     d = values.shape[1]
     size = d // heads
@@ -175,9 +154,9 @@ def _lay_out(table, own, other, above, below, values, last, first):  # type: ign
 
 @kernel(nogil=True, error_model="numpy")
 def _averages(above, below, up, down, slope, d):  # type: ignore[no-untyped-def]
-    """Weighted averages, their derivative with respect to the node's own score, and who lost digits.
+    """Weighted averages, their derivative with respect to the node's own score, and which nodes underflow.
 
-    Turns ``up`` and ``down``, the factors of a node's weights, into those of its attention.
+    Normalises ``up`` and ``down`` in place, from factors of weights to factors of attention.
     """
     n, heads = up.shape
     size = d // heads
@@ -202,7 +181,7 @@ def _averages(above, below, up, down, slope, d):  # type: ignore[no-untyped-def]
 
 @kernel(nogil=True, error_model="numpy")
 def _row_products(grad, by_score, out, heads):  # type: ignore[no-untyped-def]
-    """Inner products, head by head, of the gradient with two tables."""
+    """Inner products of the gradient with two tables, per head."""
     n, d = grad.shape
     size = d // heads
     left, right = np.zeros((n, heads), dtype=np.float32), np.zeros((n, heads), dtype=np.float32)

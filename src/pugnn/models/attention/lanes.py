@@ -1,10 +1,10 @@
 """The innermost loop of attention on the CPU, 16 or 4 lanes at a time.
 
-numba cannot know that its arrays do not overlap, and would handle one lane after the other. So the loop over a node's
-neighbourhood is written out as LLVM vectors, which become whatever vector instructions the machine has.
+numba must assume that its arrays overlap and would handle the lanes one by one. So the loop over a neighbourhood is
+written with LLVM vectors, which compile to the machine's vector instructions.
 
-A row of the table holds, for each lane, a node's own score, its score as a member, and what it adds to the sum of the
-members above zero and to that of the others: four vectors, one after the other.
+A row of the table holds four vectors: for each lane a node's own score, its score as a member, and its contributions
+to the sum of the members above zero and to that of the others.
 """
 
 from __future__ import annotations
@@ -24,14 +24,9 @@ WIDE, NARROW = 16, 4
 
 @kernel(nogil=True, error_model="numpy")
 def sums_of_16(table, indptr, indices, sums, first):  # type: ignore[no-untyped-def]
-    """Both sums of every node, for 16 lanes.
+    """Both sums of every node, for 16 lanes: ``table`` has rows of 4 · 16 numbers, flat.
 
-    Args:
-        table: rows of 4 · 16 numbers, flat.
-        indptr: row starts of the neighbourhoods, shape ``(N + 1,)``.
-        indices: their members, shape ``(entries,)``.
-        sums: where the sums go, shape ``(2, N, lanes)``.
-        first: the lane there that is the first here.
+    The result goes to the lanes of ``sums``, shape ``(2, N, lanes)``, from ``first`` on.
     """
     flat, n, lanes = sums.reshape(-1), sums.shape[1], sums.shape[2]
     for i in range(n):
@@ -41,7 +36,7 @@ def sums_of_16(table, indptr, indices, sums, first):  # type: ignore[no-untyped-
 
 @kernel(nogil=True, error_model="numpy")
 def sums_of_4(table, indptr, indices, sums, first):  # type: ignore[no-untyped-def]
-    """The same for 4 lanes, and rows of 4 · 4 numbers."""
+    """The same for 4 lanes, with rows of 4 · 4 numbers."""
     flat, n, lanes = sums.reshape(-1), sums.shape[1], sums.shape[2]
     for i in range(n):
         at = i * lanes + first
@@ -50,9 +45,9 @@ def sums_of_4(table, indptr, indices, sums, first):  # type: ignore[no-untyped-d
 
 @intrinsic
 def _row_of_16(_context, table, indices, sums, places):  # type: ignore[no-untyped-def]
-    """Add up the rows of some members of ``table``, and write the two sums.
+    """Add up the rows of a node's members and write the two sums.
 
-    ``places`` are the node, start and stop of its members in ``indices``, and where in ``sums`` the two go.
+    ``places``: the node, start and stop of its members in ``indices``, and the positions of its two sums.
     """
     return types.void(table, indices, sums, places), partial(_add_rows, lanes=WIDE)
 
@@ -75,7 +70,7 @@ def _add_rows(context: Any, builder: Any, signature: Any, arguments: Any, *, lan
 
     def load(row: Any, part: int) -> Any:
         at = builder.add(builder.mul(row, ir.Constant(index, 4 * lanes)), ir.Constant(index, part * lanes))
-        return builder.load(place(table, at), align=4)  # numpy promises the alignment of one number
+        return builder.load(place(table, at), align=4)  # numpy guarantees alignment for one number only
 
     nothing = ir.Constant(vector, [0.0] * lanes)
     threshold = builder.fsub(ir.Constant(vector, [-0.0] * lanes), load(own, 0))
