@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Collection
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -78,21 +79,38 @@ def _page_of(name: str) -> str:
 
 def command_reference() -> str:
     """Every command with its options, from the ``--help`` texts."""
+    from typer import Typer
     from typer.main import get_command
 
     from pugnn.cli import app
+    from pugnn.cli.fit import fit_command
+    from pugnn.cli.method_options import summary
+    from pugnn.methods import METHODS
 
     commands: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
     parts = ["# All commands\n\nThe `--help` text of every command.\n"]
     for name, command in commands.items():
         parts.append(f"## pugnn {name}\n\n{command.help}\n")
-        panels: dict[str, list[str]] = {}
-        for option in command.params:
-            panel = getattr(option, "rich_help_panel", None) or "General"
-            panels.setdefault(panel, []).append(_option_row(option))
-        for panel, rows in panels.items():
-            parts.append(f"**{panel}**\n\n| option | meaning |\n|---|---|\n" + "\n".join(rows) + "\n")
+        parts += _panels(command)
+        if name == "fit":
+            for method in METHODS:
+                parts.append(f"### pugnn fit --method {method}\n\n{summary(METHODS[method])}\n")
+                single = Typer()
+                single.command()(fit_command(["--method", method]))
+                parts += _panels(get_command(single), ("Method", "Training"), without=("method", "threshold", "device"))
     return "\n".join(parts)
+
+
+def _panels(command: Any, wanted: Collection[str] | None = None, without: Collection[str] = ()) -> list[str]:
+    """A table of options for each panel of a command's help."""
+    panels: dict[str, list[str]] = {}
+    for option in command.params:
+        panel = getattr(option, "rich_help_panel", None) or "General"
+        if (wanted is None or panel in wanted) and option.name not in without and not getattr(option, "hidden", False):
+            panels.setdefault(panel, []).append(_option_row(option))
+    return [
+        f"**{panel}**\n\n| option | meaning |\n|---|---|\n" + "\n".join(rows) + "\n" for panel, rows in panels.items()
+    ]
 
 
 def _option_row(option: Any) -> str:
