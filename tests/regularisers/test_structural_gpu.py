@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from conftest import random_graph
+from conftest import random_graph, whole
 from pugnn.graph import Graph
 from pugnn.methods import PUGNN
 from pugnn.regularisers import structural as dispatch
@@ -109,15 +109,16 @@ def test_epochs_with_dropout_differ_and_a_resumed_training_goes_on(tmp_path):
     graph = random_graph(60, 0.06, 1, features=5)
     settings = TrainingSettings(epochs=25, device="cuda")
 
-    def objective(output, seed):
+    def objective(output, batch, seed):
         return {"loss": (output.logit - 1).square().mean()}
 
-    whole = train(graph, objective, settings).log
-    assert len({record["loss"] for record in whole}) == 25
+    loader = whole(graph, "cuda")
+    uninterrupted = train(loader, objective, settings).log
+    assert len({record["loss"] for record in uninterrupted}) == 25
     checkpoint = Checkpoint(tmp_path / "state", "mine", every=10)
-    train(graph, objective, settings, checkpoint=checkpoint)  # leaves the state after 20 epochs
-    resumed = train(graph, objective, settings, checkpoint=checkpoint).log
-    assert [r["loss"] for r in resumed] == pytest.approx([r["loss"] for r in whole], rel=1e-3)
+    train(loader, objective, settings, checkpoint=checkpoint)  # leaves the state after 20 epochs
+    resumed = train(loader, objective, settings, checkpoint=checkpoint).log
+    assert [r["loss"] for r in resumed] == pytest.approx([r["loss"] for r in uninterrupted], rel=1e-3)
 
 
 @pytest.mark.parametrize("backbone", ["gcn", "gcn-linear", "gat", "gin", "sage", "appnp"])
