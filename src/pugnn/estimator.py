@@ -27,7 +27,7 @@ METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "
 
 
 class _NotFitted(PugnnError, NotFittedError):
-    """Ours and scikit-learn's."""
+    """A PugnnError that scikit-learn recognises."""
 
 
 class PUNodeClassifier(BaseEstimator):

@@ -101,7 +101,7 @@ def main() -> None:
             raise
         except PugnnError as error:
             fail(str(error))
-        except (OSError, MemoryError, RecursionError) as error:  # what the machine, not our code, cannot do
+        except (OSError, MemoryError, RecursionError) as error:  # failures of the machine, not of our code
             fail(_reason(error))
 
 
@@ -109,6 +109,6 @@ def _reason(error: OSError | MemoryError | RecursionError) -> str:
     if isinstance(error, MemoryError):
         return f"there is not enough memory{f': {error}' if str(error) else ''}"
     if isinstance(error, RecursionError):
-        return "something in the input is nested too deeply"
+        return "the input is nested too deeply"
     reason = error.strerror or str(error)
     return reason if error.filename is None else f"{error.filename}: {reason}"

@@ -1,4 +1,4 @@
-"""Options from a file: TOML written by a person, or the ``run.json`` of an earlier run."""
+"""Options from a file: TOML, or the ``run.json`` of an earlier run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_config(path: Path) -> dict[str, Any]:
         try:
             options = json.loads(text)["options"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise PugnnError(f"{path} is not the run.json of a run: it holds no options") from None
+            raise PugnnError(f"{path} is not the run.json of a run: it has no options") from None
         if not isinstance(options, dict):
             raise PugnnError(f"{path} is not the run.json of a run: its options are not a mapping")
         return options
@@ -46,7 +46,7 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> dict[str, Any]:
-    """What a file says of the options of this command; those of other commands are theirs."""
+    """The options in a file that this command has; those of other commands are ignored."""
     program: Any = context.find_root().command
     mine = _options(context.command)
     others = {name for command in program.commands.values() for name in _options(command)}
@@ -69,7 +69,7 @@ def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> di
 
 
 def _options_of_methods() -> set[str]:
-    """The options of all methods, of which a command other than `fit` has none."""
+    """The options of all methods; only `fit` has some of them."""
     from pugnn.methods import METHODS
     from pugnn.training import TrainingSettings
 
@@ -77,8 +77,8 @@ def _options_of_methods() -> set[str]:
 
 
 def _options(command: Any) -> dict[str, str]:
-    """The names of a command's options as they stand on the command line, and in its function."""
-    # Typer has a click of its own in some versions and not in others, so commands are known by what they can do.
+    """A command's options: name on the command line to name of the parameter."""
+    # Some versions of Typer bundle their own click, so types are not compared.
     return {
         name[2:].replace("-", "_"): option.name
         for option in command.params
@@ -88,7 +88,7 @@ def _options(command: Any) -> dict[str, str]:
 
 
 def option_value(path: Path, key: str, value: Any, hint: Any) -> Any:
-    """A value from a file as the command would take it, or a complaint that names the file."""
+    """A value from a file as the command expects it, or an error that names the file."""
     kind = next(part for part in (*get_args(hint), hint) if part is not type(None))
     if get_origin(kind) is list:
         if isinstance(value, dict):  # [column] with one line per name
@@ -107,7 +107,7 @@ def option_value(path: Path, key: str, value: Any, hint: Any) -> Any:
 
 
 def _without_zero_bytes(path: Path, key: str, text: str) -> str:
-    """What a command line cannot hold either, and no name of a file."""
+    """Reject zero bytes, which command lines and file names cannot contain either."""
     if "\0" in text:
         raise PugnnError(f"{path}: {key} holds a zero byte: {shown(text)}")
     return text

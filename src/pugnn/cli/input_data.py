@@ -1,4 +1,4 @@
-"""From the data options to a graph, its known positives and what else is known of them."""
+"""From the data options to a graph, its known positives and its truth."""
 
 from __future__ import annotations
 

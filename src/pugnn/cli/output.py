@@ -1,4 +1,4 @@
-"""Standard output and standard error, whatever stands behind them."""
+"""Standard output and standard error that never raise."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from typing import TextIO, cast
 
 
 class _Kept(io.RawIOBase):
-    """Where a stream goes; what cannot be written is dropped, and the reason kept.
-
-    A training is not lost for a line of text that nobody can read.
-    """
+    """A stream that drops what cannot be written and keeps the reason: no training is lost over its output."""
 
     def __init__(self, raw: io.RawIOBase) -> None:
         self._raw = raw
@@ -31,7 +28,7 @@ class _Kept(io.RawIOBase):
         return len(cast(bytes, data))
 
     def writable(self) -> bool:
-        """It takes everything."""
+        """Always."""
         return True
 
     def fileno(self) -> int:
@@ -39,17 +36,16 @@ class _Kept(io.RawIOBase):
         return self._raw.fileno()
 
     def isatty(self) -> bool:
-        """There is a terminal behind it."""
+        """Whether it is a terminal."""
         return not self._raw.closed and self._raw.isatty()
 
 
 @contextmanager
 def kept_output() -> Iterator[Callable[[], OSError | None]]:
-    """Put streams that never raise in the place of standard output and standard error, while inside.
+    """Replace standard output and standard error by streams that never raise.
 
-    Characters that the encoding does not have, and those that stand for bytes that are not UTF-8, are replaced. A
-    stream that is closed leads nowhere. Gives a function that says why standard output could not be written, if so; a
-    reader that has seen enough is no such reason.
+    Characters that cannot be encoded are replaced; output to a closed stream is dropped. Yields a function that returns
+    why standard output could not be written, or ``None``; a closed pipe is no failure.
     """
     with ExitStack() as before:
         kept = {name: _keep(name, before) for name in ("stdout", "stderr")}
@@ -67,14 +63,14 @@ def _keep(name: str, before: ExitStack) -> _Kept | None:
     binary = getattr(stream, "buffer", None)
     raw = getattr(binary, "raw", binary)  # without buffering they are one
     kept = _Kept(raw) if isinstance(raw, io.RawIOBase) else None
-    if stream is None:  # else another file would get its number, and all that is printed
+    if stream is None:  # else the next file opened would get its descriptor, and all output
         new: TextIO = before.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (it is one)
     elif kept is not None and isinstance(stream, io.TextIOWrapper):
         stream.flush()
         lines = stream.line_buffering or stream.write_through
         new = io.TextIOWrapper(io.BufferedWriter(kept), stream.encoding, "replace", line_buffering=lines)
         before.callback(new.flush)
-    else:  # somebody collects what we say
+    else:  # the output is being captured
         return None
     before.callback(setattr, sys, name, stream)
     setattr(sys, name, new)

@@ -20,16 +20,16 @@ def reproduce(
     datasets: Annotated[
         str | None,
         typer.Option(
-            help="Names with commas: cora,citeseer. By default those of the paper's table.", rich_help_panel=DATA
+            help="Names with commas: cora,citeseer. Default: those of the paper's table.", rich_help_panel=DATA
         ),
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Rows of table 2, with commas: dist-pu,pu-gnn. By default all.", rich_help_panel=DATA),
+        typer.Option(help="Rows of table 2, with commas: dist-pu,pu-gnn. Default: all.", rich_help_panel=DATA),
     ] = None,
     ratios: Annotated[
         str | None,
-        typer.Option(help="Label ratios, with commas: 0.001,0.01. By default the paper's.", rich_help_panel=DATA),
+        typer.Option(help="Label ratios, with commas: 0.001,0.01. Default: the paper's.", rich_help_panel=DATA),
     ] = None,
     draws: Annotated[int, typer.Option(help="Repetitions of every training.", rich_help_panel=DATA)] = 10,
     reading: Annotated[
@@ -42,21 +42,21 @@ def reproduce(
     ] = "default",
     jobs: Annotated[
         int | None,
-        typer.Option(help="Processes, one thread each; by default one per core. Results do not depend on it."),
+        typer.Option(help="Processes, one thread each; default: one per core. Results do not depend on it."),
     ] = None,
     out: Annotated[
         Path,
         typer.Option(
-            help="Folder for records and pages. Trainings on record are not made again; pages show the last command.",
+            help="Folder for records and pages. Recorded trainings are not repeated; pages show the last command.",
             rich_help_panel=OUTPUT,
         ),
     ] = Path("reproduction"),
     as_json: options.Json = False,
 ) -> None:
-    """Repeat the tables of the PU-GNN paper, with the published values beside the measured ones.
+    """Repeat the tables of the PU-GNN paper, with published beside measured values.
 
-    Each table becomes a Markdown and an HTML page in the folder. Stopped, even by a crash, the same command goes on
-    where it was; several may work on one folder. `checks` compares GRAB and nnPU with values from other papers, in
+    Each table becomes a Markdown and an HTML page in the folder. After an interruption, even a crash, the same command
+    continues; several processes may share one folder. `checks` compares GRAB and nnPU with values from other papers, in
     those papers' own protocols.
 
     Examples:
@@ -84,7 +84,7 @@ def reproduce(
     try:
         written = run(request, out, jobs=(os.cpu_count() or 1) if jobs is None else jobs)
     except KeyboardInterrupt:
-        typer.echo(f"stopped; the same command with --out {out} goes on from here", err=True)
+        typer.echo(f"stopped; the same command with --out {out} continues from here", err=True)
         raise
     seconds = time.perf_counter() - started
     if as_json:
@@ -100,7 +100,7 @@ def _names(text: str | None) -> list[str] | None:
         return None
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise PugnnError(f"expected names with commas between them, got {text!r}")
+        raise PugnnError(f"expected names separated by commas, got {text!r}")
     return list(dict.fromkeys(names))
 
 

@@ -18,16 +18,16 @@ from pugnn.features import Statement, grouped
 from pugnn.graph import UNREACHABLE
 
 if TYPE_CHECKING:
-    # The estimator and torch take their time to load, and `check` needs neither.
+    # The estimator and torch are slow to load, and `check` needs neither.
     from pugnn.checkup import Advice, CheckUp, Finding
     from pugnn.cli.input_data import InputData
     from pugnn.runs import Run
     from pugnn.task import PUBenchmark
 
-#: Characters of an id that a line shows; ids may be as long as they like.
+#: Longer ids are shortened.
 LONGEST_ID = 40
 
-#: How each level is marked: without colour too, one can tell them apart.
+#: Marks of the levels, distinguishable without colour.
 MARKS = {"good": ("✓", "green"), "note": ("·", "cyan"), "warning": ("!", "yellow")}
 
 
@@ -37,8 +37,8 @@ def print_check_up(console: Console, check_up: CheckUp, *, brief: bool, truth: P
     Args:
         console: where to.
         check_up: what was found.
-        brief: verdicts and advice alone, for the start of a training. In full they come first, too.
-        truth: adds the true share of positives in each ring, where the truth is known; only in full.
+        brief: only verdicts and advice, for the start of a training.
+        truth: adds the true share of positives in each ring; not if brief.
     """
     if brief:
         for finding in check_up.findings:
@@ -92,14 +92,14 @@ def _sizes(check_up: CheckUp) -> Table:
     rows = [
         ("nodes, edges", f"{sizes.nodes:,} nodes, {sizes.edges:,} edges, {sizes.features:,} features"),
         (
-            "separate parts",
+            "components",
             f"{sizes.components:,}; the largest has {sizes.largest_component:,} nodes; "
             f"{sizes.isolated:,} nodes have no links",
         ),
         (
             "links",
-            f"{sizes.mean_degree:.1f} in the mean, {middle[0.5]:,} in the middle, {middle[0.9]:,} at the most for "
-            f"nine nodes in ten; one node in a hundred holds {100 * degrees.top_share:.0f} % of all",
+            f"mean {sizes.mean_degree:.1f}, median {middle[0.5]:,}, 90th percentile {middle[0.9]:,}; the top 1 % of "
+            f"nodes have {100 * degrees.top_share:.0f} % of all",
         ),
         ("most links", ", ".join(hubs) or "–"),
         ("known positives", f"{reach.labelled:,}, of which {reach.isolated_labelled:,} have no links"),
@@ -130,12 +130,12 @@ def _truth(truth: PUBenchmark) -> Text:
     same = edge_homophily(truth.task.graph, truth.positive)
     return Text(
         f"Truth (never shown to a method): {100 * truth.positive.mean():.1f} % of the nodes are positive, and "
-        f"{100 * same:.1f} % of all edges join nodes of the same kind."
+        f"{100 * same:.1f} % of all edges join nodes of the same class."
     )
 
 
 def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
-    """What was known, what was found, how good it is where that is known, and where it lies."""
+    """Show the best finds, and a summary of the run."""
     assert data.task is not None
     console = Console(highlight=False, emoji=False)
     console.print(_found(run, data, top))
@@ -143,7 +143,7 @@ def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Say on standard error what was repaired."""
+    """Show notes on standard error."""
     console = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
     for note in notes:
         console.print(f"[cyan]note:[/] {escape(printable(note))}")
@@ -231,7 +231,7 @@ def _summary(run: Run, data: InputData) -> Table:
             ("AUC", "not defined: one class only" if metrics["roc_auc"] is None else f"{metrics['roc_auc']:.1f} %"),
         ]
     rows += [
-        ("time", f"{record['seconds']['training']:.1f} s training, {record['seconds']['total']:.1f} s in all"),
+        ("time", f"{record['seconds']['training']:.1f} s training, {record['seconds']['total']:.1f} s in total"),
         ("run folder", str(run.path)),
         ("report", f"{run.path / 'report.html'} (open it in a browser)"),
     ]

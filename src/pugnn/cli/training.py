@@ -35,7 +35,7 @@ def train_and_show(
     try:
         print_notes(data.notes)
         with status_line() as line:
-            line.say("looking at the graph")
+            line.say("checking the graph")
             found = check_up(data.task, seed=estimator.seed)
         if not as_json:
             console = Console(highlight=False, emoji=False)
@@ -58,9 +58,9 @@ def train_and_show(
             class_of_node=data.class_of_node,
         )
     except KeyboardInterrupt:
-        words = "stopped before there was a checkpoint; nothing was kept"
+        words = "stopped before the first checkpoint; nothing was kept"
         if folder.checkpoint.exists():
-            words = f"stopped; the same options with --out {folder.path} --resume go on from here"
+            words = f"stopped; the same options with --out {folder.path} --resume continue from here"
         typer.echo(words, err=True)
         raise
     if as_json:
@@ -70,7 +70,7 @@ def train_and_show(
 
 
 def _print_deviation(estimator: PUNodeClassifier, found: CheckUp) -> None:
-    """Say so where the run does not follow the advice: the default is the paper's, not the check-up's."""
+    """Report where the run does not follow the advice: the default is the paper's, not the check-up's."""
     mine = estimator.method if isinstance(estimator.method, str) else estimator.method.name
     if mine != found.advice.method:
         typer.echo(f"This run uses --method {mine}; the advice is {found.advice.method}.")

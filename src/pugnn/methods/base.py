@@ -1,4 +1,4 @@
-"""What every method offers."""
+"""The interface of all methods."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pugnn.training.checkpoint import Log
 
 @dataclass(frozen=True)
 class FittedMethod:
-    """What a method leaves behind.
+    """The result of a method.
 
     Args:
         model: the trained network.
@@ -48,7 +48,7 @@ class Method(ABC):
     def __init_subclass__(cls) -> None:
         cls.name = cls.__qualname__
 
-    #: It trains a network, for which the settings of the training are.
+    #: Whether it trains a network.
     trains: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -59,7 +59,7 @@ class Method(ABC):
 
     @property
     def training(self) -> dict[str, Any]:
-        """Settings of the training that the method's authors use and that differ from the general ones."""
+        """Training settings of the method's authors, where they differ from the general defaults."""
         return {}
 
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:
@@ -75,7 +75,7 @@ class Method(ABC):
         checkpoint: Checkpoint | None = None,
         progress: bool = False,
     ) -> FittedMethod:
-        """Train on what the task shows."""
+        """Train on a task."""
 
 
 #: Every method by its name on the command line.
@@ -84,7 +84,7 @@ METHODS: Registry[type[Method]] = Registry("method", "pugnn.methods", "pugnn.met
 
 @dataclass(frozen=True)
 class LossMethod(Method):
-    """A method that is all in its loss of the logits."""
+    """A method that is defined by its loss of the logits alone."""
 
     @abstractmethod
     def loss(self) -> Callable[[Tensor, Sets], dict[str, Tensor]]:
@@ -98,7 +98,7 @@ class LossMethod(Method):
         checkpoint: Checkpoint | None = None,
         progress: bool = False,
     ) -> FittedMethod:
-        """Train on what the task shows."""
+        """Train on a task."""
         loss = self.loss()
 
         def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
@@ -126,7 +126,7 @@ def _require_kind(name: str, value: object, hint: Any) -> None:
 
 
 def join_logs(logs: list[Log]) -> Log:
-    """Several trainings as one: epochs and seconds go on, a term that one of them does not have is 0 there."""
+    """Join the logs of several trainings: epochs and seconds continue, terms that a training lacks are 0."""
     names = list(dict.fromkeys(name for log in logs for name in log[0]))
     names = [*(name for name in names if name not in ("total", "seconds")), "total", "seconds"]
     joined: Log = []

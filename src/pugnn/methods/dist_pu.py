@@ -15,7 +15,7 @@ from torch import Tensor
 from pugnn.errors import PugnnError
 from pugnn.losses import DistPULoss, Sets, mean_entropy
 from pugnn.methods.base import METHODS, FittedMethod, LossMethod, join_logs
-from pugnn.models import Backbone, Output
+from pugnn.models import Backbone, Output, backbone_name
 from pugnn.task import PUTask
 from pugnn.training import Batch, Checkpoint, FullGraph, Seed, Trained, TrainingSettings, derive_seed, train
 
@@ -38,15 +38,15 @@ class DistPU(LossMethod):
     Minimises :math:`R_{lab}` of :mod:`pugnn.losses.dist_pu`. ``formula`` is :math:`R_{lab}` and nothing else: the
     baseline of the PU-GNN paper. ``full`` is the authors' method:
 
-    1. ``epochs`` epochs of :math:`R_{lab} / 2\pi + \mu H(s_U)`, where the entropy :math:`H` makes scores decided;
+    1. ``epochs`` epochs of :math:`R_{lab} / 2\pi + \mu H(s_U)`, where the entropy :math:`H` favours confident scores;
     2. as many again, ten times slower, of :math:`R_{lab} / 2\pi + \mu_t H(s_U) + \nu H(s_{mix}) + \lambda
-       \mathrm{BCE}_{mix}`, where pairs of nodes are mixed and the mixture shall score like the mixture of their scores
-       (1 for labelled nodes).
+       \mathrm{BCE}_{mix}`, where pairs of nodes are mixed, with the mixture of their scores as target (1 for
+       labelled nodes).
 
-    The authors mix inputs. A mixture of two nodes has no neighbours, so here the embeddings are mixed, which needs a
-    backbone whose last layer works node by node: ``gcn-linear`` (the default for ``full``), ``appnp`` or ``mlp``.
-    Learning rates follow a cosine in both stages; those of the settings stand for the authors' of stage one. Logits are
-    kept within ±10 in the terms of entropy and mixup.
+    The authors mix inputs. A mixture of two nodes has no neighbours, so here embeddings are mixed, which needs a
+    backbone with a node-wise last layer: ``gcn-linear`` (the default for ``full``), ``appnp`` or ``mlp``. Learning
+    rates follow a cosine in both stages; the setting is that of stage one. In entropy and mixup, logits are clamped to
+    ±10.
 
     Args:
         prior: positive share of the unlabelled nodes; must be known.
@@ -73,10 +73,10 @@ class DistPU(LossMethod):
         checkpoint: Checkpoint | None = None,
         progress: bool = False,
     ) -> FittedMethod:
-        """Train on what the task shows."""
+        """Train on a task."""
         if self.variant == "formula":
             return super().fit(task, settings, checkpoint=checkpoint, progress=progress)
-        self.loss()  # refuses a bad prior before anything is trained
+        self.loss()  # rejects a bad prior before any training
         first = self._first_stage(task, settings, checkpoint, progress)
         second = self._second_stage(task, settings, first.model, checkpoint, progress)
         return FittedMethod(second.model, join_logs([first.log, second.log]), self.prior)
@@ -148,8 +148,8 @@ class DistPU(LossMethod):
         model = super().build(num_features, settings)
         if self.variant == "full" and not model.nodewise_head:
             raise PugnnError(
-                f"the full dist-pu mixes embeddings, and behind those of {settings.backbone} a node's neighbours are "
-                "asked once more. Take gcn-linear, appnp or mlp, or variant='formula'."
+                f"the full dist-pu mixes embeddings, but {backbone_name(settings.backbone)} needs the neighbours after "
+                "them. Use gcn-linear, appnp or mlp, or variant='formula'."
             )
         return model
 
@@ -161,7 +161,7 @@ class DistPU(LossMethod):
 
 
 def _mixture(model: Backbone, output: Output, sets: Sets, seed: int) -> tuple[Tensor, Tensor]:
-    """Logits of nodes mixed pairwise in the embedding, and what they shall score."""
+    """Logits of pairwise mixed embeddings, and their target scores."""
     nodes = torch.cat([sets.labelled, sets.unlabelled])
     generator = np.random.default_rng(seed)
     partners = nodes[torch.from_numpy(generator.permutation(len(nodes))).to(nodes.device)]

@@ -21,7 +21,7 @@ def make_method(name: str, **options: Any) -> Method:
         raise PugnnError(f"{name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
     if "prior" not in options and "prior" in known and known["prior"].default is MISSING:
         raise PugnnError(
-            f"{name} must be told the prior, the share of the unlabelled nodes that are positive: --prior 0.1, or "
-            f"{method.__name__}(prior=0.1), if one in ten is. Without an idea of it, use pu-gnn, grab or naive."
+            f"{name} needs the prior, the positive share of the unlabelled nodes: --prior 0.1, or "
+            f"{method.__name__}(prior=0.1), for one in ten. If it is unknown, use pu-gnn, grab or naive."
         )
     return method(**options)

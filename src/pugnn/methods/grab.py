@@ -42,10 +42,10 @@ class GRAB(Method):
     at most 1,000 epochs per round.
 
     Args:
-        rounds: most rounds after the first.
-        homophily: ε, weight of two neighbours being of the same kind.
-        potentials: probability of being positive before messages. ``decided``, as in the authors' code: π for nodes
-            decided negative and 1 − π for those decided positive; ``uniform``, as in the paper's text: π for all.
+        rounds: maximum number of rounds after the first.
+        homophily: ε, weight of two neighbours having the same class.
+        potentials: initial probability of being positive. ``decided``, as in the authors' code: π for nodes decided
+            negative and 1 − π for those decided positive; ``uniform``, as in the paper: π for all.
     """
 
     rounds: int = 10
@@ -71,9 +71,9 @@ class GRAB(Method):
         checkpoint: Checkpoint | None = None,
         progress: bool = False,
     ) -> FittedMethod:
-        """Train on what the task shows."""
+        """Train on a task."""
         require_whole("rounds", self.rounds, 0)
-        require_homophily(self.homophily)  # before a round is trained in vain
+        require_homophily(self.homophily)  # before any training
 
         def run_round(number: int, beliefs: NDArray[np.float64]) -> Trained:
             seeded = replace(settings, seed=derive_seed(settings.seed, number)) if number else settings

@@ -27,13 +27,13 @@ class LabelPropagation(Method):
     and let the score be :math:`r / (r + r_\pi)`, where :math:`r_\pi` is the value that the share ``prior`` of the
     unlabelled nodes reaches: the order is that of :math:`r`, and one half cuts where the prior says.
 
-    There is nothing to train and so nothing to carry over to another graph: fit it there.
+    Nothing is learned that another graph could use: fit it there again.
 
     Args:
         prior: positive share of the unlabelled nodes; must be known.
         normalisation: ``symmetric``, :math:`S = D^{-1/2} A D^{-1/2}`, is label propagation; ``walk``,
             :math:`S = A D^{-1}`, is personalised PageRank, which favours nodes of high degree.
-        restart: β, probability of going back to a labelled node.
+        restart: β, probability of returning to a labelled node.
     """
 
     trains: ClassVar[bool] = False
@@ -67,6 +67,6 @@ class LabelPropagation(Method):
         reached = model.spread(inputs_on(task.graph, device))[unlabelled.to(device)]
         count = max(1, round(self.prior * len(unlabelled)))
         best = reached.topk(count).values
-        # Where fewer nodes are reached than the prior asks for, the last of them is the middle.
+        # If fewer nodes are reached than the prior implies, the last of them scores one half.
         model.middle.copy_(best[best > 0][-1] if (best > 0).any() else torch.ones(()))
         return FittedMethod(model.eval(), [], self.prior)

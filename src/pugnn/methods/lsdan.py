@@ -38,7 +38,7 @@ class LSDAN(LossMethod):
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:
         """The network that the method trains, with new weights."""
         if settings.backbone != "lsdan":
-            raise PugnnError(f"lsdan is a network of its own and takes no other backbone; got {settings.backbone!r}")
+            raise PugnnError(f"lsdan has its own network and accepts no other backbone; got {settings.backbone!r}")
         return make_backbone("lsdan", num_features, hidden=settings.hidden, dropout=settings.dropout, hops=self.hops)
 
     def loss(self) -> NonNegativeLoss | UnbiasedLoss:

@@ -14,16 +14,14 @@ from pugnn.methods.base import METHODS, LossMethod
 class Naive(LossMethod):
     r"""Every unlabelled node is taken as negative: cross-entropy with labelled nodes as 1 and all others as 0.
 
-    With few labelled nodes the plain form decides "negative" nearly everywhere: it minimises the share of mistakes, and
-    the labelled nodes are next to none. ``balanced`` gives both sets the same weight. Its scores then say how much more
-    a node looks like a labelled than like an unlabelled one, which ranks well; where to cut, one half, is right only if
-    hardly any unlabelled node is positive. With a known ``prior`` the threshold ``"prior"`` cuts so that this
-    share of the unlabelled nodes is decided positive.
+    With few labelled nodes, the plain form decides nearly all nodes negative, which minimises the error rate.
+    ``balanced`` gives both sets the same weight: scores then compare a node's likeness to labelled and to unlabelled
+    nodes, which ranks well, but the threshold of one half is right only if hardly any unlabelled node is positive. With
+    a known ``prior``, the threshold ``"prior"`` decides that share of the unlabelled nodes positive.
 
     Args:
         balanced: weight the labelled and the unlabelled nodes by one half each.
-        prior: positive share of the unlabelled nodes, for the threshold ``"prior"`` alone; by the method's own
-            assumption there are none.
+        prior: positive share of the unlabelled nodes; only used for the threshold ``"prior"``.
     """
 
     balanced: bool = False

@@ -19,8 +19,8 @@ class NNPU(LossMethod):
     Args:
         prior: positive share of the unlabelled nodes; must be known.
         surrogate: loss of a margin, ``sigmoid`` or ``logistic``.
-        correction: what happens where the negatives' risk falls below −β: ``ascent`` raises it again, as the
-            authors do; ``clamp`` leaves it alone, as many re-implementations do.
+        correction: what to do when the negatives' risk falls below −β: ``ascent`` raises it again, as in the original;
+            ``clamp`` ignores it, as in many re-implementations.
         beta: β, how far below zero that risk may fall.
         gamma: γ, size of the ascent.
     """

@@ -73,7 +73,7 @@ class PUGNN(Method):
         checkpoint: Checkpoint | None = None,
         progress: bool = False,
     ) -> FittedMethod:
-        """Train on what the task shows."""
+        """Train on a task."""
         if not 0 <= self.alpha < math.inf:
             raise PugnnError(f"alpha must be a number and not negative, got {self.alpha}")
         distance_aware = DistanceAwareLoss(

@@ -1,4 +1,4 @@
-"""PU problems with known truth, and how they are drawn from data with known classes."""
+"""Tasks whose truth is known, drawn from data with known classes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Unlabelled = Literal["all", "train"]
 
 @dataclass(frozen=True, eq=False)
 class PUBenchmark:
-    """A task drawn from data with known classes. The truth lives here, apart from the task.
+    """A task drawn from data with known classes. The truth is here, separate from the task.
 
     Args:
         task: what a method gets.
@@ -89,7 +89,7 @@ def draw_benchmark(
     if labels > len(candidates):
         raise PugnnError(
             f"cannot label {labels} nodes: the training split of {dataset.name} holds {len(candidates)} positives. "
-            "Ask for fewer."
+            "Label fewer."
         )
     labelled = np.sort(rng.choice(candidates, labels, replace=False))
     pool = np.arange(dataset.graph.num_nodes) if unlabelled == "all" else train
@@ -103,7 +103,7 @@ def draw_benchmark(
 
 
 def draw_share(dataset: Dataset, *, share: float, seed: int) -> PUBenchmark:
-    """Label a share of all positives and score the rest: the protocol of GRAB and of others after it.
+    """Label a share of all positives and score the rest: the protocol of GRAB and later papers.
 
     There is no training split: every node that is not labelled is unlabelled, and all of these are test nodes.
 

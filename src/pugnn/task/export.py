@@ -1,4 +1,4 @@
-"""A named data set as the tables that people bring: edges, nodes, known positives and the truth."""
+"""A named data set as tables: edges, nodes, known positives and the truth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def export_tables(name: str, benchmark: PUBenchmark, folder: Path) -> list[Path]
     numbers, which reads back to the last bit; a data set without features has ids alone.
     """
     if os.path.lexists(folder):
-        raise PugnnError(f"{folder} exists already and is left as it is. Choose another --out, or remove it first.")
+        raise PugnnError(f"{folder} already exists and is not overwritten. Choose another --out, or remove it first.")
     graph = benchmark.task.graph
     ids = [f"{name}-{node_id}" for node_id in graph.ids.tolist()]
     upper = graph.sources < graph.indices

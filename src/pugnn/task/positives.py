@@ -1,4 +1,4 @@
-"""Known positives, in whichever form people have them."""
+"""Known positives, in all the forms in which they can be given."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
             * ids of the positives;
             * positions of the positives, where no id of the graph is a number, or text that reads like one of them.
 
-            What can be read in two ways is refused.
+            Ambiguous input is rejected.
 
     Example:
         >>> graph = Graph.from_edges(["a", "b"], ["b", "c"], ids=["a", "b", "c"])
@@ -37,7 +37,7 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
     values = list(positives) if isinstance(positives, set | frozenset) else positives
     given = _as_array(values)
     if given.dtype == object and given.ndim == 1:
-        # It holds whatever a table had, ids or truth values: look at the values, not at the array.
+        # From a table: the values, not the type of the array, tell ids from booleans.
         values = given.tolist()
         given = _as_array(values)
     if given.ndim != 1:
@@ -57,7 +57,7 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
             )
         if n and not repeats and _name_nodes(graph, given):
             raise PugnnError(
-                f"the positives {given.tolist()} can be read in two ways: as a vector with one entry per node, or as a "
+                f"the positives {given.tolist()} are ambiguous: they may be a vector with one entry per node, or a "
                 f"list of the nodes {shorten(given)}. Give a boolean mask instead, such as {(given == 1).tolist()}."
             )
         found = np.flatnonzero(given == 1)
@@ -65,8 +65,8 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
         raise PugnnError(f"a vector of positives needs one entry per node: got {len(given)} for {n} nodes")
     elif repeats and len(given) == n:
         raise PugnnError(
-            f"the positives read like a vector of classes, one entry per node: {shorten(given)}. Say which class is "
-            "positive with a boolean mask, such as `classes == 1`."
+            f"the positives look like a vector of classes, one entry per node: {shorten(given)}. Select the "
+            "positive class with a boolean mask, such as `classes == 1`."
         )
     elif given.dtype.kind in "iu" and not any(isinstance(node_id, Real) for node_id in graph.ids.tolist()):
         if len(given) and (given.min() < 0 or given.max() >= n):
@@ -76,12 +76,12 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
         alike = [text for text in map(str, given.tolist()) if text in names]
         if alike:
             raise PugnnError(
-                f"the positives are whole numbers, but the graph's ids are text such as {alike[0]!r}: give them as "
+                f"the positives are integers, but the graph's ids are text such as {alike[0]!r}: give them as "
                 "text, or as a mask"
             )
         found = np.unique(given)
     else:
-        # From a list itself where there is one: an array would have made all of its ids the same type.
+        # From the list itself: an array would convert all ids to one type.
         found = np.unique(graph.positions(values if isinstance(values, list | tuple) else given))
     if not len(found):
         raise PugnnError("there are no known positives; at least one is needed, and ten or more help a lot")
@@ -104,7 +104,7 @@ def resolve_unlabelled(graph: Graph, nodes: ArrayLike, labelled: NDArray[np.int6
         raise PugnnError(f"unlabelled must be a list of positions; got shape {given.shape} of {given.dtype}")
     if len(np.unique(given)) < len(given):
         raise PugnnError(
-            "unlabelled must be a list of positions, each once; of a vector or mask with one entry per node, give "
+            "unlabelled must be a list of distinct positions; for a vector or mask with one entry per node, give "
             "np.flatnonzero(…)"
         )
     if len(given) and not 0 <= given.min() <= given.max() < graph.num_nodes:
@@ -116,7 +116,7 @@ def resolve_unlabelled(graph: Graph, nodes: ArrayLike, labelled: NDArray[np.int6
 
 
 def _name_nodes(graph: Graph, numbers: NDArray[Any]) -> bool:
-    """Whether all these numbers are ids of nodes, or positions where no id is a number."""
+    """Whether all numbers are ids, or positions if no id is a number."""
     ids = graph.ids.tolist()
     if any(isinstance(node_id, Real) for node_id in ids):
         return set(numbers.tolist()) <= set(ids)
@@ -124,12 +124,12 @@ def _name_nodes(graph: Graph, numbers: NDArray[Any]) -> bool:
 
 
 def _as_array(values: Any) -> NDArray[Any]:
-    """An array with one entry per value, where numpy would make a matrix of ids that are tuples."""
+    """An array with one entry per value, even if the values are tuples."""
     if isinstance(values, list | tuple) and any(isinstance(value, tuple) for value in values):
         return np.fromiter(values, dtype=object, count=len(values))
     try:
         return np.asarray(values)
     except ValueError:
         raise PugnnError(
-            "positives must be a list of nodes or one entry per node; got lists of several lengths"
+            "positives must be a list of nodes or one entry per node; got lists of different lengths"
         ) from None

@@ -1,4 +1,4 @@
-"""Saving the state of a training, and going on from it."""
+"""The saved state of a training."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Part:
         optimizer: state of the optimiser by parameter; empty once the part is finished.
         best: weights of the lowest loss so far, where a training keeps those.
         log: one record per epoch.
-        finished: nothing is left to do but to take the weights.
+        finished: whether the training is complete.
     """
 
     weights: Weights
@@ -38,14 +38,14 @@ class Part:
 
     @classmethod
     def of(cls, model: nn.Module, optimizer: torch.optim.Optimizer, best: Weights, log: Log) -> Part:
-        """The state of a training that goes on."""
+        """The state of a training in progress."""
         states: Weights = {}
         for index, state in optimizer.state_dict()["state"].items():
             states |= {f"{index}.{name}": torch.as_tensor(value).clone() for name, value in state.items()}
         return cls(copy_of_weights(model), states, best, list(log), finished=False)
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        """Put weights and optimiser back as they were."""
+        """Restore weights and optimiser."""
         model.load_state_dict(self.weights)
         state: dict[int, Weights] = {}
         for name, tensor in self.optimizer.items():
@@ -60,7 +60,7 @@ class Checkpoint:
 
     Args:
         path: the file.
-        identity: names the problem and its settings; a file with another identity is refused.
+        identity: names the problem and its settings; a file with another identity is rejected.
         every: save after this many epochs.
     """
 
@@ -94,25 +94,25 @@ class Checkpoint:
                 tensors, metadata = load_sealed(self.path)
                 if "parts" not in metadata:
                     raise PugnnError(
-                        f"{self.path} was left by a run of an older version, which cannot go on here. Remove it to "
-                        "start anew."
+                        f"{self.path} was left by a run of an older version, which cannot be continued. Remove it to "
+                        "start again."
                     )
                 if metadata.get("identity") != self.identity:
                     raise PugnnError(
-                        f"{self.path} belongs to a run with other data or settings. Repeat that run's options to go "
-                        "on with it, or remove the file to start anew."
+                        f"{self.path} belongs to a run with other data or settings. Repeat that run's options to "
+                        "continue it, or remove the file to start again."
                     )
                 try:
                     for i, record in enumerate(metadata["parts"]):
                         weights, optimizer, best = (_with_prefix(tensors, f"{i}.{kind}.") for kind in _KINDS)
                         self._parts.append(Part(weights, optimizer, best, record["log"], record["finished"]))
                 except (LookupError, TypeError) as error:
-                    raise PugnnError(f"{self.path} is not a checkpoint: {error!r}. Remove it to start anew.") from None
+                    raise PugnnError(f"{self.path} is not a checkpoint: {error!r}. Remove it to start again.") from None
         return self._parts
 
 
 def copy_of_weights(model: nn.Module) -> Weights:
-    """The weights as they are now, whatever becomes of the network."""
+    """A copy of the current weights."""
     return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
 
 

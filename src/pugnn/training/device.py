@@ -8,7 +8,7 @@ from pugnn.errors import PugnnError
 
 
 def resolve_device(name: str) -> torch.device:
-    """The torch device of that name, if it is there."""
+    """The torch device of that name."""
     try:
         device: torch.device | None = torch.device(name)
     except RuntimeError:
@@ -18,8 +18,8 @@ def resolve_device(name: str) -> torch.device:
     if device.type == "cpu":
         return device
     if not torch.cuda.is_available():
-        raise PugnnError("device='cuda' was asked for, but torch sees no CUDA device here; use device='cpu'")
+        raise PugnnError("device='cuda' was requested, but torch sees no CUDA device; use device='cpu'")
     index = torch.cuda.current_device() if device.index is None else device.index
     if index >= torch.cuda.device_count():
         raise PugnnError(f"there is no device {name!r}; torch sees {torch.cuda.device_count()} CUDA devices")
-    return torch.device("cuda", index)  # with its number, so that one device has one name
+    return torch.device("cuda", index)  # numbered, so that one device has one name

@@ -111,7 +111,7 @@ def train(
         if lowest is not None:
             lowest.restore_best()
         if device.type == "cuda":
-            # Recorded epochs hold memory of their own, gradients among it: give it back.
+            # Recorded steps hold memory of their own, including gradients: release it.
             model.zero_grad()
             del step
             torch.cuda.empty_cache()
@@ -126,7 +126,7 @@ def score(model: Backbone, graph: Graph) -> Tensor:
     device = next(chain(model.parameters(), model.buffers())).device
     with _current(device):
         logit = model.eval()(inputs_on(graph, device)).logit
-    # In double precision, so that confident scores keep their order instead of rounding to 1.
+    # In double precision, so that confident scores keep their order instead of all rounding to 1.
     return torch.sigmoid(logit.double()).cpu()
 
 
@@ -149,8 +149,7 @@ def _current(device: torch.device) -> AbstractContextManager[object]:
 
 
 def _seed(device: torch.device, seed: int) -> None:
-    # The weights are made on the CPU before they move, so its generator counts in any case. Seeding it alone
-    # where there is no other device is cheaper, and leaves the generators of other devices as they were.
+    # Weights are initialised on the CPU, so its generator always matters. Generators of other devices are left alone.
     torch.default_generator.manual_seed(seed)
     if device.type == "cuda":
         torch.cuda.manual_seed(seed)
@@ -164,7 +163,7 @@ def _adam(model: Backbone, settings: TrainingSettings) -> torch.optim.Adam:
         {"params": first, "weight_decay": settings.weight_decay},
         {"params": others},
     ]
-    # What is replayed on a device must keep its count of steps there.
+    # For replay, the count of steps must be on the device.
     on_device = next(model.parameters()).device.type == "cuda"
     return torch.optim.Adam(groups, lr=settings.learning_rate, capturable=on_device)
 

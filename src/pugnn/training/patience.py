@@ -10,12 +10,12 @@ from pugnn.training.checkpoint import Log, Weights, copy_of_weights
 
 
 class Patience:
-    """Keeps the weights of the lowest training loss and says when to stop waiting for a lower one.
+    """Keeps the weights of the lowest training loss, and stops a training that finds no lower one.
 
     Args:
         model: the network in training.
         epochs: stop after this many epochs without a new lowest loss.
-        log: of the epochs behind a resumed training.
+        log: of the earlier epochs of a resumed training.
         best: weights of its lowest loss.
     """
 
@@ -26,7 +26,7 @@ class Patience:
         self._waited = len(totals) - 1 - totals.index(self._lowest) if totals else 0
 
     def before_step(self) -> None:
-        """Remember the weights: the loss of the coming step is that of these, not of those after it."""
+        """Keep the weights: the loss of the coming step belongs to these, not to those after it."""
         self._weights = copy_of_weights(self._model)
 
     def after_step(self, total: float) -> None:
@@ -37,9 +37,9 @@ class Patience:
 
     @property
     def exhausted(self) -> bool:
-        """It has waited long enough."""
+        """Whether the training should stop."""
         return self._waited >= self._epochs
 
     def restore_best(self) -> None:
-        """Give the network the weights of the lowest loss."""
+        """Restore the weights of the lowest loss."""
         self._model.load_state_dict(self.best)

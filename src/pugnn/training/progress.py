@@ -1,4 +1,4 @@
-"""Progress of a training, for those who wait."""
+"""Progress of a training."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class EpochProgress:
 
     Args:
         epochs: how many there will be.
-        done: how many an earlier run has done already.
+        done: how many an earlier run has completed.
         part: number of this training, from 0, where a method makes several.
         show: ``False`` keeps silent.
     """
@@ -30,11 +30,11 @@ class EpochProgress:
     def __enter__(self) -> EpochProgress:
         if self._show:
             self._line = self._shown.enter_context(status_line())
-            self._line.say(f"{self._name}: the first of {self._epochs - self._before} epochs")
+            self._line.say(f"{self._name}: first of {self._epochs - self._before} epochs")
         return self
 
     def update(self, done: int, loss: float) -> None:
-        """Say that ``done`` epochs are behind us, the last one with this loss."""
+        """Show that ``done`` epochs are complete, the last one with this loss."""
         if self._line is not None:
             each = (time.monotonic() - self._started) / (done - self._before)
             left = f"about {each * (self._epochs - done):.0f} s left"

@@ -1,7 +1,7 @@
-"""Tensors and JSON in one safetensors file that notices a changed byte.
+"""Tensors and JSON in one safetensors file in which any changed byte is detected.
 
-The file is a plain safetensors file, so nothing in it can run. Its header holds our metadata and a SHA-256
-of the whole file, computed with the digest's own 64 characters taken as zeros.
+Nothing in a safetensors file can run. The header holds our metadata and a SHA-256 of the whole file, computed with
+zeros in place of the digest itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLANK = b"0" * 64
 
 
 def save_sealed(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    """Write tensors and JSON-able metadata; an older file stays until the new one is whole."""
+    """Write tensors and metadata for JSON; an older file is replaced when the new one is complete."""
     header = {"pugnn": json.dumps(metadata), "sha256": _BLANK.decode()}
     content = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, header)
     at = content.index(_KEY + _BLANK) + len(_KEY)
@@ -35,7 +35,7 @@ def save_sealed(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]
 
 
 def load_sealed(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what :func:`save_sealed` wrote, or say why it cannot be trusted."""
+    """Read what :func:`save_sealed` wrote, or raise an error that says why it cannot be trusted."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -44,29 +44,29 @@ def load_sealed(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     expected = hashlib.sha256(content[:at] + _BLANK + content[at + 64 :]).hexdigest()
     if _KEY not in content or content[at : at + 64] != expected.encode():
         raise PugnnError(
-            f"{path} is not a whole pugnn file: it is a file of another kind, or it was cut short or changed after it "
-            "was written, for its checksum does not fit. Please use another copy or train again."
+            f"{path} is not an intact pugnn file: it is a file of another kind, or was truncated or changed after it "
+            "was written (its checksum does not match). Use another copy or train again."
         )
     try:
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
         metadata = json.loads(header["__metadata__"]["pugnn"])
         if not isinstance(metadata, dict):
-            raise TypeError("its metadata is no table of names and values")
+            raise TypeError("its metadata is not a mapping")
         return load(content), metadata
     except (SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise PugnnError(f"{path} is not a pugnn file: {error}") from None
 
 
 def require_fitting(expected: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> None:
-    """Complain unless the weights are finite and have the names, types and sizes that the settings ask for."""
+    """Raise unless the weights are finite and have the names, types and sizes that the settings imply."""
     if set(expected) != set(given):
         raise PugnnError(f"its weights are called {shorten(sorted(given))}, not {shorten(sorted(expected))}")
     for name, tensor in given.items():
-        # What is as long as there were known positives comes with an empty tensor from the settings.
+        # A tensor whose length depends on the training data is empty in the expected weights.
         fits = tensor.shape == expected[name].shape or expected[name].numel() == 0
         if tensor.dtype != expected[name].dtype or not fits:
             raise PugnnError(
                 f"its weights {name} have the shape {tuple(tensor.shape)}, not {tuple(expected[name].shape)}"
             )
         if not torch.isfinite(tensor).all():
-            raise PugnnError(f"its weights {name} hold a value that is not finite")
+            raise PugnnError(f"its weights {name} contain a non-finite value")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pugnn.errors import PugnnError, require_number, require_whole
 from pugnn.models import BackboneLike
 
-#: Beyond this a hidden layer is a slip: every node has so many numbers, in every epoch.
+#: A larger hidden layer is surely a typing error.
 MOST_HIDDEN = 65_536
 
 
@@ -16,8 +16,8 @@ MOST_HIDDEN = 65_536
 class TrainingSettings:
     """How any method trains its network.
 
-    The paper gives the backbone (a two-layer GCN with 16 hidden units) and nothing else; the other defaults
-    are those of Kipf & Welling's GCN.
+    The paper only specifies the backbone (a two-layer GCN with 16 hidden units); the other defaults are those of
+    Kipf & Welling's GCN.
 
     Args:
         backbone: name of the network. Paper: GCN.

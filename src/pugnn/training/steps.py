@@ -19,7 +19,7 @@ Objective = Callable[[Output, Batch, Seed], dict[str, Tensor]]
 
 @cache
 def _side_stream(device: torch.device) -> torch.cuda.Stream:
-    """One stream for all warm-ups: memory that is freed on a stream is kept for that stream."""
+    """One stream for all warm-ups: memory freed on a stream is reserved for that stream."""
     return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
 
 

@@ -1,0 +1,108 @@
+"""Where the time of `pugnn fit` goes: whole process, and how often each costly step is made.
+
+    python benchmarks/fit.py                                  # this version
+    python benchmarks/fit.py --python ../older/.venv/bin/python   # another one beside it, in the same run
+
+Cora's exported tables with 27 known positives and 200 epochs, and 5 million edges between 1 million nodes with one
+epoch (of benchmarks/tables.py). Steps are counted by name in a profile of their own, times are those of unprofiled
+processes: the best of three rounds, in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from measuring import machine, table
+from tables import write_tables
+
+#: What one run needs once. Names of functions, as profiles show them.
+STEPS = {
+    "breadth-first search": ("nearest_sources",),
+    "connected components": ("connected_components",),
+    "positives resolved": ("resolve_positives", "from_positives"),
+    "forward pass for scores": ("score",),
+    "head of a file": ("head",),
+    "columns of numbers read": ("column", "values"),
+}
+
+PROFILED = """
+import cProfile, io, json, pstats, sys
+from pugnn.cli import main
+profile = cProfile.Profile()
+try:
+    profile.runcall(main)
+except SystemExit:
+    pass
+counts = {}
+for (file, _, name), (_, calls, _, seconds, _) in pstats.Stats(profile).stats.items():
+    if "pugnn" in file or name == "connected_components":
+        before = counts.get(name, (0, 0.0))
+        counts[name] = (before[0] + calls, before[1] + seconds)
+json.dump(counts, open("profile.json", "w"))
+"""
+
+
+def fit(python: str, folder: Path, options: list[str], code: str) -> float:
+    run = folder / "run"
+    subprocess.run(["rm", "-rf", str(run)], check=True)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    started = time.perf_counter()
+    subprocess.run(
+        [python, "-c", code, "fit", *options, "--out", str(run)],
+        cwd=folder,
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--python", action="append", default=[], help="interpreter of another installation")
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    pythons = [*arguments.python, sys.executable]
+    versions = [*(f"other {number + 1}" for number in range(len(arguments.python))), "this version"]
+    print(machine(), end="\n\n")
+    plain = "from pugnn.cli import main; main()"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        subprocess.run(
+            [sys.executable, "-c", plain, "export", "--dataset", "cora", "--labels", "27", "--out", "cora"],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+        )
+        write_tables(folder)
+        cora = [word for role in ("edges", "nodes", "positives") for word in (f"--{role}", f"cora/{role}.csv")]
+        large = [word for role in ("edges", "nodes", "positives") for word in (f"--{role}", f"{role}.parquet")]
+        for title, options, rounds in (
+            ("Cora's tables, 200 epochs", cora, arguments.rounds),
+            ("5 million edges, 1 million nodes, 1 epoch", [*large, "--epochs", "1"], 1),
+        ):
+            counts = []
+            for python in pythons:  # also compiles the kernels
+                fit(python, folder, options, PROFILED)
+                counts.append(json.loads((folder / "profile.json").read_text()))
+            seconds = {version: [] for version in versions}
+            for _ in range(rounds):
+                for version, python in zip(versions, pythons, strict=True):
+                    seconds[version].append(fit(python, folder, options, plain))
+            rows = [["whole process, seconds", *(f"{min(seconds[version]):.1f}" for version in versions)]]
+            for step, names in STEPS.items():
+                calls = [sum(count.get(each, (0, 0))[0] for each in names) for count in counts]
+                spent = [sum(count.get(each, (0, 0))[1] for each in names) for count in counts]
+                rows.append([step, *(f"{n} ({s:.2f} s)" for n, s in zip(calls, spent, strict=True))])
+            print(title, table(["step", *versions], rows), sep="\n", end="\n\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
