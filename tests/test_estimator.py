@@ -351,10 +351,10 @@ def test_truncated_and_lengthened_files_are_refused(saved, tmp_path, share):
     content = saved.read_bytes()
     path = tmp_path / "model.safetensors"
     path.write_bytes(content[: round(share * (len(content) - 1))])
-    with pytest.raises(PugnnError, match="cut short or changed"):
+    with pytest.raises(PugnnError, match="truncated or changed"):
         PUNodeClassifier.load(path)
     path.write_bytes(content + b"\0")
-    with pytest.raises(PugnnError, match="cut short or changed"):
+    with pytest.raises(PugnnError, match="truncated or changed"):
         PUNodeClassifier.load(path)
 
 
@@ -374,7 +374,7 @@ def test_foreign_files_are_refused(tmp_path, monkeypatch, fitted):
     (tmp_path / "folder").mkdir()
     before = sorted(path.name for path in tmp_path.iterdir())
     for name in ("other.safetensors", "model.pickle", "model.pt", "model.json"):
-        with pytest.raises(PugnnError, match=f"{name} is not a whole pugnn file"):
+        with pytest.raises(PugnnError, match=f"{name} is not an intact pugnn file"):
             PUNodeClassifier.load(name)
     with pytest.raises(PugnnError, match="cannot read folder: Is a directory"):
         PUNodeClassifier.load("folder")
@@ -430,7 +430,7 @@ def test_a_model_with_metadata_that_is_not_right_is_refused(tmp_path, fitted, pa
 
 def test_metadata_that_is_no_table_is_refused(tmp_path, fitted):
     save_sealed(tmp_path / "model.safetensors", fitted.model_.state_dict(), [1])
-    with pytest.raises(PugnnError, match="not a pugnn file: its metadata is no table"):
+    with pytest.raises(PugnnError, match="not a pugnn file: its metadata is not a mapping"):
         PUNodeClassifier.load(tmp_path / "model.safetensors")
 
 
@@ -440,7 +440,7 @@ def test_a_model_whose_weights_are_not_finite_is_refused(tmp_path, fitted, value
     tensors, metadata = load_sealed(tmp_path / "model.safetensors")
     next(iter(tensors.values())).view(-1)[0] = value
     save_sealed(tmp_path / "model.safetensors", tensors, metadata)
-    with pytest.raises(PugnnError, match=r"its weights \S+ hold a value that is not finite"):
+    with pytest.raises(PugnnError, match=r"its weights \S+ contain a non-finite value"):
         PUNodeClassifier.load(tmp_path / "model.safetensors")
 
 
@@ -577,7 +577,7 @@ def test_a_checkpoint_of_other_data_is_refused(graph, checkpoint, change, positi
 def test_a_damaged_checkpoint_is_refused(graph, checkpoint, tmp_path):
     damaged = tmp_path / "checkpoint.safetensors"
     damaged.write_bytes(checkpoint.read_bytes()[:-3])
-    with pytest.raises(PugnnError, match="cut short or changed"):
+    with pytest.raises(PugnnError, match="truncated or changed"):
         classifier(epochs=25).fit(graph, [0, 1], checkpoint=damaged)
 
 
@@ -587,7 +587,7 @@ def test_a_damaged_checkpoint_is_refused(graph, checkpoint, tmp_path):
         (np.ones(12, dtype=bool), "unlabelled must be a list of positions"),
         ([0, 12], "a position outside 0 to 11"),
         ([0, 1], "no unlabelled nodes are left"),
-        ([0, 1] * 6, r"each once; of a vector or mask .* give np.flatnonzero"),
+        ([0, 1] * 6, r"distinct positions; for a vector or mask .* give np.flatnonzero"),
         (np.ma.array([2, 3], mask=[False, True]), "unlabelled hold masked entries"),
     ],
 )

@@ -46,7 +46,7 @@ def test_with_truth(cora):
     text = " ".join(printed(check_up(cora.task), brief=False, truth=cora).split())
     assert "truly positive" in text
     assert "45.9 % of the nodes are positive" in text
-    assert "90.8 % of all edges join nodes of the same kind" in text
+    assert "90.8 % of all edges join nodes of the same class" in text
 
 
 def test_ids_are_shown_as_they_are():

@@ -250,7 +250,7 @@ REFUSED = {
     "no column of ids": (replace(ATTRIBUTES, "id", "key"), ["nodes.csv", "'key'", "--id"]),
     "one column of edges": (write(EDGES, "source\nn0\n"), ["edges.csv", "'source'"]),
     "two columns of the same name": (replace(ATTRIBUTES, "x,y", "x,x"), ["nodes.csv", "'x'"]),
-    "vectors of several lengths": (
+    "vectors of different lengths": (
         add_column(ATTRIBUTES, "v", ['"[1,2]"'] * 11 + ['"[1,2,3]"']),
         ["nodes.csv, row 13", "'v'"],
     ),

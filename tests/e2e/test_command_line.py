@@ -387,7 +387,7 @@ def test_a_run_that_is_interrupted_early_says_that_nothing_was_kept(here, pugnn_
 
     monkeypatch.setattr(EpochProgress, "update", update)
     result = pugnn_main(*FIT)
-    assert result.err.splitlines() == ["stopped before there was a checkpoint; nothing was kept"]
+    assert result.err.splitlines() == ["stopped before the first checkpoint; nothing was kept"]
     assert not (here / "runs").exists()
 
 
@@ -406,7 +406,7 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main, monkeypatch):
     monkeypatch.setattr(EpochProgress, "update", update)
     result = pugnn_main(*FIT[:-1], "30")
     assert result.code not in (0, 2)
-    assert "stopped; the same options with --out runs/edges-1 --resume go on" in result.err
+    assert "stopped; the same options with --out runs/edges-1 --resume continue" in result.err
     assert "Traceback" not in result.err
     assert [path.name for path in (here / "runs").iterdir()] == ["edges-1.partial"]
     monkeypatch.undo()
@@ -425,7 +425,7 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main, monkeypatch):
         (["fit", "--edges", "edges.csv"], ["--positives FILE"]),
         (["check", *TABLES], ["--positives FILE"]),
         (["export"], ["--dataset NAME"]),
-        (["export", "--dataset", "cora", "--out", "edges.csv"], ["edges.csv exists already"]),
+        (["export", "--dataset", "cora", "--out", "edges.csv"], ["edges.csv already exists"]),
         (["export", "--dataset", "cora", "--out", "edges.csv/x"], ["cannot make the folder edges.csv/x"]),
         (["fit", *TABLES, "--truth", "positives.csv"], ["--truth", "--positives", "Give both"]),
         ([*FIT, "--column", "x"], ["--column takes NAME=KIND", "'x'"]),
@@ -459,10 +459,10 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main, monkeypatch):
         ([*FIT, "--learning-rate", "1e30", "--out", "a/b/mine"], ["the loss became", "Lower the learning rate"]),
         (["check"], ["--dataset NAME, or --edges FILE"]),
         (["demo", "--labels", "2000"], ["cannot label 2000 nodes"]),
-        (["demo", "--out", "edges.csv"], ["edges.csv exists already"]),
+        (["demo", "--out", "edges.csv"], ["edges.csv already exists"]),
         (["predict", "nowhere", *TABLES], ["cannot read nowhere: No such file"]),
         (["predict", ".", *TABLES], ["cannot read model.safetensors: No such file"]),
-        (["predict", "edges.csv", *TABLES], ["edges.csv is not a whole pugnn file"]),
+        (["predict", "edges.csv", *TABLES], ["edges.csv is not an intact pugnn file"]),
     ],
 )
 def test_bad_options(here, pugnn_main, arguments, fragments):
@@ -481,7 +481,9 @@ def test_run_folders_that_exist_are_left_alone(here, pugnn_main):
         assert_refused(pugnn_main(*command, "--out", "mine"), ["mine exists already and is left as it is", "--out"])
         assert_refused(pugnn_main(*command, "--out", "other"), ["other.partial holds a run that was stopped"])
     assert_refused(pugnn_main(*FIT, "--out", "mine", "--resume"), ["mine exists already"])
-    assert_refused(pugnn_main(*FIT, "--out", "other", "--resume"), ["checkpoint.safetensors is not a whole pugnn file"])
+    assert_refused(
+        pugnn_main(*FIT, "--out", "other", "--resume"), ["checkpoint.safetensors is not an intact pugnn file"]
+    )
     assert snapshot(here) == before
 
 
@@ -509,7 +511,7 @@ def test_a_spoilt_model(here, pugnn_main, run_folder, spoil):
     (here / "model.safetensors").write_bytes(spoil((run_folder / "model.safetensors").read_bytes()))
     before = snapshot(here)
     result = pugnn_main("predict", "model.safetensors", *TABLES)
-    assert_refused(result, ["model.safetensors is not a whole pugnn file", "use another copy or train again"])
+    assert_refused(result, ["model.safetensors is not an intact pugnn file", "Use another copy or train again"])
     assert snapshot(here) == before
 
 
@@ -623,7 +625,7 @@ def test_label_propagation_predicts_no_other_graph(here, pugnn_main):
         *(
             (
                 ["--method", name],
-                [f"{name} must be told the prior", "--prior 0.1", "if one in ten is", "pu-gnn, grab or naive"],
+                [f"{name} needs the prior", "--prior 0.1", "for one in ten", "pu-gnn, grab or naive"],
             )
             for name in ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation")
         ),
@@ -633,10 +635,10 @@ def test_label_propagation_predicts_no_other_graph(here, pugnn_main):
         (["--method", "naive", "--rounds", "1"], ["naive has no option --rounds; it has --balanced, --prior"]),
         (["--balanced"], ["pu-gnn has no option --balanced"]),
         (["--method", "nnpu", "--prior", "1.5"], ["prior is a share of the unlabelled nodes", "1.5"]),
-        (["--method", "lsdan", "--prior", "0.3", "--backbone", "gcn"], ["lsdan is a network of its own", "'gcn'"]),
+        (["--method", "lsdan", "--prior", "0.3", "--backbone", "gcn"], ["lsdan has its own network", "'gcn'"]),
         (
             ["--method", "dist-pu", "--prior", "0.3", "--variant", "full", "--backbone", "gcn"],
-            ["mixes embeddings", "Take gcn-linear, appnp or mlp"],
+            ["mixes embeddings", "Use gcn-linear, appnp or mlp"],
         ),
         (["--method", "grab", "--homophily", "1"], ["homophily must lie between 0 and 1", "1.0"]),
         (["--method", "label-propagation", "--prior", "0.3", "--restart", "0"], ["restart must lie between 0 and 1"]),

@@ -167,7 +167,7 @@ def test_who_needs_a_prior_says_so(name):
     if not needs:
         assert make_method(name) == METHODS[name]()
         return
-    words = f"{name} must be told the prior, the share of the unlabelled nodes that are positive: --prior 0.1, or "
+    words = f"{name} needs the prior, the positive share of the unlabelled nodes: --prior 0.1, or "
     for attempt in (lambda: make_method(name), lambda: PUNodeClassifier(name).fit(GRAPH, LABELLED)):
         with pytest.raises(PugnnError, match=words):
             attempt()

@@ -231,7 +231,7 @@ def test_only_backbones_with_a_nodewise_head_can_be_mixed(backbone):
     if backbone in ("gcn-linear", "appnp", "mlp"):
         assert len(estimator.fit(GRAPH, [0, 1, 2]).log_) == 4
     else:
-        words = f"mixes embeddings, and behind those of {backbone} a node's neighbours .* Take gcn-linear, appnp or mlp"
+        words = f"mixes embeddings, but {backbone} needs the neighbours after them. Use gcn-linear, appnp or mlp"
         with pytest.raises(PugnnError, match=words):
             estimator.fit(GRAPH, [0, 1, 2])
 

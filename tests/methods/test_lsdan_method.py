@@ -50,7 +50,7 @@ def test_equals_plain_training(risk):
 @pytest.mark.parametrize(
     ("options", "settings", "message"),
     [
-        ({}, {"backbone": "gcn"}, "lsdan is a network of its own and takes no other backbone; got 'gcn'"),
+        ({}, {"backbone": "gcn"}, "lsdan has its own network and accepts no other backbone; got 'gcn'"),
         ({}, {"hidden": 6}, "hidden=6 must be a multiple of the number of attention heads, 4"),
         ({"hops": 0}, {}, "hops must be an integer, from 1 to 100; got 0"),
         ({"risk": "zero-one"}, {}, "risk must be one of non-negative, unbiased; got 'zero-one'"),

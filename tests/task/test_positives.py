@@ -115,13 +115,13 @@ def test_one_zero_and_minus_one_are_refused_with_an_explanation(graph, given):
         (TEXT, [True] * 6, "mask of positives has 6 entries, but the graph has 5 nodes"),
         (TEXT, np.ones((5, 1), dtype=bool), r"got shape \(5, 1\)"),
         (NUMBERS, [[10], [20]], r"got shape \(2, 1\)"),
-        (NUMBERS, [[10], [20, 30]], "several lengths"),
+        (NUMBERS, [[10], [20, 30]], "different lengths"),
         (TEXT, "ann", r"got shape \(\)"),
         (NUMBERS, 10, r"got shape \(\)"),
         (TEXT, None, r"got shape \(\)"),
         # classes
-        (PLAIN, [0, 1, 2, 2, 1], "read like a vector of classes, one entry per node: 0, 1, 2, 2, 1.*`classes == 1`"),
-        (TEXT, np.array([0.0, 3.0, 3.0, 0.0, 1.0]), "read like a vector of classes"),
+        (PLAIN, [0, 1, 2, 2, 1], "look like a vector of classes, one entry per node: 0, 1, 2, 2, 1.*`classes == 1`"),
+        (TEXT, np.array([0.0, 3.0, 3.0, 0.0, 1.0]), "look like a vector of classes"),
         # masked
         (PLAIN, np.ma.array([0, 2], mask=[False, True]), "positives hold masked entries"),
         (PLAIN, np.ma.array([True] * 5, mask=[True] + [False] * 4), "positives hold masked entries"),
@@ -146,7 +146,9 @@ def test_a_vector_of_the_wrong_length_is_not_read_as_ids(length, other):
 )
 def test_what_can_be_read_in_two_ways_is_refused(ids, given):
     graph = Graph.from_edges([ids[0]], [ids[1]], ids=ids)
-    words = "all nodes are known" if 7 in ids else "two ways: as a vector with one entry per node, or as a list of the"
+    words = (
+        "all nodes are known" if 7 in ids else "they may be a vector with one entry per node, or a list of the nodes"
+    )
     with pytest.raises(PugnnError, match=words):
         resolve_positives(graph, given)
 

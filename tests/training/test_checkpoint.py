@@ -110,5 +110,5 @@ def test_a_checkpoint_of_something_else_is_refused_in_every_part(path):
 @pytest.mark.parametrize("parts", [5, [{}], [1], [{"log": []}]])
 def test_a_checkpoint_with_parts_of_the_wrong_kind_is_refused(path, parts):
     save_sealed(path, {}, {"identity": opened(path).identity, "parts": parts})
-    with pytest.raises(PugnnError, match=r"is not a checkpoint: .* Remove it to start anew"):
+    with pytest.raises(PugnnError, match=r"is not a checkpoint: .* Remove it to start again"):
         opened(path).load(0)

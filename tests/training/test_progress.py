@@ -6,7 +6,7 @@ from standard_error import replaced_stderr
 def test_a_line_says_how_far_it_is(monkeypatch):
     stream = replaced_stderr(monkeypatch)
     with EpochProgress(30) as progress:
-        stream.wait_for("training: the first of 30 epochs")  # a long one is not silent
+        stream.wait_for("training: first of 30 epochs")  # a long one is not silent
         progress.update(29, 0.5)
         stream.wait_for("training: epoch 29 of 30, loss 0.5000, about 0 s left")
 
@@ -14,7 +14,7 @@ def test_a_line_says_how_far_it_is(monkeypatch):
 def test_it_names_the_part_and_counts_the_time_left_from_the_epochs_of_this_run(monkeypatch):
     stream = replaced_stderr(monkeypatch)
     with EpochProgress(30, 20, part=1) as progress:
-        stream.wait_for("training 2: the first of 10 epochs")
+        stream.wait_for("training 2: first of 10 epochs")
         progress._started -= 10
         progress.update(21, 0.5)
         stream.wait_for("training 2: epoch 21 of 30, loss 0.5000, about 9")
