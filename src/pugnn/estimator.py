@@ -122,6 +122,11 @@ class PUNodeClassifier(BaseEstimator):
             task = replace(task, unlabelled=resolve_unlabelled(graph, unlabelled, task.labelled))
         return self.fit_task(task, checkpoint=checkpoint)
 
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
+        self._checked_method()
+        self._settings()
+
     def fit_task(self, task: PUTask, *, checkpoint: str | Path | None = None) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         graph = task.graph

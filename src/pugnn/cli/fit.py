@@ -67,6 +67,7 @@ def fit(
         seed=seed,
         device=device,
     )
+    estimator.check_parameters()
     found = read_input(data, seed=seed)
     if found.task is None:
         raise PugnnError("specify the known positives: --positives FILE")

@@ -73,9 +73,10 @@ def summary(thing: object) -> str:
 
 
 def _plain(text: str) -> str:
+    name_first = text.startswith("`")
     text = re.sub(r":math:`([^`]*)`", r"\1", " ".join(text.split()))
     text = re.sub(r":\w+:`~?(?:pugnn\.)?([^`]*)`", r"\1", text).replace("``", "").replace("\\", "")
-    return text[:1].upper() + text[1:] if text[:1].isascii() else text  # not ε
+    return text if name_first or not text[:1].isascii() else text[:1].upper() + text[1:]
 
 
 def _option(name: str, hint: Any, words: str, default: Any, panel: str, **more: Any) -> Any:
