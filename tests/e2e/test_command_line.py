@@ -19,7 +19,7 @@ from pugnn.checkup import check_up
 from pugnn.cli import app
 from pugnn.methods import METHODS
 from pugnn.training import load_sealed
-from pugnn.training.progress import EpochProgress
+from stopping import watched_epochs
 
 COMMANDS = ("demo", "check", "fit", "predict", "export")
 FILES = [
@@ -380,12 +380,9 @@ def test_a_killed_run_goes_on_to_the_same_scores(here, pugnn_main):
     assert len(table(here / "mine" / "log.csv")) == 1500
 
 
-def test_a_run_that_is_interrupted_early_says_that_nothing_was_kept(here, pugnn_main, monkeypatch):
-    def update(self, epoch, loss):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(EpochProgress, "update", update)
-    result = pugnn_main(*FIT)
+def test_a_run_that_is_interrupted_early_says_that_nothing_was_kept(here, pugnn_main):
+    with watched_epochs(stop_after=1, error=KeyboardInterrupt):
+        result = pugnn_main(*FIT)
     assert result.err.splitlines() == ["stopped before there was a checkpoint; nothing was kept"]
     assert not (here / "runs").exists()
 
@@ -397,20 +394,14 @@ def test_a_run_that_does_not_follow_the_advice_says_so(here, pugnn_main):
     assert "This run uses" not in followed.out
 
 
-def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main, monkeypatch):
-    def update(self, epoch, loss):
-        if epoch == 25:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(EpochProgress, "update", update)
-    result = pugnn_main(*FIT[:-1], "30")
+def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main):
+    with watched_epochs(stop_after=25, error=KeyboardInterrupt):
+        result = pugnn_main(*FIT[:-1], "30")
     assert result.code not in (0, 2)
     assert "stopped; the same options with --out runs/edges-1 --resume go on" in result.err
     assert "Traceback" not in result.err
     assert [path.name for path in (here / "runs").iterdir()] == ["edges-1.partial"]
-    monkeypatch.undo()
-    monkeypatch.chdir(here)
-    assert CliRunner().invoke(app, [*FIT[:-1], "30", "--out", "runs/edges-1", "--resume"]).exit_code == 0
+    assert pugnn_main(*FIT[:-1], "30", "--out", "runs/edges-1", "--resume").code == 0
     assert [path.name for path in (here / "runs").iterdir()] == ["edges-1"]
 
 
