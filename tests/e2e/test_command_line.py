@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -69,10 +70,11 @@ def test_version(pugnn_main):
     assert (result.code, result.out, result.err) == (0, f"{pugnn.__version__}\n", "")
 
 
-def test_the_entry_point_in_a_process_of_its_own(here):
-    done = subprocess.run([*ENTRY, "--version"], capture_output=True, text=True, check=True)
+def test_the_installed_command(here):
+    command = Path(sys.executable).with_name("pugnn")
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == pugnn.__version__
-    bad = subprocess.run([*ENTRY, "check", "--edges", "nowhere.csv"], capture_output=True)
+    bad = subprocess.run([command, "check", "--edges", "nowhere.csv"], capture_output=True)
     assert bad.returncode == 2
     assert bad.stdout == b""
     assert bad.stderr.decode() == "error: cannot read nowhere.csv: No such file or directory\n"

@@ -111,7 +111,7 @@ def test_stopped_and_killed_the_same_command_goes_on_to_the_same_pages(tmp_path,
     assert 1 <= lines(tmp_path) < 6
     assert not list(tmp_path.glob("table*"))
 
-    code, out, err = stop(start(SMALL, tmp_path, "--jobs", "2"), tmp_path, signal.SIGKILL)
+    code, out, err = stop(start(SMALL, tmp_path, "--jobs", "1"), tmp_path, signal.SIGKILL)
     assert (code, out, err) == (-signal.SIGKILL, "", "")
     kept = (tmp_path / "records.jsonl").read_bytes()
     assert 2 <= lines(tmp_path) < 6
@@ -195,12 +195,14 @@ def test_pages_in_the_default_folder(here, pugnn_main):
     result = pugnn_main("reproduce", *QUICK, "--jobs", "1")
     assert (result.code, result.err) == (0, "")
     files = ["reproduction/table2.md", "reproduction/table2.html", "reproduction/table2.csv"]
-    assert result.out.splitlines() == [*files, "done in 0 s; open an .html page in a browser"]
+    *shown, last = result.out.splitlines()
+    assert shown == files
+    assert re.fullmatch(r"done in \d+ s; open an \.html page in a browser", last)
     text = (here / "reproduction" / "table2.md").read_text()
     assert f"Made by `pugnn reproduce {' '.join(QUICK)}`. 4 trainings" in text
     before = {path: path.read_bytes() for path in (here / "reproduction").iterdir()}
     again = pugnn_main("reproduce", *QUICK, "--jobs", "1", "--json")
-    assert json.loads(again.out) == {"files": files, "seconds": pytest.approx(0, abs=5)}
+    assert json.loads(again.out) == {"files": files, "seconds": pytest.approx(0, abs=60)}
     assert {path: path.read_bytes() for path in (here / "reproduction").iterdir()} == before
 
 
