@@ -16,9 +16,12 @@ from pugnn.training import derive_seed
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _one_thread() -> None:
-    """Tiny graphs gain nothing from threads, and threads that wait for a busy core cost a lot."""
+def _one_thread() -> Iterator[None]:
+    """Tiny graphs gain nothing from threads, and threads that wait for a busy core cost a lot; here and in processes."""
     torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

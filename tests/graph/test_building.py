@@ -35,7 +35,7 @@ pairs = st.integers(1, 7).flatmap(
 @settings(deadline=None)
 def test_edges_become_what_plain_loops_make_of_them(graph, weighted, dtype):
     n, edges = graph
-    u, v = np.array(edges, dtype=dtype).reshape(-1, 2).T
+    u, v = np.array(edges, dtype=dtype).reshape(-1, 2).T.copy()
     weights = np.random.default_rng(len(edges)).random(len(edges), dtype=np.float32)
     indptr, indices, merged, cleaning = symmetric_csr(n, u, v, weights if weighted else None)
     rows, counts = plainly(n, edges, weights)
