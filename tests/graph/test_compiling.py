@@ -2,11 +2,14 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import pugnn
+from pugnn.files import locked
 
 MODULE = """
 from pugnn.graph.compiling import kernel
@@ -99,6 +102,17 @@ def test_a_disk_that_is_full_is_no_error(folder):
     kept, err = use_kernel(folder, PYTHONDONTWRITEBYTECODE="1")
     assert err.count(NOT_KEPT) == 1
     assert not list(Path(kept).glob("*.nbc"))
+
+
+def test_a_process_waits_while_another_writes_kernels_of_the_module(folder):
+    """Otherwise their files could get the same number."""
+    with ThreadPoolExecutor(1) as pool:
+        with locked(folder / "kernel_module.py"):
+            waiting = pool.submit(use_kernel, folder)
+            time.sleep(2)
+            assert not list(folder.rglob("*.nb*"))
+        assert waiting.result()[1] == COMPILING
+    assert list(folder.rglob("*.nb*"))
 
 
 def test_a_damaged_file_is_compiled_anew(folder):
