@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import pugnn
-from e2e.own_tables import FIT, NODES, TABLES, append, assert_refused, scores, snapshot, table, write, write_tables
+from e2e.own_tables import FIT, NODES, PUGNN, TABLES, append, assert_refused, scores, snapshot, table, write
 from pugnn import draw_benchmark, load_dataset
 from pugnn.checkup import check_up
 from pugnn.cli import app
@@ -32,7 +32,6 @@ FILES = [
     "scores.parquet",
     "training.png",
 ]
-ENTRY = [sys.executable, "-c", "from pugnn.cli import main; main()"]
 
 
 # ---------------------------------------------------------------------- help and version
@@ -356,7 +355,7 @@ def test_json_that_is_no_run(here, pugnn_main, text):
 def test_a_killed_run_goes_on_to_the_same_scores(here, pugnn_main):
     options = [*FIT[:-1], "700", "--seed", "3", "--negatives", "5"]
     process = subprocess.Popen(
-        [*ENTRY, *options, "--out", "mine"],
+        [*PUGNN, *options, "--out", "mine"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -474,16 +473,6 @@ def test_run_folders_that_exist_are_left_alone(here, pugnn_main):
     assert_refused(pugnn_main(*FIT, "--out", "mine", "--resume"), ["mine exists already"])
     assert_refused(pugnn_main(*FIT, "--out", "other", "--resume"), ["checkpoint.safetensors is not a whole pugnn file"])
     assert snapshot(here) == before
-
-
-@pytest.fixture(scope="module")
-def run_folder(tmp_path_factory):
-    """A run of the tables, trained once."""
-    folder = tmp_path_factory.mktemp("run")
-    write_tables(folder)
-    tables = [str(folder / argument) if argument.endswith(".csv") else argument for argument in FIT]
-    assert CliRunner().invoke(app, [*tables, "--out", str(folder / "mine")]).exit_code == 0
-    return folder / "mine"
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from e2e.own_tables import FIT, TABLES, assert_refused, scores, snapshot
+from e2e.own_tables import FIT, PUGNN, TABLES, assert_refused, scores, snapshot
 from pugnn.data.archive import Archive, archive_bytes
 
 NO_UTF8 = os.fsdecode(b"run\xff")
-PUGNN = [sys.executable, "-c", "from pugnn.cli import main; main()"]
 
 
 def test_a_name_that_is_not_utf8(here, pugnn_main):

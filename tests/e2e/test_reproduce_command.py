@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from e2e.own_tables import PUGNN
 from pugnn.experiments.reproduce import Request, reproduce
 from pugnn.experiments.store import RecordStore
 
-ENTRY = [sys.executable, "-c", "from pugnn.cli import main; main()"]
 #: Six trainings of less than a second.
 SMALL = Request("table2", datasets=["cora"], methods=["naive", "nnpu"], ratios=[0.01], draws=3)
 #: 32 trainings of a second or two.
@@ -29,7 +29,7 @@ def start(request, out, *more):
     """The request as a real command in a process group of its own."""
     arguments = [*request.command.split()[1:], "--out", out, *more]
     return subprocess.Popen(
-        [*ENTRY, *map(str, arguments)],
+        [*PUGNN, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
