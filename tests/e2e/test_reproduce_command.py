@@ -55,7 +55,7 @@ def lines(out):
 
 def stop(process, out, sign, *, later=0.0):
     """Send the process group a signal once there is one record more than now, or as many seconds later."""
-    before, give_up = lines(out), time.monotonic() + 120
+    before, give_up = lines(out), time.monotonic() + 300
     while lines(out) == before and process.poll() is None and time.monotonic() < give_up:
         time.sleep(0.005)
     time.sleep(later)
