@@ -182,11 +182,10 @@ def test_fit_then_predict(here, pugnn_main):
         }
 
 
-def test_predict_another_graph(here, pugnn_main):
-    assert pugnn_main(*FIT, "--out", "mine").code == 0
+def test_predict_another_graph(here, pugnn_main, run_folder):
     (here / "edges.csv").write_text("source,target\nn0,n1\nn1,new\n")
     (here / "nodes.csv").write_text("id,x,y,z\nnew,1,2,3\nn1,0,1,0\nn0,1,0,0\n")
-    result = pugnn_main("predict", "mine", *TABLES)
+    result = pugnn_main("predict", run_folder, *TABLES)
     assert result.code == 0, result.err
     assert result.out.startswith("3 nodes scored, ")
     assert set(scores(here / "scores.csv")) == {"n0", "n1", "new"}
