@@ -12,7 +12,7 @@ demo: $(READY)
 	$(BIN)/pugnn demo
 
 test: $(READY)
-	$(BIN)/pytest -m "not slow and not network" --cov --cov-report=term
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not network" --cov --cov-report=term
 
 # Those that need data sets which do not ship with the package; PUGNN_DATA names their folder.
 test-data: $(READY)

@@ -17,9 +17,12 @@ from pugnn.training import FullGraph, derive_seed
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _one_thread() -> None:
-    """Tiny graphs gain nothing from threads, and threads that wait for a busy core cost a lot."""
+def _one_thread() -> Iterator[None]:
+    """Tiny graphs gain nothing from threads, and threads that wait for a busy core cost a lot. Processes inherit it."""
     torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -27,8 +27,6 @@ def replaced_stderr(monkeypatch, *, patience=0.05, line_every=0.05, terminal=Fal
     """A stream in place of standard error, with shorter times to wait."""
     monkeypatch.setattr(waiting, "PATIENCE", patience)
     monkeypatch.setattr(waiting, "LINE_EVERY", line_every)
-    monkeypatch.setattr(waiting, "_LOOK_EVERY", 0.01)
-    monkeypatch.setattr(waiting.StatusLine, "_last_line", -float("inf"))
     monkeypatch.setenv("TERM", "xterm")
     stream = Stream()
     stream.terminal = terminal

@@ -1,27 +1,27 @@
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parent
+from conftest import pytest_runtest_setup
 
 
 @pytest.mark.parametrize(
     ("folder", "reason"),
     [(None, "PUGNN_DATA is not set to a folder with data sets"), ("empty", "PUGNN_DATA has no tolokers")],
 )
-def test_tests_of_data_sets_that_are_missing_skip(tmp_path, folder, reason):
-    environment = {name: value for name, value in os.environ.items() if name != "PUGNN_DATA"}
+@pytest.mark.parametrize("mark", [pytest.mark.data("tolokers"), pytest.mark.data], ids=["named", "by parameter"])
+@pytest.mark.parametrize("name", ["tolokers"])
+def test_tests_of_data_sets_that_are_missing_skip(request, monkeypatch, tmp_path, folder, reason, mark, name):
     if folder is not None:
-        environment["PUGNN_DATA"] = str(tmp_path / folder)
-    test = f"{TESTS / 'checkup' / 'test_sampling.py'}::test_named_data_sets_by_degree"
-    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", test]
-    done = subprocess.run(run, cwd=TESTS.parent, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0
-    assert "3 skipped" in done.stdout
-    assert reason in done.stdout
+        monkeypatch.setenv("PUGNN_DATA", str(tmp_path / folder))
+    request.node.add_marker(mark)
+    with pytest.raises(pytest.skip.Exception, match=reason):
+        pytest_runtest_setup(request.node)
+
+
+@pytest.mark.data("tolokers")
+def test_a_test_with_the_mark_sees_the_data_sets():
+    assert "PUGNN_DATA" in os.environ
 
 
 def test_other_tests_do_not_see_the_data_sets():

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from pugnn import GRAB, LSDAN, NNPU, PUGNN, Graph, LabelPropagation, Naive, PugnnError, PUNodeClassifier
 from pugnn.training import load_sealed, save_sealed
-from pugnn.training.progress import EpochProgress
+from stopping import Stopped, watched_epochs
 
 NAMES = ("x", "y", "z")
 FIT = {"epochs": 20, "learning_rate": 0.1, "dropout": 0.0}
@@ -475,35 +475,22 @@ def test_global_generators_are_left_as_they_were(graph):
 # ---------------------------------------------------------------------- checkpoints
 
 
-class Stopped(Exception):
-    pass
-
-
-def stop_after(monkeypatch, epochs: int | None) -> list[int]:
-    """Make the training stop after some epochs; the list that comes back fills with those that were done."""
-    done: list[int] = []
-
-    def update(self, epoch, loss):
-        done.append(epoch)
-        if epoch == epochs:
-            raise Stopped
-
-    monkeypatch.setattr(EpochProgress, "update", update)
-    return done
-
-
 @pytest.mark.parametrize("backbone", ["gcn", "gat", "gin"])
-def test_stopped_and_resumed_is_the_same_to_the_bit(graph, tmp_path, monkeypatch, backbone):
+def test_stopped_and_resumed_is_the_same_to_the_bit(graph, tmp_path, backbone):
     checkpoint = tmp_path / "checkpoint.safetensors"
     options = {"backbone": backbone, "epochs": 70, "seed": 2}
     whole = classifier(**options).fit(graph, [0, 1])
 
-    assert_stops(classifier(**options), graph, checkpoint, stop_after(monkeypatch, 50), list(range(1, 51)))
+    with pytest.raises(Stopped), watched_epochs(stop_after=50) as done:
+        classifier(**options).fit(graph, [0, 1], checkpoint=checkpoint)
+    assert done == list(range(1, 51))
     assert len(load_sealed(checkpoint)[1]["parts"][0]["log"]) == 40
-    assert_stops(classifier(**options), graph, checkpoint, stop_after(monkeypatch, 61), list(range(41, 62)))
+    with pytest.raises(Stopped), watched_epochs(stop_after=21) as done:
+        classifier(**options).fit(graph, [0, 1], checkpoint=checkpoint)
+    assert done == list(range(41, 62))
 
-    done = stop_after(monkeypatch, None)
-    resumed = classifier(**options).fit(graph, [0, 1], checkpoint=checkpoint)
+    with watched_epochs() as done:
+        resumed = classifier(**options).fit(graph, [0, 1], checkpoint=checkpoint)
     assert done == list(range(61, 71))
     assert scores(resumed).tobytes() == scores(whole).tobytes()
     for name, tensor in whole.model_.state_dict().items():
@@ -513,12 +500,6 @@ def test_stopped_and_resumed_is_the_same_to_the_bit(graph, tmp_path, monkeypatch
     assert [list(record) for record in resumed.log_] == [list(record) for record in whole.log_], "in the same order"
     seconds = [record["seconds"] for record in resumed.log_]
     assert seconds == sorted(seconds)
-
-
-def assert_stops(estimator, graph, checkpoint, done, expected):
-    with pytest.raises(Stopped):
-        estimator.fit(graph, [0, 1], checkpoint=checkpoint)
-    assert done == expected
 
 
 def test_a_checkpoint_changes_nothing_in_the_result(graph, fitted, tmp_path):

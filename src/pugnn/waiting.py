@@ -20,8 +20,6 @@ PATIENCE = 2.0
 #: Seconds between plain lines, where there is no terminal to draw on.
 LINE_EVERY = 10.0
 
-_LOOK_EVERY = 0.25
-
 
 class StatusLine:
     """Says what is being done once it has taken two seconds, and goes on saying so.
@@ -87,7 +85,7 @@ class StatusLine:
                 self._text, self._since = before
 
     def _keep_showing(self) -> None:
-        while not self._done.wait(_LOOK_EVERY):
+        while not self._done.wait(PATIENCE / 8):
             self._show()
 
     def _show(self) -> None:

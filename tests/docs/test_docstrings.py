@@ -79,9 +79,3 @@ def test_comments_document_constants(module: griffe.Module) -> None:
 )
 def test_formulas_become_mathml(formula: str, expected: str) -> None:
     assert expected in load("hooks").on_page_content(formula)
-
-
-def test_links_of_the_root_fit_the_site() -> None:
-    page = load("hooks")._page_of("CONTRIBUTING.md")
-    assert "](design.md)" in page
-    assert "](docs/" not in page

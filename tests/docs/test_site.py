@@ -88,6 +88,12 @@ def test_no_formula_or_reference_is_left_as_source(site: Path) -> None:
         assert found is None, f"{name}: {found}"
 
 
+def test_links_of_the_root_fit_the_site(site: Path) -> None:
+    page = (site / "contributing.html").read_text(encoding="utf-8")
+    assert 'href="design.html"' in page
+    assert 'href="docs/' not in page
+
+
 def test_formulas_have_a_font(site: Path) -> None:
     assert 50_000 < (site / "formulas.ttf").stat().st_size < 500_000
     assert "<math" in (site / "mathematics.html").read_text(encoding="utf-8")

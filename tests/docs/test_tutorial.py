@@ -1,26 +1,49 @@
-"""The tutorial's commands, run as they are written, in their order."""
+"""The tutorial's commands, run as they are written, in their order; ``pugnn`` and Python in this process."""
 
 from __future__ import annotations
 
 import csv
-import os
+import io
 import re
+import shlex
 import subprocess
-import sys
+import warnings
+from contextlib import chdir, redirect_stdout
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from pugnn.cli import app
+from pugnn.errors import PugnnWarning
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PYTHON = Path(sys.executable)
+#: A command of ours over one or several lines.
+COMMAND = re.compile(r"^pugnn (.*(?:(?<=\\)\n.*)*)$", re.MULTILINE)
 
 
-def run(kind: str, code: str, folder: Path) -> str:
+def run(kind: str, code: str) -> str:
     """What a block prints; it must end well and without a warning that is not ours."""
-    words = {"sh": ["bash", "-euo", "pipefail", "-c", code], "python": [str(PYTHON), "-W", "error", "-c", code]}[kind]
-    environment = {**os.environ, "PATH": f"{PYTHON.parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    if kind == "python":
+        with redirect_stdout(io.StringIO()) as printed:
+            exec(code, {})
+        return printed.getvalue()
+    # In turn what the shell runs and, at odd places, the words after pugnn.
+    parts = COMMAND.split(code)
+    return "".join(pugnn(part) if place % 2 else shell(part) for place, part in enumerate(parts))
+
+
+def pugnn(words: str) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", PugnnWarning)
+        done = CliRunner().invoke(app, shlex.split(words.replace("\\\n", " ")))
+    assert done.exit_code == 0, f"{words}\n{done.output}"
+    return done.output
+
+
+def shell(code: str) -> str:
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -31,7 +54,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tutorial")
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
     assert len(blocks) >= 10
-    (folder / "printed.txt").write_text("\n".join(run(kind, code, folder) for kind, code in blocks))
+    with chdir(folder):
+        (folder / "printed.txt").write_text("\n".join(run(kind, code) for kind, code in blocks))
     return folder
 
 
@@ -41,7 +65,7 @@ def scores(path: Path) -> dict[str, str]:
 
 
 def test_tables_with_text_ids_score_as_the_named_data_set(folder: Path) -> None:
-    run("sh", "pugnn fit --dataset cora --labels 27 --out runs/named", folder)
+    pugnn(f"fit --dataset cora --labels 27 --out {folder / 'runs/named'}")
     named = {f"cora-{node}": score for node, score in scores(folder / "runs/named/scores.csv").items()}
     assert scores(folder / "runs/cora/scores.csv") == named
 

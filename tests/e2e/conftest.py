@@ -5,9 +5,10 @@ import warnings
 from types import SimpleNamespace
 
 import pytest
+from typer.testing import CliRunner
 
-from e2e.own_tables import write_tables
-from pugnn.cli import main
+from e2e.own_tables import FIT, write_tables
+from pugnn.cli import app, main
 from pugnn.errors import PugnnWarning
 
 
@@ -41,3 +42,13 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setattr("pugnn.waiting.PATIENCE", 600)  # on a busy machine there would be words on the phases
     write_tables(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory):
+    """A run of the tables, trained once."""
+    folder = tmp_path_factory.mktemp("run")
+    write_tables(folder)
+    tables = [str(folder / argument) if argument.endswith(".csv") else argument for argument in FIT]
+    assert CliRunner().invoke(app, [*tables, "--out", str(folder / "mine")]).exit_code == 0
+    return folder / "mine"

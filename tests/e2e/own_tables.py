@@ -2,11 +2,14 @@
 
 import csv
 import hashlib
+import sys
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+#: The command in a process of its own.
+PUGNN = [sys.executable, "-c", "from pugnn.cli import main; main()"]
 NODES = [f"n{i}" for i in range(12)]
 TABLES = ["--edges", "edges.csv", "--nodes", "nodes.csv"]
 FIT = ["fit", *TABLES, "--positives", "positives.csv", "--epochs", "3"]

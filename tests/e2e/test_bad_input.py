@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from e2e.own_tables import (
     FIT,
@@ -25,9 +24,7 @@ from e2e.own_tables import (
     scores,
     snapshot,
     write,
-    write_tables,
 )
-from pugnn.cli import app
 
 EDGES, ATTRIBUTES, POSITIVES = "edges.csv", "nodes.csv", "positives.csv"
 
@@ -282,16 +279,6 @@ REFUSED = {
 }
 
 
-@pytest.fixture(scope="module")
-def clean(tmp_path_factory):
-    """The scores of tables without a fault."""
-    folder = tmp_path_factory.mktemp("clean")
-    write_tables(folder)
-    tables = [str(folder / argument) if argument.endswith(".csv") else argument for argument in FIT]
-    assert CliRunner().invoke(app, [*tables, "--out", str(folder / "run")]).exit_code == 0
-    return scores(folder / "run" / "scores.csv")
-
-
 def assert_accepted(result, fragments):
     assert result.code == 0, result.err
     assert "Traceback" not in result.err
@@ -304,12 +291,12 @@ def assert_accepted(result, fragments):
 
 
 @pytest.mark.parametrize("case", SAME)
-def test_repaired_tables_give_the_scores_of_clean_ones(here, pugnn_main, clean, case):
+def test_repaired_tables_give_the_scores_of_clean_ones(here, pugnn_main, run_folder, case):
     change, fragments = SAME[case]
     change(here)
     result = pugnn_main(*FIT, "--out", "mine")
     assert_accepted(result, fragments)
-    assert scores(here / "mine" / "scores.csv") == clean
+    assert scores(here / "mine" / "scores.csv") == scores(run_folder / "scores.csv")
     notes = json.loads((here / "mine" / "run.json").read_text())["notes"]
     assert [f"note: {note}" for note in notes] == [line for line in result.err.splitlines() if line.startswith("note:")]
 

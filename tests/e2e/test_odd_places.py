@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -10,11 +11,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from e2e.own_tables import FIT, TABLES, assert_refused, scores, snapshot
+from e2e.own_tables import FIT, PUGNN, TABLES, assert_refused, scores, snapshot
 from pugnn.data.archive import Archive, archive_bytes
 
 NO_UTF8 = os.fsdecode(b"run\xff")
-PUGNN = [sys.executable, "-c", "from pugnn.cli import main; main()"]
 
 
 def test_a_name_that_is_not_utf8(here, pugnn_main):
@@ -62,8 +62,8 @@ def test_configs_that_are_not_right(here, pugnn_main, name, text, words):
 
 
 @pytest.mark.parametrize("options", [{"id": ["x"]}, {"source": {"a": 1}}, {"weight": True}])
-def test_a_run_json_with_values_of_the_wrong_kind(here, pugnn_main, options):
-    assert pugnn_main(*FIT, "--out", "mine").code == 0
+def test_a_run_json_with_values_of_the_wrong_kind(here, pugnn_main, run_folder, options):
+    shutil.copytree(run_folder, here / "mine")
     (here / "mine" / "run.json").write_text(json.dumps({"options": options}))
     result = pugnn_main("predict", "mine", *TABLES, "--out", "s.csv")
     assert_refused(result, [f"run.json: {next(iter(options))} must be text; got"])

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from e2e.own_tables import PUGNN
 from pugnn.experiments.reproduce import Request, reproduce
 from pugnn.experiments.store import RecordStore
 
-ENTRY = [sys.executable, "-c", "from pugnn.cli import main; main()"]
 #: Six trainings of less than a second.
 SMALL = Request("table2", datasets=["cora"], methods=["naive", "nnpu"], ratios=[0.01], draws=3)
 #: 32 trainings of a second or two.
@@ -29,11 +29,10 @@ def start(request, out, *more):
     """The request as a real command in a process group of its own."""
     arguments = [*request.command.split()[1:], "--out", out, *more]
     return subprocess.Popen(
-        [*ENTRY, *map(str, arguments)],
+        [*PUGNN, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
         start_new_session=True,
     )
 
@@ -56,7 +55,7 @@ def lines(out):
 
 def stop(process, out, sign, *, later=0.0):
     """Send the process group a signal once there is one record more than now, or as many seconds later."""
-    before, give_up = lines(out), time.monotonic() + 120
+    before, give_up = lines(out), time.monotonic() + 300
     while lines(out) == before and process.poll() is None and time.monotonic() < give_up:
         time.sleep(0.005)
     time.sleep(later)
@@ -111,7 +110,7 @@ def test_stopped_and_killed_the_same_command_goes_on_to_the_same_pages(tmp_path,
     assert 1 <= lines(tmp_path) < 6
     assert not list(tmp_path.glob("table*"))
 
-    code, out, err = stop(start(SMALL, tmp_path, "--jobs", "2"), tmp_path, signal.SIGKILL)
+    code, out, err = stop(start(SMALL, tmp_path, "--jobs", "1"), tmp_path, signal.SIGKILL)
     assert (code, out, err) == (-signal.SIGKILL, "", "")
     kept = (tmp_path / "records.jsonl").read_bytes()
     assert 2 <= lines(tmp_path) < 6
@@ -195,12 +194,14 @@ def test_pages_in_the_default_folder(here, pugnn_main):
     result = pugnn_main("reproduce", *QUICK, "--jobs", "1")
     assert (result.code, result.err) == (0, "")
     files = ["reproduction/table2.md", "reproduction/table2.html", "reproduction/table2.csv"]
-    assert result.out.splitlines() == [*files, "done in 0 s; open an .html page in a browser"]
+    *shown, last = result.out.splitlines()
+    assert shown == files
+    assert re.fullmatch(r"done in \d+ s; open an \.html page in a browser", last)
     text = (here / "reproduction" / "table2.md").read_text()
     assert f"Made by `pugnn reproduce {' '.join(QUICK)}`. 4 trainings" in text
     before = {path: path.read_bytes() for path in (here / "reproduction").iterdir()}
     again = pugnn_main("reproduce", *QUICK, "--jobs", "1", "--json")
-    assert json.loads(again.out) == {"files": files, "seconds": pytest.approx(0, abs=5)}
+    assert json.loads(again.out) == {"files": files, "seconds": pytest.approx(0, abs=60)}
     assert {path: path.read_bytes() for path in (here / "reproduction").iterdir()} == before
 
 

@@ -3,13 +3,16 @@
 import csv
 import json
 import math
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from e2e.own_tables import assert_refused, scores, snapshot
 from pugnn import Graph, PUNodeClassifier
+from pugnn.cli import app
 
 CITIES = ["Bern", "Basel", "Chur"]
 Row = dict[str, str]
@@ -42,28 +45,37 @@ def make_edges(names: list[str], count: int, seed: int) -> list[Row]:
     return [{"source": names[u], "target": names[v]} for u, v in ends]
 
 
-@pytest.fixture
-def trained(tmp_path, monkeypatch, pugnn_main):
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory):
     """Tables of 200 nodes, a run on them, and a snapshot with 5 % new nodes and 10 % changed edges."""
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path_factory.mktemp("snapshot")
     old_names = [f"user {i}" for i in range(200)]
     old_nodes, old_edges = make_nodes(old_names, 0), make_edges(old_names, 400, 0)
     new_names = [*old_names, *(f"new {i}" for i in range(10))]
     new_nodes = [*old_nodes, *make_nodes(new_names[200:], 1)]
     new_edges = [*old_edges[40:], *make_edges(new_names, 40, 2)]
     np.random.default_rng(3).shuffle(new_nodes)
-    write_csv(tmp_path / "nodes.csv", old_nodes)
-    write_csv(tmp_path / "edges.csv", old_edges)
-    write_csv(tmp_path / "positives.csv", [{"id": name} for name in old_names[:12]])
+    write_csv(folder / "nodes.csv", old_nodes)
+    write_csv(folder / "edges.csv", old_edges)
+    write_csv(folder / "positives.csv", [{"id": name} for name in old_names[:12]])
     write_csv(
-        tmp_path / "new_nodes.csv",
+        folder / "new_nodes.csv",
         [{name: row[name] for name in ("v", "vip", "id", "city", "age")} for row in new_nodes],
     )
-    write_csv(tmp_path / "new_edges.csv", new_edges)
-    tables = ["--edges", "edges.csv", "--nodes", "nodes.csv", "--positives", "positives.csv"]
-    result = pugnn_main("fit", *tables, "--epochs", 20, "--out", "run")
-    assert result.code == 0, result.err
-    return old_nodes, new_nodes, new_edges
+    write_csv(folder / "new_edges.csv", new_edges)
+    tables = [word for name in ("edges", "nodes", "positives") for word in (f"--{name}", str(folder / f"{name}.csv"))]
+    result = CliRunner().invoke(app, ["fit", *tables, "--epochs", "20", "--out", str(folder / "run")])
+    assert result.exit_code == 0, result.output
+    return folder, old_nodes, new_nodes, new_edges
+
+
+@pytest.fixture
+def trained(made_once, tmp_path, monkeypatch):
+    """A copy of the tables and the run, to work in."""
+    folder, *rows = made_once
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return rows
 
 
 def by_hand(learned: list[Row], nodes: list[Row], names: tuple[str, ...]) -> np.ndarray:

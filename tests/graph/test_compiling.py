@@ -2,11 +2,14 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import pugnn
+from pugnn.files import locked
 
 MODULE = """
 from pugnn.graph.compiling import kernel
@@ -21,7 +24,8 @@ CODE = """
 import sys
 sys.path.insert(0, {folder!r})
 import kernel_module
-assert kernel_module.double(2) == 4 and kernel_module.double(2.5) == 5
+for x in {arguments}:
+    assert kernel_module.double(x) == 2 * x
 print(kernel_module.double.stats.cache_path)
 """
 
@@ -38,10 +42,10 @@ def folder(tmp_path):
     return folder
 
 
-def use_kernel(folder, *, before=(), **environment):
+def use_kernel(folder, *, before=(), arguments=(2,), **environment):
     """Use the kernel in a new process; gives the folder where it is kept and what standard error says."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "PUGNN_", "XDG_"))}
-    run = [*before, sys.executable, "-c", CODE.format(folder=str(folder))]
+    run = [*before, sys.executable, "-c", CODE.format(folder=str(folder), arguments=arguments)]
     done = subprocess.run(run, capture_output=True, text=True, env={**kept, **environment})
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr
@@ -63,8 +67,8 @@ def read_only(folder) -> list[str]:
 
 def test_the_first_compilation_says_so_and_no_other(folder):
     beside = str(folder / "__pycache__")
-    assert use_kernel(folder) == (beside, COMPILING)
-    assert use_kernel(folder) == (beside, "")
+    for words in (COMPILING, ""):
+        assert use_kernel(folder, arguments=(2, 2.5)) == (beside, words)
 
 
 def test_numbas_own_setting_wins(folder, tmp_path):
@@ -98,6 +102,17 @@ def test_a_disk_that_is_full_is_no_error(folder):
     kept, err = use_kernel(folder, PYTHONDONTWRITEBYTECODE="1")
     assert err.count(NOT_KEPT) == 1
     assert not list(Path(kept).glob("*.nbc"))
+
+
+def test_a_process_waits_while_another_writes_kernels_of_the_module(folder):
+    """Otherwise their files could get the same number."""
+    with ThreadPoolExecutor(1) as pool:
+        with locked(folder / "kernel_module.py"):
+            waiting = pool.submit(use_kernel, folder)
+            time.sleep(2)
+            assert not list(folder.rglob("*.nb*"))
+        assert waiting.result()[1] == COMPILING
+    assert list(folder.rglob("*.nb*"))
 
 
 def test_a_damaged_file_is_compiled_anew(folder):

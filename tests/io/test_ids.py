@@ -95,7 +95,7 @@ def test_ids_with_the_same_hash_are_told_apart():
 
     clash = second ^ mixed(first) ^ mixed(other)
     letters = b"".join(word.to_bytes(8, "little") for word in (first, second, other, clash, first, second))
-    ids = Texts(np.array([0, 16, 32, 48], dtype=np.int32), np.frombuffer(letters, dtype=np.uint8))
+    ids = Texts(np.array([0, 16, 32, 48], dtype=np.int32), np.frombuffer(letters, dtype=np.uint8).copy())
     table = IdTable()
     assert table.add(ids).tolist() == [0, 1, 0]
     assert table.find(ids).tolist() == [0, 1, 0]

@@ -11,7 +11,7 @@ from pugnn import PugnnError, PUNodeClassifier
 from pugnn.methods import GRAB, LSDAN, METHODS, NNPU, PUGNN, UPU, DistPU, LabelPropagation, Naive, make_method
 from pugnn.models import BACKBONES
 from pugnn.training import load_sealed
-from pugnn.training.progress import EpochProgress
+from stopping import Stopped, watched_epochs
 
 GRAPH = random_graph(40, 0.08, seed=6, features=5)
 LABELLED = [0, 1, 2]
@@ -83,41 +83,23 @@ def test_a_saved_model_scores_alike(method, tmp_path):
 # ---------------------------------------------------------------------- stopped and resumed
 
 
-class Stopped(Exception):
-    pass
-
-
-def watch(monkeypatch, stop_at: int | None) -> list[int]:
-    """Stop a training after so many epochs, over all its parts; the list fills with those that were done."""
-    done: list[int] = []
-
-    def update(self, epoch, loss):
-        done.append(epoch)
-        if len(done) == stop_at:
-            raise Stopped
-
-    monkeypatch.setattr(EpochProgress, "update", update)
-    return done
-
-
 @every_trained_method
-def test_stopped_and_resumed_gives_the_same_bits(method, tmp_path, monkeypatch):
+def test_stopped_and_resumed_gives_the_same_bits(method, tmp_path):
     """GRAB is stopped in its second round and the full Dist-PU in its second stage."""
     several = isinstance(method, GRAB) or method == DistPU(0.3, "full")
     checkpoint = tmp_path / "checkpoint"
-    everything = watch(monkeypatch, None)
-    whole = classifier(method, epochs=25).fit(GRAPH, LABELLED)
+    with watched_epochs() as everything:
+        whole = classifier(method, epochs=25).fit(GRAPH, LABELLED)
     assert everything[:25] == list(range(1, 26))
 
-    done = watch(monkeypatch, 47 if several else 22)
-    with pytest.raises(Stopped):
+    with pytest.raises(Stopped), watched_epochs(stop_after=47 if several else 22) as done:
         classifier(method, epochs=25).fit(GRAPH, LABELLED, checkpoint=checkpoint)
     assert done[-1] == 22
     parts = load_sealed(checkpoint)[1]["parts"]
     assert [(part["finished"], len(part["log"])) for part in parts] == [(True, 25)] * several + [(False, 20)]
 
-    done = watch(monkeypatch, None)
-    resumed = classifier(method, epochs=25).fit(GRAPH, LABELLED, checkpoint=checkpoint)
+    with watched_epochs() as done:
+        resumed = classifier(method, epochs=25).fit(GRAPH, LABELLED, checkpoint=checkpoint)
     assert done == everything[45 if several else 20 :]
     assert resumed.predict_proba().tobytes() == whole.predict_proba().tobytes()
     without_time = [[{**record, "seconds": 0} for record in fit.log_] for fit in (whole, resumed)]
@@ -125,8 +107,8 @@ def test_stopped_and_resumed_gives_the_same_bits(method, tmp_path, monkeypatch):
     assert resumed.prior_ == whole.prior_
 
     if several:  # all parts are in the file now: nothing is left to train
-        done = watch(monkeypatch, None)
-        again = classifier(method, epochs=25).fit(GRAPH, LABELLED, checkpoint=checkpoint)
+        with watched_epochs() as done:
+            again = classifier(method, epochs=25).fit(GRAPH, LABELLED, checkpoint=checkpoint)
         assert done == []
         assert again.predict_proba().tobytes() == whole.predict_proba().tobytes()
 

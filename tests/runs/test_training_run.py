@@ -11,7 +11,7 @@ import pugnn
 from pugnn import PUGNN, Graph, PUBenchmark, PugnnError, PugnnWarning, PUNodeClassifier, PUTask
 from pugnn.checkup import check_up
 from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
-from pugnn.training.progress import EpochProgress
+from stopping import watched_epochs
 
 FILES = ["log.csv", "model.safetensors", "report.html", "run.json", "scores.csv", "scores.parquet", "training.png"]
 IDS = [f"n{i}" for i in range(10)] + ["alone, far", "off"]
@@ -195,30 +195,19 @@ def test_without_matplotlib_only_the_picture_is_missing(task, tmp_path, monkeypa
 # ---------------------------------------------------------------------- runs that go wrong
 
 
-def stop_after(monkeypatch, epochs, error=KeyboardInterrupt):
-    def update(self, epoch, loss):
-        if epoch == epochs:
-            raise error
-
-    monkeypatch.setattr(EpochProgress, "update", update)
-
-
-def test_a_failure_before_any_checkpoint_leaves_nothing(task, tmp_path, monkeypatch):
+def test_a_failure_before_any_checkpoint_leaves_nothing(task, tmp_path):
     with pytest.raises(PugnnError, match="dropout"):
         into_folder(classifier(dropout=3), task, RunFolder(tmp_path / "runs" / "mine"))
     assert names(tmp_path) == []
-    stop_after(monkeypatch, 19)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), watched_epochs(stop_after=19, error=KeyboardInterrupt):
         into_folder(classifier(epochs=30), task, RunFolder(tmp_path / "runs" / "mine"))
     assert names(tmp_path) == []
 
 
-def test_a_stopped_run_keeps_its_checkpoint_and_goes_on_from_it(task, tmp_path, monkeypatch):
+def test_a_stopped_run_keeps_its_checkpoint_and_goes_on_from_it(task, tmp_path):
     whole = into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "whole"))
-    with monkeypatch.context() as patch:
-        stop_after(patch, 33)
-        with pytest.raises(KeyboardInterrupt):
-            into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "mine"))
+    with pytest.raises(KeyboardInterrupt), watched_epochs(stop_after=33, error=KeyboardInterrupt):
+        into_folder(classifier(epochs=50), task, RunFolder(tmp_path / "mine"))
     partial = ["mine.partial", "mine.partial/checkpoint.safetensors"]
     assert [name for name in names(tmp_path) if "mine" in name] == partial
 

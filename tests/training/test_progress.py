@@ -1,3 +1,6 @@
+import re
+import time
+
 from pugnn import waiting
 from pugnn.training.progress import EpochProgress
 from standard_error import replaced_stderr
@@ -12,12 +15,15 @@ def test_a_line_says_how_far_it_is(monkeypatch):
 
 
 def test_it_names_the_part_and_counts_the_time_left_from_the_epochs_of_this_run(monkeypatch):
-    stream = replaced_stderr(monkeypatch)
+    stream, before = replaced_stderr(monkeypatch), time.monotonic()
     with EpochProgress(30, 20, part=1) as progress:
         stream.wait_for("training 2: first of 10 epochs")
-        progress._started -= 10
+        time.sleep(0.3)
         progress.update(21, 0.5)
-        stream.wait_for("training 2: epoch 21 of 30, loss 0.5000, about 9")
+        most = time.monotonic() - before
+        stream.wait_for("training 2: epoch 21 of 30, loss 0.5000, about ")
+    (left,) = set(re.findall(r"about (\d+) s left", stream.getvalue()))
+    assert 9 * 0.3 - 0.5 <= int(left) <= 9 * most + 0.5
 
 
 def test_there_are_lines_at_least_every_ten_seconds():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
@@ -18,7 +19,7 @@ from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
 
 from pugnn.errors import PugnnError
-from pugnn.files import cache_folder
+from pugnn.files import cache_folder, locked
 from pugnn.waiting import status_line
 
 
@@ -44,6 +45,15 @@ class _DiskCache(FunctionCache):
             return None
 
     def save_overload(self, *arguments: Any) -> None:
+        # numba numbers the files of a kernel by what its index lists. Two processes that write at once could give two
+        # kinds of arguments the same number, and one would then run what was compiled for the other.
+        while True:
+            with locked(Path(self._py_func.__code__.co_filename)) as alone:
+                if alone is not False:  # True, or None where there are no locks
+                    return self._save(*arguments)
+            time.sleep(0.01)
+
+    def _save(self, *arguments: Any) -> None:
         try:
             try:
                 super().save_overload(*arguments)
