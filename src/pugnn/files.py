@@ -13,6 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
+from filelock import lock_descriptor
+
 from pugnn.errors import PugnnError
 
 #: Text that a spreadsheet would run: it begins like a formula and is not a plain number. What looks as if it had been
@@ -35,7 +37,7 @@ def replacing(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise PugnnError(f"cannot write {path}: {error.strerror}. Choose another place.") from None
     try:
-        lock(handle)
+        lock(handle, temporary)
         if sys.platform == "win32":  # where a file that is open cannot be renamed
             os.close(handle)
         yield temporary
@@ -109,34 +111,32 @@ def _unfinished(path: Path, suffix: str = "") -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[bool | None]:
-    """Lock a file or folder while inside, and say whether that could be done, see :func:`lock`."""
+    """Lock an existing file or folder while inside; yields what :func:`lock` returns."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except OSError:  # it is gone, or cannot be opened on this system
         yield None
         return
     try:
-        yield lock(handle)
+        yield lock(handle, path)
     finally:
         os.close(handle)
 
 
-def lock(handle: int) -> bool | None:
-    """Lock an open file for this process, until it is closed or the process ends, however that may be.
+def lock(handle: int, path: Path) -> bool | None:
+    """Lock an open file until it is closed or the process ends, in whatever way.
 
-    ``False`` if another process has locked it, ``None`` if there are no locks here.
+    ``False`` if another process holds the lock, or has moved or removed the file since it was opened; ``None`` where
+    locks are not available.
     """
-    if sys.platform == "win32":
+    if sys.platform == "win32":  # where a lock would keep others from reading the file
         return None
-    import fcntl
-
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):  # systems differ in how they say that it is taken
+        return lock_descriptor(handle, blocking=False) and os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
         return False
     except OSError:
         return None
-    return True
 
 
 def is_formula(cell: Any) -> bool:

@@ -182,23 +182,36 @@ with RecordStore(Path(sys.argv[1])).claim(sys.argv[2]) as ours:
             assert second.communicate("")[0] == "False\n"
     with python(code, store.folder, key, **pipes) as second:
         assert second.communicate("")[0] == "True\n"
+    assert [path.name for path in store.folder.iterdir()] == ["records.jsonl"], "claims leave nothing behind"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+def test_of_many_processes_one_has_the_claim_at_a_time(store):
+    code = """
+import os
+store, mark = RecordStore(Path(sys.argv[1])), Path(sys.argv[1]) / "at work"
+won = 0
+while won < 40:
+    with store.claim("f" * 24) as ours:
+        if ours:
+            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))  # fails if anybody else is at work
+            mark.unlink()
+            won += 1
+"""
+    processes = [python(code, store.folder) for _ in range(4)]
+    assert [process.wait() for process in processes] == [0] * 4
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
 def test_a_file_system_without_locks_keeps_nobody_waiting(store, monkeypatch):
-    import fcntl
-
-    def lockf(*_):
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(fcntl, "lockf", lockf)
+    monkeypatch.setattr("pugnn.experiments.store.lock", lambda *_: None)
     with store.claim("f" * 24) as ours:
         assert ours
 
 
 def test_a_claim_that_cannot_be_written(store):
-    (store.folder / "cells.lock").mkdir()
-    with pytest.raises(PugnnError, match=r"^cannot write to .*cells.lock: Is a directory"), store.claim("f" * 24):
+    (store.folder / f".{'f' * 24}.lock").mkdir()
+    with pytest.raises(PugnnError, match=r"^cannot write to .*f{24}\.lock: Is a directory"), store.claim("f" * 24):
         pass
 
 

@@ -125,9 +125,9 @@ def test_a_run_that_another_process_fills_is_refused(tmp_path, resume):
 def test_a_run_that_another_process_finishes_at_this_moment_is_refused(tmp_path, monkeypatch):
     partial = left_by_a_killed_run(tmp_path / "mine")
 
-    def lock_too_late(handle):
+    def lock_too_late(*opened):
         partial.rename(tmp_path / "mine")
-        return lock(handle)
+        return lock(*opened)
 
     monkeypatch.setattr("pugnn.runs.folder.lock", lock_too_late)
     with pytest.raises(PugnnError, match="another process"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.files import lock
 
 Record = dict[str, Any]
 
@@ -94,29 +94,22 @@ class RecordStore:
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
-        """Claim a cell for this process while inside; ``False`` if another process is at work on it.
+        """Claim a cell for this process while inside; ``False`` if another process is working on it.
 
-        The claim is a lock on one byte of a file, which the system drops with the process, however that ends.
+        The claim is a lock, which the system drops with the process. Without locks, two processes may do the same work.
         """
-        if sys.platform == "win32":  # without such locks, two processes may do the same work; nothing breaks
-            yield True
-            return
-        import fcntl
-
-        path = self.folder / "cells.lock"
+        path = self.folder / f".{key}.lock"
         try:
-            file = path.open("ab")
+            handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
         except OSError as error:
             raise PugnnError(f"cannot write to {path}: {error.strerror}. Choose another --out.") from None
-        with file:
-            try:
-                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:15], 16), os.SEEK_SET)
-            except (BlockingIOError, PermissionError):  # systems differ in how they say that it is taken
-                yield False
-                return
-            except OSError:  # a file system without locks: as above, the same work may be done twice
-                pass
-            yield True
+        ours = lock(handle, path) is not False
+        try:
+            yield ours
+        finally:
+            if ours:
+                path.unlink(missing_ok=True)
+            os.close(handle)
 
 
 def _sealed(record: Record) -> bytes:

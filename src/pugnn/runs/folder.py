@@ -59,7 +59,7 @@ class RunFolder:
         except OSError as error:
             self._remove_made()
             raise PugnnError(f"cannot make the folder {self.partial}: {error.strerror}") from None
-        if self._lost(self._lock):
+        if lock(self._lock, self._lock_file) is False:
             self._release()
             raise self._taken()
         remove_unfinished(self.partial)
@@ -70,13 +70,6 @@ class RunFolder:
             return False
         files = (self._lock_file, self.checkpoint)
         return any(file.is_file() and not file.is_symlink() for file in files) or not os.listdir(self.partial)
-
-    def _lost(self, handle: int) -> bool:
-        """Another process has the lock, or had it and took the file away between our opening and locking it."""
-        try:
-            return lock(handle) is False or not os.path.samestat(os.fstat(handle), self._lock_file.stat())
-        except FileNotFoundError:
-            return True
 
     def _taken(self) -> PugnnError:
         return PugnnError(f"{self.partial} is being filled by another process, which goes on. Choose another --out.")
