@@ -13,8 +13,7 @@ from rich.console import Console
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.experiments import runner
 from pugnn.experiments.cells import Cell
-from pugnn.experiments.readings import READINGS
-from pugnn.experiments.rows import MORE_METHODS, PAPER_METHODS, Row
+from pugnn.experiments.rows import MORE_METHODS, PAPER_METHODS, READINGS, Row
 from pugnn.experiments.runner import duration, run_cells
 from pugnn.experiments.store import RecordStore
 

@@ -19,8 +19,7 @@ from pugnn import __version__
 from pugnn.data import Dataset, load_dataset
 from pugnn.errors import PugnnWarning
 from pugnn.estimator import OPEN_TO_THE_METHOD, PUNodeClassifier
-from pugnn.experiments.readings import Reading
-from pugnn.experiments.rows import Row
+from pugnn.experiments.rows import Reading, Row
 from pugnn.methods import METHODS, Method, make_method
 from pugnn.runs import evaluate
 from pugnn.task import PUBenchmark, draw_benchmark, draw_share

@@ -6,7 +6,8 @@ the methods are in lower case, as everywhere in this package.
 
 from __future__ import annotations
 
-from pugnn.experiments.results import Published
+#: Mean and standard deviation (%) by data set, row and label ratio.
+Published = dict[tuple[str, str, float], tuple[float, float]]
 
 #: Label ratios of Tables 2 and 3.
 RATIOS = (0.001, 0.002, 0.005, 0.01)
@@ -25,10 +26,10 @@ TABLE1: dict[str, dict[str, int]] = {
     "dblp": {"nodes": 17716, "positive": 7920, "negative": 9796, "training": 1772, "testing": 15944},
 }
 
-Row = tuple[tuple[float, float], ...]
+Values = tuple[tuple[float, float], ...]
 
 
-def _at_ratios(dataset: str, rows: dict[str, Row]) -> Published:
+def _at_ratios(dataset: str, rows: dict[str, Values]) -> Published:
     return {
         (dataset, row, ratio): value
         for row, values in rows.items()
@@ -98,7 +99,7 @@ TABLE3: Published = _at_ratios(
 #: Priors of the near nodes, the columns of Table 4.
 NEAR_PRIORS = ("0.5", "0.6", "0.7", "0.8", "0.9")
 
-_BY_FAR_PRIOR: dict[str, Row] = {
+_BY_FAR_PRIOR: dict[str, Values] = {
     "0.1": ((84.6, 0.3), (85.3, 0.2), (84.6, 0.2), (83.8, 0.4), (83.4, 0.3)),
     "0.2": ((84.6, 0.3), (85.3, 0.2), (85.2, 0.3), (84.0, 0.3), (83.4, 0.3)),
     "0.3": ((85.7, 0.3), (86.0, 0.3), (85.9, 0.3), (84.8, 0.3), (84.4, 0.2)),

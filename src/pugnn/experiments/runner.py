@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from statistics import fmean
+from threading import Thread
 from typing import NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
@@ -16,11 +17,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from pugnn.errors import PugnnError
 from pugnn.experiments.cells import Cell, measure
-from pugnn.experiments.parent import end_with_parent
 from pugnn.experiments.store import Record, RecordStore
 
 #: Seconds between lines where there is no terminal to draw a bar on, and between looks at another process's work.
 LINE_EVERY, LOOK_EVERY = 10.0, 1.0
+
+#: Seconds between looks of a worker at the process that started it.
+PARENT_EVERY = 0.2
 
 
 class Outcome(NamedTuple):
@@ -149,3 +152,17 @@ def duration(seconds: float) -> str:
     if minutes < 1:
         return f"{seconds:.0f} s"
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def end_with_parent(parent: int) -> None:
+    """End this process soon after the one with this number, its parent.
+
+    A process that is killed cannot end its workers, which would finish their work and then wait for more.
+    """
+    Thread(target=_watch, args=[parent], name="end with the parent", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:  # orphans are handed to another process
+        time.sleep(PARENT_EVERY)
+    os._exit(1)

@@ -11,9 +11,9 @@ from pugnn.data import load_dataset
 from pugnn.experiments import published
 from pugnn.experiments.cells import Cell
 from pugnn.experiments.pages.page import TablePage
-from pugnn.experiments.readings import READINGS
-from pugnn.experiments.results import Published, Result
-from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, Row
+from pugnn.experiments.pages.summary import Result
+from pugnn.experiments.published import Published
+from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS, Row
 from pugnn.experiments.runner import duration
 from pugnn.experiments.store import Record
 
@@ -27,15 +27,15 @@ _SETTINGS = "Settings are the same for all data sets; none was tuned. "
 
 @dataclass(frozen=True)
 class TableSpec:
-    """One of the paper's tables that are made of trainings.
+    """One of the paper's tables of trained models.
 
     Args:
         title: for the page.
         question: what is measured and how, for the page.
         rows: all rows by name.
         published: the paper's values.
-        datasets: those of the paper.
-        ratios: those of the paper.
+        datasets: the paper's.
+        ratios: the paper's.
         reference: the row that others are tested against.
         kind: how the page draws it.
     """
@@ -53,7 +53,7 @@ class TableSpec:
 TABLES = {
     "table2": TableSpec(
         "Comparison of the methods (Table 2 of the paper)",
-        _PROTOCOL + _SETTINGS + "nnPU, Dist-PU, LSDAN and the yardsticks are told the true positive share of the "
+        _PROTOCOL + _SETTINGS + "nnPU, Dist-PU, LSDAN and the yardsticks are given the true positive share of the "
         "unlabelled nodes, and nothing else of the truth; naive, GRAB and PU-GNN are not (PU-GNN has the paper's fixed "
         "0.6 and 0.3). GRAB trains as its authors do, until its loss no longer falls. The rows below PU-GNN are not in "
         "the paper: naive with balanced weights and a threshold that matches the known share, uPU, nnPU with a clamp "
@@ -101,7 +101,7 @@ TABLES = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where a training stands in a table."""
+    """The place of a training in a table."""
 
     reading: str
     dataset: str
@@ -162,7 +162,6 @@ class Grid:
                 )
             )
         return TablePage(
-            name=self.table,
             title=self.spec.title,
             question=self.spec.question,
             command=command,
@@ -177,7 +176,7 @@ class Grid:
 
 
 def footer(records: Iterable[Record]) -> str:
-    """How many trainings, with what, and how long they took."""
+    """Number of trainings, versions, and how long they took."""
     records = list(records)
     seconds = sum(record["seconds"]["total"] for record in records)
     used = {

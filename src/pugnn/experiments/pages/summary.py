@@ -8,13 +8,46 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pugnn.experiments.results import Published, Result
+from pugnn.experiments.published import Published
 from pugnn.experiments.statistics import Paired, average_ranks, compare, holm, mean_and_deviation
 
 #: Level of the tests.
 LEVEL = 0.05
 
-Block = tuple[str, float, int]
+#: Data set, label ratio and draw: what two rows have in common when they are compared.
+Case = tuple[str, float, int]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One training: what was asked and what came out.
+
+    Args:
+        reading: name of a reading of what the paper leaves open, such as ``default``.
+        dataset: such as ``cora``.
+        row: what is compared: a method (``pu-gnn``), a variant of the ablation (``L_G only``), a pair of priors, near
+            and far (``0.6, 0.3``), or a distance δ (``3``).
+        ratio: label ratio.
+        draw: number of the draw; the same draw has the same split and labels for all rows.
+        labels: number of labelled nodes.
+        macro_f1: percent, on the test nodes.
+        roc_auc: percent, on the test nodes; ``None`` where it was not measured.
+        seconds: training time.
+
+    Example:
+        >>> Result("default", "cora", "pu-gnn", 0.002, 0, 5, 71.3, 80.2, 1.4).row
+        'pu-gnn'
+    """
+
+    reading: str
+    dataset: str
+    row: str
+    ratio: float
+    draw: int
+    labels: int
+    macro_f1: float
+    roc_auc: float | None
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -60,10 +93,10 @@ class Summary:
         self.published = published
         self.rows = rows
         self.reference = reference
-        self._scores: dict[tuple[str, str], dict[Block, float]] = defaultdict(dict)
+        self._scores: dict[tuple[str, str], dict[Case, float]] = defaultdict(dict)
         for result in self.results:
-            block = (result.dataset, result.ratio, result.draw)
-            self._scores[result.dataset, result.row][block] = result.macro_f1
+            case = (result.dataset, result.ratio, result.draw)
+            self._scores[result.dataset, result.row][case] = result.macro_f1
         measured = {result.dataset for result in self.results}
         # The paper's order, then whatever else was measured.
         order = dict.fromkeys([dataset for dataset, _, _ in published] + sorted(measured))
@@ -147,17 +180,17 @@ class Summary:
             for own in scores
         ]
 
-    def _measured(self, dataset: str, row: str) -> Mapping[Block, float]:
+    def _measured(self, dataset: str, row: str) -> Mapping[Case, float]:
         return self._scores.get((dataset, row), {})
 
-    def _column_scores(self, dataset: str, row: str, ratio: float) -> dict[Block, float]:
+    def _column_scores(self, dataset: str, row: str, ratio: float) -> dict[Case, float]:
         return {block: score for block, score in self._measured(dataset, row).items() if block[1] == ratio}
 
     def _rows_of(self, dataset: str) -> list[str]:
         known = {row for name, row, _ in self.published if name == dataset}
         return [row for row in self.rows if row in known or self._measured(dataset, row)]
 
-    def _marks(self, scores: Mapping[str, Mapping[Block, float]]) -> dict[str, Literal["▲", "▼"]]:
+    def _marks(self, scores: Mapping[str, Mapping[Case, float]]) -> dict[str, Literal["▲", "▼"]]:
         if self.reference is None or self.reference not in scores:
             return {}
         others = [row for row in scores if row != self.reference]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from pugnn.runs.report import charts
 from pugnn.runs.report.content import ReportContent
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
-from pugnn.runs.report.policy import content_policy
+from pugnn.runs.report.templates import content_policy, fill_template, resource
 from pugnn.runs.report.words import next_steps, summary
 
 #: Parts of ``run.json`` that have a place of their own on the page.
@@ -39,38 +38,40 @@ def write_report(path: Path, content: ReportContent) -> None:
 
 def render(content: ReportContent) -> str:
     """The page as text. All that comes from users is escaped, in the template as in the data of the script."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(shown=shown, grouped=lambda number: f"{number:,}", percent=_percent, day=_day)
-    style, script = _resource("style.css"), _resource("report.js")
+    style, script = resource(__package__, "style.css"), resource(__package__, "report.js")
     axis = charts.score_axis(content)
     data = {**page_data(content), "axis": axis}
-    return environment.from_string(_resource("template.html")).render(
-        title=f"Report on {shown(content.title)}",
-        content=content,
-        record=content.record,
-        policy=content_policy(style, script),
-        style=Markup(style),
-        script=Markup(script),
-        data=Markup(island(data)),
-        listed=data["list"]["kept"],
-        summary=summary(content),
-        steps=next_steps(content),
-        axis=axis,
-        bins=charts.BINS,
-        height=charts.HEIGHT,
-        histograms=[charts.histogram(content.scores[ring.members], axis) for ring in content.rings],
-        rings=_rings(content),
-        degrees=charts.degree_bars(content),
-        curves=charts.curves(content.log),
-        picture=picture(content),
-        protocol=_protocol(content.record),
-        most_lines=MOST_LINES,
-        recipe=grouped(Statement(**line) for line in content.record["recipe"]),
-        settings=_settings(content.record),
-    )
+    values = {
+        "title": f"Report on {shown(content.title)}",
+        "content": content,
+        "record": content.record,
+        "policy": content_policy(style, script),
+        "style": style,
+        "script": script,
+        "data": island(data),
+        "listed": data["list"]["kept"],
+        "summary": summary(content),
+        "steps": next_steps(content),
+        "axis": axis,
+        "bins": charts.BINS,
+        "height": charts.HEIGHT,
+        "histograms": [charts.histogram(content.scores[ring.members], axis) for ring in content.rings],
+        "rings": _rings(content),
+        "degrees": charts.degree_bars(content),
+        "curves": charts.curves(content.log),
+        "picture": picture(content),
+        "protocol": _protocol(content.record),
+        "most_lines": MOST_LINES,
+        "recipe": grouped(Statement(**line) for line in content.record["recipe"]),
+        "settings": _settings(content.record),
+    }
+    filters: dict[str, Callable[..., str]] = {
+        "shown": shown,
+        "grouped": lambda number: f"{number:,}",
+        "percent": _percent,
+        "day": _day,
+    }
+    return fill_template(__package__, "template.html", values, filters)
 
 
 def _rings(content: ReportContent) -> list[dict[str, Any]]:
@@ -130,7 +131,3 @@ def _day(moment: str) -> str:
     """``2026-05-04T10:11:12+00:00`` → ``4 May 2026, 10:11 UTC``."""
     when = datetime.fromisoformat(moment).astimezone(UTC)
     return f"{when.day} {when:%B %Y, %H:%M} UTC"
-
-
-def _resource(name: str) -> str:
-    return files("pugnn.runs.report").joinpath(name).read_text(encoding="utf-8")
