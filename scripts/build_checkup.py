@@ -189,7 +189,7 @@ def delta() -> None:
 
 
 def backbones() -> None:
-    """ROC-AUC with links and without, where positives do not keep together, or only weakly."""
+    """ROC-AUC with links and without, where positives do not cluster, or only weakly."""
     rows = [["method", "backbone"]]
     cells: dict[tuple[str, str], list[str]] = {}
     for name, count in (("squirrel_filtered", 30), ("squirrel_filtered", 60), ("tolokers", 118)):
@@ -260,7 +260,7 @@ def _parts() -> Iterable[str]:
             yield f"### {name}, {count} positives drawn {words}\n\n```text\n{text}\n```\n"
     folder = PAGE.with_suffix("")
     for name, title in (
-        ("homophily", "Do positives keep together? How often each verdict was given"),
+        ("homophily", "Do positives cluster? How often each verdict was given"),
         ("sampling", "A random sample? How often that was denied, and by which check"),
         ("delta", "PU-GNN by delta"),
         ("backbones", "With links and without: ROC-AUC (%)"),

@@ -259,7 +259,7 @@ def test_check_of_tables(here, pugnn_main):
 def test_check_in_words(here, pugnn_main):
     result = pugnn_main("check", "--dataset", "cora", "--labels", 27)
     assert result.code == 0
-    assert "Positives keep together" in result.out
+    assert "Positives cluster" in result.out
     assert "--delta" in result.out
     tables = pugnn_main("check", *TABLES, "--positives", "positives.csv")
     assert "How attributes become features" in tables.out
@@ -268,7 +268,7 @@ def test_check_in_words(here, pugnn_main):
 
 def test_fit_begins_with_the_check_up(here, pugnn_main):
     result = pugnn_main("fit", "--dataset", "cora", "--labels", 27, "--epochs", 1)
-    assert result.out.index("Positives keep together") < result.out.index("Found: ")
+    assert result.out.index("Positives cluster") < result.out.index("Found: ")
     record = json.loads((here / "runs" / "cora-1" / "run.json").read_text())
     assert record["check_up"] == json.loads(
         json.dumps(check_up(draw_benchmark(load_dataset("cora"), labels=27, seed=0).task).to_plain())

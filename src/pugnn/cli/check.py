@@ -36,7 +36,7 @@ def check(
 ) -> None:
     """Look at a graph and its known positives: what was read, whether it can work, and what to try.
 
-    Do known positives keep together? Do they look like a random sample, or like those that are easiest to find? How
+    Do known positives cluster? Do they look like a random sample, or like those that are easiest to find? How
     many nodes lie at each distance from them? Which method and which `--delta` follow from that?
 
     Examples:
