@@ -11,8 +11,8 @@ differ from other nodes by nature; so each check has a margin for how far a clas
 * **Links and features.** If the known positives are a random share c of all positives, then a share c of the positives
   around a known positive are known, and so at most c of all nodes there. A known share s among the neighbours of the
   known, or among the nodes that resemble them most, therefore means at most :math:`n_L / s` positives in all. Where
-  that is hardly more than are known, either nearly all positives are known already, or the known ones were picked from one
-  corner, or by following links.
+  that is hardly more than are known, either nearly all positives are known already, or the known ones were picked from
+  one corner, or by following links.
 """
 
 from __future__ import annotations
