@@ -226,7 +226,7 @@ def test_damaged_records_are_one_warning_and_then_a_right_result(here, pugnn_mai
     result = pugnn_main("reproduce", *QUICK, "--jobs", "1", "--out", "out")
     assert result.code == 0
     line = {"cut": 8, "spoilt": 2, "rubbish": 9}[damage]
-    assert result.err.startswith(f"warning: out/records.jsonl: damaged record in line {line}. It is left out")
+    assert result.err.startswith(f"warning: out/records.jsonl: damaged record in line {line} is ignored")
     assert result.err.count("\n") == 1
     assert timeless(here / "out") == right
     assert path.read_bytes().startswith(spoilt)

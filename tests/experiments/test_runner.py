@@ -192,7 +192,7 @@ def test_a_full_disk_stops_the_grid_with_one_message(store, monkeypatch, trained
     store.append(made_up(cells(1)[0]))
     write = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[: len(data) // 2]))
-    with pytest.raises(PugnnError, match=r"No space left on device\. What is recorded is kept"):
+    with pytest.raises(PugnnError, match=r"No space left on device\. All records so far are kept"):
         run_cells(cells(3), store, jobs=1, progress=False)
     monkeypatch.setattr(os, "write", write)
     assert len(trained) == 1

@@ -107,7 +107,7 @@ def test_a_record_cut_short_anywhere_is_left_out_and_all_others_stay(store):
         damaged = kept + 1 < size < len(whole) - 1  # without its line breaks there is nothing, or a whole record
         expected = [record(number) for number in range(3 if size < len(whole) - 1 else 4)]
         if damaged:
-            with pytest.warns(PugnnWarning, match="records.jsonl: damaged record in line 8. It is left out") as caught:
+            with pytest.warns(PugnnWarning, match="records.jsonl: damaged record in line 8 is ignored") as caught:
                 assert list(store.read().values()) == expected
             assert len(caught) == 1
         else:
@@ -146,7 +146,7 @@ def test_lines_that_are_no_records(store, line):
 
 def test_one_warning_for_many_damaged_lines(store):
     store.path.write_bytes(b"x\n" * 7)
-    with pytest.warns(PugnnWarning, match=r"records in lines 1, 2, 3, 4, 5, …\. They are left out") as caught:
+    with pytest.warns(PugnnWarning, match=r"records in lines 1, 2, 3, 4, 5, … are ignored") as caught:
         store.read()
     assert len(caught) == 1
     assert store.path.read_bytes() == b"x\n" * 7
@@ -217,7 +217,7 @@ def test_a_claim_that_cannot_be_written(store):
 
 # ---------------------------------------------------------------------- full disks and folders that cannot be written
 
-FULL = r"^cannot write to .*records.jsonl: {}. What is recorded is kept; .* the same command goes on from there\.$"
+FULL = r"^cannot write to .*records.jsonl: {}. All records so far are kept; .* the same command continues from there\.$"
 
 
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.99])
@@ -300,7 +300,7 @@ print(count)
     done = subprocess.run([*mount, sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     error, count = done.stdout.splitlines()
-    assert "records.jsonl: No space left on device. What is recorded is kept" in error
+    assert "records.jsonl: No space left on device. All records so far are kept" in error
     assert 3 <= int(count) <= 8
 
 

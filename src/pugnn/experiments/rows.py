@@ -10,13 +10,13 @@ from pugnn.task.benchmark import RatioOf, Unlabelled
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read the paper; the defaults are the package's.
+    """One way to read what the paper leaves open; the defaults are the package's.
 
     Args:
-        words: what it says, for the pages.
+        words: description for the pages.
         unlabelled: which nodes the loss treats as unlabelled.
         label_ratio_of: what the label ratio is a share of.
-        redraw: split and labels are drawn anew for each repetition; otherwise only the seed of the training changes.
+        redraw: split and labels are drawn again for each repetition; otherwise only the seed of the training changes.
         options: of PU-GNN.
         training: settings of PU-GNN's training.
     """
@@ -62,9 +62,9 @@ class Row:
 
     Args:
         method: its name.
-        options: its own settings, where they differ from its defaults.
-        known_prior: the true positive share of the unlabelled nodes is given, and nothing else of the truth.
-        training: settings of the training, where they differ from the method's.
+        options: its own settings that differ from its defaults.
+        known_prior: it is given the true positive share of the unlabelled nodes, and nothing else of the truth.
+        training: settings of the training that differ from the method's.
         threshold: of the decision.
     """
 
@@ -75,7 +75,7 @@ class Row:
     threshold: float | Literal["prior"] = 0.5
 
     def under(self, reading: Reading) -> Row:
-        """The row as a reading has it: some of what the paper leaves open is about PU-GNN's own settings."""
+        """The row under a reading, which may change PU-GNN's own settings."""
         if self.method != "pu-gnn":
             return self
         options, training = {**reading.options, **self.options}, {**reading.training, **self.training}
@@ -92,7 +92,7 @@ PAPER_METHODS = {
     "pu-gnn": Row("pu-gnn"),
 }
 
-#: Beside them: yardsticks without edges or without training, and other forms of the same methods.
+#: In addition: yardsticks without edges or without training, and variants of the same methods.
 MORE_METHODS = {
     "naive-balanced": Row("naive", {"balanced": True}, known_prior=True, threshold="prior"),
     "upu": Row("upu", known_prior=True),

@@ -1,4 +1,4 @@
-"""The numbers that the pages print, worked out once for Markdown and HTML."""
+"""The numbers on the pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Case = tuple[str, float, int]
 
 @dataclass(frozen=True)
 class Result:
-    """One training: what was asked and what came out.
+    """The result of one training.
 
     Args:
         reading: name of a reading of what the paper leaves open, such as ``default``.
@@ -52,7 +52,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell: what was measured, what was published, and how it stands in its column.
+    """One cell of a table: measured, published, and compared within its column.
 
     Args:
         mean: percent; ``None`` where nothing was measured.
@@ -136,9 +136,9 @@ class Summary:
 
     def ranks(self, datasets: Sequence[str]) -> tuple[dict[str, float], int]:
         """Average ranks of the rows measured on each of these data sets, over the blocks that all of them have."""
-        # A row that was left out on a data set must not take that data set away from the others.
+        # A row that was left out on a data set must not exclude that data set for the others.
         rows = [row for row in self.rows if all(self._measured(name, row) for name in datasets)]
-        # Ratios that come to the same number of labels are the same draws, and count once.
+        # Ratios that give the same number of labels are the same draws, and count once.
         once = {name: {self.labels(name, ratio): ratio for ratio in self.ratios(name)}.values() for name in datasets}
         scores = {
             row: {
@@ -154,7 +154,7 @@ class Summary:
     def pairs(self, dataset: str) -> dict[tuple[str, str], Paired]:
         """All pairs of the paper's rows, the reference's first; p is corrected over them.
 
-        A draw gives one pair of values, each a mean over the ratios: these share split and seed.
+        A draw gives one pair of values, each a mean over the ratios, which share split and seed.
         """
         known = {row for name, row, _ in self.published if name == dataset}
         rows = [row for row in self.rows if row in known and self._measured(dataset, row)]
