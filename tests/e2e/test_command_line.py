@@ -232,7 +232,7 @@ def test_ids_that_look_like_markup(here, pugnn_main):
     assert result.code == 0, result.err
     assert all(text in result.out for text in ("[red]", "[/]", ":cat:", "[bold]mine"))
     again = pugnn_main(*FIT, "--out", "[bold]mine")
-    assert again.err.startswith("error: [bold]mine exists already")
+    assert again.err.startswith("error: [bold]mine already exists")
 
 
 # ---------------------------------------------------------------------- check
@@ -425,7 +425,7 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main, monkeypatch):
         (["check", *TABLES], ["--positives FILE"]),
         (["export"], ["--dataset NAME"]),
         (["export", "--dataset", "cora", "--out", "edges.csv"], ["edges.csv exists already"]),
-        (["export", "--dataset", "cora", "--out", "edges.csv/x"], ["cannot make the folder edges.csv/x"]),
+        (["export", "--dataset", "cora", "--out", "edges.csv/x"], ["cannot create the folder edges.csv/x"]),
         (["fit", *TABLES, "--truth", "positives.csv"], ["--truth", "--positives", "Give both"]),
         ([*FIT, "--column", "x"], ["--column takes NAME=KIND", "'x'"]),
         (["fit", *TABLES], ["--positives FILE"]),
@@ -441,10 +441,10 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main, monkeypatch):
         ([*FIT, "--unlabelled", "train"], ["--unlabelled goes with a named --dataset"]),
         ([*FIT, "--resume"], ["--resume needs --out"]),
         ([*FIT, "--resume", "--out", "mine"], ["nothing to resume", "mine.partial"]),
-        ([*FIT, "--out", "."], ["exists already"]),
-        ([*FIT, "--out", "edges.csv"], ["edges.csv exists already", "Choose another --out"]),
-        ([*FIT, "--out", "edges.csv/mine"], ["cannot make the folder edges.csv/mine.partial"]),
-        ([*FIT, "--out", "x" * 300], ["cannot make the folder", "too long"]),
+        ([*FIT, "--out", "."], ["already exists"]),
+        ([*FIT, "--out", "edges.csv"], ["edges.csv already exists", "Choose another --out"]),
+        ([*FIT, "--out", "edges.csv/mine"], ["cannot create the folder edges.csv/mine.partial"]),
+        ([*FIT, "--out", "x" * 300], ["cannot create the folder", "too long"]),
         ([*FIT, "--threshold", "high"], ["--threshold", "'high'"]),
         ([*FIT, "--threshold", "1.5"], ["threshold", "1.5"]),
         ([*FIT, "--backbone", "cnn"], ["no backbone 'cnn'", "gcn"]),
@@ -458,7 +458,7 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main, monkeypatch):
         ([*FIT, "--learning-rate", "1e30", "--out", "a/b/mine"], ["the loss became", "Lower the learning rate"]),
         (["check"], ["--dataset NAME, or --edges FILE"]),
         (["demo", "--labels", "2000"], ["cannot label 2000 nodes"]),
-        (["demo", "--out", "edges.csv"], ["edges.csv exists already"]),
+        (["demo", "--out", "edges.csv"], ["edges.csv already exists"]),
         (["predict", "nowhere", *TABLES], ["cannot read nowhere: No such file"]),
         (["predict", ".", *TABLES], ["cannot read model.safetensors: No such file"]),
         (["predict", "edges.csv", *TABLES], ["edges.csv is not a whole pugnn file"]),
@@ -477,9 +477,9 @@ def test_run_folders_that_exist_are_left_alone(here, pugnn_main):
     (here / "other.partial" / "checkpoint.safetensors").write_text("not one of ours")
     before = snapshot(here)
     for command in (FIT, ["demo"]):
-        assert_refused(pugnn_main(*command, "--out", "mine"), ["mine exists already and is left as it is", "--out"])
+        assert_refused(pugnn_main(*command, "--out", "mine"), ["mine already exists and is not overwritten", "--out"])
         assert_refused(pugnn_main(*command, "--out", "other"), ["other.partial holds a run that was stopped"])
-    assert_refused(pugnn_main(*FIT, "--out", "mine", "--resume"), ["mine exists already"])
+    assert_refused(pugnn_main(*FIT, "--out", "mine", "--resume"), ["mine already exists"])
     assert_refused(pugnn_main(*FIT, "--out", "other", "--resume"), ["checkpoint.safetensors is not a whole pugnn file"])
     assert snapshot(here) == before
 

@@ -1,4 +1,4 @@
-"""Putting the page together: the template, its style and script, and a policy that lets nothing else run."""
+"""The page: the template with its values, style and script, and a policy that lets nothing else run."""
 
 from __future__ import annotations
 
@@ -17,27 +17,22 @@ from pugnn.runs.report.picture import picture
 from pugnn.runs.report.templates import content_policy, fill_template, resource
 from pugnn.runs.report.words import next_steps, summary
 
-#: Parts of ``run.json`` that have a place of their own on the page.
+#: Parts of ``run.json`` that are shown elsewhere on the page.
 ELSEWHERE = ("check_up", "metrics", "notes", "recipe", "warnings")
 
-#: Lines of the recipe, and of the repairs, that are shown; more would be a table, not a report.
+#: Lines of the recipe, and of the repairs, that are shown.
 MOST_LINES = 200
 
 
 def write_report(path: Path, content: ReportContent) -> None:
-    """Write the report of a run as one HTML file that works without a network.
-
-    Args:
-        path: where to.
-        content: the run.
-    """
+    """Write the report of a run as one HTML file that works without a network."""
     page = render(content)
     with replacing(path) as temporary:
         temporary.write_bytes(page.encode("utf-8", "replace"))
 
 
 def render(content: ReportContent) -> str:
-    """The page as text. All that comes from users is escaped, in the template as in the data of the script."""
+    """The page as text. User content is escaped, in the template and in the data of the script."""
     style, script = resource(__package__, "style.css"), resource(__package__, "report.js")
     axis = charts.score_axis(content)
     data = {**page_data(content), "axis": axis}
@@ -86,14 +81,14 @@ def _rings(content: ReportContent) -> list[dict[str, Any]]:
 
 
 def _protocol(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """How the known positives were drawn, where they were."""
+    """How the known positives were drawn, if they were."""
     names = ("dataset", "labels", "label_ratio", "label_ratio_of", "unlabelled", "truth", "seed")
     options = record["options"]
     return [(_words(name), str(options[name])) for name in names if options.get(name) is not None]
 
 
 def _settings(record: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """All that ``run.json`` says and that has no other place, in groups of names and values."""
+    """The rest of ``run.json`` in groups of names and values."""
     groups: dict[str, list[tuple[str, str]]] = {"run": []}
     for name, value in record.items():
         if name in ELSEWHERE:
