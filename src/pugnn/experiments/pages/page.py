@@ -21,15 +21,15 @@ class TablePage:
 
     Args:
         title: such as ``Comparison of the methods (Table 2 of the paper)``.
-        question: one or two sentences: what is measured, and how.
-        command: the command that makes the page.
+        question: what is measured, and how.
+        command: makes the page.
         footer: versions, number of trainings, time.
         results: one per training.
         published: the paper's values.
-        rows: all rows, in order.
-        reading_words: what each reading means, in the order of the page.
+        rows: in order.
+        reading_words: meaning of each reading, in order.
         reference: the row against which the others are tested.
-        kind: how it is drawn: against the label ratio, over two priors (rows ``near, far``), or over δ.
+        kind: drawn against the label ratio, over two priors (rows ``near, far``), or over δ.
     """
 
     title: str

@@ -19,24 +19,11 @@ Case = tuple[str, float, int]
 
 
 @dataclass(frozen=True)
-class Result:
-    """The result of one training.
+class Place:
+    """The place of a training in a table.
 
-    Args:
-        reading: name of a reading of what the paper leaves open, such as ``default``.
-        dataset: such as ``cora``.
-        row: what is compared: a method (``pu-gnn``), a variant of the ablation (``L_G only``), a pair of priors, near
-            and far (``0.6, 0.3``), or a distance δ (``3``).
-        ratio: label ratio.
-        draw: number of the draw; the same draw has the same split and labels for all rows.
-        labels: number of labelled nodes.
-        macro_f1: percent, on the test nodes.
-        roc_auc: percent, on the test nodes; ``None`` where it was not measured.
-        seconds: training time.
-
-    Example:
-        >>> Result("default", "cora", "pu-gnn", 0.002, 0, 5, 71.3, 80.2, 1.4).row
-        'pu-gnn'
+    A row is what is compared: a method (``pu-gnn``), a variant (``L_G only``), near and far prior (``0.6, 0.3``) or a
+    distance δ (``3``). The same draw has the same split and labels for all rows.
     """
 
     reading: str
@@ -44,6 +31,12 @@ class Result:
     row: str
     ratio: float
     draw: int
+
+
+@dataclass(frozen=True)
+class Result(Place):
+    """A training and what came of it: number of labels, metrics on the test nodes in percent, and training time."""
+
     labels: int
     macro_f1: float
     roc_auc: float | None
