@@ -38,7 +38,7 @@ READINGS = {
     "training-u": Reading("as default, but U is the unlabelled part of the training split", unlabelled="train"),
     "ratio-of-positives": Reading("as default, but the ratio counts all positives", label_ratio_of="all_positives"),
     "literal-ratio": Reading(
-        "as default, but the ratio counts the positives of the training split, as the paper's words have it; at least "
+        "as default, but the ratio counts the positives of the training split, as the paper literally says; at least "
         "one node is labelled",
         label_ratio_of="train_positives",
     ),
@@ -49,7 +49,7 @@ READINGS = {
     "literal-sum": Reading("as default, but R_S is the literal sum", options={"reduction": "sum"}),
     "mean-mean": Reading(
         "as default, but R_S is a mean over neighbours plus a mean over non-neighbours, on the output of the second of "
-        "two 16-unit convolutions, with a linear layer behind",
+        "two 16-unit convolutions, followed by a linear layer",
         options={"reduction": "pair-mean"},
         training={"backbone": "gcn-linear"},
     ),

@@ -19,9 +19,9 @@ from pugnn.experiments.runner import duration
 from pugnn.experiments.store import Record
 
 _PROTOCOL = (
-    "Macro-F1 (%) on the test nodes, mean ± standard deviation over the draws, at threshold 0.5. One node in ten is in "
-    "the random training split, from which the labelled positives are drawn; a draw is the same for all rows. The last "
-    "epoch's weights count. "
+    "Macro-F1 (%) on the test nodes, mean ± standard deviation over the draws, at threshold 0.5. A random tenth of the "
+    "nodes is the training split, from which the labelled positives are drawn; a draw is the same for all rows. The "
+    "weights of the last epoch are used. "
 )
 _SETTINGS = "Settings are the same for all data sets; none was tuned. "
 
@@ -48,10 +48,10 @@ TABLES = {
         "Comparison of the methods (Table 2 of the paper)",
         _PROTOCOL + _SETTINGS + "nnPU, Dist-PU, LSDAN and the yardsticks are given the true positive share of the "
         "unlabelled nodes, and nothing else of the truth; naive, GRAB and PU-GNN are not (PU-GNN has the paper's fixed "
-        "0.6 and 0.3). GRAB trains as its authors do, until its loss no longer falls. The rows below PU-GNN are not in "
+        "0.6 and 0.3). GRAB trains as its authors do, until its loss stops falling. The rows below PU-GNN are not in "
         "the paper: naive with balanced weights and a threshold that matches the known share, uPU, nnPU with a clamp "
-        "instead of the ascent, the full two-stage Dist-PU, nnPU and Dist-PU on a perceptron that sees no edges, and "
-        "label propagation and personalised PageRank, which see nothing but edges.",
+        "instead of the ascent, the full two-stage Dist-PU, nnPU and Dist-PU on a perceptron that ignores edges, and "
+        "label propagation and personalised PageRank, which use only edges.",
         {**PAPER_METHODS, **MORE_METHODS},
         published.TABLE2,
         tuple(published.TABLE1),
@@ -150,7 +150,7 @@ def footer(records: Iterable[Record]) -> str:
     used = [{"pugnn": record["cell"]["pugnn"], **record["versions"]} for record in records]
     names = {"pugnn": "pugnn", "torch": "torch", "numpy": "numpy", "python": "Python"}
     versions = (f"{name} {', '.join(sorted({one[key].split('+')[0] for one in used}))}" for key, name in names.items())
-    return f"{counted(len(records), 'training')}, {duration(seconds)} of one core in all; {', '.join(versions)}."
+    return f"{counted(len(records), 'training')}, {duration(seconds)} of one core in total; {', '.join(versions)}."
 
 
 def count_nodes(datasets: Iterable[str]) -> dict[str, dict[str, int]]:
