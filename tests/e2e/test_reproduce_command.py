@@ -45,7 +45,7 @@ def finish(process, limit=500):
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         raise
-    return process.returncode, out, re.sub(r"(?m)^\d+ of \d+ trainings, about .* left\n", "", err)
+    return process.returncode, out, re.sub(r"(?m)^\d+ of \d+ trainings.*\n", "", err)
 
 
 def lines(out):

@@ -186,6 +186,15 @@ with RecordStore(Path(sys.argv[1])).claim(sys.argv[2]) as ours:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+def test_the_claim_of_a_killed_process_is_cleared_away_and_that_of_a_living_one_stays(store):
+    left = store.folder / ".cell.0123456789abcdef.unfinished"
+    left.touch()
+    with store.claim("f" * 24):
+        RecordStore(store.folder)
+        assert [path.name for path in store.folder.glob(".*")] == [f".cell.{'f' * 16}.unfinished"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
 def test_of_many_processes_one_has_the_claim_at_a_time(store):
     code = """
 import os
@@ -210,8 +219,8 @@ def test_a_file_system_without_locks_keeps_nobody_waiting(store, monkeypatch):
 
 
 def test_a_claim_that_cannot_be_written(store):
-    (store.folder / f".{'f' * 24}.lock").mkdir()
-    with pytest.raises(PugnnError, match=r"^cannot write to .*f{24}\.lock: Is a directory"), store.claim("f" * 24):
+    (store.folder / f".cell.{'f' * 16}.unfinished").mkdir()
+    with pytest.raises(PugnnError, match=r"^cannot write to .*f{16}\.unfinished: Is a directory"), store.claim("f" * 24):
         pass
 
 

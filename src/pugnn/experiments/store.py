@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.files import lock
+from pugnn.files import lock, remove_unfinished
 
 Record = dict[str, Any]
 
@@ -36,6 +36,7 @@ class RecordStore:
             self.path.touch()
             if not os.access(self.path, os.W_OK):
                 raise PermissionError(13, "Permission denied")
+            remove_unfinished(folder)
         except OSError as error:
             why = f"{folder} is a file" if os.path.isfile(folder) else error.strerror
             raise PugnnError(f"cannot write to {self.path}: {why}. Choose another --out.") from None
@@ -96,9 +97,10 @@ class RecordStore:
     def claim(self, key: str) -> Iterator[bool]:
         """Claim a cell for this process while inside; ``False`` if another process is working on it.
 
-        The claim is a lock, which the system drops with the process. Without locks, two processes may do the same work.
+        The claim is a lock, which the system drops with the process; its file has the name of an unfinished one, so
+        that the next process clears it away. Without locks, two processes may do the same work.
         """
-        path = self.folder / f".{key}.lock"
+        path = self.folder / f".cell.{key[:16]}.unfinished"
         try:
             handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
         except OSError as error:
