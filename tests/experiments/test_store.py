@@ -220,7 +220,7 @@ def test_a_file_system_without_locks_keeps_nobody_waiting(store, monkeypatch):
 
 def test_a_claim_that_cannot_be_written(store):
     (store.folder / f".cell.{'f' * 16}.unfinished").mkdir()
-    with pytest.raises(PugnnError, match=r"^cannot write to .*f{16}\.unfinished: Is a directory"), store.claim("f" * 24):
+    with pytest.raises(PugnnError, match=r"^cannot write to .*f{16}\.unfinished: Is a dir"), store.claim("f" * 24):
         pass
 
 
