@@ -1,11 +1,11 @@
-"""Measure how often the check-up is right, and put that and its print-outs into docs/checkup.md.
+"""Measure how often the check-up is right, and put that and its output into docs/checkup.md.
 
     PUGNN_DATA=FOLDER python scripts/build_checkup.py rates       # verdicts over many draws of labels, 20 minutes
     PUGNN_DATA=FOLDER python scripts/build_checkup.py delta       # PU-GNN at δ = 1 … 5, 15 minutes
     PUGNN_DATA=FOLDER python scripts/build_checkup.py backbones   # with links and without, 15 minutes
     PUGNN_DATA=FOLDER python scripts/build_checkup.py page        # docs/checkup.md from these, one minute
 
-The first three write tables to docs/checkup; the last one puts them into the page, below what is said about them.
+The first three write tables to docs/checkup; the last one puts them into the page, below its own text.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def most_alike(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[n
 
 
 def following_links(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Start at a positive and go on to positive neighbours, and to their neighbours; start anew where that ends."""
+    """Follow links from a positive to positive neighbours, breadth first; restart where that ends."""
     found: dict[int, None] = {}
     queue: list[int] = []
     positive = data.positive & ~data.missing
@@ -242,7 +242,7 @@ def _write(name: str, rows: list[list[str]]) -> None:
 
 
 def page() -> None:
-    """Print-outs and tables below what is said about them."""
+    """The page: its own text, then output and tables."""
     said, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
     PAGE.write_text(said + MARK + "\n" + "\n".join(_parts()).rstrip() + "\n", encoding="utf-8")
 
