@@ -1,11 +1,11 @@
-"""Measure how often the check-up is right, and put that and its print-outs into docs/checkup.md.
+"""Measure how often the check-up is right, and put that and its output into docs/checkup.md.
 
     PUGNN_DATA=FOLDER python scripts/build_checkup.py rates       # verdicts over many draws of labels, 20 minutes
     PUGNN_DATA=FOLDER python scripts/build_checkup.py delta       # PU-GNN at δ = 1 … 5, 15 minutes
     PUGNN_DATA=FOLDER python scripts/build_checkup.py backbones   # with links and without, 15 minutes
     PUGNN_DATA=FOLDER python scripts/build_checkup.py page        # docs/checkup.md from these, one minute
 
-The first three write tables to docs/checkup; the last one puts them into the page, below what is said about them.
+The first three write tables to docs/checkup; the last one puts them into the page, below its own text.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def most_alike(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[n
 
 
 def following_links(data: Dataset, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Start at a positive and go on to positive neighbours, and to their neighbours; start anew where that ends."""
+    """Follow links from a positive to positive neighbours, breadth first; restart where that ends."""
     found: dict[int, None] = {}
     queue: list[int] = []
     positive = data.positive & ~data.missing
@@ -189,7 +189,7 @@ def delta() -> None:
 
 
 def backbones() -> None:
-    """ROC-AUC with links and without, where positives do not keep together, or only weakly."""
+    """ROC-AUC with links and without, where positives do not cluster, or only weakly."""
     rows = [["method", "backbone"]]
     cells: dict[tuple[str, str], list[str]] = {}
     for name, count in (("squirrel_filtered", 30), ("squirrel_filtered", 60), ("tolokers", 118)):
@@ -242,7 +242,7 @@ def _write(name: str, rows: list[list[str]]) -> None:
 
 
 def page() -> None:
-    """Print-outs and tables below what is said about them."""
+    """The page: its own text, then output and tables."""
     said, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
     PAGE.write_text(said + MARK + "\n" + "\n".join(_parts()).rstrip() + "\n", encoding="utf-8")
 
@@ -260,7 +260,7 @@ def _parts() -> Iterable[str]:
             yield f"### {name}, {count} positives drawn {words}\n\n```text\n{text}\n```\n"
     folder = PAGE.with_suffix("")
     for name, title in (
-        ("homophily", "Do positives keep together? How often each verdict was given"),
+        ("homophily", "Do positives cluster? How often each verdict was given"),
         ("sampling", "A random sample? How often that was denied, and by which check"),
         ("delta", "PU-GNN by delta"),
         ("backbones", "With links and without: ROC-AUC (%)"),

@@ -1,4 +1,4 @@
-"""Put the tables that `pugnn reproduce` wrote to docs/results into docs/results.md, below what is said about them."""
+"""Put the tables that `pugnn reproduce` wrote to docs/results into docs/results.md, below its own text."""
 
 from pathlib import Path
 

@@ -16,10 +16,10 @@ from pugnn.task import PUBenchmark, PUTask
 #: All of a check-up that a report looks at.
 CHECK_UP = SimpleNamespace(
     findings=(
-        Finding("homophily", "good", "Positives keep together", "They do."),
+        Finding("homophily", "good", "Positives cluster", "They do."),
         Finding("size", "warning", "Few labels", "Only one.", "Label ten more."),
     ),
-    advice=Advice("pu-gnn", {"delta": 2}, ("Positives keep together.",)),
+    advice=Advice("pu-gnn", {"delta": 2}, ("Positives cluster.",)),
 )
 
 RECORD = {

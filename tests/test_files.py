@@ -1,3 +1,4 @@
+import errno
 import io
 import os
 import stat
@@ -93,12 +94,34 @@ def test_a_lock_is_dropped_with_its_file(tmp_path):
     def handle():
         return os.open(tmp_path / "lock", os.O_CREAT | os.O_RDWR)
 
+    path = tmp_path / "lock"
     first, second = handle(), handle()
-    assert lock(first)
-    assert lock(second) is False
+    assert lock(first, path)
+    assert lock(second, path) is False
     os.close(first)
-    assert lock(second)
+    assert lock(second, path)
     os.close(second)
+
+
+def test_the_lock_of_a_file_that_was_removed_counts_for_nothing(tmp_path):
+    path = tmp_path / "lock"
+    early = os.open(path, os.O_CREAT | os.O_RDWR)
+    path.unlink()
+    assert lock(early, path) is False
+    late = os.open(path, os.O_CREAT | os.O_RDWR)
+    assert lock(late, path), "the file that has the name now"
+    os.close(early)
+    os.close(late)
+
+
+def test_a_file_system_without_locks(tmp_path, monkeypatch):
+    def lock_descriptor(*_, **__):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("pugnn.files.lock_descriptor", lock_descriptor)
+    handle = os.open(tmp_path / "lock", os.O_CREAT | os.O_RDWR)
+    assert lock(handle, tmp_path / "lock") is None
+    os.close(handle)
 
 
 def test_writing_in_threads_leaves_the_umask_alone(tmp_path, private):

@@ -1,4 +1,4 @@
-"""Writing files so that a reader, or a crash, never meets half of one, and where to keep them."""
+"""Writing files so that readers never see half of one, even after a crash, and where to keep them."""
 
 from __future__ import annotations
 
@@ -13,29 +13,31 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
+from filelock import lock_descriptor
+
 from pugnn.errors import PugnnError
 
-#: Text that a spreadsheet would run: it begins like a formula and is not a plain number. What looks as if it had been
-#: kept from that already is protected once more, so that no two ids come out the same.
+#: Text that a spreadsheet would run: it begins like a formula and is not a plain number. Text that is already escaped
+#: is escaped once more, so that no two ids become the same.
 _FORMULA = re.compile(r"'*([=@\t\r\n]|[+-](?!\d+([.,]\d+)?$))")
 
-#: What a cell must not hold without quotation marks. Many spreadsheets split at semicolons and tabs, whatever we meant.
+#: Characters that need quotation marks. Many spreadsheets also split at semicolons and tabs.
 _SPECIAL = re.compile(r'[,;\t"\r\n]')
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; what was written there takes its place when all went well."""
+    """Yield a temporary path next to ``path``, which replaces it on success."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_unfinished(path.parent, path.name)
         temporary = _unfinished(path, path.suffix)
-        # Made by the kernel with the user's own umask; nobody else has this name.
+        # Created with the user's umask; nobody else has this name.
         handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
     except OSError as error:
         raise PugnnError(f"cannot write {path}: {error.strerror}. Choose another place.") from None
     try:
-        lock(handle)
+        lock(handle, temporary)
         if sys.platform == "win32":  # where a file that is open cannot be renamed
             os.close(handle)
         yield temporary
@@ -57,20 +59,20 @@ def cache_folder() -> Path:
     try:
         return Path.home() / ".cache" / "pugnn"
     except RuntimeError:
-        words = "there is no home folder to keep the cache in. Set PUGNN_CACHE to a folder you can write to."
+        words = "there is no home folder for the cache. Set PUGNN_CACHE to a folder you can write to."
         raise PugnnError(words) from None
 
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside ``path``, which must not exist; it gets that name when all went well."""
+    """Yield a temporary folder next to ``path``, which must not exist; it is renamed to it on success."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_unfinished(path.parent, path.name)
         temporary = _unfinished(path)
         temporary.mkdir()
     except OSError as error:
-        raise PugnnError(f"cannot make the folder {path}: {error.strerror}. Choose another --out.") from None
+        raise PugnnError(f"cannot create the folder {path}: {error.strerror}. Choose another --out.") from None
     try:
         with locked(temporary):
             yield temporary
@@ -82,15 +84,15 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def remove_unfinished(folder: Path, name: str | None = None) -> None:
-    """Remove what killed processes were writing in a folder, or under one name in it.
+    """Remove what killed processes left unfinished in a folder, or under one name in it.
 
-    Only what bears the name that we give to such files, and what no living process holds a lock on: that of another
-    one that is at work stays. Where there are no locks, everything stays.
+    Only files with our names for unfinished ones, and only if no process holds their lock. Where locks are not
+    available, everything stays.
     """
     pattern = re.compile(rf"\.{'.+' if name is None else re.escape(name)}\.[0-9a-f]{{16}}\.unfinished(\.\w+)?")
     try:
         names = [each for each in os.listdir(folder) if pattern.fullmatch(each)]
-    except OSError:  # a folder that may be written to, but not listed
+    except OSError:  # a folder that can be written to, but not listed
         return
     for path in (folder / each for each in names):
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
@@ -103,56 +105,54 @@ def remove_unfinished(folder: Path, name: str | None = None) -> None:
 
 
 def _unfinished(path: Path, suffix: str = "") -> Path:
-    # The suffix comes last, for those who choose a format by it.
+    # The suffix comes last, for writers that choose a format by it.
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}.unfinished{suffix}")
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[bool | None]:
-    """Lock a file or folder while inside, and say whether that could be done, see :func:`lock`."""
+    """Lock an existing file or folder while inside; yields what :func:`lock` returns."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except OSError:  # it is gone, or cannot be opened on this system
         yield None
         return
     try:
-        yield lock(handle)
+        yield lock(handle, path)
     finally:
         os.close(handle)
 
 
-def lock(handle: int) -> bool | None:
-    """Lock an open file for this process, until it is closed or the process ends, however that may be.
+def lock(handle: int, path: Path) -> bool | None:
+    """Lock an open file until it is closed or the process ends, in whatever way.
 
-    ``False`` if another process has locked it, ``None`` if there are no locks here.
+    ``False`` if another process holds the lock, or has moved or removed the file since it was opened; ``None`` where
+    locks are not available.
     """
-    if sys.platform == "win32":
+    if sys.platform == "win32":  # where a lock would keep others from reading the file
         return None
-    import fcntl
-
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):  # systems differ in how they say that it is taken
+        return lock_descriptor(handle, blocking=False) and os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
         return False
     except OSError:
         return None
-    return True
 
 
-def is_formula(cell: Any) -> bool:
-    """Whether a spreadsheet would run this cell instead of showing it."""
-    return isinstance(cell, str) and _FORMULA.match(cell) is not None
+def is_formula(value: Any) -> bool:
+    """Whether a spreadsheet would run this value instead of showing it."""
+    return isinstance(value, str) and _FORMULA.match(value) is not None
 
 
 def write_csv(file: TextIO, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
-    """Write a table as CSV: numbers to the last bit, ``None`` as an empty cell, and nothing that a spreadsheet runs.
+    """Write a table as CSV: numbers to the last bit, ``None`` as an empty field, and nothing that a spreadsheet runs.
 
-    Spreadsheets run what begins like a formula, whatever stands around it; a ``'`` before it makes it text.
+    Spreadsheets run what begins like a formula, even in quotation marks; a ``'`` in front makes it text.
     """
-    file.writelines(",".join(map(_cell, row)) + "\n" for row in chain([header], rows))
+    file.writelines(",".join(map(_field, row)) + "\n" for row in chain([header], rows))
 
 
-def _cell(value: Any) -> str:
-    """A cell of a CSV file. (Python's own writer leaves a lone carriage return without quotation marks.)"""
+def _field(value: Any) -> str:
+    """A field of a CSV file. (Python's own writer leaves a lone carriage return without quotation marks.)"""
     text = "" if value is None else f"'{value}" if is_formula(value) else str(value)
     return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text

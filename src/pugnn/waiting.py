@@ -1,4 +1,4 @@
-"""One line on standard error that says what is being done, for those who wait."""
+"""A status line on standard error."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-#: Seconds that people wait without being told what for.
+#: Seconds before anything is shown.
 PATIENCE = 2.0
 #: Seconds between plain lines, where there is no terminal to draw on.
 LINE_EVERY = 10.0
 
 
 class StatusLine:
-    """Says what is being done once it has taken two seconds, and goes on saying so.
+    """Shows what is being done once it has taken two seconds.
 
-    On a terminal this is a line that moves and disappears at the end. Elsewhere plain lines, at least one every ten
-    seconds, take its place.
+    On a terminal this is an animated line that disappears at the end; elsewhere it is a plain line at least every ten
+    seconds.
 
     Args:
-        patience: seconds before anything is said.
+        patience: seconds before anything is shown.
     """
 
-    #: When a plain line was last printed: short things that follow each other are not all worth a line.
+    #: When a plain line was last printed: of short phases in a row, not every one is worth a line.
     _last_line = -float("inf")
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
-        # Where something else is drawn already, plain lines appear above it.
+        # Where something else is already drawn, plain lines appear above it.
         self._live = self._console.is_terminal and not isinstance(sys.stderr, FileProxy)
         self._spinner = Spinner("dots", Text())
         self._display = Live(self._spinner, console=self._console, transient=True, redirect_stdout=False)
@@ -48,14 +48,14 @@ class StatusLine:
         self._unsaid = False
 
     def say(self, text: str) -> None:
-        """Say what begins now."""
+        """Show what begins now."""
         with self._lock:
             self._since, self._unsaid = time.monotonic(), True
             self._text = text
             self._show()
 
     def update(self, text: str) -> None:
-        """Say how far the same thing has come; as a plain line, when one is due."""
+        """Show the progress of the same thing; as a plain line, when one is due."""
         with self._lock:
             self._text = text
 
@@ -76,7 +76,7 @@ class StatusLine:
 
     @contextmanager
     def lent(self) -> Iterator[Self]:
-        """Let something inside speak, then go on as before."""
+        """Lend the line to something inside, then continue as before."""
         before = self._text, self._since
         try:
             yield self
@@ -107,7 +107,7 @@ _current: StatusLine | None = None
 
 
 def status_line(patience: float | None = None) -> AbstractContextManager[StatusLine]:
-    """The line that is on already, or a new one which says something after so many seconds, two if not said."""
+    """The current line, or a new one that appears after ``patience`` seconds (default: two)."""
     if _current is not None:
         return _current.lent()
     return StatusLine(PATIENCE if patience is None else patience).on()

@@ -28,7 +28,7 @@ def planted(same: float, other: float, *, seed: int = 0, nodes: int = 400, featu
 
 
 def with_hubs(*, seed: int = 0, nodes: int = 600) -> Graph:
-    """Two kinds that keep together, with very unequal numbers of links in both."""
+    """Two kinds that cluster, with very unequal numbers of links in both."""
     rng = np.random.default_rng(seed)
     positive = np.arange(nodes) < nodes // 2
     weight = rng.pareto(1.5, nodes) + 1

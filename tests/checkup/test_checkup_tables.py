@@ -38,7 +38,7 @@ def test_in_full(cora, width):
 def test_in_brief(cora):
     text = printed(check_up(cora.task), brief=True)
     assert len(text.splitlines()) <= 12
-    assert "Positives keep together" in text
+    assert "Positives cluster" in text
     assert "Advice" in text
 
 

@@ -232,7 +232,7 @@ def test_ids_that_look_like_markup(here, pugnn_main):
     assert result.code == 0, result.err
     assert all(text in result.out for text in ("[red]", "[/]", ":cat:", "[bold]mine"))
     again = pugnn_main(*FIT, "--out", "[bold]mine")
-    assert again.err.startswith("error: [bold]mine exists already")
+    assert again.err.startswith("error: [bold]mine already exists")
 
 
 # ---------------------------------------------------------------------- check
@@ -259,7 +259,7 @@ def test_check_of_tables(here, pugnn_main):
 def test_check_in_words(here, pugnn_main):
     result = pugnn_main("check", "--dataset", "cora", "--labels", 27)
     assert result.code == 0
-    assert "Positives keep together" in result.out
+    assert "Positives cluster" in result.out
     assert "--delta" in result.out
     tables = pugnn_main("check", *TABLES, "--positives", "positives.csv")
     assert "How attributes become features" in tables.out
@@ -268,7 +268,7 @@ def test_check_in_words(here, pugnn_main):
 
 def test_fit_begins_with_the_check_up(here, pugnn_main):
     result = pugnn_main("fit", "--dataset", "cora", "--labels", 27, "--epochs", 1)
-    assert result.out.index("Positives keep together") < result.out.index("Found: ")
+    assert result.out.index("Positives cluster") < result.out.index("Found: ")
     record = json.loads((here / "runs" / "cora-1" / "run.json").read_text())
     assert record["check_up"] == json.loads(
         json.dumps(check_up(draw_benchmark(load_dataset("cora"), labels=27, seed=0).task).to_plain())
@@ -416,7 +416,7 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main):
         (["check", *TABLES], ["--positives FILE"]),
         (["export"], ["--dataset NAME"]),
         (["export", "--dataset", "cora", "--out", "edges.csv"], ["edges.csv already exists"]),
-        (["export", "--dataset", "cora", "--out", "edges.csv/x"], ["cannot make the folder edges.csv/x"]),
+        (["export", "--dataset", "cora", "--out", "edges.csv/x"], ["cannot create the folder edges.csv/x"]),
         (["fit", *TABLES, "--truth", "positives.csv"], ["--truth", "--positives", "Give both"]),
         ([*FIT, "--column", "x"], ["--column takes NAME=KIND", "'x'"]),
         (["fit", *TABLES], ["--positives FILE"]),
@@ -432,10 +432,10 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main):
         ([*FIT, "--unlabelled", "train"], ["--unlabelled goes with a named --dataset"]),
         ([*FIT, "--resume"], ["--resume needs --out"]),
         ([*FIT, "--resume", "--out", "mine"], ["nothing to resume", "mine.partial"]),
-        ([*FIT, "--out", "."], ["exists already"]),
-        ([*FIT, "--out", "edges.csv"], ["edges.csv exists already", "Choose another --out"]),
-        ([*FIT, "--out", "edges.csv/mine"], ["cannot make the folder edges.csv/mine.partial"]),
-        ([*FIT, "--out", "x" * 300], ["cannot make the folder", "too long"]),
+        ([*FIT, "--out", "."], ["already exists"]),
+        ([*FIT, "--out", "edges.csv"], ["edges.csv already exists", "Choose another --out"]),
+        ([*FIT, "--out", "edges.csv/mine"], ["cannot create the folder edges.csv/mine.partial"]),
+        ([*FIT, "--out", "x" * 300], ["cannot create the folder", "too long"]),
         ([*FIT, "--threshold", "high"], ["--threshold", "'high'"]),
         ([*FIT, "--threshold", "1.5"], ["threshold", "1.5"]),
         ([*FIT, "--backbone", "cnn"], ["no backbone 'cnn'", "gcn"]),
@@ -468,9 +468,9 @@ def test_run_folders_that_exist_are_left_alone(here, pugnn_main):
     (here / "other.partial" / "checkpoint.safetensors").write_text("not one of ours")
     before = snapshot(here)
     for command in (FIT, ["demo"]):
-        assert_refused(pugnn_main(*command, "--out", "mine"), ["mine exists already and is left as it is", "--out"])
+        assert_refused(pugnn_main(*command, "--out", "mine"), ["mine already exists and is not overwritten", "--out"])
         assert_refused(pugnn_main(*command, "--out", "other"), ["other.partial holds a run that was stopped"])
-    assert_refused(pugnn_main(*FIT, "--out", "mine", "--resume"), ["mine exists already"])
+    assert_refused(pugnn_main(*FIT, "--out", "mine", "--resume"), ["mine already exists"])
     assert_refused(
         pugnn_main(*FIT, "--out", "other", "--resume"), ["checkpoint.safetensors is not an intact pugnn file"]
     )

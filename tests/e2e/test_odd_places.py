@@ -22,7 +22,7 @@ def test_a_name_that_is_not_utf8(here, pugnn_main):
     assert result.code == 0
     assert "run?" in result.out
     assert (here / NO_UTF8 / "scores.parquet").read_bytes().startswith(b"PAR1")
-    assert_refused(pugnn_main(*FIT, "--out", NO_UTF8), ["run� exists already"])
+    assert_refused(pugnn_main(*FIT, "--out", NO_UTF8), ["run� already exists"])
     pugnn_main("predict", NO_UTF8, *TABLES, "--out", NO_UTF8 + ".csv")
     assert scores(here / (NO_UTF8 + ".csv")) == scores(here / NO_UTF8 / "scores.csv")
     assert pugnn_main("predict", NO_UTF8, *TABLES, "--out", NO_UTF8 + ".parquet").code == 0

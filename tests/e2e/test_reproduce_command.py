@@ -44,7 +44,7 @@ def finish(process, limit=500):
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         raise
-    return process.returncode, out, re.sub(r"(?m)^\d+ of \d+ trainings, about .* left\n", "", err)
+    return process.returncode, out, re.sub(r"(?m)^\d+ of \d+ trainings.*\n", "", err)
 
 
 def lines(out):
@@ -69,7 +69,7 @@ def timeless(out):
     found = {}
     for path in sorted([*out.glob("table*.md"), *out.glob("table*.html")]):
         text = path.read_text(encoding="utf-8")
-        text, footers = re.subn(r"trainings, [^;]* of one core in all;", "trainings;", text)
+        text, footers = re.subn(r"trainings, [^;]* of one core in total;", "trainings;", text)
         text, sections = re.subn(r"(?s)(### |<h3>)Mean training time \(seconds\).*?(?=\n#|<h\d|</main>|$)", "", text)
         text, sentences = re.subn(r"Mean training time: [\d.]+ seconds\.", "", text)
         assert footers == 1
@@ -227,7 +227,7 @@ def test_damaged_records_are_one_warning_and_then_a_right_result(here, pugnn_mai
     result = pugnn_main("reproduce", *QUICK, "--jobs", "1", "--out", "out")
     assert result.code == 0
     line = {"cut": 8, "spoilt": 2, "rubbish": 9}[damage]
-    assert result.err.startswith(f"warning: out/records.jsonl: damaged record in line {line}. It is left out")
+    assert result.err.startswith(f"warning: out/records.jsonl: damaged record in line {line} is ignored")
     assert result.err.count("\n") == 1
     assert timeless(here / "out") == right
     assert path.read_bytes().startswith(spoilt)
@@ -271,8 +271,8 @@ def test_interrupted_in_this_process(here, pugnn_main, monkeypatch):
         (["table3", "--reading", "wild"], ["there is no reading 'wild'; choose from default, training-u"]),
         (["table3", "--draws", "0"], ["draws must be an integer, at least 1; got 0"]),
         (["table3", "--jobs", "0"], ["jobs must be an integer, at least 1; got 0"]),
-        (["table3", "--methods", "naive"], ["--methods says nothing for table3; leave it out"]),
-        (["checks", "--ratios", "0.1"], ["--ratios says nothing for checks; leave it out"]),
+        (["table3", "--methods", "naive"], ["--methods has no effect on table3; leave it out"]),
+        (["checks", "--ratios", "0.1"], ["--ratios has no effect on checks; leave it out"]),
         (["table5", "--out", "file"], ["cannot write to file/records.jsonl: file is a file. Choose another --out."]),
         (["table5", "--out", "file/out"], ["cannot write to file/out/records.jsonl: Not a directory."]),
         (["table5", "--out", "x" * 300], ["cannot write to xxx", "File name too long. Choose another --out."]),

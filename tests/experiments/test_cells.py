@@ -13,8 +13,7 @@ from pugnn.data import load_dataset
 from pugnn.estimator import PUNodeClassifier
 from pugnn.experiments import cells
 from pugnn.experiments.cells import Cell, measure
-from pugnn.experiments.readings import READINGS
-from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, Row
+from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS, Row
 from pugnn.methods import METHODS
 from pugnn.task import draw_benchmark
 
@@ -33,8 +32,7 @@ def cell(name="pu-gnn", reading="default", *, ratio=0.01, draw=3, **changes):
 def test_keys_are_the_same_in_every_process():
     code = """
 from pugnn.experiments.cells import Cell
-from pugnn.experiments.readings import READINGS
-from pugnn.experiments.rows import MORE_METHODS, PAPER_METHODS
+from pugnn.experiments.rows import MORE_METHODS, PAPER_METHODS, READINGS
 for row in (*PAPER_METHODS.values(), *MORE_METHODS.values()):
     print(Cell.of(row, READINGS["mean-mean"], dataset="cora", ratio=0.01, draw=3).key)
 """

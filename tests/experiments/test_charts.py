@@ -1,16 +1,21 @@
 import math
 import re
+from importlib.resources import files
 from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 
-from pugnn.experiments.pages.charts import HeatCell, Point, Series, Tick, heat_map, line_chart
-from pugnn.experiments.pages.style import STRONG_DARK, STRONG_LIGHT, STYLE, WEAK_DARK, WEAK_LIGHT
+from pugnn.experiments import pages
+from pugnn.experiments.pages.charts import STRONG_COLOURS, WEAK_COLOURS, Point, Series, Tick, Tile, heat_map, line_chart
 from pugnn.experiments.rows import MORE_METHODS, PAPER_METHODS
 
 SVG = "{http://www.w3.org/2000/svg}"
 TICKS = [Tick(0.001, "0.001", "3 labels"), Tick(0.01, "0.01", "27 labels")]
+
+
+def source(name):
+    return files(pages).joinpath(name).read_text(encoding="utf-8")
 
 
 def series(name, low, high, deviation=1.0, published=(), strong=True):
@@ -96,9 +101,9 @@ def test_the_axis_has_a_length_and_stays_within_percentages(value, deviation):
 
 def test_a_heat_map_is_darker_where_scores_are_higher():
     cells = [
-        HeatCell("0.5", "0.1", "70.0 ± 1.0", "84.6 ± 0.3 (−14.6)", 70.0),
-        HeatCell("0.6", "0.1", "<80>", "x", 80.0),
-        HeatCell("0.6", "0.2", "–", "x", None),
+        Tile("0.5", "0.1", "70.0 ± 1.0", "84.6 ± 0.3 (−14.6)", 70.0),
+        Tile("0.6", "0.1", "<80>", "x", 80.0),
+        Tile("0.6", "0.2", "–", "x", None),
     ]
     tree = ElementTree.fromstring(
         heat_map(cells, ["0.5", "0.6"], ["0.1", "0.2"], title="priors", column_title="near", line_title="far")
@@ -112,13 +117,22 @@ def test_a_heat_map_is_darker_where_scores_are_higher():
 
 def test_a_heat_map_of_equal_or_missing_values():
     for value in (70.0, None):
-        cells = [HeatCell("0.5", "0.1", "", "", value), HeatCell("0.6", "0.1", "", "", value)]
+        cells = [Tile("0.5", "0.1", "", "", value), Tile("0.6", "0.1", "", "", value)]
         drawn = heat_map(cells, ["0.5", "0.6"], ["0.1"], title="", column_title="", line_title="")
         assert len(list(ElementTree.fromstring(drawn).iter(f"{SVG}rect"))) == 2
 
 
 def test_every_row_of_table_2_has_a_colour_of_its_own_in_light_and_dark():
-    for strong, weak in ((STRONG_LIGHT, WEAK_LIGHT), (STRONG_DARK, WEAK_DARK)):
-        assert len({*strong, *weak}) == len(strong) + len(weak)
-        assert (len(strong), len(weak)) == (len(PAPER_METHODS), len(MORE_METHODS))
-        assert all(paint in STYLE for paint in (*strong, *weak))
+    light, dark = source("style.css").split("prefers-color-scheme: dark")
+    assert (len(PAPER_METHODS), len(MORE_METHODS)) == (STRONG_COLOURS, WEAK_COLOURS)
+    for theme in (light, dark):
+        colours = dict(re.findall(r"--((?:strong|weak)\d): (#\w+);", theme))
+        assert len(set(colours.values())) == len(colours) == STRONG_COLOURS + WEAK_COLOURS
+
+
+def test_every_variable_and_class_of_the_charts_is_in_the_style_sheet():
+    style, charts = source("style.css"), source("lines.svg") + source("heat.svg")
+    used = set(re.findall(r"var\((--\w+)\)", charts))
+    assert used == {"--page", "--rule", "--heat"}
+    assert all(f"{name}:" in style for name in used)
+    assert all(f".{name} {{" in style for name in ("quiet", "small", "strong", "series"))

@@ -8,19 +8,20 @@ from html.parser import HTMLParser
 import pytest
 
 from conftest import markdown_tables
-from pugnn.experiments.pages.page import (
-    TablePage,
-    html,
-    markdown,
-    readings_html,
-    readings_markdown,
-    statistics_html,
-    statistics_markdown,
-)
-from pugnn.experiments.results import Result
+from pugnn.experiments.pages.blocks import to_html, to_markdown
+from pugnn.experiments.pages.page import TablePage, readings_page, statistics_page, table_page
+from pugnn.experiments.pages.summary import Result
 
 #: Eight draws around a mean, with a standard deviation of exactly √(8/7) ≈ 1.07.
 SHIFTS = (-1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0)
+
+
+def markdown(page):
+    return to_markdown(list(table_page(page)))
+
+
+def html(page):
+    return to_html(list(table_page(page)))
 
 
 def trainings(row, mean, ratio=0.002, dataset="cora", reading="default", draws=8, labels=5, seconds=1.5):
@@ -34,7 +35,6 @@ def trainings(row, mean, ratio=0.002, dataset="cora", reading="default", draws=8
 def page():
     """Two ratios: at the first all rows are measured, at the second only one."""
     return TablePage(
-        name="table2",
         title="Comparison (Table 2)",
         question="What is measured?",
         command="pugnn reproduce table2",
@@ -126,7 +126,7 @@ def test_scores_that_are_not_finite_count_as_not_measured(page):
 
 
 class Outline(HTMLParser):
-    """Tags and attributes of a page; complains about tags that are not closed."""
+    """Tags and attributes of a page; fails on tags that are not closed."""
 
     def __init__(self, text):
         super().__init__()
@@ -158,8 +158,8 @@ def every_html(page):
     )
     yield html(replace(page, kind="delta", rows=["1", "2"], published=delta, results=trainings("2", 70)))
     yield html(replace(page, results=[]))
-    yield statistics_html(counts, counts, "pugnn reproduce table1", "")
-    yield readings_html([page], "pugnn reproduce all", "")
+    yield to_html(list(statistics_page(counts, counts, "pugnn reproduce table1")))
+    yield to_html(list(readings_page([page], "pugnn reproduce all")))
 
 
 def test_html_is_closed_and_needs_nothing_from_outside(page):
@@ -206,7 +206,8 @@ def test_everything_shown_is_escaped(page):
         reading_words={"default": evil, evil: evil},
         reference=evil,
     )
-    for text in (html(nasty), readings_html([nasty], evil, evil), statistics_html({evil: {evil: 1}}, {}, evil, evil)):
+    for blocks in (table_page(nasty), readings_page([nasty], evil), statistics_page({evil: {evil: 1}}, {}, evil)):
+        text = to_html(list(blocks))
         assert "<script" not in text
         Outline(text)
     text = markdown(nasty)
@@ -249,7 +250,7 @@ def test_the_closest_reading_stands_first(page):
         *trainings("grab", 80.4, reading="other"),
     ]
     compared = replace(page, results=results, reading_words={"default": "as it is", "other": "otherwise"})
-    text = readings_markdown([compared], "pugnn reproduce all", "")
+    text = to_markdown(list(readings_page([compared], "pugnn reproduce all")))
     # Both readings have only the first ratio: grab differs by 4.0 and 9.4, pu-gnn by 1.0 and 4.0.
     assert markdown_tables(text)["Comparison (Table 2)"] == [
         ["reading", "all<br><sub>2 cells</sub>", "grab", "pu-gnn"],
@@ -257,14 +258,14 @@ def test_the_closest_reading_stands_first(page):
         ["default", "6.7", "9.4", "4.0"],
     ]
     assert "“other”: Otherwise." in text
-    nothing = readings_markdown([replace(page, results=[])], "pugnn reproduce all", "")
+    nothing = to_markdown(list(readings_page([replace(page, results=[])], "pugnn reproduce all")))
     assert "No published cell was measured under every reading." in nothing
 
 
 def test_statistics_beside_the_published_ones():
     measured = {"cora": {"nodes": 2708, "training": 270}}
     published = {"cora": {"nodes": 2708, "training": 271}, "dblp": {"nodes": 17716, "training": 1772}}
-    assert markdown_tables(statistics_markdown(measured, published, "pugnn reproduce table1", ""))[
+    assert markdown_tables(to_markdown(list(statistics_page(measured, published, "pugnn reproduce table1"))))[
         "Statistics of the data sets (Table 1 of the paper)"
     ] == [
         ["", "Cora", "DBLP"],

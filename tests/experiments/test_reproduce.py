@@ -11,9 +11,8 @@ from conftest import markdown_tables
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.experiments import checks, published, runner
 from pugnn.experiments.checks import CHECKS, check_cells
-from pugnn.experiments.readings import READINGS
 from pugnn.experiments.reproduce import Request, reproduce
-from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS
+from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS
 from pugnn.experiments.store import RecordStore
 from pugnn.experiments.tables import TABLES, count_nodes
 
@@ -82,13 +81,13 @@ def contents(folder):
         ({"ratios": [math.inf]}, "such as 0.01; got inf"),
         ({"draws": 0}, "draws must be an integer, at least 1; got 0"),
         ({"draws": 1.5}, "draws must be an integer, at least 1; got 1.5"),
-        ({"what": "table3", "methods": ["naive"]}, "--methods says nothing for table3; leave it out"),
-        ({"what": "table1", "methods": ["naive"]}, "--methods says nothing for table1; leave it out"),
-        ({"what": "table1", "ratios": [0.01]}, "--ratios says nothing for table1; leave it out"),
-        ({"what": "checks", "ratios": [0.01]}, "--ratios says nothing for checks; leave it out"),
-        ({"what": "table1", "readings": ["one-draw"]}, "--reading says nothing for table1; leave it out"),
-        ({"what": "checks", "readings": ["one-draw"]}, "--reading says nothing for checks; leave it out"),
-        ({"what": "checks", "datasets": ["cora"]}, "--datasets says nothing for checks; leave it out"),
+        ({"what": "table3", "methods": ["naive"]}, "--methods has no effect on table3; leave it out"),
+        ({"what": "table1", "methods": ["naive"]}, "--methods has no effect on table1; leave it out"),
+        ({"what": "table1", "ratios": [0.01]}, "--ratios has no effect on table1; leave it out"),
+        ({"what": "checks", "ratios": [0.01]}, "--ratios has no effect on checks; leave it out"),
+        ({"what": "table1", "readings": ["one-draw"]}, "--reading has no effect on table1; leave it out"),
+        ({"what": "checks", "readings": ["one-draw"]}, "--reading has no effect on checks; leave it out"),
+        ({"what": "checks", "datasets": ["cora"]}, "--datasets has no effect on checks; leave it out"),
     ],
 )
 def test_what_cannot_be_asked_for(given, message):
@@ -270,7 +269,7 @@ def test_what_cannot_be_trained_is_left_out_and_named(tmp_path, trained, monkeyp
     monkeypatch.setattr(runner, "measure", failing)
     count = 10 if bad == "all" else 2
     message = (
-        f"^{count} trainings could not be made; the pages are written without them. "
+        f"^{count} trainings failed; the pages are written without them. "
         rf"cora with pu-gnn \({count}\): the loss became nan$"
     )
     with pytest.raises(PugnnError, match=message):
@@ -297,7 +296,7 @@ def test_checks_without_all_their_trainings_have_no_page(tmp_path, monkeypatch):
         raise PugnnError("no")
 
     monkeypatch.setattr(runner, "measure", failing)
-    with pytest.raises(PugnnError, match="6 trainings could not be made"):
+    with pytest.raises(PugnnError, match="6 trainings failed"):
         reproduce(Request("checks", draws=1), tmp_path, jobs=1, progress=False)
     assert not list(tmp_path.glob("checks.*"))
 

@@ -1,22 +1,19 @@
-import io
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 from dataclasses import asdict
 
 import pytest
-from rich.console import Console
 
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.experiments import runner
 from pugnn.experiments.cells import Cell
-from pugnn.experiments.readings import READINGS
-from pugnn.experiments.rows import MORE_METHODS, PAPER_METHODS, Row
-from pugnn.experiments.runner import duration, run_cells
+from pugnn.experiments.rows import MORE_METHODS, PAPER_METHODS, READINGS, Row
+from pugnn.experiments.runner import duration, run_cells, seconds_left
 from pugnn.experiments.store import RecordStore
+from standard_error import replaced_stderr
 
 FAST = MORE_METHODS["label-propagation"]  # no training: a few hundredths of a second
 
@@ -195,7 +192,7 @@ def test_a_full_disk_stops_the_grid_with_one_message(store, monkeypatch, trained
     store.append(made_up(cells(1)[0]))
     write = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[: len(data) // 2]))
-    with pytest.raises(PugnnError, match=r"No space left on device\. What is recorded is kept"):
+    with pytest.raises(PugnnError, match=r"No space left on device\. All records so far are kept"):
         run_cells(cells(3), store, jobs=1, progress=False)
     monkeypatch.setattr(os, "write", write)
     assert len(trained) == 1
@@ -212,65 +209,40 @@ def test_a_process_that_is_killed_is_one_clear_message(store, monkeypatch):
         def __reduce__(self):
             return (os.getpid, ())
 
-    with pytest.raises(PugnnError, match=r"ended from outside; .* What is recorded is kept: .*\(now 2\)"):
+    with pytest.raises(PugnnError, match=r"^a worker process was killed, .* All records are kept: .*\(now 2\)"):
         run_cells(cells(3), Deadly(store.folder), jobs=2, progress=False)
 
 
 # ---------------------------------------------------------------------- progress
 
 
-def test_the_time_left_counts_each_kind_by_what_it_took(capsys, store, monkeypatch):
+def test_the_time_left_counts_each_kind_by_what_it_took():
     naive, far = PAPER_METHODS["naive"], cells(1, dataset="pubmed")
-    wanted = [*cells(4), *cells(3, naive), *far]
-    records = {
-        record["key"]: record
-        for record in (
-            made_up(cells(4)[0], 10),
-            made_up(cells(4)[1], 20),
-            made_up(cells(3, naive)[0], 85),
-        )
-    }
-    bar = runner._GridProgress(wanted, records, 2, show=True)
-    # Two of 15 s, two of 85 s, and one of a kind not seen yet: the mean of both kinds, 50 s. Two at a time.
-    assert bar._left(records) == "about 2 min left"
-    assert (2 * 15 + 2 * 85 + 50) / 2 == 125
-    four = runner._GridProgress(wanted, records, 10, show=True)
-    assert four._left(records) == "about 25 s left"
-    assert four._left({}) == ""
-    monkeypatch.setattr(runner, "LINE_EVERY", 0.0)
-    bar._next_line = 0.0
-    bar.update(records)
-    assert capsys.readouterr().err == "3 of 8 trainings, about 2 min left\n"
+    wanted = {cell.key: cell for cell in [*cells(4), *cells(3, naive), *far]}
+    done = [made_up(cells(4)[0], 10), made_up(cells(4)[1], 20), made_up(cells(3, naive)[0], 85)]
+    # Two of 15 s, two of 85 s, and one of a kind not seen yet: the mean of both kinds, 50 s.
+    assert seconds_left(wanted, {record["key"]: record for record in done}) == 2 * 15 + 2 * 85 + 50
 
 
-def test_lines_where_there_is_no_terminal(capsys, store, trained, monkeypatch):
-    monkeypatch.setattr(runner, "LINE_EVERY", 0.0)
-    run_cells(cells(3), store, jobs=1)
-    assert capsys.readouterr().err.splitlines() == [
-        "1 of 3 trainings, about 4 s left",
-        "2 of 3 trainings, about 2 s left",
-        "3 of 3 trainings, about 0 s left",
-    ]
-    run_cells(cells(4), store, jobs=1, progress=False)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_no_line_before_its_time(capsys, store, trained):
-    run_cells(cells(3), store, jobs=1)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_a_bar_on_a_terminal(store, trained, monkeypatch):
-    screen = io.StringIO()
-    monkeypatch.setattr(
-        runner, "Console", lambda **_: Console(file=screen, force_terminal=True, width=90, color_system=None)
-    )
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_line_says_how_far_it_is(store, trained, monkeypatch, terminal):
+    stream = replaced_stderr(monkeypatch, terminal=terminal)
     store.append(made_up(cells(1)[0]))
+
+    def measure(cell):
+        stream.wait_for(f"{1 + len(trained)} of 3 trainings, about {4 - 2 * len(trained)} s left")
+        trained.append(cell)
+        return made_up(cell)
+
+    monkeypatch.setattr(runner, "measure", measure)
     run_cells(cells(3), store, jobs=1)
-    text = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", screen.getvalue())
-    assert "trainings" in text
-    assert "1/3" in text or "2/3" in text or "3/3" in text
-    assert "left" in text
+    assert trained == cells(3)[1:]
+
+
+def test_no_line_where_none_is_wanted(store, trained, monkeypatch):
+    stream = replaced_stderr(monkeypatch)
+    run_cells(cells(3), store, jobs=1, progress=False)
+    assert stream.getvalue() == ""
 
 
 @pytest.mark.parametrize(

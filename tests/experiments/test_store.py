@@ -107,7 +107,7 @@ def test_a_record_cut_short_anywhere_is_left_out_and_all_others_stay(store):
         damaged = kept + 1 < size < len(whole) - 1  # without its line breaks there is nothing, or a whole record
         expected = [record(number) for number in range(3 if size < len(whole) - 1 else 4)]
         if damaged:
-            with pytest.warns(PugnnWarning, match="records.jsonl: damaged record in line 8. It is left out") as caught:
+            with pytest.warns(PugnnWarning, match="records.jsonl: damaged record in line 8 is ignored") as caught:
                 assert list(store.read().values()) == expected
             assert len(caught) == 1
         else:
@@ -146,7 +146,7 @@ def test_lines_that_are_no_records(store, line):
 
 def test_one_warning_for_many_damaged_lines(store):
     store.path.write_bytes(b"x\n" * 7)
-    with pytest.warns(PugnnWarning, match=r"records in lines 1, 2, 3, 4, 5, …\. They are left out") as caught:
+    with pytest.warns(PugnnWarning, match=r"records in lines 1, 2, 3, 4, 5, … are ignored") as caught:
         store.read()
     assert len(caught) == 1
     assert store.path.read_bytes() == b"x\n" * 7
@@ -182,29 +182,51 @@ with RecordStore(Path(sys.argv[1])).claim(sys.argv[2]) as ours:
             assert second.communicate("")[0] == "False\n"
     with python(code, store.folder, key, **pipes) as second:
         assert second.communicate("")[0] == "True\n"
+    assert [path.name for path in store.folder.iterdir()] == ["records.jsonl"], "claims leave nothing behind"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+def test_the_claim_of_a_killed_process_is_cleared_away_and_that_of_a_living_one_stays(store):
+    left = store.folder / ".cell.0123456789abcdef.unfinished"
+    left.touch()
+    with store.claim("f" * 24):
+        RecordStore(store.folder)
+        assert [path.name for path in store.folder.glob(".*")] == [f".cell.{'f' * 16}.unfinished"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
+def test_of_many_processes_one_has_the_claim_at_a_time(store):
+    code = """
+import os
+store, mark = RecordStore(Path(sys.argv[1])), Path(sys.argv[1]) / "at work"
+won = 0
+while won < 40:
+    with store.claim("f" * 24) as ours:
+        if ours:
+            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))  # fails if anybody else is at work
+            mark.unlink()
+            won += 1
+"""
+    processes = [python(code, store.folder) for _ in range(4)]
+    assert [process.wait() for process in processes] == [0] * 4
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such locks there")
 def test_a_file_system_without_locks_keeps_nobody_waiting(store, monkeypatch):
-    import fcntl
-
-    def lockf(*_):
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(fcntl, "lockf", lockf)
+    monkeypatch.setattr("pugnn.experiments.store.lock", lambda *_: None)
     with store.claim("f" * 24) as ours:
         assert ours
 
 
 def test_a_claim_that_cannot_be_written(store):
-    (store.folder / "cells.lock").mkdir()
-    with pytest.raises(PugnnError, match=r"^cannot write to .*cells.lock: Is a directory"), store.claim("f" * 24):
+    (store.folder / f".cell.{'f' * 16}.unfinished").mkdir()
+    with pytest.raises(PugnnError, match=r"^cannot write to .*f{16}\.unfinished: Is a dir"), store.claim("f" * 24):
         pass
 
 
 # ---------------------------------------------------------------------- full disks and folders that cannot be written
 
-FULL = r"^cannot write to .*records.jsonl: {}. What is recorded is kept; .* the same command goes on from there\.$"
+FULL = r"^cannot write to .*records.jsonl: {}. All records so far are kept; .* the same command continues from there\.$"
 
 
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.99])
@@ -287,7 +309,7 @@ print(count)
     done = subprocess.run([*mount, sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     error, count = done.stdout.splitlines()
-    assert "records.jsonl: No space left on device. What is recorded is kept" in error
+    assert "records.jsonl: No space left on device. All records so far are kept" in error
     assert 3 <= int(count) <= 8
 
 

@@ -35,7 +35,7 @@ def test_an_existing_folder_is_refused_and_left_alone(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "precious").write_text("1")
     for resume in (False, True):
-        with pytest.raises(PugnnError, match=r"mine exists already and is left as it is\. Choose another --out"):
+        with pytest.raises(PugnnError, match=r"mine already exists and is not overwritten\. Choose another --out"):
             RunFolder(tmp_path / "mine", resume=resume)
     assert names(tmp_path) == ["mine", "mine/precious"]
 
@@ -44,7 +44,7 @@ def test_existing_files_and_links_are_refused(tmp_path):
     (tmp_path / "file").write_text("1")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("file", "link"):
-        with pytest.raises(PugnnError, match="exists already"):
+        with pytest.raises(PugnnError, match="already exists"):
             RunFolder(tmp_path / name)
     assert names(tmp_path) == ["file", "link"]
 
@@ -52,7 +52,7 @@ def test_existing_files_and_links_are_refused(tmp_path):
 def test_the_folder_itself_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in (".", "..", "/"):
-        with pytest.raises(PugnnError, match="exists already"):
+        with pytest.raises(PugnnError, match="already exists"):
             RunFolder(tmp_path.__class__(name))
     assert names(tmp_path) == []
 
@@ -125,9 +125,9 @@ def test_a_run_that_another_process_fills_is_refused(tmp_path, resume):
 def test_a_run_that_another_process_finishes_at_this_moment_is_refused(tmp_path, monkeypatch):
     partial = left_by_a_killed_run(tmp_path / "mine")
 
-    def lock_too_late(handle):
+    def lock_too_late(*opened):
         partial.rename(tmp_path / "mine")
-        return lock(handle)
+        return lock(*opened)
 
     monkeypatch.setattr("pugnn.runs.folder.lock", lock_too_late)
     with pytest.raises(PugnnError, match="another process"):
@@ -177,7 +177,7 @@ def test_a_complete_run_survives_a_name_that_was_taken_meanwhile(tmp_path):
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("1")
     for path in (tmp_path / "file" / "mine", tmp_path / "new" / ("x" * 300)):
-        with pytest.raises(PugnnError, match="cannot make the folder"):
+        with pytest.raises(PugnnError, match="cannot create the folder"):
             RunFolder(path)
     assert names(tmp_path) == ["file"]
 

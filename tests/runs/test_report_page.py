@@ -84,7 +84,7 @@ def test_sections_and_their_content(written):
         "4 May 2026, 10:11 UTC, pugnn 1.2.3",
         "75.2 %",
         "near holds nearly all nodes",
-        "Positives keep together",
+        "Positives cluster",
         "What helps: Label ten more.",
         "Advice: pu-gnn, delta 2",
         "not defined",

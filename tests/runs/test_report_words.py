@@ -28,7 +28,7 @@ def test_says_when_the_threshold_parts_nothing(scores, words):
 
 
 def test_without_truth_nobody_can_tell():
-    assert text_of(path_content([0.9, 0.8, 0.2]), "How sure that is").startswith("Only looking can tell")
+    assert text_of(path_content([0.9, 0.8, 0.2]), "How sure that is").startswith("Only inspection can tell")
 
 
 def test_with_truth_the_shares_are_told():

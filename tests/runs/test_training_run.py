@@ -255,7 +255,7 @@ def test_ids_that_a_spreadsheet_would_run_are_made_harmless(tmp_path):
     ids = ["=1+1", "@SUM(A1)", "+cmd", "-1", "+2.5", "-x", "\tx", "a=b", '=HYPERLINK("x","y")', "'=1+1"]
     graph = Graph.from_edges([ids[0]], [ids[1]], ids=ids)
     table = score_table(graph, np.linspace(1, 0, len(ids)), 0.5, PUTask.from_positives(graph, np.array([0])))
-    with pytest.warns(PugnnWarning, match=r"7 ids begin like a formula .*'=1\+1'.* and 5 more.* a Parquet file"):
+    with pytest.warns(PugnnWarning, match=r"7 ids begin like a spreadsheet formula .*'=1\+1'.* and 5 more"):
         write_scores(tmp_path / "scores.csv", table)
     written = rows(tmp_path / "scores.csv")
     assert [row["id"] for row in written] == [

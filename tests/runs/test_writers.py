@@ -21,7 +21,7 @@ def test_scores_are_packed_where_the_name_says_so(tmp_path):
 
 @pytest.mark.parametrize("name", ["s.csv.zst", "s.xlsx", "s.json", "s.gz"])
 def test_a_name_that_promises_another_format_is_refused(tmp_path, name):
-    with pytest.raises(PugnnError, match=r"written as \.csv, \.csv\.gz or \.parquet; name the file so"):
+    with pytest.raises(PugnnError, match=r"written as \.csv, \.csv\.gz or \.parquet; rename the file"):
         write_scores(tmp_path / name, TABLE)
     assert list(Path(tmp_path).iterdir()) == []
 

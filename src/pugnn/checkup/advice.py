@@ -1,4 +1,4 @@
-"""Which method and which δ to begin with, by what was measured where the truth is known (docs/results.md)."""
+"""Which method and which δ to start with, from what was measured where the truth is known (docs/results.md)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pugnn.checkup.homophily import Homophily
-from pugnn.checkup.rings import LARGEST_DELTA, NEAR_SHARE, SATURATED, Rings
+from pugnn.checkup.rings import LARGEST_DELTA, NEAR_SHARE, NEARLY_ALL, Rings
 from pugnn.graph import GraphStatistics
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to begin with.
-
-    Args:
-        method: name of a method, as `pugnn fit --method` takes it.
-        options: other options of `pugnn fit`, by name.
-        why: reasons, one plain sentence or two each.
-    """
+    """What to start with: a method and other options of `pugnn fit`, and the reasons, a sentence or two each."""
 
     method: str
     options: dict[str, Any] = field(default_factory=dict)
@@ -36,11 +30,11 @@ def advise(statistics: GraphStatistics, homophily: Homophily, rings: Rings) -> A
 
 
 def _without_edges(homophily: Homophily) -> tuple[str, ...]:
-    seen = "avoid each other" if homophily.verdict == "apart" else "do not keep together"
+    seen = "avoid each other" if homophily.verdict == "apart" else "do not cluster"
     return (
-        f"Known positives {seen}, so a method that lets neighbours vote is led astray. The backbone mlp looks at the "
-        "features alone.",
-        "Balanced training ranks well without knowing the share of positives; take the best of the list, as its "
+        f"Known positives {seen}, so a method that lets neighbours vote is misled. The backbone mlp uses the features "
+        "alone.",
+        "Balanced training ranks well without knowing the share of positives; use the top of the list, since its "
         "threshold of one half means nothing here.",
         "If you know the share of positives, use --method dist-pu --backbone mlp --prior SHARE instead: it also knows "
         "where to cut.",
@@ -49,19 +43,19 @@ def _without_edges(homophily: Homophily) -> tuple[str, ...]:
 
 def _with_edges(homophily: Homophily, rings: Rings) -> tuple[str, ...]:
     why = {
-        "together": "Positives keep together, which is what PU-GNN builds on. It needs no exact share of positives.",
-        "weak": "Positives keep together only a little. PU-GNN uses that and needs no exact share of positives; the "
-        "backbone sage keeps what a node is apart from what its neighbours are.",
+        "together": "Positives cluster, which is what PU-GNN relies on. It needs no exact share of positives.",
+        "weak": "Positives cluster only slightly. PU-GNN uses that and needs no exact share of positives; the backbone "
+        "sage treats a node and its neighbours separately.",
     }.get(
         homophily.verdict,
-        "Too little is known to see whether positives keep together. PU-GNN supposes that they do and needs no exact "
-        "share of positives.",
+        "Too little is known to see whether positives cluster. PU-GNN assumes that they do and needs no exact share of "
+        "positives.",
     )
     reasons = [why, _delta(rings)]
     if homophily.verdict != "together":
         reasons.append(
-            "Train once more with --method naive --balanced --backbone mlp, which sees no links: where both lists "
-            "agree, trust them more."
+            "Also train with --method naive --balanced --backbone mlp, which ignores links: where both lists agree, "
+            "trust them more."
         )
     reasons.append(
         "If you know the share of positives among the unlabelled nodes, use --method dist-pu --prior SHARE: with the "
@@ -73,13 +67,11 @@ def _with_edges(homophily: Homophily, rings: Rings) -> tuple[str, ...]:
 def _delta(rings: Rings) -> str:
     near = f"makes {100 * rings.near_share:.0f} % of the unlabelled nodes near"
     if rings.near_share > NEAR_SHARE:
-        extent = "nearly all" if rings.near_share > SATURATED else "more than half"
+        extent = "nearly all" if rings.near_share > NEARLY_ALL else "more than half"
         return (
-            f"δ = {rings.delta} already {near}, {extent} of them, and there is no smaller one: distance tells little "
-            "in this graph."
+            f"δ = {rings.delta}, the smallest possible, already {near}, {extent} of them: distance carries little "
+            "information in this graph."
         )
     if rings.delta == LARGEST_DELTA:
-        return f"δ = {rings.delta} {near}; it is the largest that was tried out."
-    return (
-        f"δ = {rings.delta} {near}: it is the largest δ that keeps the near set below one half, where PU-GNN did best."
-    )
+        return f"δ = {rings.delta} {near}; it is the largest that was tried."
+    return f"δ = {rings.delta} {near}: the largest δ that keeps the near set below one half, where PU-GNN did best."

@@ -1,12 +1,12 @@
-"""Random sets of nodes that look like the known positives in nothing but their number of links.
+"""Random sets of nodes that resemble the known positives only in their number of links.
 
-Are known positives closer to each other, or their neighbours more like them, than random nodes would be? Hubs are
-close to everyone, so random nodes must have as many links as the known ones: nodes are put into strata of nearly equal
-degree, and known positives change places with nodes of their own stratum only.
+Are known positives closer to each other, or more like their neighbours, than random nodes? Hubs are close to everyone,
+so random nodes must have as many links as the known ones: nodes are grouped into strata of nearly equal degree, and
+known positives are exchanged only for nodes of their own stratum.
 
 A few other nodes of each stratum, the *controls*, are drawn once, and labels are shuffled among these and the known
 ones. All pair weights then fit into one small matrix, whatever the size of the graph, and the test is exact: if the
-known positives are random nodes of their strata, every shuffle is as likely as what was seen.
+known positives are random nodes of their strata, every shuffle is as likely as the observed labels.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 #: Degrees in one stratum differ by no more than this factor.
 STRATUM_RATIO = 1.1
 
-#: Known positives that are looked at; of more, so many are drawn.
+#: Known positives that are examined; a random part of more.
 MOST_KNOWN = 200
 
 #: Controls for each known positive.
@@ -34,9 +34,9 @@ class Crowd:
     """Known positives and controls, with shuffled labels.
 
     Args:
-        nodes: positions of the known positives that are looked at, then of the controls, shape ``(n,)``.
+        nodes: positions of the known positives, then of the controls, shape ``(n,)``.
         known: how many of them are known positives.
-        labels: 1 where a node is taken as known, shape ``(1 + shuffles, n)``; the first row is the truth.
+        labels: 1 where a node counts as known, shape ``(1 + shuffles, n)``; the first row is the truth.
     """
 
     nodes: NDArray[np.int64]
@@ -61,7 +61,7 @@ def draw_crowd(degrees: NDArray[np.int64], labelled: NDArray[np.int64], rng: np.
     Args:
         degrees: of all nodes, shape ``(N,)``.
         labelled: positions of the known positives.
-        rng: decides all draws.
+        rng: of all draws.
     """
     known = np.sort(rng.choice(labelled, min(len(labelled), MOST_KNOWN), replace=False))
     strata = degree_strata(degrees)
@@ -76,7 +76,7 @@ def draw_crowd(degrees: NDArray[np.int64], labelled: NDArray[np.int64], rng: np.
         groups.append(np.concatenate([members, controls]))
         chosen = np.zeros((1 + SHUFFLES, len(groups[-1])), dtype=np.float32)
         order = rng.random(chosen.shape).argsort(axis=1)
-        order[0] = np.arange(len(groups[-1]))  # the members come first: the truth
+        order[0] = np.arange(len(groups[-1]))  # the members, which come first: the truth
         np.put_along_axis(chosen, order[:, : len(members)], 1, axis=1)
         labels.append(chosen)
     nodes, shuffled = np.concatenate(groups), np.concatenate(labels, axis=1)
@@ -85,14 +85,14 @@ def draw_crowd(degrees: NDArray[np.int64], labelled: NDArray[np.int64], rng: np.
 
 
 def pair_sums(crowd: Crowd, weights: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Sum of the weights over ordered pairs of known positives, and of those of every shuffle.
+    """Sum of the weights over ordered pairs of known positives, for the truth and every shuffle.
 
     Args:
         crowd: known positives and controls.
-        weights: symmetric weights of all pairs, shape ``(n, n)``; a node's pair with itself does not count.
+        weights: symmetric weights of all pairs, shape ``(n, n)``; the diagonal is ignored.
 
     Returns:
-        Sums, shape ``(1 + shuffles,)``; the first one is that of the truth.
+        Sums, shape ``(1 + shuffles,)``; the truth comes first.
     """
     pairs = weights.copy()
     np.fill_diagonal(pairs, 0)
@@ -100,18 +100,18 @@ def pair_sums(crowd: Crowd, weights: NDArray[np.float32]) -> NDArray[np.float64]
 
 
 def node_sums(crowd: Crowd, values: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Sum of one value per node over the known positives, and over those of every shuffle, as :func:`pair_sums`."""
+    """Sum of one value per node over the known positives, for the truth and every shuffle."""
     return _with_ties((crowd.labels @ values).astype(np.float64))
 
 
 def _with_ties(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same sum in another order differs in its last digits; what is equal must stay so."""
+    """Round away the last digits, in which equal sums differ when they are added in another order."""
     grain = 1e-5 * max(float(np.abs(sums).max()), 1e-30)
     return np.round(sums / grain) * grain
 
 
 def chance_of_more(sums: NDArray[np.float64]) -> float:
-    """How likely chance gives a sum as large as that of the truth: its share of all sums, itself among them.
+    """Probability by chance of a sum as large as the truth's: the share of such sums, itself included.
 
     Example:
         >>> chance_of_more(np.array([3.0, 1.0, 2.0, 3.0]))

@@ -24,12 +24,12 @@ class CheckUp:
 
     Args:
         statistics: sizes of the graph.
-        degrees: how links are spread over nodes.
+        degrees: how links are distributed over nodes.
         reach: where the known positives lie.
-        homophily: whether positives keep together.
+        homophily: whether positives cluster.
         rings: nodes by distance, and δ.
         sampling: whether the known positives look like a random sample.
-        advice: what to begin with.
+        advice: what to start with.
         findings: all of that in words.
     """
 
@@ -43,20 +43,19 @@ class CheckUp:
     findings: tuple[Finding, ...]
 
     def to_plain(self) -> dict[str, Any]:
-        """The same as dictionaries, lists, numbers and text, fit for JSON; ids that are neither become text."""
+        """The same as dictionaries, lists, numbers and text, for JSON; other ids become text."""
         plain: dict[str, Any] = _plain(asdict(self))
         return plain
 
 
 def check_up(task: PUTask, *, seed: int = 0) -> CheckUp:
-    """Look at a graph and its known positives, before training.
+    """Examine a graph and its known positives before training.
 
-    Nothing is trained, and nothing but the task is looked at. It takes well under a second on thousands of nodes and
-    some seconds on a million.
+    Nothing is trained. It takes well under a second on thousands of nodes and a few seconds on a million.
 
     Args:
         task: the graph and its known positives.
-        seed: decides the shuffles; the same seed gives the same check-up.
+        seed: of the shuffles; the same seed gives the same check-up.
 
     Example:
         >>> from pugnn import draw_benchmark, load_dataset

@@ -1,4 +1,4 @@
-"""What was found, in words for someone who knows the data and not the method."""
+"""What was found, in words for someone who knows the data but not the method."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pugnn.checkup.homophily import Homophily
-from pugnn.checkup.rings import NEAR_SHARE, SATURATED, TINY, Rings
+from pugnn.checkup.rings import NEAR_SHARE, NEARLY_ALL, TINY, Rings
 from pugnn.checkup.sampling import FEWEST, DegreeCheck, Sampling
 from pugnn.checkup.sizes import Reach
 from pugnn.graph import GraphStatistics
@@ -15,7 +15,7 @@ from pugnn.graph import GraphStatistics
 Level = Literal["good", "note", "warning"]
 Topic = Literal["size", "homophily", "rings", "sampling"]
 
-#: Known positives below which results differ much from one set of known positives to the next.
+#: With fewer known positives, results vary a lot between sets of known positives.
 FEW_KNOWN = 20
 
 
@@ -28,7 +28,7 @@ class Finding:
         level: ``"good"``, ``"note"`` (worth knowing) or ``"warning"`` (results may suffer).
         title: the verdict in a few words.
         text: what was seen, and what follows from it.
-        remedy: what to do about it; empty where there is nothing to be done.
+        remedy: what to do about it; may be empty.
     """
 
     topic: Topic
@@ -51,7 +51,7 @@ def find(
 
 
 def chance_in_words(p_value: float) -> str:
-    """A p-value as one would tell it.
+    """A p-value in plain words.
 
     Example:
         >>> chance_in_words(0.001)
@@ -63,12 +63,8 @@ def chance_in_words(p_value: float) -> str:
     """
     if p_value <= 0.001:
         return "chance alone gives that in 1 of 1,000 shuffles or fewer"
-    if p_value < 0.1:
-        return f"chance alone gives that in {round(1000 * p_value)} of 1,000 shuffles"
-    return f"chance alone gives that in {round(100 * p_value)} of 100 shuffles"
-
-
-# ---------------------------------------------------------------------- size
+    shuffles = 1000 if p_value < 0.1 else 100
+    return f"chance alone gives that in {round(shuffles * p_value)} of {shuffles:,} shuffles"
 
 
 def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
@@ -77,8 +73,8 @@ def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
             "size",
             "warning" if reach.labelled < FEWEST else "note",
             f"Few known positives ({reach.labelled:,})",
-            "With so few, which ones happen to be known decides much of the result. On data with known truth, macro-F1 "
-            "moved by 3 to 15 points from one set of 3 to 7 known positives to the next, and by 0.5 to 8 with 27 and "
+            "With so few, the result depends heavily on which ones happen to be known. On data with known truth, "
+            "macro-F1 varied by 3 to 15 points between sets of 3 to 7 known positives, and by 0.5 to 8 with 27 and "
             "more.",
             "Every further known positive helps.",
         )
@@ -88,8 +84,8 @@ def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
             "size",
             "warning" if share > 0.2 else "note",
             f"{reach.isolated_labelled:,} of {reach.labelled:,} known positives have no links",
-            "They teach what positives look like, but nothing about their surroundings.",
-            "If their links were lost on the way (ids written differently in the two files?), bring them back.",
+            "They show what positives look like, but nothing about their surroundings.",
+            "If their links were lost along the way (ids written differently in the two files?), restore them.",
         )
     if reach.unreachable:
         share = reach.unreachable / max(reach.unlabelled, 1)
@@ -98,42 +94,34 @@ def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
             "warning" if share > 0.2 else "note",
             f"{reach.unreachable:,} unlabelled nodes ({100 * share:.0f} %) cannot be reached from any known positive",
             f"The graph has {statistics.components:,} separate parts, and {reach.components_with_labelled:,} of them "
-            "hold a known positive. Nodes in the other parts count as far away, and are judged by their features "
+            "contain a known positive. Nodes in the other parts count as far away and are judged by their features "
             "alone.",
             "Where such a part matters, name at least one positive in it.",
         )
 
 
-# ---------------------------------------------------------------------- homophily
-
-
 def _about_homophily(found: Homophily) -> Finding:
     chance = chance_in_words(found.p_value)
     if found.verdict == "together":
-        return Finding(
-            "homophily",
-            "good",
-            "Positives keep together",
-            f"{_evidence(found)}; {chance}. (If known positives were found by following links, that would look the "
-            "same.)",
-        )
+        text = f"{_evidence(found)}; {chance}. (Known positives that were found by following links look the same.)"
+        return Finding("homophily", "good", "Positives cluster", text)
     if found.verdict == "weak":
         strength = "" if found.evidence == "links" else f"{_lift(found)}. "
         return Finding(
             "homophily",
             "note",
-            "Positives keep together, but only weakly",
-            f"{_evidence(found)}; {chance}. {strength}A neighbour of a positive is only a little more likely to be "
+            "Positives cluster, but only weakly",
+            f"{_evidence(found)}; {chance}. {strength}A neighbour of a positive is only slightly more likely to be "
             "positive than any other node.",
-            "Compare with a model that sees no links (--backbone mlp).",
+            "Compare with a model that ignores links (--backbone mlp).",
         )
     if found.verdict == "too few":
         return Finding(
             "homophily",
             "note",
-            "Too few links to tell whether positives keep together",
+            "Too few links to tell whether positives cluster",
             f"{_links(found)}. {_visible(found)}",
-            "More known positives would show it. Until then, compare with a model that sees no links (--backbone mlp).",
+            "More known positives would show it. Until then, compare with a model that ignores links (--backbone mlp).",
         )
     if found.verdict == "apart":
         return Finding(
@@ -141,23 +129,22 @@ def _about_homophily(found: Homophily) -> Finding:
             "warning",
             "Positives avoid each other",
             f"{_lift(found)}; chance alone gives so few in {round(1000 * found.p_apart)} of 1,000 shuffles. Methods "
-            "that let neighbours vote are led astray.",
-            "Use a model that sees no links (--backbone mlp), or one that keeps a node apart from its neighbours "
+            "that let neighbours vote are misled.",
+            "Use a model that ignores links (--backbone mlp), or one that treats a node and its neighbours separately "
             "(--backbone sage).",
         )
     return Finding(
         "homophily",
         "warning",
-        "No sign that positives keep together",
-        f"{_lift(found)}; {chance}. A clear tendency would have shown. Methods that let neighbours vote may be led "
-        "astray.",
-        "Use a model that sees no links (--backbone mlp), and keep what works better on positives that you hold back.",
+        "No sign that positives cluster",
+        f"{_lift(found)}; {chance}. A clear tendency would have shown. Methods that let neighbours vote may be misled.",
+        "Use a model that ignores links (--backbone mlp), and keep what works better on positives that you hold back.",
     )
 
 
 def _lift(found: Homophily) -> str:
     if found.lift is None:
-        return "Random nodes with as many links are never linked to each other, nor share neighbours"
+        return "Random nodes with as many links are never linked to each other, nor do they share neighbours"
     return (
         f"Known positives are linked, or share neighbours, {found.lift:.1f} times as often as random nodes with as "
         "many links"
@@ -165,43 +152,36 @@ def _lift(found: Homophily) -> str:
 
 
 def _links(found: Homophily) -> str:
-    if found.links < 2:
-        return f"{'One link joins' if found.links else 'No link joins'} two of the {found.known:,} known positives"
-    return f"{found.links:,} links join two of the {found.known:,} known positives"
+    number = {0: "No link joins", 1: "One link joins"}.get(found.links, f"{found.links:,} links join")
+    return f"{number} two of the {found.known:,} known positives"
 
 
 def _evidence(found: Homophily) -> str:
     if found.evidence == "links":
         return _lift(found)
-    return (
-        "The nodes around a known positive resemble other known positives, and more than the nodes around random ones "
-        "do"
-    )
+    return "The surroundings of a known positive resemble other known positives, more so than those of random nodes do"
 
 
 def _visible(found: Homophily) -> str:
     if found.visible_lift is None or found.visible_lift <= 1:
-        return "With so few of them, even strong togetherness would not show."
+        return "With so few of them, even strong clustering would not show."
     return (
         f"With so few, they would have to be linked, or share neighbours, {found.visible_lift:.1f} times as often as "
-        "random nodes before that could be told from chance."
+        "random nodes to be told from chance."
     )
 
 
-# ---------------------------------------------------------------------- rings
-
-
 def _about_rings(rings: Rings, reach: Reach) -> Finding:
-    first = next((ring for ring in rings.rings if ring.distance == 1), None)
-    nearest = 0.0 if first is None else first.share_within
+    nearest = next((ring.share_within for ring in rings.rings if ring.distance == 1), 0.0)
     linked = reach.unlabelled - reach.unreachable
-    if nearest > SATURATED:
+    neighbours = f"{100 * nearest:.0f} % of the unlabelled nodes are linked to a known positive"
+    if nearest > NEARLY_ALL:
         return Finding(
             "rings",
             "warning",
             "Nearly every node is a neighbour of a known positive",
-            f"{100 * nearest:.0f} % of the unlabelled nodes are linked to a known positive, so distance says nothing.",
-            "Use a method that does without distances (--method dist-pu --prior SHARE).",
+            f"{neighbours}, so distance carries no information.",
+            "Use a method that does not use distances (--method dist-pu --prior SHARE).",
         )
     if rings.near_share < TINY:
         return Finding(
@@ -209,28 +189,22 @@ def _about_rings(rings: Rings, reach: Reach) -> Finding:
             "warning",
             "Hardly any node is near a known positive",
             f"Only {100 * rings.near_share:.1f} % of the unlabelled nodes lie within δ = {rings.delta}"
-            + (f", and {linked:,} can be reached at all." if linked < reach.unlabelled else "."),
-            "Name positives in other places of the graph, or use a method that does without distances "
+            + (f", and only {linked:,} can be reached at all." if linked < reach.unlabelled else "."),
+            "Name positives in other places of the graph, or use a method that does not use distances "
             "(--method dist-pu --prior SHARE).",
         )
     if rings.near_share > NEAR_SHARE:
-        return Finding(
-            "rings",
-            "note",
-            "More than half of the nodes are neighbours of a known positive",
-            f"{100 * nearest:.0f} % of the unlabelled nodes are linked to a known positive, so distance says little.",
-        )
+        title = "More than half of the nodes are neighbours of a known positive"
+        return Finding("rings", "note", title, f"{neighbours}, so distance carries little information.")
     text = f"With δ = {rings.delta}, {100 * rings.near_share:.0f} % of the unlabelled nodes are near."
     if rings.saturated_from is not None:
-        text += f" From δ = {rings.saturated_from} on nearly all would be (more than {100 * SATURATED:.0f} %)."
+        text += f" From δ = {rings.saturated_from} on, nearly all would be (more than {100 * NEARLY_ALL:.0f} %)."
     return Finding("rings", "good", f"Distance separates the nodes: δ = {rings.delta}", text)
 
 
-# ---------------------------------------------------------------------- sampling
-
 _SCAR = (
-    "Training takes the known positives for a random sample of all positives; what is special about them is taken for "
-    "what is special about positives."
+    "Training treats the known positives as a random sample of all positives; whatever is special about them is taken "
+    "to be typical of positives."
 )
 
 
@@ -243,16 +217,14 @@ def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
             f"At least {FEWEST} are needed to see whether they look like a random sample. {_SCAR}",
             "Think about how they came to be known.",
         )
-        return
     if found.verdict == "random":
         yield Finding(
             "sampling",
             "good",
             "Known positives look like a random sample",
-            "By their number of links, the parts of the graph they lie in, and how close they are to each other, "
-            "nothing speaks against it. (Whole kinds of positives that nobody knows yet cannot be seen by any check.)",
+            "Their number of links, the parts of the graph they lie in, and their closeness to each other give no "
+            "reason to doubt it. (No check can see whole kinds of positives of which none is known.)",
         )
-        return
     if found.degree is not None and found.degree.bias is not None:
         yield _about_degree(found.degree)
     if found.component is not None and found.component.concentrated:
@@ -271,8 +243,8 @@ def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
             "Known positives are each other's neighbours",
             f"{100 * found.links.known_share:.0f} % of the neighbours of known positives are known positives. If these "
             f"were a random sample, there could be no more than {found.links.implied_positives:,.0f} positives in all. "
-            "So either nearly all are known already, or they were found by following links. In the latter case "
-            "positives that live elsewhere will be missed.",
+            "So either nearly all are known already, or they were found by following links, and positives elsewhere "
+            "will be missed.",
             "If they were found by following links, name positives that were found in another way.",
         )
     if found.features is not None and found.features.close:
@@ -283,7 +255,7 @@ def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
             f"Among the nodes that resemble a known positive most, {100 * found.features.known_share:.0f} % are known. "
             "If these were a random sample, there could be no more than "
             f"{max(found.features.implied_positives, reach.labelled):,.0f} positives in all. So either nearly all are "
-            "known already, or one kind was picked. In the latter case other kinds will be missed.",
+            "known already, or one kind was picked, and other kinds will be missed.",
             "Name positives of other kinds, if there are any.",
         )
 
@@ -291,22 +263,19 @@ def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
 def _about_degree(found: DegreeCheck) -> Finding:
     many = found.bias == "many"
     share = found.more_links if many else 1 - found.more_links
-    others = "likely positives (their neighbours)" if found.compared_with == "likely positives" else "other nodes"
+    likely = found.compared_with == "likely positives"
+    favoured, missed = ("well-linked nodes", "with few links") if many else ("nodes with few links", "with many links")
     text = (
         f"In {100 * share:.0f} of 100 comparisons a known positive has {'more' if many else 'fewer'} links than "
-        f"{'one of the ' if found.compared_with == 'likely positives' else 'one of all '}{others}. {_SCAR} "
+        f"{'a likely positive (a neighbour of a known one)' if likely else 'another node'}. {_SCAR} Scores will favour "
+        f"{favoured}, and positives {missed} will be missed."
     )
-    text += (
-        "Scores will favour well-linked nodes, and positives with few links will be missed."
-        if many
-        else "Scores will favour nodes with few links, and well-linked positives will be missed."
-    )
-    if found.compared_with == "all nodes":
-        text += " (It may also be the nature of positives here; the known ones alone cannot tell.)"
+    if not likely:
+        text += " (Positives may also be like that by nature here; the known ones alone cannot tell.)"
     return Finding(
         "sampling",
         "warning",
         f"Known positives have unusually {'many' if many else 'few'} links",
         text,
-        f"Name some positives with {'few' if many else 'many'} links, even if they are harder to find.",
+        f"Name some positives {missed}, even if they are harder to find.",
     )

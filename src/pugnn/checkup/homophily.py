@@ -1,16 +1,15 @@
-r"""Do positives keep together? Answered from the known positives alone, against chance.
+r"""Do positives cluster? Answered from the known positives alone, against chance.
 
 Chance means random nodes with as many links (:mod:`pugnn.checkup.chance`).
 
 * **Links.** Two known positives that are linked count 1, and each neighbour m that they share counts one over its
   number of links: :math:`w_{ik} = A_{ik} + \sum_m A_{im} A_{mk} / d_m`. The sum over pairs divided by that of random
-  nodes is the *lift*; it says how strongly positives keep together, where links are many enough.
-* **Neighbours.** With few known positives hardly two of them are near each other, but each has neighbours. Where
-  positives keep together, the nodes around one known positive resemble the *other* known positives,
-  :math:`r_i = \langle z_i, \operatorname{mean}_{k \in L \setminus i} u_k \rangle > 0`, and r ranks higher than around
-  random nodes. Here u is the direction of a node's features (:mod:`pugnn.checkup.resemblance`) and z the mean of u over
-  what short random walks from the node meet. Both must hold: where walks end up at the same hubs from everywhere,
-  surroundings differ for reasons that have nothing to do with positives.
+  nodes is the *lift*; it measures how strongly positives cluster, given enough links.
+* **Neighbours.** Few known positives are hardly ever close to each other, but each has neighbours. Where positives
+  cluster, the nodes around one known positive resemble the *other* known positives, :math:`r_i = \langle z_i,
+  \operatorname{mean}_{k \in L \setminus i} u_k \rangle > 0`, and r ranks higher than around random nodes. Here u is the
+  direction of a node's features (:mod:`pugnn.checkup.resemblance`) and z the mean of u over the nodes that short random
+  walks visit. Both must hold: where walks from everywhere end at the same hubs, surroundings differ for other reasons.
 """
 
 from __future__ import annotations
@@ -30,44 +29,43 @@ from pugnn.graph import Graph
 
 Verdict = Literal["together", "weak", "no sign", "apart", "too few"]
 
-#: Chance explains what it gives more often than this.
+#: Level of the tests.
 LEVEL = 0.05
 
-#: Links are enough where 95 % of the shuffles stay below this lift: such a lift would be noticed.
+#: There are enough links where 95 % of the shuffles stay below this lift: such a lift would be noticed.
 VISIBLE_LIFT = 1.5
 
-#: What links and neighbours may spend of the level; with few known positives the neighbours see more.
+#: How links and neighbours share the level; with few known positives the neighbours are more sensitive.
 SHARE_OF_LINKS, SHARE_OF_NEIGHBOURS = 0.2, 0.8
 
-#: Where positives keep together clearly, the lift is about this or more. A lift that is lower, even with half of the
-#: shuffles' spread added, is weak, if the spread is small enough for a lift to be known at all.
+#: Where positives clearly cluster, the lift is about this or more. A lift that is lower even with half of the shuffles'
+#: spread added is weak, if the spread is small enough for the lift to be known at all.
 CLEAR_LIFT, KNOWN_WITHIN = 1.5, 0.5
 
-#: Walks from each node, and their steps, for what lies around it.
+#: Random walks from each node, and their steps.
 WALKS, STEPS = 30, 6
 
-#: Nodes whose surroundings are worked out at a time.
+#: Nodes whose surroundings are computed at a time.
 BLOCK = 256
 
 
 @dataclass(frozen=True)
 class Homophily:
-    """Whether positives keep together, as far as the known ones tell.
+    """Whether positives cluster, judging by the known ones.
 
     Args:
         verdict: in one or two words.
-        evidence: what the verdict rests on.
-        p_value: how likely chance gives that evidence.
-        links: links that join two known positives (of those looked at).
+        evidence: what the verdict is based on.
+        p_value: probability of that evidence by chance.
+        links: links between two known positives (of those examined).
         lift: how many times as often known positives are linked or share neighbours as random nodes with as many
             links; ``None`` where those never are.
         spread: standard deviation of the lift over the shuffles.
         visible_lift: lift that would have been noticed: 95 % of the shuffles have a lower one.
-        p_links: how likely chance gives so many links and shared neighbours.
-        p_apart: how likely chance gives so few.
-        p_neighbours: how likely chance makes neighbours resemble other known positives so much; ``None`` without
-            features.
-        known: known positives looked at.
+        p_links: probability of so many links and shared neighbours by chance.
+        p_apart: probability of so few.
+        p_neighbours: probability that neighbours resemble other known positives that much; ``None`` without features.
+        known: number of known positives examined.
         shuffles: number of shuffles.
     """
 
@@ -124,16 +122,16 @@ def _verdict(
 ) -> Verdict:
     if p_together <= LEVEL:
         if lift is None or spread is None or spread > KNOWN_WITHIN:
-            return "together"  # by the neighbours: links are too few to say how much
+            return "together"  # by the neighbours: there are too few links to say how much
         return "weak" if lift + spread / 2 < CLEAR_LIFT else "together"
-    # Where nearly all shuffles are alike, at no links at all or at the only possible ones, nothing could be seen.
+    # Where nearly all shuffles are alike (no links at all, or the only possible ones) nothing could be seen.
     if visible is None or not 1 < visible <= VISIBLE_LIFT:
         return "too few"
     return "apart" if p_apart <= LEVEL / 2 else "no sign"
 
 
 def _chance_of_resemblance(crowd: Crowd, alike: NDArray[np.float32]) -> float:
-    """How likely chance makes surroundings resemble known positives, and more so than those of random nodes."""
+    """Probability by chance that surroundings resemble known positives, and more so than those of random nodes."""
     own = alike[: crowd.known].astype(np.float64)
     error = float(own.std(ddof=1)) / sqrt(len(own)) if len(own) > 1 else 0.0
     above_zero = erfc(float(own.mean()) / error / sqrt(2)) / 2 if error > 0 else 1.0
@@ -153,7 +151,7 @@ def link_weights(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
 def resemblance_around(
     graph: Graph, crowd: Crowd, directions: Directions, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """How much the surroundings of each node of the crowd resemble the known positives other than itself."""
+    """How much the surroundings of each node of the crowd resemble the other known positives."""
     around = np.concatenate(
         [surroundings(graph, crowd.nodes[i : i + BLOCK], directions, rng) for i in range(0, len(crowd.nodes), BLOCK)]
     )
@@ -168,7 +166,7 @@ def resemblance_around(
 def surroundings(
     graph: Graph, nodes: NDArray[np.int64], directions: Directions, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Mean direction of what short random walks from each node meet, itself apart; zero without neighbours."""
+    """Mean direction of the nodes that random walks visit, without the node itself; zero without neighbours."""
     start = np.repeat(nodes, WALKS)
     walks = [start]
     for _ in range(STEPS):
@@ -182,7 +180,7 @@ def surroundings(
 
 
 def _step(graph: Graph, nodes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """One random neighbour of each node; a node without any stays where it is."""
+    """One random neighbour of each node, or the node itself where it has none."""
     degree = graph.degrees[nodes]
     rank = (rng.random(len(nodes)) * degree).astype(np.int64)
     found = nodes.copy()

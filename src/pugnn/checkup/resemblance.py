@@ -1,4 +1,4 @@
-"""Features as directions, so that two nodes can be said to resemble each other more than nodes commonly do."""
+"""Features as directions, which tell whether two nodes resemble each other more than two random nodes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from pugnn.graph import Graph
 
-#: Up to so many columns, sparse features are made dense, so that columns can be centred.
+#: Sparse features with up to this many columns are made dense, so that columns can be centred.
 FEW_COLUMNS = 256
 
-#: Nodes from which medians, scales and the mean direction are taken.
+#: Nodes from which medians, scales and the mean direction are computed.
 SAMPLE = 20_000
 
 
@@ -21,11 +21,10 @@ SAMPLE = 20_000
 class Directions:
     r"""Each node's features as a vector of length one, less the mean of these vectors over all nodes.
 
-    Columns are brought to a common scale first: :math:`(x - m) / r`, with the column's median m and the root mean
-    square r of what is then not zero. The median of a column that is mostly zero is zero, so that words and
-    categories are left where they are and numbers are centred. An inner product of two directions is above zero
-    where two nodes resemble each other more than two random nodes do. Taking lengths away *before* the mean matters:
-    otherwise a node with few features would resemble every other node with few.
+    Columns are scaled first: :math:`(x - m) / r`, with the column's median m and the root mean square r of what is then
+    not zero. The median of a column that is mostly zero is zero, so words and categories stay sparse and numbers are
+    centred. The inner product of two directions is positive where two nodes resemble each other more than two random
+    nodes do. Vectors are normalised *before* the mean: otherwise all nodes with few features would resemble each other.
 
     Args:
         graph: the graph.
@@ -41,7 +40,7 @@ class Directions:
 
     @classmethod
     def of(cls, graph: Graph, rng: np.random.Generator) -> Directions:
-        """Learn medians, scales and mean from the nodes, or from a random part of very many."""
+        """Compute medians, scales and mean from the nodes, or from a random sample of very many."""
         n = graph.num_nodes
         sample = np.arange(n) if n <= SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False))
         rows = _rows(graph, sample)
@@ -76,7 +75,7 @@ class Directions:
         return dense - self.mean
 
     def mixed(self, weights: sp.csr_array, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Sums of directions, ``weights @ self(nodes)``; sparse features are made dense after the sum only."""
+        """Sums of directions, ``weights @ self(nodes)``; sparse features become dense only after the sum."""
         sums = weights @ self.units(nodes)
         dense = sums if isinstance(sums, np.ndarray) else sums.toarray()
         result: NDArray[np.float32] = (dense - np.outer(weights.sum(axis=1), self.mean)).astype(np.float32)

@@ -14,22 +14,20 @@ from pugnn.task import PUBenchmark, PUTask
 #: 0.6 near and 0.3 far, macro-F1 on Cora, Citeseer and Pubmed is highest where the near set holds 30 to 50 %.
 NEAR_SHARE = 0.5
 
-#: A near set with more than this share of the unlabelled nodes is nearly everything.
-SATURATED = 0.8
+#: A near set with more than this share of the unlabelled nodes is nearly all of them, one with less than that almost
+#: nothing.
+NEARLY_ALL, TINY = 0.8, 0.02
 
-#: A near set with less than this share is next to nothing.
-TINY = 0.02
-
-#: Largest δ that is advised; none beyond was measured.
+#: Largest δ that is recommended; larger ones were not measured.
 LARGEST_DELTA = 5
 
 
 @dataclass(frozen=True)
 class Ring:
-    """Unlabelled nodes at one distance, ``None`` where no path leads to a known positive.
+    """Unlabelled nodes at one distance.
 
     Args:
-        distance: hops to the nearest known positive.
+        distance: hops to the nearest known positive; ``None`` without a path to any.
         nodes: number of unlabelled nodes.
         share_within: share of the unlabelled nodes at this distance or nearer.
     """
@@ -41,13 +39,13 @@ class Ring:
 
 @dataclass(frozen=True)
 class Rings:
-    """All rings, nearest first, and the δ that they advise.
+    """All rings, nearest first, and the δ that follows from them.
 
     Args:
         rings: one for each distance that occurs.
-        delta: advised δ.
+        delta: recommended δ.
         near_share: share of the unlabelled nodes that this δ makes near.
-        saturated_from: the smallest δ whose near set is nearly everything, ``None`` where there is none.
+        saturated_from: the smallest δ that makes nearly all of them near, ``None`` where there is none.
     """
 
     rings: tuple[Ring, ...]
@@ -59,11 +57,14 @@ class Rings:
 def check_rings(task: PUTask) -> Rings:
     """Count unlabelled nodes by distance and choose δ."""
     rings = tuple(Ring(hops, len(members), share) for hops, members, share in _members(task))
-    near = {delta: _share_within(rings, delta) for delta in range(1, LARGEST_DELTA + 1)}
+    within = {ring.distance: ring.share_within for ring in rings if ring.distance is not None}
+    near, share = {}, 0.0
+    for delta in range(1, LARGEST_DELTA + 1):
+        near[delta] = share = within.get(delta, share)
     delta = max((delta for delta, share in near.items() if share <= NEAR_SHARE), default=1)
-    # Where a step takes in nobody, the smaller δ says the same.
+    # Where a step adds nobody, the smaller δ means the same.
     delta = min(smaller for smaller, share in near.items() if share == near[delta])
-    full = [ring.distance for ring in rings if ring.distance is not None and ring.share_within > SATURATED]
+    full = [distance for distance, share in within.items() if share > NEARLY_ALL]
     return Rings(rings, delta, near[delta], min(full, default=None))
 
 
@@ -73,6 +74,7 @@ def true_share_of_rings(benchmark: PUBenchmark) -> tuple[float, ...]:
 
 
 def _members(task: PUTask) -> list[tuple[int | None, NDArray[np.int64], float]]:
+    """Distance, unlabelled nodes and share of these within the distance, ring by ring."""
     distance = task.distances[task.unlabelled]
     return [
         (
@@ -82,8 +84,3 @@ def _members(task: PUTask) -> list[tuple[int | None, NDArray[np.int64], float]]:
         )
         for hops in np.unique(distance)
     ]
-
-
-def _share_within(rings: tuple[Ring, ...], delta: int) -> float:
-    within = [ring.share_within for ring in rings if ring.distance is not None and ring.distance <= delta]
-    return within[-1] if within else 0.0

@@ -1,20 +1,18 @@
 r"""Do the known positives look like a random sample of all positives?
 
-Methods for positive and unlabelled nodes take them for one. The positives that are not known cannot be looked at, and
-positives may differ from other nodes by nature; so each check says what it compares with, and how far a class may
-differ by nature before it speaks up.
+Methods for positive and unlabelled nodes assume that they do. Unknown positives cannot be examined, and positives may
+differ from other nodes by nature; so each check has a margin for how far a class may differ by nature.
 
-* **Degree.** Where positives keep together, the neighbours of known positives are mostly positive, and a neighbour
-  that counts one over its number of links stands for the positives at large: a node j is met :math:`\sum_{i \in L}
-  A_{ij} / d_j` times, which for a random sample is, in the mean, proportional to the share of positives among its
-  neighbours. Elsewhere the only comparison is with everyone, and only a difference larger than classes commonly have
-  counts.
-* **Component.** The connected part with most known positives, beside its share of all nodes.
-* **Links and features.** If the known positives are a share c of all positives, drawn at random, then c of the
-  positives around a known positive are known, and so at most c of all nodes there. A known share s among the neighbours
-  of the known, or among the nodes that resemble them most, therefore means at most :math:`n_L / s` positives in
-  all. Where that is hardly more than are known, either nearly all positives are known already, or the known ones were
-  picked from one corner, or by following links.
+* **Degree.** Where positives cluster, the neighbours of known positives are mostly positive, and neighbours weighted by
+  one over their number of links represent the positives at large: node j has the weight :math:`\sum_{i \in L} A_{ij} /
+  d_j`, whose mean over random samples is proportional to the share of positives among its neighbours. Elsewhere the
+  only comparison is with all nodes, and only a difference larger than usual between classes counts.
+* **Component.** The connected component with most known positives, compared with its share of all nodes.
+* **Links and features.** If the known positives are a random share c of all positives, then a share c of the positives
+  around a known positive are known, and so at most c of all nodes there. A known share s among the neighbours of the
+  known, or among the nodes that resemble them most, therefore means at most :math:`n_L / s` positives in all. Where
+  that is hardly more than are known, either nearly all positives are known already, or the known ones were picked from
+  one corner, or by following links.
 """
 
 from __future__ import annotations
@@ -32,13 +30,13 @@ from pugnn.checkup.resemblance import Directions
 from pugnn.graph import Graph
 from pugnn.task import PUTask
 
-#: Fewer known positives say nothing about how they were picked.
+#: With fewer known positives, nothing can be said about how they were picked.
 FEWEST = 10
 
-#: Known positives that are compared, one by one, with others.
+#: Known positives that are compared one by one with others.
 MOST_KNOWN = 500
 
-#: Nodes with many links are easily known, so that this side is watched more closely than the other.
+#: Well-linked nodes become known more easily, so that side is tested more sensitively than the other.
 LEVEL_MANY, LEVEL_FEW = 0.05, 0.01
 
 #: Level of the component check.
@@ -48,36 +46,33 @@ LEVEL_COMPONENT = 0.01
 #: Over nine data sets the largest differences are 0.02 and 0.10.
 MARGIN_LIKELY, MARGIN_ALL = 0.03, 0.1
 
-#: Odds of lying in one component, against those of any node, that a class may have by nature.
+#: Odds of lying in one component, relative to those of any node, that a class may have by nature.
 MARGIN_ODDS = 3.0
 
-#: Known positives are a close group if a random sample so close would mean fewer positives in all than this many times
-#: the known ones.
+#: Known positives are a close group if, as a random sample, they would imply fewer positives in all than this multiple
+#: of the known ones.
 CLOSE = 4.0
 
-#: The how-manieth most alike known positive marks how far one has to look around a known positive.
+#: The similarity to the third most similar known positive bounds the surroundings of a known positive.
 NEAREST = 3
 
-#: Unlabelled nodes that known positives are compared with by features.
-OTHERS = 50_000
+#: Unlabelled nodes that known positives are compared with by features, and how many of them at a time.
+OTHERS, BLOCK = 50_000, 4096
 
-#: Unlabelled nodes that are compared at a time.
-BLOCK = 4096
-
-#: Links between known positives below which nothing follows from them.
+#: With fewer links between known positives, nothing follows from them.
 FEWEST_LINKS = 5
 
 
 @dataclass(frozen=True)
 class DegreeCheck:
-    """Number of links of the known positives, beside that of others.
+    """Number of links of the known positives compared with others.
 
     Args:
-        compared_with: ``"likely positives"`` or ``"all nodes"``.
-        more_links: chance that a known positive has more links than one of those, ties counting half.
+        compared_with: the others.
+        more_links: chance that a known positive has more links than one of them, ties counting half.
         margin: how far that may be from one half by nature.
-        p_value: how likely a random sample of such a class gives a chance as far from one half.
-        bias: ``"many"`` or ``"few"`` links, or ``None``.
+        p_value: probability that a random sample of such a class is as far from one half.
+        bias: whether known positives have too many or too few links.
     """
 
     compared_with: Literal["likely positives", "all nodes"]
@@ -89,7 +84,7 @@ class DegreeCheck:
 
 @dataclass(frozen=True)
 class ComponentCheck:
-    """The connected part with most known positives: its share of these, and of all nodes."""
+    """The connected component with most known positives: its share of these, and of all nodes."""
 
     known_share: float
     node_share: float
@@ -103,7 +98,7 @@ class ClosenessCheck:
 
     Args:
         known_share: share of known ones among the nodes next to a known positive.
-        implied_positives: most positives that there can be in all if the known ones are a random sample.
+        implied_positives: upper bound on all positives if the known ones are a random sample.
         close: whether that is hardly more than are known.
     """
 
@@ -114,12 +109,12 @@ class ClosenessCheck:
 
 @dataclass(frozen=True)
 class Sampling:
-    """What speaks for and against a random sample.
+    """Evidence for and against a random sample; a check that cannot be made is ``None``.
 
     Args:
         verdict: ``"close"`` where known positives are a close group: no random sample, or nearly all of the positives.
-        degree: check of the number of links; ``None`` where it cannot be made, as with the others.
-        component: of the parts of the graph.
+        degree: check of the number of links.
+        component: of the components of the graph.
         links: of known positives that are each other's neighbours.
         features: of known positives that are all alike.
     """
@@ -139,14 +134,14 @@ def check_sampling(
     *,
     together: bool,
 ) -> Sampling:
-    """Look for signs that the known positives are no random sample of the positives.
+    """Look for signs that the known positives are not a random sample of the positives.
 
     Args:
         task: graph and known positives.
-        component: connected part of each node.
+        component: connected component of each node.
         directions: features, if there are any.
-        rng: decides which nodes are looked at where there are very many.
-        together: whether positives keep together, so that neighbours of known positives are likely positives.
+        rng: draws the nodes to examine where there are very many.
+        together: whether positives cluster, so that neighbours of known positives are likely positives.
     """
     if len(task.labelled) < FEWEST:
         return Sampling("too few", None, None, None, None)
@@ -161,19 +156,16 @@ def check_sampling(
     return Sampling(verdict, degree, parts, links, features)
 
 
-# ---------------------------------------------------------------------- degree
-
-
 def _against_all(graph: Graph, known: NDArray[np.int64]) -> DegreeCheck:
     degrees = np.sort(graph.degrees)
     own = graph.degrees[known]
-    # Share of all nodes with fewer links, and half of those with as many.
+    # Share of all nodes with fewer links, plus half of those with as many.
     below = (np.searchsorted(degrees, own) + np.searchsorted(degrees, own, side="right")) / (2 * len(degrees))
     return _degree_check("all nodes", float(below.mean()), float(below.std(ddof=1)) / sqrt(len(own)), MARGIN_ALL)
 
 
 def _against_likely(graph: Graph, known: NDArray[np.int64]) -> DegreeCheck | None:
-    linked = known[graph.degrees[known] > 0]  # nodes without links are nobody's neighbours
+    linked = known[graph.degrees[known] > 0]  # isolated nodes are nobody's neighbours
     if len(linked) < FEWEST:
         return None
     chance, error = more_links_than_neighbours(graph, linked)
@@ -210,7 +202,7 @@ def _degree_check(
     compared_with: Literal["likely positives", "all nodes"], chance: float, error: float, margin: float
 ) -> DegreeCheck:
     excess = abs(chance - 0.5) - margin
-    # One-sided; without any spread (all degrees are the same) nothing speaks against chance.
+    # One-sided; where all degrees are equal, chance explains everything.
     p_value = erfc(excess / error / sqrt(2)) / 2 if error > 0 else 1.0
     bias: Literal["many", "few"] | None = None
     if chance > 0.5 and p_value <= LEVEL_MANY:
@@ -220,16 +212,13 @@ def _degree_check(
     return DegreeCheck(compared_with, chance, margin, p_value, bias)
 
 
-# ---------------------------------------------------------------------- component, links, features
-
-
 def _check_component(component: NDArray[np.int32], labelled: NDArray[np.int64]) -> ComponentCheck | None:
     sizes = np.bincount(component)
     if len(sizes) < 2:
         return None
     held = np.bincount(component[labelled], minlength=len(sizes))
     most = int(held.argmax())
-    # Any part might have been the fullest one, so the chances of all of them count.
+    # Any component might have been the fullest one, so the chances of all of them add up.
     different, parts = np.unique(sizes, return_counts=True)
     odds = MARGIN_ODDS * different / (sizes.sum() - different)
     by_nature = odds / (1 + odds)
@@ -239,7 +228,7 @@ def _check_component(component: NDArray[np.int32], labelled: NDArray[np.int64]) 
 
 
 def check_links(graph: Graph, labelled: NDArray[np.int64]) -> ClosenessCheck | None:
-    """How many of the neighbours of known positives are known."""
+    """Share of known ones among the neighbours of known positives."""
     known = np.zeros(graph.num_nodes, dtype=np.bool_)
     known[labelled] = True
     neighbours = graph.indices[known[graph.sources]]
@@ -252,14 +241,14 @@ def check_links(graph: Graph, labelled: NDArray[np.int64]) -> ClosenessCheck | N
 def check_features(
     task: PUTask, known: NDArray[np.int64], directions: Directions, rng: np.random.Generator
 ) -> ClosenessCheck:
-    """How many are known among the nodes that resemble a known positive as much as its third most alike known one."""
+    """Share of known nodes among those at least as similar to a known positive as its third most similar one."""
     others = task.unlabelled
     if len(others) > OTHERS:
         others = np.sort(rng.choice(others, OTHERS, replace=False))
     own = directions(known)
     alike = own @ own.T
     np.fill_diagonal(alike, -np.inf)
-    # As near as the third of the known ones, or nearer: with equal features that may be many, of both sorts.
+    # Ties count: with equal features there may be many nodes of both sorts.
     reach = np.sort(alike, axis=1)[:, [-NEAREST]] - 1e-5
     near_known = (alike >= reach).sum(axis=1) * len(task.labelled) / len(known)
     near_others = np.zeros(len(known))

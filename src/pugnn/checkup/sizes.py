@@ -1,4 +1,4 @@
-"""How large the graph is, how its links are spread, and what the known positives can reach."""
+"""How links are distributed over the nodes, and what the known positives can reach."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from pugnn.graph import Graph
 from pugnn.task import PUTask
 
-#: Shares of the nodes at which degrees are told.
+#: Quantiles of the degrees that are reported.
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 
-#: How many of the nodes with most links are named.
+#: Number of best-linked nodes that are named.
 HUBS = 5
 
 
@@ -33,7 +33,7 @@ class Degrees:
     Args:
         quantiles: pairs (share of nodes, degree that this share does not exceed).
         hubs: nodes with most links, most first.
-        top_share: share of all link ends that one node in a hundred, those with most links, hold.
+        top_share: share of all link ends held by the 1 % of nodes with most links.
     """
 
     quantiles: tuple[tuple[float, int], ...]
@@ -49,8 +49,8 @@ class Reach:
         labelled: number of known positives.
         unlabelled: number of unlabelled nodes.
         isolated_labelled: known positives without any link.
-        components_with_labelled: connected parts that hold a known positive.
-        unreachable: unlabelled nodes in parts that hold none; they have no distance.
+        components_with_labelled: connected components with a known positive.
+        unreachable: unlabelled nodes in the other components; they have no distance.
     """
 
     labelled: int
@@ -61,12 +61,12 @@ class Reach:
 
 
 def degree_summary(graph: Graph) -> Degrees:
-    """Quantiles, hubs, and how unequal the nodes are."""
+    """Quantiles and hubs."""
     degrees = graph.degrees
     if not len(degrees):
         return Degrees((), (), 0.0)
     values = np.quantile(degrees, QUANTILES, method="inverted_cdf")
-    # By degree, then by position, so that ties are named in the same order everywhere.
+    # By degree, then by position, so that ties have the same order everywhere.
     order = np.argsort(-degrees, kind="stable")
     named = order[:HUBS][degrees[order[:HUBS]] > 0]
     held = int(degrees[order[: max(1, len(degrees) // 100)]].sum())
@@ -80,7 +80,7 @@ def degree_summary(graph: Graph) -> Degrees:
 
 
 def count_reach(task: PUTask, component: NDArray[np.int32]) -> Reach:
-    """Count known positives without links, and the unlabelled nodes that no path joins to a known positive."""
+    """Count known positives without links, and unlabelled nodes without a path to any known positive."""
     held = np.unique(component[task.labelled])
     return Reach(
         labelled=len(task.labelled),

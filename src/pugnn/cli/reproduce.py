@@ -67,9 +67,9 @@ def reproduce(
 
         pugnn reproduce table3 --reading all
     """
-    from pugnn.experiments.readings import READINGS
     from pugnn.experiments.reproduce import Request
     from pugnn.experiments.reproduce import reproduce as run
+    from pugnn.experiments.rows import READINGS
     from pugnn.experiments.runner import duration
 
     request = Request(

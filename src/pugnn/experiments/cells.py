@@ -1,4 +1,4 @@
-"""One training of a grid: what it is, and what comes out of it."""
+"""One training of a grid: its settings and its result."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from pugnn import __version__
 from pugnn.data import Dataset, load_dataset
 from pugnn.errors import PugnnWarning
 from pugnn.estimator import METHOD_DEFAULTS, PUNodeClassifier
-from pugnn.experiments.readings import Reading
-from pugnn.experiments.rows import Row
+from pugnn.experiments.rows import Reading, Row
 from pugnn.methods import METHODS, Method, make_method
 from pugnn.runs import evaluate
 from pugnn.task import PUBenchmark, draw_benchmark, draw_share
@@ -29,16 +28,16 @@ from pugnn.training import TrainingSettings
 
 @dataclass(frozen=True)
 class Cell:
-    """All that decides the result of one training.
+    """Everything that determines the result of one training.
 
     Args:
         dataset: a named data set.
-        protocol: how labels are drawn: arguments of :func:`pugnn.data.draw_benchmark`, or with ``share`` those of
-            :func:`pugnn.data.draw_share`.
+        protocol: how labels are drawn: arguments of :func:`pugnn.task.draw_benchmark`, or with ``share`` those of
+            :func:`pugnn.task.draw_share`.
         method: name of the method.
-        options: the method's own settings, defaults too, so that a changed default is another cell.
-        known_prior: the true positive share of the unlabelled nodes is given to the method.
-        training: settings of the training, defaults too.
+        options: the method's own settings, including defaults, so that a changed default is another cell.
+        known_prior: whether the method is given the true positive share of the unlabelled nodes.
+        training: settings of the training, including defaults.
         threshold: of the decision.
         seed: of the training.
         positive_classes: instead of the data set's own.
@@ -58,7 +57,7 @@ class Cell:
 
     @classmethod
     def of(cls, row: Row, reading: Reading, *, dataset: str, ratio: float, draw: int) -> Cell:
-        """The cell of a table: a row under a reading, and the number of the draw."""
+        """A cell of a table: a row under a reading, and the number of the draw."""
         row = row.under(reading)
         protocol = {
             "label_ratio": ratio,
@@ -78,7 +77,7 @@ class Cell:
         seed: int,
         positive_classes: tuple[int, ...] | None = None,
     ) -> Cell:
-        """The cell of a row under any protocol."""
+        """A cell of a row under any protocol."""
         defaults = {each.name: each.default for each in fields(METHODS[row.method]) if each.name != "prior"}
         options = {**defaults, **row.options}
         return cls(
@@ -95,7 +94,7 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """A name for the cell that is the same in every process and another one for every other cell."""
+        """The cell's name: the same in every process, and different for every other cell."""
         text = json.dumps(asdict(self), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -108,10 +107,7 @@ class Cell:
 
 
 def measure(cell: Cell) -> dict[str, Any]:
-    """Train a cell on one thread and evaluate it on its test nodes.
-
-    One thread, so that the number of processes changes nothing in the result.
-    """
+    """Train a cell on one thread, whatever the number of processes, and evaluate it on its test nodes."""
     torch.set_num_threads(1)
     started = time.perf_counter()
     benchmark = cell.draw()
@@ -126,7 +122,7 @@ def measure(cell: Cell) -> dict[str, Any]:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PugnnWarning)  # a single label leaves a small near set; the tables show it
-        begun = time.perf_counter()
+        training_started = time.perf_counter()
         estimator.fit(task.graph, task.graph.ids[task.labelled], unlabelled=task.unlabelled)
         trained = time.perf_counter()
     metrics = evaluate(benchmark, estimator.predict_proba()[:, 1], estimator.threshold_)
@@ -140,7 +136,7 @@ def measure(cell: Cell) -> dict[str, Any]:
         "threshold": estimator.threshold_,
         "settings": estimator.settings_,
         "epochs": len(estimator.log_),
-        "seconds": {"training": round(trained - begun, 3), "total": round(time.perf_counter() - started, 3)},
+        "seconds": {"training": round(trained - training_started, 3), "total": round(time.perf_counter() - started, 3)},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {
             "python": platform.python_version(),
@@ -150,12 +146,12 @@ def measure(cell: Cell) -> dict[str, Any]:
 
 
 def _prior(row: Row | Cell, prior: float) -> dict[str, float]:
-    """What a method is told of the truth."""
+    """What a method is given of the truth."""
     return {"prior": prior} if row.known_prior else {}
 
 
 def _resolved(method: Method, given: dict[str, Any]) -> dict[str, Any]:
-    """All settings of the training, with the method's own where none is given; none where nothing is trained."""
+    """All settings of the training, the method's own where none is given; none where nothing is trained."""
     settings = asdict(TrainingSettings(**{**method.training, **given}))
     return {name: settings[name] for name in METHOD_DEFAULTS} if method.trains else {}
 

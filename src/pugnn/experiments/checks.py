@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from pugnn.experiments.cells import Cell
-from pugnn.experiments.pages.blocks import Block, Heading, Paragraph, Table, to_html, to_markdown
-from pugnn.experiments.pages.blocks import Cell as Text
+from pugnn.experiments.pages.blocks import Block, Heading, Paragraph, table
+from pugnn.experiments.pages.page import opening
 from pugnn.experiments.pages.wording import dataset_name, signed, spread
 from pugnn.experiments.rows import Row
 from pugnn.experiments.statistics import mean_and_deviation
 from pugnn.experiments.store import Record
 from pugnn.experiments.tables import footer
-
-TITLE = "Cross-checks in other papers' protocols"
 
 #: Index of the largest class.
 LARGEST = {"cora": (2,), "citeseer": (3,)}
@@ -30,14 +28,14 @@ NNIF_SOURCE = "NNIF-GNN, its nnPU row"
 
 @dataclass(frozen=True)
 class Check:
-    """One published value, and how we try to meet it.
+    """One published F1 (%) of the positive class, and the row that should reach it.
 
     Args:
         source: where it was published.
         words: the row in words.
         dataset: a named data set.
-        share: of the positives that is labelled.
-        published: F1 (%) of the positive class.
+        share: labelled share of the positives.
+        published: the value.
         row: method and settings.
         one_split: the same labelled nodes for all seeds, as in the source.
     """
@@ -55,26 +53,30 @@ def _grab(dataset: str, published: float, row: Row, words: str) -> Check:
     return Check(GRAB_SOURCE, words, dataset, 0.5, published, row, one_split=True)
 
 
-def _nnif(dataset: str, share: float, published: float, *, ours: bool = False) -> Check:
+def _nnif(dataset: str, share: float, published: float, *, ours: bool) -> Check:
     if ours:
         return Check(NNIF_SOURCE, "nnPU, our defaults", dataset, share, published, Row("nnpu", known_prior=True))
     row = Row("nnpu", {"surrogate": "logistic"}, known_prior=True, training={"weight_decay": 1e-6})
     return Check(NNIF_SOURCE, "nnPU, logistic loss, weight decay 1e-6", dataset, share, published, row)
 
 
+_UNIFORM = Row("grab", {"potentials": "uniform"})
+
 CHECKS = [
     _grab("cora", 80.4, Row("grab"), "GRAB"),
-    _grab("cora", 80.4, Row("grab", {"potentials": "uniform"}), "GRAB, uniform potentials"),
+    _grab("cora", 80.4, _UNIFORM, "GRAB, uniform potentials"),
     _grab("citeseer", 69.7, Row("grab"), "GRAB"),
-    _grab("citeseer", 69.7, Row("grab", {"potentials": "uniform"}), "GRAB, uniform potentials"),
-    _nnif("cora", 0.2, 84.0),
-    _nnif("cora", 0.2, 84.0, ours=True),
-    _nnif("cora", 0.5, 82.0),
-    _nnif("cora", 0.5, 82.0, ours=True),
-    _nnif("citeseer", 0.2, 72.0),
-    _nnif("citeseer", 0.2, 72.0, ours=True),
-    _nnif("citeseer", 0.5, 71.0),
-    _nnif("citeseer", 0.5, 71.0, ours=True),
+    _grab("citeseer", 69.7, _UNIFORM, "GRAB, uniform potentials"),
+    *(
+        _nnif(dataset, share, published, ours=ours)
+        for dataset, share, published in (
+            ("cora", 0.2, 84.0),
+            ("cora", 0.5, 82.0),
+            ("citeseer", 0.2, 72.0),
+            ("citeseer", 0.5, 71.0),
+        )
+        for ours in (False, True)
+    ),
 ]
 
 
@@ -93,43 +95,30 @@ def check_cells(draws: int) -> dict[tuple[int, int], Cell]:
     }
 
 
-def checks_markdown(records: dict[str, Record], draws: int, command: str) -> str:
-    """The page as Markdown."""
-    return to_markdown(list(_page(records, draws, command)))
-
-
-def checks_html(records: dict[str, Record], draws: int, command: str) -> str:
-    """The page as one HTML file."""
-    return to_html(list(_page(records, draws, command)), TITLE)
-
-
-def _page(records: dict[str, Record], draws: int, command: str) -> Iterator[Block]:
+def checks_page(records: dict[str, Record], draws: int, command: str) -> Iterator[Block]:
+    """Measured and published values of all checks, source by source."""
     cells = check_cells(draws)
-    yield Heading(TITLE, 1)
-    yield Paragraph(
+    yield from opening(
+        "Cross-checks in other papers' protocols",
         "The largest class is positive, a share of all positives is labelled at random, every other node is unlabelled "
         f"and scored. F1 (%) of the positive class at threshold 0.5, mean ± standard deviation over {draws} seeds. "
         "nnPU is shown with our defaults, and with two changes: weight decay, which is that of NNIF-GNN's code, and "
-        "the logistic loss, chosen after the sigmoid loss had failed here."
+        "the logistic loss, chosen after the sigmoid loss had failed here.",
+        command,
+        footer([records[cell.key] for cell in cells.values()]),
     )
-    yield Paragraph(f"Made by `{command}`. {footer([records[cell.key] for cell in cells.values()])}")
+    heads = ["data set", "method", "labelled", "labels", "measured", "published", "difference"]
     for source, group in groupby(enumerate(CHECKS), key=lambda pair: pair[1].source):
         lines = []
         for number, check in group:
             found = [records[cells[number, draw].key] for draw in range(draws)]
             mean, deviation = mean_and_deviation([record["metrics"]["f1"] for record in found])
+            share, labels = f"{100 * check.share:.0f} %", str(found[0]["labels"])
+            measured, published = spread(mean, deviation), f"{check.published:.1f}"
+            difference = signed(mean - check.published, ".1f")
             lines.append(
-                [
-                    Text(dataset_name(check.dataset)),
-                    Text(check.words),
-                    Text(f"{100 * check.share:.0f} %"),
-                    Text(str(found[0]["labels"])),
-                    Text(spread(mean, deviation)),
-                    Text(f"{check.published:.1f}"),
-                    Text(signed(mean - check.published, ".1f")),
-                ]
+                [dataset_name(check.dataset), check.words, share, labels, measured, published, difference],
             )
         yield Heading(source, 2)
         yield Paragraph(f"Labelled nodes are {'the same for all seeds' if check.one_split else 'drawn for each seed'}.")
-        heads = ["data set", "method", "labelled", "labels", "measured", "published", "difference"]
-        yield Table(source, [Text(head) for head in heads], lines)
+        yield table(source, heads, lines)

@@ -1,28 +1,21 @@
-"""From what was asked for to finished pages: run the cells that have no record yet, then write every table."""
+"""From a request to finished pages: train the cells that have no record yet, then write every table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from io import StringIO
 from pathlib import Path
 
 from pugnn.data import dataset_names
 from pugnn.errors import PugnnError, require_whole
-from pugnn.experiments import published
 from pugnn.experiments.cells import Cell
-from pugnn.experiments.checks import check_cells, checks_html, checks_markdown
-from pugnn.experiments.pages.page import (
-    TablePage,
-    html,
-    markdown,
-    readings_html,
-    readings_markdown,
-    statistics_html,
-    statistics_markdown,
-)
-from pugnn.experiments.readings import READINGS
-from pugnn.experiments.results import Result
+from pugnn.experiments.checks import check_cells, checks_page
+from pugnn.experiments.pages.blocks import Block, to_html, to_markdown
+from pugnn.experiments.pages.page import TablePage, readings_page, statistics_page, table_page
+from pugnn.experiments.pages.summary import Result
+from pugnn.experiments.published import TABLE1
+from pugnn.experiments.rows import READINGS
 from pugnn.experiments.runner import run_cells
 from pugnn.experiments.store import RecordStore
 from pugnn.experiments.tables import TABLES, Grid, count_nodes
@@ -41,7 +34,7 @@ class Request:
         methods: rows of Table 2.
         ratios: label ratios.
         draws: repetitions of every cell.
-        readings: names of :data:`pugnn.experiments.readings.READINGS`.
+        readings: names of :data:`pugnn.experiments.rows.READINGS`.
     """
 
     what: str
@@ -64,9 +57,9 @@ class Request:
         applies |= {"datasets": self.what != "checks"}
         for option, fits in applies.items():
             if getattr(self, option) is not None and not fits:
-                raise PugnnError(f"--{option} says nothing for {self.what}; leave it out")
+                raise PugnnError(f"--{option} has no effect on {self.what}; leave it out")
         if self.what in ("table1", "checks") and list(self.readings) != ["default"]:
-            raise PugnnError(f"--reading says nothing for {self.what}; leave it out")
+            raise PugnnError(f"--reading has no effect on {self.what}; leave it out")
 
     @property
     def command(self) -> str:
@@ -86,11 +79,6 @@ class Request:
         if list(self.readings) == ["default"]:
             return ""
         return "-all-readings" if set(self.readings) == set(READINGS) else "-" + "-".join(self.readings)
-
-    @property
-    def has_table1(self) -> bool:
-        """Table 1 is asked for."""
-        return self.what in ("table1", "all")
 
     def grids(self) -> list[Grid]:
         """The tables that are made of trainings."""
@@ -117,40 +105,38 @@ def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) 
     grids = request.grids()
     checks = check_cells(request.draws) if request.what == "checks" else {}
     cells = [*(cell for grid in grids for cell in grid.cells().values()), *checks.values()]
-    cells.sort(key=lambda cell: cell.seed)  # one draw of all tables after the other: a stopped grid is worth most so
+    cells.sort(key=lambda cell: cell.seed)  # draw by draw over all tables: a stopped grid is worth most that way
     _try_draws(cells)
     records, failures = run_cells(cells, store, jobs=jobs, progress=progress)
 
-    pages: dict[str, str] = {}
-    if request.has_table1:
-        names = request.datasets or list(published.TABLE1)
-        counts, paper = count_nodes(names), {name: published.TABLE1[name] for name in names if name in published.TABLE1}
-        footer = "As the data sets are loaded, with the paper's positive classes."
-        pages["table1.md"] = statistics_markdown(counts, paper, request.command, footer)
-        pages["table1.html"] = statistics_html(counts, paper, request.command, footer)
+    pages: dict[str, Iterator[Block]] = {}
     tables = {f"{grid.table}{request.suffix}": grid.page(records, request.command) for grid in grids}
-    for name, page in tables.items():
-        pages |= {f"{name}.md": markdown(page), f"{name}.html": html(page), f"{name}.csv": _trainings(page)}
+    if request.what in ("table1", "all"):
+        names = request.datasets or list(TABLE1)
+        paper = {name: TABLE1[name] for name in names if name in TABLE1}
+        pages["table1"] = statistics_page(count_nodes(names), paper, request.command)
+    pages |= {name: table_page(page) for name, page in tables.items()}
     if len(request.readings) > 1:
-        name, footer = (
-            f"{request.what}{request.suffix}-compared",
-            "The pages of the tables have the numbers themselves.",
-        )
-        pages[f"{name}.md"] = readings_markdown(list(tables.values()), request.command, footer)
-        pages[f"{name}.html"] = readings_html(list(tables.values()), request.command, footer)
+        pages[f"{request.what}{request.suffix}-compared"] = readings_page(list(tables.values()), request.command)
     if checks and not failures:
-        pages["checks.md"] = checks_markdown(records, request.draws, request.command)
-        pages["checks.html"] = checks_html(records, request.draws, request.command)
-    for name, text in pages.items():
+        pages["checks"] = checks_page(records, request.draws, request.command)
+
+    files: dict[str, str] = {}
+    for name, page in pages.items():
+        blocks = list(page)
+        files |= {f"{name}.md": to_markdown(blocks), f"{name}.html": to_html(blocks)}
+        if name in tables:
+            files[f"{name}.csv"] = _trainings(tables[name])
+    for name, text in files.items():
         with replacing(out / name) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="")
     if failures:
         raise PugnnError(_why(cells, failures))
-    return [out / name for name in pages]
+    return [out / name for name in files]
 
 
 def _trainings(page: TablePage) -> str:
-    """Every single training as CSV, for those who want to count again."""
+    """Every single training as CSV."""
     text = StringIO()
     names = [field.name for field in fields(Result)]
     write_csv(text, names, ([getattr(result, name) for name in names] for result in page.results))
@@ -158,16 +144,15 @@ def _trainings(page: TablePage) -> str:
 
 
 def _why(cells: Sequence[Cell], failures: dict[str, str]) -> str:
-    """Which trainings are missing and why, like ones together."""
+    """Which trainings failed and why, grouped by kind."""
     alike: dict[tuple[str, str, str], int] = {}
     for cell in {cell.key: cell for cell in cells}.values():
         if cell.key in failures:
             kind = (cell.dataset, cell.method, failures[cell.key])
             alike[kind] = alike.get(kind, 0) + 1
     reasons = [f"{dataset} with {method} ({count}): {why}" for (dataset, method, why), count in alike.items()]
-    return (
-        f"{len(failures):,} trainings could not be made; the pages are written without them. {'; '.join(reasons[:3])}"
-        + (f"; and {len(reasons) - 3} more kinds" if len(reasons) > 3 else "")
+    return f"{len(failures):,} trainings failed; the pages are written without them. {'; '.join(reasons[:3])}" + (
+        f"; and {len(reasons) - 3} more kinds" if len(reasons) > 3 else ""
     )
 
 
@@ -178,9 +163,9 @@ def _require_known(kind: str, given: Sequence[str] | None, known: Sequence[str])
 
 
 def _try_draws(cells: Sequence[Cell]) -> None:
-    """Make every draw once, so that a ratio that asks for too many labels is found before any training.
+    """Make every draw once, so that a ratio that asks for too many labels is reported before any training.
 
-    All draws: how many positives a training split holds differs between them.
+    All draws, because the number of positives in a training split differs between them.
     """
     draws = {(cell.dataset, cell.positive_classes, *cell.protocol.items()): cell for cell in cells}
     for cell in draws.values():

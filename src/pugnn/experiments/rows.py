@@ -1,11 +1,59 @@
-"""What the tables compare: a method with its options, by the name of its row."""
+"""What the tables compare: a method with its options, by the name of its row; and readings of the paper."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from pugnn.experiments.readings import Reading
+from pugnn.task.benchmark import RatioOf, Unlabelled
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read what the paper leaves open; the defaults are the package's.
+
+    Args:
+        words: description for the pages.
+        unlabelled: which nodes the loss treats as unlabelled.
+        label_ratio_of: what the label ratio is a share of.
+        redraw: split and labels are drawn again for each repetition; otherwise only the seed of the training changes.
+        options: of PU-GNN.
+        training: settings of PU-GNN's training.
+    """
+
+    words: str
+    unlabelled: Unlabelled = "all"
+    label_ratio_of: RatioOf = "all_nodes"
+    redraw: bool = True
+    options: dict[str, Any] = field(default_factory=dict)
+    training: dict[str, Any] = field(default_factory=dict)
+
+
+#: Each takes up one question that ``default`` answers differently.
+READINGS = {
+    "default": Reading(
+        "U is every node that is not labelled; the ratio counts all nodes; split and labels are redrawn each time; R_S "
+        "is a mean over edges with the K draws summed, on the hidden layer before its ReLU"
+    ),
+    "training-u": Reading("as default, but U is the unlabelled part of the training split", unlabelled="train"),
+    "ratio-of-positives": Reading("as default, but the ratio counts all positives", label_ratio_of="all_positives"),
+    "literal-ratio": Reading(
+        "as default, but the ratio counts the positives of the training split, as the paper literally says; at least "
+        "one node is labelled",
+        label_ratio_of="train_positives",
+    ),
+    "one-draw": Reading(
+        "as default, but split and labels are drawn once, and only initial weights, dropout and negatives differ",
+        redraw=False,
+    ),
+    "literal-sum": Reading("as default, but R_S is the literal sum", options={"reduction": "sum"}),
+    "mean-mean": Reading(
+        "as default, but R_S is a mean over neighbours plus a mean over non-neighbours, on the output of the second of "
+        "two 16-unit convolutions, followed by a linear layer",
+        options={"reduction": "pair-mean"},
+        training={"backbone": "gcn-linear"},
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -14,9 +62,9 @@ class Row:
 
     Args:
         method: its name.
-        options: its own settings, where they differ from its defaults.
-        known_prior: the true positive share of the unlabelled nodes is given, and nothing else of the truth.
-        training: settings of the training, where they differ from the method's.
+        options: its own settings that differ from its defaults.
+        known_prior: it is given the true positive share of the unlabelled nodes, and nothing else of the truth.
+        training: settings of the training that differ from the method's.
         threshold: of the decision.
     """
 
@@ -27,7 +75,7 @@ class Row:
     threshold: float | Literal["prior"] = 0.5
 
     def under(self, reading: Reading) -> Row:
-        """The row as a reading has it: some of what the paper leaves open is about PU-GNN's own settings."""
+        """The row under a reading, which may change PU-GNN's own settings."""
         if self.method != "pu-gnn":
             return self
         options, training = {**reading.options, **self.options}, {**reading.training, **self.training}
@@ -44,7 +92,7 @@ PAPER_METHODS = {
     "pu-gnn": Row("pu-gnn"),
 }
 
-#: Beside them: yardsticks without edges or without training, and other forms of the same methods.
+#: In addition: yardsticks without edges or without training, and variants of the same methods.
 MORE_METHODS = {
     "naive-balanced": Row("naive", {"balanced": True}, known_prior=True, threshold="prior"),
     "upu": Row("upu", known_prior=True),

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.stats import rankdata, wilcoxon
 
-#: The two-sided signed-rank test has p ≥ 2 / 2⁵ = 0.0625 with five pairs, so that fewer than six prove nothing.
+#: With five pairs the two-sided signed-rank test has p ≥ 2 / 2⁵ = 0.0625, so fewer than six prove nothing.
 FEWEST_PAIRS = 6
 
 Key = TypeVar("Key", bound=Hashable)
@@ -18,13 +18,13 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Paired:
-    """Two rows on the same draws, seen from the first.
+    """Two rows on the same draws: wins, ties and losses of the first.
 
     Args:
         wins: pairs in which the first is better.
         ties: pairs with equal values.
         losses: pairs in which the second is better.
-        direction: 1 when the signed ranks speak for the first, -1 for the second, 0 for neither.
+        direction: 1 when the signed ranks favour the first, -1 the second, 0 neither.
         p: two-sided, of the Wilcoxon signed-rank test; ``None`` with fewer pairs than `FEWEST_PAIRS`.
     """
 

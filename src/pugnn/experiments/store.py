@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.files import lock, remove_unfinished
 
 Record = dict[str, Any]
 
@@ -20,12 +20,12 @@ Record = dict[str, Any]
 class RecordStore:
     """A folder with ``records.jsonl``, which any number of processes may append to and read.
 
-    Each record goes out in a single append with a line break before and behind it, so that one that was cut short by a
-    kill or a full disk stays alone on its line. Every line carries a checksum of itself; a line that does not fit is
-    left where it is and its training is made again.
+    Each record is a single append with a line break before and after it, so that one cut short by a kill or a full disk
+    stays alone on its line. Every line carries a checksum; a damaged line is left where it is, and its cell is trained
+    again.
 
     Args:
-        folder: made if it is not there.
+        folder: created if it does not exist.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -36,12 +36,13 @@ class RecordStore:
             self.path.touch()
             if not os.access(self.path, os.W_OK):
                 raise PermissionError(13, "Permission denied")
+            remove_unfinished(folder)
         except OSError as error:
             why = f"{folder} is a file" if os.path.isfile(folder) else error.strerror
             raise PugnnError(f"cannot write to {self.path}: {why}. Choose another --out.") from None
 
     def read(self, *, warn: bool = True) -> dict[str, Record]:
-        """All whole records by key; the first one where a key comes twice. Damaged lines give a warning."""
+        """All intact records by key, the first one where a key occurs twice. Damaged lines give a warning."""
         records: dict[str, Record] = {}
         damaged = []
         for number, line in enumerate(self._lines(), start=1):
@@ -54,17 +55,17 @@ class RecordStore:
                 records.setdefault(record["key"], record)
         if damaged and warn:
             where = ", ".join(map(str, damaged[:5])) + (", …" if len(damaged) > 5 else "")
-            which = f"record in line {where}. It is" if len(damaged) == 1 else f"records in lines {where}. They are"
+            which = f"record in line {where} is" if len(damaged) == 1 else f"records in lines {where} are"
             warnings.warn(
-                f"{self.path}: damaged {which} left out, and trained again where needed; all other records are kept. "
-                "To be rid of this warning, delete what is damaged.",
+                f"{self.path}: damaged {which} ignored, and trained again where needed; all other records are kept. "
+                "To get rid of this warning, delete the damaged lines.",
                 PugnnWarning,
                 stacklevel=2,
             )
         return records
 
     def holds(self, key: str) -> bool:
-        """There is a whole record with this key; other lines are not taken apart."""
+        """Whether there is an intact record with this key; other lines are not parsed."""
         mark = key.encode()
         return any(record is not None and record["key"] == key for record in map(_unsealed, self._lines(mark)))
 
@@ -76,7 +77,7 @@ class RecordStore:
         return [line for line in lines if mark in line]
 
     def append(self, record: Record) -> None:
-        """Add a record at the end of the file, whole or not at all as far as any reader is concerned."""
+        """Add a record at the end of the file; readers see all of it or nothing."""
         line = b"\n" + _sealed(record) + b"\n"
         try:
             handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
@@ -88,35 +89,29 @@ class RecordStore:
                 os.close(handle)
         except OSError as error:
             raise PugnnError(
-                f"cannot write to {self.path}: {error.strerror}. What is recorded is kept; when that is mended, the "
-                "same command goes on from there."
+                f"cannot write to {self.path}: {error.strerror}. All records so far are kept; once that is fixed, the "
+                "same command continues from there."
             ) from None
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
-        """Claim a cell for this process while inside; ``False`` if another process is at work on it.
+        """Claim a cell for this process while inside; ``False`` if another process is working on it.
 
-        The claim is a lock on one byte of a file, which the system drops with the process, however that ends.
+        The claim is a lock, which the system drops with the process; its file has the name of an unfinished one, so
+        that the next process clears it away. Without locks, two processes may do the same work.
         """
-        if sys.platform == "win32":  # without such locks, two processes may do the same work; nothing breaks
-            yield True
-            return
-        import fcntl
-
-        path = self.folder / "cells.lock"
+        path = self.folder / f".cell.{key[:16]}.unfinished"
         try:
-            file = path.open("ab")
+            handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
         except OSError as error:
             raise PugnnError(f"cannot write to {path}: {error.strerror}. Choose another --out.") from None
-        with file:
-            try:
-                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:15], 16), os.SEEK_SET)
-            except (BlockingIOError, PermissionError):  # systems differ in how they say that it is taken
-                yield False
-                return
-            except OSError:  # a file system without locks: as above, the same work may be done twice
-                pass
-            yield True
+        ours = lock(handle, path) is not False
+        try:
+            yield ours
+        finally:
+            if ours:
+                path.unlink(missing_ok=True)
+            os.close(handle)
 
 
 def _sealed(record: Record) -> bytes:

@@ -8,36 +8,29 @@ from itertools import product
 from typing import Literal
 
 from pugnn.data import load_dataset
+from pugnn.errors import counted
 from pugnn.experiments import published
 from pugnn.experiments.cells import Cell
 from pugnn.experiments.pages.page import TablePage
-from pugnn.experiments.readings import READINGS
-from pugnn.experiments.results import Published, Result
-from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, Row
+from pugnn.experiments.pages.summary import Place, Result
+from pugnn.experiments.published import Published
+from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS, Row
 from pugnn.experiments.runner import duration
 from pugnn.experiments.store import Record
 
 _PROTOCOL = (
-    "Macro-F1 (%) on the test nodes, mean ± standard deviation over the draws, at threshold 0.5. One node in ten is in "
-    "the random training split, from which the labelled positives are drawn; a draw is the same for all rows. The last "
-    "epoch's weights count. "
+    "Macro-F1 (%) on the test nodes, mean ± standard deviation over the draws, at threshold 0.5. A random tenth of the "
+    "nodes is the training split, from which the labelled positives are drawn; a draw is the same for all rows. The "
+    "weights of the last epoch are used. "
 )
 _SETTINGS = "Settings are the same for all data sets; none was tuned. "
 
 
 @dataclass(frozen=True)
 class TableSpec:
-    """One of the paper's tables that are made of trainings.
+    """One of the paper's tables of trained models: texts for its page, its rows by name, and what the paper measured.
 
-    Args:
-        title: for the page.
-        question: what is measured and how, for the page.
-        rows: all rows by name.
-        published: the paper's values.
-        datasets: those of the paper.
-        ratios: those of the paper.
-        reference: the row that others are tested against.
-        kind: how the page draws it.
+    The other rows are tested against ``reference``; ``kind`` is how the page draws the table.
     """
 
     title: str
@@ -53,12 +46,12 @@ class TableSpec:
 TABLES = {
     "table2": TableSpec(
         "Comparison of the methods (Table 2 of the paper)",
-        _PROTOCOL + _SETTINGS + "nnPU, Dist-PU, LSDAN and the yardsticks are told the true positive share of the "
+        _PROTOCOL + _SETTINGS + "nnPU, Dist-PU, LSDAN and the yardsticks are given the true positive share of the "
         "unlabelled nodes, and nothing else of the truth; naive, GRAB and PU-GNN are not (PU-GNN has the paper's fixed "
-        "0.6 and 0.3). GRAB trains as its authors do, until its loss no longer falls. The rows below PU-GNN are not in "
+        "0.6 and 0.3). GRAB trains as its authors do, until its loss stops falling. The rows below PU-GNN are not in "
         "the paper: naive with balanced weights and a threshold that matches the known share, uPU, nnPU with a clamp "
-        "instead of the ascent, the full two-stage Dist-PU, nnPU and Dist-PU on a perceptron that sees no edges, and "
-        "label propagation and personalised PageRank, which see nothing but edges.",
+        "instead of the ascent, the full two-stage Dist-PU, nnPU and Dist-PU on a perceptron that ignores edges, and "
+        "label propagation and personalised PageRank, which use only edges.",
         {**PAPER_METHODS, **MORE_METHODS},
         published.TABLE2,
         tuple(published.TABLE1),
@@ -100,17 +93,6 @@ TABLES = {
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a training stands in a table."""
-
-    reading: str
-    dataset: str
-    row: str
-    ratio: float
-    draw: int
-
-
-@dataclass(frozen=True)
 class Grid:
     """The part of a table that is asked for."""
 
@@ -127,21 +109,13 @@ class Grid:
         return TABLES[self.table]
 
     def cells(self) -> dict[Place, Cell]:
-        """Every training by its place."""
-        places = (
-            Place(*place, draw)
-            for draw in range(self.draws)
-            for place in product(self.readings, self.datasets, self.rows, self.ratios)
-        )
+        """Every training by its place, draw by draw."""
         return {
-            place: Cell.of(
-                self.spec.rows[place.row],
-                READINGS[place.reading],
-                dataset=place.dataset,
-                ratio=place.ratio,
-                draw=place.draw,
+            Place(reading, dataset, row, ratio, draw): Cell.of(
+                self.spec.rows[row], READINGS[reading], dataset=dataset, ratio=ratio, draw=draw
             )
-            for place in places
+            for draw in range(self.draws)
+            for reading, dataset, row, ratio in product(self.readings, self.datasets, self.rows, self.ratios)
         }
 
     def page(self, records: dict[str, Record], command: str) -> TablePage:
@@ -151,18 +125,11 @@ class Grid:
             if cell.key not in records:
                 continue
             record = mine[cell.key] = records[cell.key]
-            metrics = record["metrics"]
+            metrics = {name: record["metrics"][name] for name in ("macro_f1", "roc_auc")}
             results.append(
-                Result(
-                    **vars(place),
-                    labels=record["labels"],
-                    macro_f1=metrics["macro_f1"],
-                    roc_auc=metrics["roc_auc"],
-                    seconds=record["seconds"]["training"],
-                )
+                Result(**vars(place), labels=record["labels"], **metrics, seconds=record["seconds"]["training"])
             )
         return TablePage(
-            name=self.table,
             title=self.spec.title,
             question=self.spec.question,
             command=command,
@@ -177,18 +144,13 @@ class Grid:
 
 
 def footer(records: Iterable[Record]) -> str:
-    """How many trainings, with what, and how long they took."""
+    """Number of trainings, versions, and how long they took."""
     records = list(records)
     seconds = sum(record["seconds"]["total"] for record in records)
-    used = {
-        name: ", ".join(sorted({record["versions"][name].split("+")[0] for record in records}))
-        for name in ("torch", "numpy", "python")
-    }
-    pugnn = ", ".join(sorted({record["cell"]["pugnn"] for record in records}))
-    return (
-        f"{len(records):,} training{'s' * (len(records) != 1)}, {duration(seconds)} of one core in all; "
-        f"pugnn {pugnn}, torch {used['torch']}, numpy {used['numpy']}, Python {used['python']}."
-    )
+    used = [{"pugnn": record["cell"]["pugnn"], **record["versions"]} for record in records]
+    names = {"pugnn": "pugnn", "torch": "torch", "numpy": "numpy", "python": "Python"}
+    versions = (f"{name} {', '.join(sorted({one[key].split('+')[0] for one in used}))}" for key, name in names.items())
+    return f"{counted(len(records), 'training')}, {duration(seconds)} of one core in total; {', '.join(versions)}."
 
 
 def count_nodes(datasets: Iterable[str]) -> dict[str, dict[str, int]]:

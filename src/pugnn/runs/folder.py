@@ -1,4 +1,4 @@
-"""The run folder: it has its name only when everything is in it."""
+"""The run folder, which gets its name only when everything is in it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from pugnn.files import lock, locked, remove_unfinished
 
 
 class RunFolder:
-    """A folder that is filled under the name ``<name>.partial`` and renamed when the run is complete.
+    """A folder that is filled as ``<name>.partial`` and renamed when the run is complete.
 
-    A run that was stopped leaves the partial folder with its checkpoint, from which ``resume`` goes on. The file
-    ``run.lock`` in it says that the folder is ours; the process that fills it holds a lock on that file, until it
-    finishes or abandons the run, or ends in whatever way.
+    A run that was stopped leaves the partial folder with its checkpoint, from which ``resume`` continues. The file
+    ``run.lock`` marks the folder as a run; the process that fills it holds a lock on that file until it finishes or
+    abandons the run, or ends in any other way.
 
     Args:
-        path: where the finished run shall lie.
-        resume: go on with a run that was stopped.
+        path: of the finished run.
+        resume: continue a run that was stopped.
     """
 
     def __init__(self, path: Path, *, resume: bool = False) -> None:
         if os.path.lexists(path):
-            raise PugnnError(f"{path} exists already and is left as it is. Choose another --out, or remove it first.")
+            raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
         self.path = path
         self.partial = path.with_name(path.name + ".partial")
         self.checkpoint = self.partial / "checkpoint.safetensors"
@@ -36,16 +36,16 @@ class RunFolder:
         stopped = os.path.lexists(self.partial)
         if stopped and not self._is_ours():
             raise PugnnError(
-                f"{self.partial} is in the way: it is not a run that was stopped, and is left as it is. Choose another "
-                "--out, or remove it first."
+                f"{self.partial} is in the way: it is not a run that was stopped, and is not overwritten. Choose "
+                "another --out, or remove it first."
             )
         if stopped and not resume:
             with locked(self._lock_file) as free:
                 if free is False:
                     raise self._taken()
             raise PugnnError(
-                f"{self.partial} holds a run that was stopped. Add --resume to go on with it, or remove it to start "
-                "anew."
+                f"{self.partial} holds a run that was stopped. Add --resume to continue it, or remove it to start from "
+                "scratch."
             )
         if resume and not stopped:
             raise PugnnError(f"there is nothing to resume: {self.partial} does not exist. Run without --resume.")
@@ -54,35 +54,28 @@ class RunFolder:
         try:
             self.partial.mkdir(parents=True, exist_ok=resume)
             self._lock = os.open(self._lock_file, os.O_CREAT | os.O_RDWR, 0o666)
-        except FileExistsError:  # since we looked
+        except FileExistsError:  # created in the meantime
             raise self._taken() from None
         except OSError as error:
             self._remove_made()
-            raise PugnnError(f"cannot make the folder {self.partial}: {error.strerror}") from None
-        if self._lost(self._lock):
+            raise PugnnError(f"cannot create the folder {self.partial}: {error.strerror}") from None
+        if lock(self._lock, self._lock_file) is False:
             self._release()
             raise self._taken()
         remove_unfinished(self.partial)
 
     def _is_ours(self) -> bool:
-        """It holds a run, or nothing at all; runs of version 0.3 have a checkpoint and no file for the lock."""
+        """Whether it holds a run, or nothing at all; runs of version 0.3 have a checkpoint and no lock file."""
         if self.partial.is_symlink() or not self.partial.is_dir():
             return False
         files = (self._lock_file, self.checkpoint)
         return any(file.is_file() and not file.is_symlink() for file in files) or not os.listdir(self.partial)
 
-    def _lost(self, handle: int) -> bool:
-        """Another process has the lock, or had it and took the file away between our opening and locking it."""
-        try:
-            return lock(handle) is False or not os.path.samestat(os.fstat(handle), self._lock_file.stat())
-        except FileNotFoundError:
-            return True
-
     def _taken(self) -> PugnnError:
-        return PugnnError(f"{self.partial} is being filled by another process, which goes on. Choose another --out.")
+        return PugnnError(f"{self.partial} is being filled by another process, which continues. Choose another --out.")
 
     def finish(self, written: Sequence[str] = ()) -> None:
-        """Give the folder its name and drop checkpoint and lock, if all that was ``written`` is there."""
+        """Give the folder its name and remove checkpoint and lock, if everything ``written`` is there."""
         lost = [name for name in written if not (self.partial / name).exists()]
         if lost:
             raise PugnnError(
@@ -101,7 +94,7 @@ class RunFolder:
         self._release()
 
     def abandon(self) -> None:
-        """Remove what was made here, unless there is a checkpoint to go on from or the run is complete."""
+        """Remove what was made here, unless the run is complete or can be resumed from a checkpoint."""
         if not self._complete and not self.checkpoint.exists():
             self._remove_made()
         if self._made_lock:
@@ -123,7 +116,7 @@ class RunFolder:
 
 
 def next_free(folder: Path, name: str) -> Path:
-    """The first of ``folder/name-1``, ``folder/name-2``, … that no run, finished or stopped, has taken."""
+    """The first of ``folder/name-1``, ``folder/name-2``, … that no run, finished or stopped, uses."""
     number = 1
     while any(os.path.lexists(folder / f"{name}-{number}{suffix}") for suffix in ("", ".partial")):
         number += 1

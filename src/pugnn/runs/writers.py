@@ -1,4 +1,4 @@
-"""The files of a run, in forms that people can open."""
+"""The files of a run: scores, log and picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pugnn.files import is_formula, replacing, write_csv
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.task import PUTask
 
-#: What a file of scores may be called, and so what it is.
+#: Formats of a file of scores, by the ending of its name.
 ENDINGS = (".csv", ".csv.gz", ".parquet")
 
 #: A table by columns; a masked entry is empty.
@@ -32,8 +32,8 @@ def score_table(
 ) -> Table:
     """One line per node, best first: id, score, decision and rank.
 
-    Where the task is given: whether the node is one, the number of hops to the nearest of them and its id,
-    both empty where none can be reached.
+    With a task, also whether the node is a known positive, the number of hops to the nearest of them and its id, both
+    empty where none can be reached.
     """
     order = np.argsort(-scores, kind="stable")
     table: Table = {
@@ -52,15 +52,15 @@ def score_table(
 
 
 def require_ending(path: Path) -> None:
-    """Complain of a name that promises another format than those which :func:`write_scores` knows."""
+    """Raise unless the name ends in a format that :func:`write_scores` knows, or in none."""
     if path.suffix and not path.name.lower().endswith(ENDINGS):
-        raise PugnnError(f"{path}: scores are written as {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; name the file so")
+        raise PugnnError(f"{path}: scores are written as {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; rename the file")
 
 
 def write_scores(path: Path, table: Table) -> None:
-    """Write the table in the format that the name ends in, CSV without an ending; Parquet keeps the type of the ids.
+    """Write the table in the format of the name's ending, by default CSV; Parquet keeps the type of the ids.
 
-    In CSV a ``'`` stands before ids that a spreadsheet would run, see :func:`pugnn.files.write_csv`.
+    In CSV, ids that a spreadsheet would run get a ``'`` in front, see :func:`pugnn.files.write_csv`.
     """
     require_ending(path)
     if path.suffix.lower() == ".parquet":
@@ -71,8 +71,8 @@ def write_scores(path: Path, table: Table) -> None:
     formulas = list(filter(is_formula, table["id"].tolist()))
     if formulas:
         warnings.warn(
-            f"{len(formulas):,} ids begin like a formula of a spreadsheet ({shorten(formulas, 2)}); in {path.name} a ' "
-            "stands before them, in a Parquet file they are as they were",
+            f"{len(formulas):,} ids begin like a spreadsheet formula ({shorten(formulas, 2)}); they have a ' in front "
+            f"in {path.name}, and are unchanged in a Parquet file",
             PugnnWarning,
             stacklevel=2,
         )

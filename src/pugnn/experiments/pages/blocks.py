@@ -1,6 +1,6 @@
 """A page as a list of blocks, and its two forms: Markdown for GitHub, and one self-contained HTML file.
 
-All text is plain, except that what stands between two backticks is set as code in both forms.
+All text is plain, except that text between backticks is set as code in both forms.
 """
 
 from __future__ import annotations
@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
-from pugnn.experiments.pages.style import STYLE
-from pugnn.runs.report.policy import content_policy
+from pugnn.runs.report.templates import content_policy, fill_template, resource
 
 
 @dataclass(frozen=True)
@@ -31,8 +29,8 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A cell of a table, with a second, smaller line."""
+class Text:
+    """What stands in one place of a table, with a second, smaller line."""
 
     text: str
     under: str = ""
@@ -41,21 +39,34 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose first column names the lines; ``name`` is what screen readers say."""
+    """A table whose first column names the lines; ``name`` is for screen readers. See :func:`table`."""
 
     name: str
-    head: Sequence[Cell]
-    lines: Sequence[Sequence[Cell]]
+    head: Sequence[Text]
+    lines: Sequence[Sequence[Text]]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart; Markdown leaves it out, since its numbers stand in the tables."""
+    """A chart; left out of Markdown, since its numbers are in the tables."""
 
     svg: str
 
 
 Block = Heading | Paragraph | Table | Figure
+
+
+#: A line of a table, in which most texts are plain strings.
+Line = Sequence[Text | str]
+
+
+def table(name: str, head: Line, lines: Sequence[Line]) -> Table:
+    """A table with plain strings as texts of one line."""
+
+    def texts(line: Line) -> list[Text]:
+        return [Text(text) if isinstance(text, str) else text for text in line]
+
+    return Table(name, texts(head), [texts(line) for line in lines])
 
 
 def to_markdown(blocks: Sequence[Block]) -> str:
@@ -75,7 +86,7 @@ def _markdown_lines(block: Heading | Paragraph | Table) -> Iterator[str]:
         yield from map(_markdown_line, block.lines)
 
 
-def _markdown_line(cells: Sequence[Cell]) -> str:
+def _markdown_line(cells: Sequence[Text]) -> str:
     shown = []
     for cell in cells:
         text = _markdown_text(cell.text)
@@ -92,62 +103,13 @@ def _markdown_text(text: str) -> str:
     return "".join(f"`{part.replace('|', chr(92) + '|')}`" if code else plain(part) for part, code in _split_code(text))
 
 
-def to_html(blocks: Sequence[Block], title: str) -> str:
-    """The blocks as one HTML file that needs nothing besides itself."""
+def to_html(blocks: Sequence[Block]) -> str:
+    """The blocks, of which the first is the title, as one HTML file that needs nothing besides itself."""
+    style = resource(__package__, "style.css")
     sections = [block for block in blocks if isinstance(block, Heading) and block.level == 2]
-    body: list[str] = []
-    part = 0
-    for block in blocks:
-        if isinstance(block, Heading) and block.level == 2:
-            if part == 0 and len(sections) > 1:
-                body.append(_contents(sections))
-            body.append(f'<h2 id="part{part}">{_html_text(block.text)}</h2>')
-            part += 1
-        else:
-            body.append(_html_block(block))
-    return (
-        '<!DOCTYPE html>\n<html lang="en-GB">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{content_policy(STYLE)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(body)
-        + "\n</main>\n</body>\n</html>\n"
-    )
-
-
-def _contents(sections: Sequence[Heading]) -> str:
-    links = (f'<li><a href="#part{at}">{_html_text(part.text)}</a></li>' for at, part in enumerate(sections))
-    return f'<nav aria-label="Contents"><ul>{"".join(links)}</ul></nav>'
-
-
-def _html_block(block: Block) -> str:
-    if isinstance(block, Heading):
-        return f"<h{block.level}>{_html_text(block.text)}</h{block.level}>"
-    if isinstance(block, Paragraph):
-        opening = '<p class="note">' if block.note else "<p>"
-        return f"{opening}{_html_text(block.text)}</p>"
-    if isinstance(block, Figure):
-        return f"<figure>{block.svg}</figure>"
-    head = "".join(f'<th scope="col">{_html_cell(cell)}</th>' for cell in block.head)
-    lines = "\n".join(
-        f'<tr><th scope="row">{_html_cell(first)}</th>' + "".join(f"<td>{_html_cell(c)}</td>" for c in others) + "</tr>"
-        for first, *others in block.lines
-    )
-    # With the keyboard, only what can take the focus scrolls.
-    return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(block.name)}">\n'
-        f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{lines}\n</tbody>\n</table>\n</div>"
-    )
-
-
-def _html_cell(cell: Cell) -> str:
-    text = _html_text(cell.text)
-    under = f'<span class="under">{_html_text(cell.under)}</span>' if cell.under else ""
-    return (f"<strong>{text}</strong>" if cell.strong else text) + under
-
-
-def _html_text(text: str) -> str:
-    return "".join(f"<code>{escape(part)}</code>" if code else escape(part) for part, code in _split_code(text))
+    values = {"blocks": blocks, "sections": sections, "style": style, "policy": content_policy(style)}
+    filters = {"kind": lambda block: type(block).__name__, "parts": _split_code}
+    return fill_template(__package__, "template.html", values, filters)
 
 
 def _split_code(text: str) -> Iterator[tuple[str, bool]]:

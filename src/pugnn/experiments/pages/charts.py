@@ -1,14 +1,14 @@
-"""Charts as SVG text: lines with bands of one standard deviation, and a heat map."""
+"""Charts as SVG: lines with bands of one standard deviation, and a heat map. Geometry is here, markup in ``*.svg``."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
+from typing import Any
 
-from pugnn.experiments.pages.style import colour
 from pugnn.experiments.pages.wording import spread
+from pugnn.runs.report.templates import fill_template
 
 _WIDTH, _HEIGHT = 720, 460
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 582, 34, 396
@@ -24,10 +24,13 @@ _MARKERS = (
     "M-4.4,-1.5 H-1.5 V-4.4 H1.5 V-1.5 H4.4 V1.5 H1.5 V4.4 H-1.5 V1.5 H-4.4 Z",
 )
 
+#: Colours of the style sheet for rows in the foreground and in the background.
+STRONG_COLOURS, WEAK_COLOURS = 6, 8
+
 
 @dataclass(frozen=True)
 class Point:
-    """Mean and standard deviation (``nan``: unknown) at a place of the horizontal axis."""
+    """Mean and standard deviation (``nan``: unknown) at a position on the horizontal axis."""
 
     x: float
     mean: float
@@ -46,7 +49,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Tick:
-    """A place on the horizontal axis, what stands there, and below that."""
+    """A position on the horizontal axis, its label, and a smaller one below."""
 
     x: float
     text: str
@@ -54,8 +57,8 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class HeatCell:
-    """One cell of a heat map: its column and line, what it says, and the value that colours it (``None``: none)."""
+class Tile:
+    """One tile of a heat map: its column and line, two texts, and the value that colours it (``None``: no colour)."""
 
     column: str
     line: str
@@ -69,10 +72,10 @@ def line_chart(series: Sequence[Series], ticks: Sequence[Tick], *, title: str, x
 
     Args:
         series: the rows, in the order of their colours.
-        ticks: the places of the horizontal axis that are named.
-        title: what screen readers say.
+        ticks: labelled positions of the horizontal axis, from first to last.
+        title: for screen readers.
         x_title: name of the horizontal axis.
-        log: horizontal axis on a logarithmic scale.
+        log: logarithmic horizontal axis.
     """
     points = [point for row in series for point in (*row.measured, *row.published)]
     if not points:
@@ -82,50 +85,66 @@ def line_chart(series: Sequence[Series], ticks: Sequence[Tick], *, title: str, x
         min(point.mean - width for point, width in zip(points, widths, strict=True)),
         max(point.mean + width for point, width in zip(points, widths, strict=True)),
     )
-    first, last = (_scaled(tick.x, log) for tick in (ticks[0], ticks[-1]))
+    scaled = math.log if log else float
+    first, last = scaled(ticks[0].x), scaled(ticks[-1].x)
 
-    def place(point: Point, shift: float = 0.0) -> tuple[float, float]:
-        across = 0.5 if first == last else (_scaled(point.x, log) - first) / (last - first)
-        width = shift * point.deviation if shift else 0.0  # one draw has no deviation, and a line needs none
-        up = (min(max(point.mean + width, low), high) - low) / (high - low)
+    def place(point: Point, deviations: float = 0.0) -> tuple[float, float]:
+        across = 0.5 if first == last else (scaled(point.x) - first) / (last - first)
+        value = point.mean + deviations * point.deviation if deviations else point.mean  # one draw has no deviation
+        up = (min(max(value, low), high) - low) / (high - low)
         # A little air to both sides, so that no marker sits on the axis.
         return _LEFT + 16 + across * (_RIGHT - _LEFT - 32), _BOTTOM - up * (_BOTTOM - _TOP)
 
-    parts = [*_axes(ticks, low, high, step, [place(Point(tick.x, low, 0.0))[0] for tick in ticks], x_title)]
+    rows: list[dict[str, Any]] = []
     # The background first, so that the foreground lies on top.
-    painted = sorted(_painted(series), key=lambda entry: entry[0].strong)
-    ends = {row.name: place((row.measured or row.published)[-1]) for row, _ in painted if row.measured or row.published}
-    labels = _apart([y for _, y in ends.values()])
-    heights = dict(zip(ends, labels, strict=True))
-    for row, number in painted:
-        if row.name not in ends:
+    for row, number in sorted(_numbered(series), key=lambda numbered: numbered[0].strong):
+        if not (row.measured or row.published):
             continue
-        paint, shape = colour(number, row.strong), _MARKERS[number % len(_MARKERS)]
-        parts.append('<g class="series">')
-        banded = [point for point in row.measured if not math.isnan(point.deviation)]
-        if row.strong and len(banded) > 1:
-            edge = [place(point, 1) for point in banded] + [place(point, -1) for point in reversed(banded)]
-            parts.append(f'<polygon points="{_path(edge)}" fill="{paint}" fill-opacity="0.09"/>')
-        parts += _line([place(point) for point in row.published], paint, 'stroke-width="1.2" stroke-dasharray="4 4"')
-        parts += _line([place(point) for point in row.measured], paint, f'stroke-width="{2.2 if row.strong else 1.1}"')
-        for kind, dots, fill in (
-            ("published", row.published, "var(--page, #fff)"),
-            ("measured", row.measured, paint),
-        ):
-            for point in dots:
-                x, y = place(point)
-                told = escape(f"{row.name}, {kind}: {spread(point.mean, point.deviation)}")
-                parts.append(
-                    f'<path d="{shape}" transform="translate({x:.1f} {y:.1f}) scale({1 if row.strong else 0.6})" '
-                    f'fill="{fill}" stroke="{paint}" stroke-width="1.2"><title>{told}</title></path>'
-                )
-        parts += _label(row, ends[row.name], heights[row.name], paint)
-        parts.append("</g>")
-    return _svg(_WIDTH, _HEIGHT, title, parts)
+        banded = [point for point in row.measured if not math.isnan(point.deviation)] if row.strong else []
+        band = [place(point, 1) for point in banded] + [place(point, -1) for point in reversed(banded)]
+        colour = f"strong{number % STRONG_COLOURS}" if row.strong else f"weak{number % WEAK_COLOURS}"
+        dots = [
+            (*place(point), kind == "measured", f"{row.name}, {kind}: {spread(point.mean, point.deviation)}")
+            for kind, points in (("published", row.published), ("measured", row.measured))
+            for point in points
+        ]
+        rows.append(
+            {
+                "name": row.name,
+                "strong": row.strong,
+                "paint": f"var(--{colour})",
+                "marker": _MARKERS[number % len(_MARKERS)],
+                "band": _path(band) if len(banded) > 1 else "",
+                "published": _path([place(point) for point in row.published]),
+                "measured": _path([place(point) for point in row.measured]),
+                "dots": dots,
+                "end": place((row.measured or row.published)[-1]),
+            }
+        )
+    for drawn, label in zip(rows, _apart([drawn["end"][1] for drawn in rows]), strict=True):
+        x, y = drawn["end"]
+        drawn |= {"label": label, "leader": _path([(x + 6, y), (_RIGHT + 4, label), (_RIGHT + 10, label)])}
+    values = [low + number * step for number in range(round((high - low) / step) + 1)]
+    return fill_template(
+        __package__,
+        "lines.svg",
+        {
+            "title": title,
+            "x_title": x_title,
+            "width": _WIDTH,
+            "height": _HEIGHT,
+            "left": _LEFT,
+            "right": _RIGHT,
+            "bottom": _BOTTOM,
+            "levels": [(value, place(Point(ticks[0].x, value, 0.0))[1]) for value in values],
+            "ticks": [(tick, place(Point(tick.x, low, 0.0))[0]) for tick in ticks],
+            "rows": rows,
+        },
+    )
 
 
 def heat_map(
-    cells: Sequence[HeatCell],
+    tiles: Sequence[Tile],
     columns: Sequence[str],
     lines: Sequence[str],
     *,
@@ -133,81 +152,35 @@ def heat_map(
     column_title: str,
     line_title: str,
 ) -> str:
-    """Cells coloured by their value, darker where it is higher, each with its text and a smaller one below."""
-    wide, high, left, top = 124, 58, 84, 52
-    values = [cell.value for cell in cells if cell.value is not None]
-    low, span = (min(values), max(values) - min(values)) if values else (0.0, 0.0)
-    middle = left + wide * len(columns) / 2
-    parts = [
-        _text(middle, 16, column_title, quiet=True),
-        *(_text(left + wide * (at + 0.5), 42, name) for at, name in enumerate(columns)),
-        _text(left - 12, 42, line_title, anchor="end", quiet=True),
-        *(_text(left - 12, top + high * (at + 0.5) + 4, name, anchor="end") for at, name in enumerate(lines)),
-    ]
-    for cell in cells:
-        x, y = left + wide * columns.index(cell.column), top + high * lines.index(cell.line)
-        if cell.value is None:
-            fill = 'fill="none" stroke="var(--rule, #d9d9d9)"'
-        else:
-            opacity = 0.06 + 0.54 * ((cell.value - low) / span if span else 0.5)
-            fill = f'fill="var(--heat, #2f78b7)" fill-opacity="{opacity:.2f}"'
-        told = escape(f"{column_title} {cell.column}, {line_title} {cell.line}: {cell.text}; {cell.under}")
-        parts += [
-            f'<g><title>{told}</title><rect x="{x + 1}" y="{y + 1}" width="{wide - 2}" height="{high - 2}" {fill}/>',
-            _text(x + wide / 2, y + 25, cell.text),
-            _text(x + wide / 2, y + 43, cell.under, small=True),
-            "</g>",
-        ]
-    return _svg(left + wide * len(columns) + 4, top + high * len(lines) + 8, title, parts)
+    """Tiles coloured by their value, darker where it is higher, each with its text and a smaller one below."""
+    known = [tile.value for tile in tiles if tile.value is not None]
+    low, span = (min(known), max(known) - min(known)) if known else (0.0, 0.0)
 
+    def opacity(value: float | None) -> float | None:
+        return None if value is None else 0.06 + 0.54 * ((value - low) / span if span else 0.5)
 
-def _svg(width: int, height: int, title: str, parts: Sequence[str]) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{escape(title)}" font-family="system-ui, sans-serif" font-size="13" fill="currentColor">'
-        + "".join(parts)
-        + "</svg>"
-    )
-
-
-def _text(x: float, y: float, text: str, *, anchor: str = "middle", quiet: bool = False, small: bool = False) -> str:
-    size = ' font-size="11.5"' if small else ""
-    paint = ' fill="var(--quiet, #626262)"' if quiet else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{size}{paint}>{escape(text)}</text>'
+    values = {
+        "title": title,
+        "column_title": column_title,
+        "line_title": line_title,
+        "columns": columns,
+        "lines": lines,
+        "tiles": [(tile, opacity(tile.value)) for tile in tiles],
+    }
+    return fill_template(__package__, "heat.svg", {**values, "left": 84, "top": 52, "wide": 124, "high": 58})
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    """A line through the points; none for a single one."""
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points) if len(points) > 1 else ""
 
 
-def _line(points: Sequence[tuple[float, float]], paint: str, how: str) -> Iterator[str]:
-    if len(points) > 1:
-        yield f'<polyline points="{_path(points)}" fill="none" stroke="{paint}" stroke-linejoin="round" {how}/>'
-
-
-def _label(row: Series, end: tuple[float, float], height: float, paint: str) -> Iterator[str]:
-    x, y = end
-    yield (
-        f'<polyline points="{x + 6:.1f},{y:.1f} {_RIGHT + 4},{height:.1f} {_RIGHT + 10},{height:.1f}" fill="none" '
-        f'stroke="{paint}" stroke-width="0.8" stroke-opacity="0.7"/>'
-    )
-    weight = "600" if row.strong else "400"
-    shade = "currentColor" if row.strong else "var(--quiet, #626262)"
-    yield (
-        f'<text x="{_RIGHT + 14}" y="{height + 4:.1f}" font-weight="{weight}" fill="{shade}">{escape(row.name)}</text>'
-    )
-
-
-def _painted(series: Sequence[Series]) -> Iterator[tuple[Series, int]]:
-    """Each row with its place among those of its kind, which decides colour and marker."""
+def _numbered(series: Sequence[Series]) -> Iterator[tuple[Series, int]]:
+    """Each row with its place among those of its kind, which determines colour and marker."""
     counts = {True: 0, False: 0}
     for row in series:
         yield row, counts[row.strong]
         counts[row.strong] += 1
-
-
-def _scaled(x: float, log: bool) -> float:
-    return math.log(x) if log else x
 
 
 def _range(low: float, high: float) -> tuple[float, float, float]:
@@ -217,33 +190,6 @@ def _range(low: float, high: float) -> tuple[float, float, float]:
     # Scores are percentages, whatever the band says; and an axis needs a length even where all values are equal.
     top = min(100.0, max(math.ceil(high / step), math.floor(low / step) + 1) * step)
     return min(max(0.0, math.floor(low / step) * step), top - step), top, step
-
-
-def _axes(
-    ticks: Sequence[Tick], low: float, high: float, step: float, places: Sequence[float], x_title: str
-) -> Iterator[str]:
-    for number in range(round((high - low) / step) + 1):
-        value = low + number * step
-        y = _BOTTOM - (value - low) / (high - low) * (_BOTTOM - _TOP)
-        yield f'<line x1="{_LEFT}" x2="{_RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--rule, #d9d9d9)"/>'
-        yield _text(_LEFT - 8, y + 4, f"{value:g}", anchor="end", quiet=True)
-    for tick, x in zip(ticks, places, strict=True):
-        yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_BOTTOM}" y2="{_BOTTOM + 5}" stroke="currentColor"/>'
-        yield _text(x, _BOTTOM + 20, tick.text)
-        yield _text(x, _BOTTOM + 36, tick.under, quiet=True, small=True)
-    yield _text((_LEFT + _RIGHT) / 2, _HEIGHT - 8, x_title, quiet=True)
-    yield _text(4, 16, "macro-F1 (%)", anchor="start", quiet=True)
-    yield from _legend()
-
-
-def _legend() -> Iterator[str]:
-    for x, fill, dashes, words in (
-        (_RIGHT - 356, "currentColor", "none", "measured, ± one standard deviation"),
-        (_RIGHT - 72, "var(--page, #fff)", "4 4", "published"),
-    ):
-        yield f'<path d="M{x},12 h28" stroke="currentColor" stroke-width="1.4" stroke-dasharray="{dashes}"/>'
-        yield f'<circle cx="{x + 14}" cy="12" r="4" fill="{fill}" stroke="currentColor" stroke-width="1.2"/>'
-        yield _text(x + 34, 16, words, anchor="start", quiet=True)
 
 
 def _apart(heights: Sequence[float]) -> list[float]:

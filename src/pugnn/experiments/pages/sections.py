@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
-from pugnn.experiments.pages.blocks import Block, Cell, Figure, Heading, Paragraph, Table
-from pugnn.experiments.pages.charts import HeatCell, Point, Series, Tick, heat_map, line_chart
-from pugnn.experiments.pages.summary import LEVEL, Entry, Summary
-from pugnn.experiments.pages.wording import NONE, dataset_name, draws, entry_cell, labels, level, number_cell, p_value
-from pugnn.experiments.results import Result
+from pugnn.experiments.pages.blocks import Block, Figure, Heading, Line, Paragraph, Text, table
+from pugnn.experiments.pages.charts import Point, Series, Tick, Tile, heat_map, line_chart
+from pugnn.experiments.pages.summary import LEVEL, Entry, Result, Summary
+from pugnn.experiments.pages.wording import NONE, dataset_name, draws, entry_cell, labels, level, number, p_value
 from pugnn.experiments.statistics import FEWEST_PAIRS
 
 
@@ -18,7 +17,7 @@ def comparison(summary: Summary, dataset: str) -> Iterator[Block]:
     name, ratios = dataset_name(dataset), summary.ratios(dataset)
     columns = {ratio: summary.column(dataset, ratio) for ratio in ratios}
     yield Heading(f"{name}, {draws(summary, dataset)}", 3)
-    heads = [Cell(f"{ratio:g}", labels(summary, dataset, ratio)) for ratio in ratios]
+    heads = [Text(f"{ratio:g}", labels(summary, dataset, ratio)) for ratio in ratios]
     rows = list(columns[ratios[0]])
     # The reference comes first, so that it has the same colour on every chart.
     drawn = sorted(rows, key=lambda row: row != summary.reference)
@@ -31,8 +30,8 @@ def comparison(summary: Summary, dataset: str) -> Iterator[Block]:
             log=True,
         )
     )
-    lines = [[Cell(row), *(entry_cell(column[row]) for column in columns.values())] for row in rows]
-    yield Table(f"Macro-F1 on {name}", [Cell("label ratio"), *heads], lines)
+    lines: list[Line] = [[row, *(entry_cell(column[row]) for column in columns.values())] for row in rows]
+    yield table(f"Macro-F1 on {name}", ["label ratio", *heads], lines)
     yield from _caveat(summary, dataset)
 
 
@@ -55,7 +54,7 @@ def sensitivity(summary: Summary, dataset: str, ratio: float, kind: Literal["pri
             )
         )
         cells = [entry_cell(entry) for entry in entries.values()]
-        yield Table(f"Macro-F1 on {where}", [Cell("δ"), *map(Cell, entries)], [[Cell("macro-F1"), *cells]])
+        yield table(f"Macro-F1 on {where}", ["δ", *entries], [["macro-F1", *cells]])
     yield from _caveat(summary, dataset)
     times = [summary.average(dataset, row, _seconds) for row in entries]
     known = [time for time in times if time is not None]
@@ -67,13 +66,13 @@ def _priors(entries: Mapping[str, Entry], where: str) -> Iterator[Block]:
     cells = {_split(row): entry_cell(entry) for row, entry in entries.items()}
     near, far = (sorted({pair[side] for pair in cells}) for side in (0, 1))
     heat = [
-        HeatCell(*pair, cell.text, cell.under, entry.mean)
+        Tile(*pair, cell.text, cell.under, entry.mean)
         for (pair, cell), entry in zip(cells.items(), entries.values(), strict=True)
     ]
     title, across, down = f"Macro-F1 on {where} by the two priors", "prior of the near nodes, π̂", "far, π̆"
     yield Figure(heat_map(heat, near, far, title=title, column_title=across, line_title=down))
-    lines = [[Cell(line), *(cells.get((column, line), Cell(NONE)) for column in near)] for line in far]
-    yield Table(title, [Cell("far π̆, near π̂"), *map(Cell, near)], lines)
+    lines = [[line, *(cells.get((column, line), NONE) for column in near)] for line in far]
+    yield table(title, ["far π̆, near π̂", *near], lines)
 
 
 def _split(row: str) -> tuple[str, str]:
@@ -94,9 +93,9 @@ def over_all(summary: Summary) -> Iterator[Block]:
         if several:
             words += " Under “all”, among the rows that were measured on every data set."
         yield Paragraph(words, note=True)
-        head = [Cell(""), *(Cell(name, f"{blocks} blocks") for name, (_, blocks) in ranked.items())]
-        lines = [[Cell(row), *(number_cell(ranks.get(row), 2) for ranks, _ in ranked.values())] for row in rows]
-        yield Table("Average rank", head, lines)
+        head: Line = ["", *(Text(name, f"{blocks} blocks") for name, (_, blocks) in ranked.items())]
+        lines = [[row, *(number(ranks.get(row), 2) for ranks, _ in ranked.values())] for row in rows]
+        yield table("Average rank", head, lines)
     averages: tuple[tuple[str, Callable[[Result], float | None], int], ...] = (
         ("Mean ROC-AUC (%), over ratios and draws", lambda result: result.roc_auc, 1),
         ("Mean training time (seconds)", _seconds, 2),
@@ -104,13 +103,13 @@ def over_all(summary: Summary) -> Iterator[Block]:
     for title, value, digits in averages:
         found = {row: [summary.average(name, row, value) for name in summary.datasets] for row in summary.rows}
         lines = [
-            [Cell(row), *(number_cell(mean, digits) for mean in means)]
+            [row, *(number(mean, digits) for mean in means)]
             for row, means in found.items()
             if any(mean is not None for mean in means)
         ]
         if lines:
             yield Heading(title, 3)
-            yield Table(title, [Cell(""), *(Cell(dataset_name(name)) for name in summary.datasets)], lines)
+            yield table(title, ["", *map(dataset_name, summary.datasets)], lines)
 
 
 def pairs(summary: Summary) -> Iterator[Block]:
@@ -127,27 +126,25 @@ def pairs(summary: Summary) -> Iterator[Block]:
     )
     lines = []
     for pair in names:
-        line = [Cell(f"{pair[0]} – {pair[1]}")]
-        for found in by_dataset.values():
-            paired = found.get(pair)
-            line.append(
-                Cell(NONE)
-                if paired is None
-                else Cell(f"{paired.wins} / {paired.ties} / {paired.losses}", p_value(paired.p))
-            )
-        lines.append(line)
-    yield Table("Pairs of rows", [Cell(""), *map(Cell, map(dataset_name, by_dataset))], lines)
+        compared = [found.get(pair) for found in by_dataset.values()]
+        lines.append(
+            [
+                f"{pair[0]} – {pair[1]}",
+                *(Text(f"{one.wins} / {one.ties} / {one.losses}", p_value(one.p)) if one else NONE for one in compared),
+            ]
+        )
+    yield table("Pairs of rows", ["", *map(dataset_name, by_dataset)], lines)
 
 
 def _series(name: str, entries: Mapping[float, Entry]) -> Series:
-    """A line of a chart; rows that the paper has stand in the foreground."""
+    """A line of a chart; the paper's rows are in the foreground."""
     measured = [Point(x, entry.mean, entry.deviation) for x, entry in entries.items() if entry.mean is not None]
     published = [Point(x, *entry.published) for x, entry in entries.items() if entry.published is not None]
     return Series(name, measured, published, strong=bool(published))
 
 
 def _caveat(summary: Summary, dataset: str) -> Iterator[Paragraph]:
-    """What the number of draws does not allow to say."""
+    """What the number of draws is too small to show."""
     most = summary.draws(dataset)[1]
     tests = len(summary.column(dataset, summary.ratios(dataset)[0])) - 1
     if most == 1:

@@ -1,4 +1,4 @@
-"""The numbers that the pages print, worked out once for Markdown and HTML."""
+"""The numbers on the pages."""
 
 from __future__ import annotations
 
@@ -8,18 +8,44 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pugnn.experiments.results import Published, Result
+from pugnn.experiments.published import Published
 from pugnn.experiments.statistics import Paired, average_ranks, compare, holm, mean_and_deviation
 
 #: Level of the tests.
 LEVEL = 0.05
 
-Block = tuple[str, float, int]
+#: Data set, label ratio and draw: what two rows have in common when they are compared.
+Case = tuple[str, float, int]
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a training in a table.
+
+    A row is what is compared: a method (``pu-gnn``), a variant (``L_G only``), near and far prior (``0.6, 0.3``) or a
+    distance δ (``3``). The same draw has the same split and labels for all rows.
+    """
+
+    reading: str
+    dataset: str
+    row: str
+    ratio: float
+    draw: int
+
+
+@dataclass(frozen=True)
+class Result(Place):
+    """A training and what came of it: number of labels, metrics on the test nodes in percent, and training time."""
+
+    labels: int
+    macro_f1: float
+    roc_auc: float | None
+    seconds: float
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell: what was measured, what was published, and how it stands in its column.
+    """One cell of a table: measured, published, and compared within its column.
 
     Args:
         mean: percent; ``None`` where nothing was measured.
@@ -60,10 +86,10 @@ class Summary:
         self.published = published
         self.rows = rows
         self.reference = reference
-        self._scores: dict[tuple[str, str], dict[Block, float]] = defaultdict(dict)
+        self._scores: dict[tuple[str, str], dict[Case, float]] = defaultdict(dict)
         for result in self.results:
-            block = (result.dataset, result.ratio, result.draw)
-            self._scores[result.dataset, result.row][block] = result.macro_f1
+            case = (result.dataset, result.ratio, result.draw)
+            self._scores[result.dataset, result.row][case] = result.macro_f1
         measured = {result.dataset for result in self.results}
         # The paper's order, then whatever else was measured.
         order = dict.fromkeys([dataset for dataset, _, _ in published] + sorted(measured))
@@ -103,9 +129,9 @@ class Summary:
 
     def ranks(self, datasets: Sequence[str]) -> tuple[dict[str, float], int]:
         """Average ranks of the rows measured on each of these data sets, over the blocks that all of them have."""
-        # A row that was left out on a data set must not take that data set away from the others.
+        # A row that was left out on a data set must not exclude that data set for the others.
         rows = [row for row in self.rows if all(self._measured(name, row) for name in datasets)]
-        # Ratios that come to the same number of labels are the same draws, and count once.
+        # Ratios that give the same number of labels are the same draws, and count once.
         once = {name: {self.labels(name, ratio): ratio for ratio in self.ratios(name)}.values() for name in datasets}
         scores = {
             row: {
@@ -121,7 +147,7 @@ class Summary:
     def pairs(self, dataset: str) -> dict[tuple[str, str], Paired]:
         """All pairs of the paper's rows, the reference's first; p is corrected over them.
 
-        A draw gives one pair of values, each a mean over the ratios: these share split and seed.
+        A draw gives one pair of values, each a mean over the ratios, which share split and seed.
         """
         known = {row for name, row, _ in self.published if name == dataset}
         rows = [row for row in self.rows if row in known and self._measured(dataset, row)]
@@ -147,17 +173,17 @@ class Summary:
             for own in scores
         ]
 
-    def _measured(self, dataset: str, row: str) -> Mapping[Block, float]:
+    def _measured(self, dataset: str, row: str) -> Mapping[Case, float]:
         return self._scores.get((dataset, row), {})
 
-    def _column_scores(self, dataset: str, row: str, ratio: float) -> dict[Block, float]:
+    def _column_scores(self, dataset: str, row: str, ratio: float) -> dict[Case, float]:
         return {block: score for block, score in self._measured(dataset, row).items() if block[1] == ratio}
 
     def _rows_of(self, dataset: str) -> list[str]:
         known = {row for name, row, _ in self.published if name == dataset}
         return [row for row in self.rows if row in known or self._measured(dataset, row)]
 
-    def _marks(self, scores: Mapping[str, Mapping[Block, float]]) -> dict[str, Literal["▲", "▼"]]:
+    def _marks(self, scores: Mapping[str, Mapping[Case, float]]) -> dict[str, Literal["▲", "▼"]]:
         if self.reference is None or self.reference not in scores:
             return {}
         others = [row for row in scores if row != self.reference]

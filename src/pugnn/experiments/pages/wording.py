@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 
-from pugnn.experiments.pages.blocks import Cell
+from pugnn.experiments.pages.blocks import Text
 from pugnn.experiments.pages.summary import LEVEL, Entry, Summary
 from pugnn.experiments.published import DATASET_NAMES
 
-#: What stands where nothing was measured or published.
+#: Shown where nothing was measured or published.
 NONE = "–"
 
 
-def entry_cell(entry: Entry) -> Cell:
+def entry_cell(entry: Entry) -> Text:
     """Measured above, published and the difference below; the mark comes first, so that numbers stay aligned."""
     text = NONE if entry.mean is None else spread(entry.mean, entry.deviation)
     under = NONE if entry.published is None else spread(*entry.published)
     if entry.difference is not None:
         under += f" ({signed(entry.difference, '.1f')})"
-    return Cell(f"{entry.mark} {text}".strip(), under, strong=entry.best)
+    return Text(f"{entry.mark} {text}".strip(), under, strong=entry.best)
 
 
 def spread(mean: float, deviation: float) -> str:
@@ -44,9 +44,9 @@ def signed(value: float, how: str) -> str:
     return f"{'+' if value > 0 else '−'}{size}"
 
 
-def number_cell(value: float | None, digits: int) -> Cell:
-    """A cell with one number."""
-    return Cell(NONE if value is None else f"{value:.{digits}f}")
+def number(value: float | None, digits: int) -> str:
+    """A number, or a dash where there is none."""
+    return NONE if value is None else f"{value:.{digits}f}"
 
 
 def p_value(p: float | None) -> str:
@@ -60,7 +60,7 @@ def p_value(p: float | None) -> str:
         return "too few pairs"
     if p < 0.001:
         return "p < 0.001"
-    # At the level itself, rounding must not hide on which side a value lies.
+    # Close to the level, rounding must not hide on which side a value lies.
     return f"p = {p:.3f}" if p < 0.01 or f"{p:.2f}" == f"{LEVEL:.2f}" else f"p = {p:.2f}"
 
 

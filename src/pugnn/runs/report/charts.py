@@ -1,4 +1,4 @@
-"""Outlines of the charts. Words and numbers around them are HTML, so that they stay readable at every width."""
+"""Outlines of the charts. Words and numbers around them are HTML, which stays readable at every width."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pugnn.runs.report.content import ReportContent
 #: Bars of a histogram, and the size of the box that its outline is drawn in.
 BINS, HEIGHT = 50, 100
 
-#: Points of a curve; a longer log is thinned out.
+#: Points of a curve; longer logs are thinned out.
 MOST_POINTS = 400
 
-#: Scores that span less than this have an axis of their own, not one from 0 to 1.
+#: Scores that span less than this have an axis of their own instead of one from 0 to 1.
 NARROW = 0.25
 
-#: What the terms of the losses mean to somebody who does not know the method.
+#: The terms of the losses, for someone who does not know the method.
 TERMS = {
     "labelled": "known positives that score too low",
     "unlabelled": "the unlabelled nodes' scores",
@@ -33,7 +33,7 @@ TERMS = {
     "entropy": "undecided scores",
     "mixed_entropy": "undecided scores between nodes",
     "mixup": "scores between nodes",
-    "total": "what training makes small",
+    "total": "what training minimises",
 }
 
 
@@ -60,7 +60,7 @@ class Curve:
 
 
 def score_axis(content: ReportContent) -> tuple[float, float]:
-    """From where to where the histograms go."""
+    """Range of the histograms."""
     low, high = float(content.scores.min()), float(content.scores.max())
     if high - low >= NARROW:
         return 0.0, 1.0
@@ -69,7 +69,7 @@ def score_axis(content: ReportContent) -> tuple[float, float]:
 
 
 def histogram(scores: NDArray[np.float64], axis: tuple[float, float]) -> str:
-    """Outline of a histogram in a box of ``BINS`` × ``HEIGHT``; a bar of a single node is still seen."""
+    """Outline of a histogram in a box of ``BINS`` × ``HEIGHT``; even a single node is visible."""
     counts, _ = np.histogram(scores, bins=BINS, range=axis)
     tallest = max(int(counts.max(initial=0)), 1)
     tops = [HEIGHT - max(4.0, HEIGHT * count / tallest) if count else HEIGHT for count in counts.tolist()]
@@ -86,7 +86,7 @@ def bars(labels: Sequence[str], counts: Sequence[int]) -> list[Bar]:
 
 
 def degree_bars(content: ReportContent) -> list[tuple[Bar, Bar]]:
-    """Numbers of neighbours, in classes that double: all nodes, and the known positives."""
+    """Numbers of neighbours, in bins that double in width: all nodes, and the known positives."""
     degrees = content.task.graph.degrees
     edges = [0, 1, 2, 3]
     while edges[-1] <= degrees.max(initial=0):

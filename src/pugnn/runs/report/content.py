@@ -1,4 +1,4 @@
-"""What a report is made from, and the few views of it that all of its parts share."""
+"""What a report is made from, and views of it that its parts share."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from pugnn.task import PUBenchmark, PUTask
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
 
-#: Rings that are shown one by one; what lies further out is put together.
+#: Rings that are shown separately; those further out are merged.
 MOST_RINGS = 8
 
 
 @dataclass(frozen=True)
 class Ring:
-    """The nodes that are not known positives, at one distance from the nearest known one."""
+    """The nodes other than known positives at one distance from the nearest known one."""
 
     label: str
     members: NDArray[np.int64]
@@ -35,11 +35,11 @@ class ReportContent:
     """A finished run, as the report needs it. All arrays have one entry per node.
 
     Args:
-        record: what ``run.json`` says.
+        record: content of ``run.json``.
         log: every term of the loss at every epoch; empty where nothing was trained.
         task: the graph and its known positives.
         scores: score of each node.
-        threshold: score from which a node was decided positive.
+        threshold: score from which a node is decided positive.
         check_up: what was found before training.
         truth: the benchmark, where the truth is known.
         class_of_node: true class of each node by name, where there are classes.
@@ -66,7 +66,7 @@ class ReportContent:
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """Positions of all nodes, best first; the same order as in the table of scores."""
+        """Positions of all nodes, best first, as in the table of scores."""
         return np.argsort(-self.scores, kind="stable")
 
     @cached_property
@@ -78,17 +78,17 @@ class ReportContent:
 
     @cached_property
     def others(self) -> NDArray[np.int64]:
-        """Positions of the nodes that are not known positives, best first."""
+        """Positions of the nodes other than known positives, best first."""
         return self.order[~self.known[self.order]]
 
     @cached_property
     def found(self) -> int:
-        """Number of those that reach the threshold."""
+        """Number of others that reach the threshold."""
         return int((self.scores[self.others] >= self.threshold).sum())
 
     @cached_property
     def rings(self) -> list[Ring]:
-        """The nodes that are not known positives, by distance; those that no known one reaches come last."""
+        """The others by distance; those without a path to any known positive come last."""
         hops = self.distances[self.others]
         reached = [int(each) for each in np.unique(hops) if each != UNREACHABLE]
         rings = [Ring(in_hops(each), self.others[hops == each]) for each in reached[:MOST_RINGS]]
@@ -100,7 +100,7 @@ class ReportContent:
 
     @cached_property
     def judged(self) -> NDArray[np.bool_]:
-        """Which nodes have a true class that is known."""
+        """Which nodes have a known true class."""
         mask = np.zeros(self.task.graph.num_nodes, dtype=bool)
         if self.truth is not None:
             mask[:] = True
@@ -109,12 +109,12 @@ class ReportContent:
         return mask
 
     def name(self, position: int) -> str:
-        """The id of a node, as it is shown."""
+        """The id of a node, as shown."""
         return shown(self.task.graph.ids[position])
 
     @property
     def title(self) -> str:
-        """What the data are called."""
+        """Name of the data."""
         options = self.record["options"]
         return str(options.get("dataset") or Path(options.get("edges", "your graph")).name)
 

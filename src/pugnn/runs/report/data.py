@@ -1,4 +1,4 @@
-"""The numbers that the page works with: counts at every place of the slider, and the list of nodes."""
+"""The numbers of the page: counts at every position of the slider, and the list of nodes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from pugnn.graph import NO_SOURCE, UNREACHABLE
 from pugnn.runs.report.content import ReportContent
 
-#: The list holds the best nodes up to this number, and only as many as this many bytes of ids allow.
+#: The list holds at most this many of the best nodes, with at most this many bytes of ids.
 MOST_LISTED = 100_000
 MOST_BYTES_OF_IDS = 4_000_000
 
-#: An id of more characters than this is cut in the list.
+#: Longer ids are cut in the list.
 LONGEST_ID = 200
 
 
 def page_data(content: ReportContent) -> dict[str, Any]:
-    """All that the script of the page needs, in plain values."""
+    """Everything that the script of the page needs, in plain values."""
     steps = slider_steps(content.scores[content.others], content.threshold)
     return {
         "steps": steps.tolist(),
@@ -41,19 +41,19 @@ def page_data(content: ReportContent) -> dict[str, Any]:
 
 
 def island(data: dict[str, Any]) -> str:
-    """Data as JSON that may stand inside a script element, whatever text it holds."""
+    """Data as JSON that is safe inside a script element, whatever text it holds."""
     return _safe(json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
 def slider_steps(scores: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
-    """Thresholds that the slider can stand at, ascending: the given one exactly, and short decimals.
+    """Positions of the slider, ascending: the run's threshold exactly, and short decimals.
 
-    Hundredths alone would be of no use where all scores lie close together. So there is a step for every hundredth of
-    the nodes too, and for 1, 2, 5, 10, 20, 50, … nodes.
+    Hundredths alone would be useless where all scores lie close together, so there are also steps for every hundredth
+    of the nodes and for 1, 2, 5, 10, 20, 50, … nodes.
 
     Args:
         scores: of the nodes that are decided on, best first, shape ``(n,)``.
-        threshold: the one that the run used.
+        threshold: of the run.
     """
     count = len(scores)
     wanted = {round(count * share / 100) for share in range(1, 100)}
@@ -93,7 +93,7 @@ def _truth(content: ReportContent, steps: NDArray[np.float64]) -> dict[str, Any]
 
 
 def _list(content: ReportContent) -> dict[str, Any]:
-    """The best nodes, by columns; long columns of numbers are the bytes of a typed array."""
+    """The best nodes by columns; columns of numbers are the bytes of a typed array."""
     kept, names = _kept(content)
     index = {position: place for place, position in enumerate(names)}
     ids = content.task.graph.ids
@@ -110,7 +110,7 @@ def _list(content: ReportContent) -> dict[str, Any]:
 
 
 def _kept(content: ReportContent) -> tuple[NDArray[np.int64], list[int]]:
-    """Positions in the list, best first, and those whose names are needed: the same ones, then their nearest known."""
+    """Positions in the list, best first, and those whose names are needed: the same, then their nearest known."""
     kept: list[int] = []
     charged: set[int] = {NO_SOURCE}
     spent = 0
@@ -128,7 +128,7 @@ def _kept(content: ReportContent) -> tuple[NDArray[np.int64], list[int]]:
 
 
 def _classes(content: ReportContent, kept: NDArray[np.int64]) -> dict[str, Any]:
-    """True classes of the nodes in the list; −1 where the class of a node is not known."""
+    """True classes of the nodes in the list; −1 where unknown."""
     truth = content.truth
     if truth is None:
         return {"classes": None}

@@ -1,10 +1,9 @@
-"""Putting the page together: the template, its style and script, and a policy that lets nothing else run."""
+"""The page: the template with its values, style and script, and a policy that lets nothing else run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,62 +14,59 @@ from pugnn.runs.report import charts
 from pugnn.runs.report.content import ReportContent
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
-from pugnn.runs.report.policy import content_policy
+from pugnn.runs.report.templates import content_policy, fill_template, resource
 from pugnn.runs.report.words import next_steps, summary
 
-#: Parts of ``run.json`` that have a place of their own on the page.
+#: Parts of ``run.json`` that are shown elsewhere on the page.
 ELSEWHERE = ("check_up", "metrics", "notes", "recipe", "warnings")
 
-#: Lines of the recipe, and of the repairs, that are shown; more would be a table, not a report.
+#: Lines of the recipe, and of the repairs, that are shown.
 MOST_LINES = 200
 
 
 def write_report(path: Path, content: ReportContent) -> None:
-    """Write the report of a run as one HTML file that works without a network.
-
-    Args:
-        path: where to.
-        content: the run.
-    """
+    """Write the report of a run as one HTML file that works without a network."""
     page = render(content)
     with replacing(path) as temporary:
         temporary.write_bytes(page.encode("utf-8", "replace"))
 
 
 def render(content: ReportContent) -> str:
-    """The page as text. All that comes from users is escaped, in the template as in the data of the script."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(shown=shown, grouped=lambda number: f"{number:,}", percent=_percent, day=_day)
-    style, script = _resource("style.css"), _resource("report.js")
+    """The page as text. User content is escaped, in the template and in the data of the script."""
+    style, script = resource(__package__, "style.css"), resource(__package__, "report.js")
     axis = charts.score_axis(content)
     data = {**page_data(content), "axis": axis}
-    return environment.from_string(_resource("template.html")).render(
-        title=f"Report on {shown(content.title)}",
-        content=content,
-        record=content.record,
-        policy=content_policy(style, script),
-        style=Markup(style),
-        script=Markup(script),
-        data=Markup(island(data)),
-        listed=data["list"]["kept"],
-        summary=summary(content),
-        steps=next_steps(content),
-        axis=axis,
-        bins=charts.BINS,
-        height=charts.HEIGHT,
-        histograms=[charts.histogram(content.scores[ring.members], axis) for ring in content.rings],
-        rings=_rings(content),
-        degrees=charts.degree_bars(content),
-        curves=charts.curves(content.log),
-        picture=picture(content),
-        protocol=_protocol(content.record),
-        most_lines=MOST_LINES,
-        recipe=grouped(Statement(**line) for line in content.record["recipe"]),
-        settings=_settings(content.record),
-    )
+    values = {
+        "title": f"Report on {shown(content.title)}",
+        "content": content,
+        "record": content.record,
+        "policy": content_policy(style, script),
+        "style": style,
+        "script": script,
+        "data": island(data),
+        "listed": data["list"]["kept"],
+        "summary": summary(content),
+        "steps": next_steps(content),
+        "axis": axis,
+        "bins": charts.BINS,
+        "height": charts.HEIGHT,
+        "histograms": [charts.histogram(content.scores[ring.members], axis) for ring in content.rings],
+        "rings": _rings(content),
+        "degrees": charts.degree_bars(content),
+        "curves": charts.curves(content.log),
+        "picture": picture(content),
+        "protocol": _protocol(content.record),
+        "most_lines": MOST_LINES,
+        "recipe": grouped(Statement(**line) for line in content.record["recipe"]),
+        "settings": _settings(content.record),
+    }
+    filters: dict[str, Callable[..., str]] = {
+        "shown": shown,
+        "grouped": lambda number: f"{number:,}",
+        "percent": _percent,
+        "day": _day,
+    }
+    return fill_template(__package__, "template.html", values, filters)
 
 
 def _rings(content: ReportContent) -> list[dict[str, Any]]:
@@ -85,14 +81,14 @@ def _rings(content: ReportContent) -> list[dict[str, Any]]:
 
 
 def _protocol(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """How the known positives were drawn, where they were."""
+    """How the known positives were drawn, if they were."""
     names = ("dataset", "labels", "label_ratio", "label_ratio_of", "unlabelled", "truth", "seed")
     options = record["options"]
     return [(_words(name), str(options[name])) for name in names if options.get(name) is not None]
 
 
 def _settings(record: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """All that ``run.json`` says and that has no other place, in groups of names and values."""
+    """The rest of ``run.json`` in groups of names and values."""
     groups: dict[str, list[tuple[str, str]]] = {"run": []}
     for name, value in record.items():
         if name in ELSEWHERE:
@@ -130,7 +126,3 @@ def _day(moment: str) -> str:
     """``2026-05-04T10:11:12+00:00`` → ``4 May 2026, 10:11 UTC``."""
     when = datetime.fromisoformat(moment).astimezone(UTC)
     return f"{when.day} {when:%B %Y, %H:%M} UTC"
-
-
-def _resource(name: str) -> str:
-    return files("pugnn.runs.report").joinpath(name).read_text(encoding="utf-8")

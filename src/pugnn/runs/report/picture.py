@@ -1,4 +1,4 @@
-"""The picture of the graph around the best finds: which nodes are in it, and where they lie."""
+"""The picture of the graph around the best finds: its nodes and their layout."""
 
 from __future__ import annotations
 
@@ -13,24 +13,21 @@ from pugnn.runs.report.content import ReportContent
 
 FINDS, MOST_NODES, NEIGHBOURS_EACH = 20, 90, 4
 
-#: Longer ways from a find to its nearest known positive are not drawn.
-LONGEST_WAY = 4
+#: Longer paths from a find to its nearest known positive are not drawn.
+LONGEST_PATH = 4
 
-#: The boxes that nodes are laid out in, in pixels of a laptop and of a phone, and the room around a node there: one
-#: with a label, and one without.
+#: Sizes of the picture in pixels on a laptop and on a phone, and the radius kept free there around a node with a label
+#: and around one without.
 WIDE, WIDE_ROOMS = (920.0, 500.0), (26.0, 12.0)
 TALL, TALL_ROOMS = (320.0, 430.0), (15.0, 8.0)
 
-#: Pull to the middle. With this much, nodes nearly fill the box; a few are not drawn out to its corners.
+#: Pull towards the centre, with which nodes nearly fill the box, and a limit that keeps a few nodes from its corners.
 GRAVITY, LARGEST_SCALE = 3.0, 1.4
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A node of the picture.
-
-    ``wide`` and ``tall`` are its places, between 0 and 1, on a laptop and on a phone; finds have a ``rank``.
-    """
+    """A node of the picture: its positions, between 0 and 1, on a laptop and on a phone; finds have a ``rank``."""
 
     wide: tuple[float, float]
     tall: tuple[float, float]
@@ -43,14 +40,14 @@ class Dot:
 
 @dataclass(frozen=True)
 class Picture:
-    """Dots, and the pairs of them that are joined."""
+    """Dots, and the pairs of them that are linked."""
 
     dots: list[Dot]
     lines: list[tuple[int, int]]
 
 
 def picture(content: ReportContent) -> Picture:
-    """The best finds, their ways to the nearest known positives, and the best of their neighbours."""
+    """The best finds, their paths to the nearest known positives, and their best neighbours."""
     nodes = _chosen(content)
     lines = _lines(content.task.graph, nodes)
     finds = content.others[:FINDS].tolist()
@@ -75,30 +72,30 @@ def picture(content: ReportContent) -> Picture:
 
 
 def _chosen(content: ReportContent) -> list[int]:
-    """Positions of the nodes in the picture: finds, then ways, then neighbours, as far as there is room."""
+    """Positions of the nodes in the picture: finds, then paths, then neighbours, as far as there is room."""
     graph, finds = content.task.graph, content.others[:FINDS].tolist()
-    ways = [node for find in finds for node in _way(content, find)]
+    paths = [node for find in finds for node in _path(content, find)]
     neighbours = []
     for find in finds:
         around = graph.neighbours(find)
         best = np.argsort(-(content.scores[around] + content.known[around]), kind="stable")  # known ones first
         neighbours += around[best[:NEIGHBOURS_EACH]].tolist()
-    return list(dict.fromkeys([*finds, *ways, *neighbours]))[:MOST_NODES]
+    return list(dict.fromkeys([*finds, *paths, *neighbours]))[:MOST_NODES]
 
 
-def _way(content: ReportContent, node: int) -> list[int]:
-    """One shortest way from a node to its nearest known positive, without the node itself."""
-    if not 0 < content.distances[node] <= LONGEST_WAY:
+def _path(content: ReportContent, node: int) -> list[int]:
+    """One shortest path from a node to its nearest known positive, without the node itself."""
+    if not 0 < content.distances[node] <= LONGEST_PATH:
         return []
-    way: list[int] = []
+    path: list[int] = []
     while content.distances[node] > 0:
         around = content.task.graph.neighbours(node)
         closer = (content.distances[around] < content.distances[node]) & (
             content.nearest[around] == content.nearest[node]
         )
         node = int(around[closer][0])
-        way.append(node)
-    return way
+        path.append(node)
+    return path
 
 
 def _lines(graph: Graph, nodes: list[int]) -> list[tuple[int, int]]:
@@ -115,16 +112,16 @@ def _lines(graph: Graph, nodes: list[int]) -> list[tuple[int, int]]:
 def layout(
     lines: list[tuple[int, int]], size: tuple[float, float], rooms: NDArray[np.float64], *, rounds: int = 500
 ) -> list[tuple[float, float]]:
-    """Places between 0 and 1 in a box of this size: joined nodes pull, all nodes push, and none covers another.
+    """Positions between 0 and 1 in a box: linked nodes attract, all nodes repel, and none covers another.
 
-    The forces are those of Fruchterman and Reingold, with a pull to the middle that keeps parts together which nothing
-    joins. It starts from a spiral, so the same graph always gives the same picture.
+    The forces are those of Fruchterman and Reingold, with a pull towards the centre that keeps separate parts close. It
+    starts from a spiral, so the same graph always gives the same picture.
 
     Args:
-        lines: pairs of joined nodes.
+        lines: pairs of linked nodes.
         size: width and height of the box.
-        rooms: how near anything may come to each node, shape ``(nodes,)``.
-        rounds: steps that the forces are followed for.
+        rooms: radius kept free around each node, shape ``(nodes,)``.
+        rounds: number of steps.
     """
     count = len(rooms)
     box = np.array(size)
@@ -139,7 +136,7 @@ def layout(
         pull *= np.linalg.norm(pull, axis=1, keepdims=True) / ideal
         np.add.at(force, ends[:, 0], pull)
         np.subtract.at(force, ends[:, 1], pull)
-        force -= GRAVITY * places * box.min() / box  # stronger where there is less room
+        force -= GRAVITY * places * box.min() / box  # stronger in the shorter direction
         length = np.linalg.norm(force, axis=1, keepdims=True)
         places += force * np.minimum(1.0, heat / np.maximum(length, 1e-9))
     low, high = places.min(axis=0), places.max(axis=0)
@@ -149,7 +146,7 @@ def layout(
 
 
 def _spread(places: NDArray[np.float64], box: NDArray[np.float64], rooms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Push nodes apart until each has the room it needs, inside the box."""
+    """Push nodes apart until each has its room, inside the box."""
     needed = rooms[:, None] + rooms[None, :]
     for _ in range(100):
         apart, far = _differences(places)
@@ -159,7 +156,7 @@ def _spread(places: NDArray[np.float64], box: NDArray[np.float64], rooms: NDArra
 
 
 def _differences(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """From every node to every other, and how far; a node is far from itself."""
+    """Differences and distances of all pairs; a node is infinitely far from itself."""
     apart = places[:, None, :] - places[None, :, :]
     far = np.linalg.norm(apart, axis=2)
     np.fill_diagonal(far, np.inf)

@@ -1,4 +1,4 @@
-"""The summary in words, for somebody who knows the domain and not the method."""
+"""The summary in words, for someone who knows the domain but not the method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pugnn.errors import counted
 from pugnn.graph import UNREACHABLE
 from pugnn.runs.report.content import ReportContent, in_hops
 
-#: Scores closer to the threshold than this might as well have fallen on its other side.
+#: Scores closer to the threshold than this could as well lie on its other side.
 CLOSE = 0.05
 
 
@@ -32,14 +32,14 @@ def summary(content: ReportContent) -> list[Part]:
 
 
 def next_steps(content: ReportContent) -> list[str]:
-    """What to do next, the most useful first."""
+    """What to do next, most useful first."""
     steps = []
     if content.found in (0, len(content.others)):
         steps.append(
-            "Move the threshold below to where it parts the nodes, or run again with more epochs or --threshold prior."
+            "Move the threshold below to where it separates nodes, or run again with more epochs or --threshold prior."
         )
     steps.append(
-        "Look at the first 20 of the list. How many of them are right is the best measure of how far down to go."
+        "Check the first 20 of the list. How many of them are right is the best guide to how far down to go."
         if content.truth is None
         else "Compare the decisions with the truth below, and move the threshold to what matters more to you: few "
         "false alarms, or few misses."
@@ -55,19 +55,18 @@ def _known(content: ReportContent) -> str:
     graph, known = content.task.graph, len(content.task.labelled)
     are = "is" if known == 1 else "are"
     return (
-        f"{known:,} of {graph.num_nodes:,} nodes {are} known to be positive. Nothing is known of the other "
-        f"{len(content.others):,}: no negative was ever named. What the method could learn from is how the nodes are "
-        f"linked ({counted(graph.num_edges, 'link')}) and what is known of each "
-        f"({counted(graph.num_features, 'feature')})."
+        f"{known:,} of {graph.num_nodes:,} nodes {are} known to be positive. Nothing is known about the other "
+        f"{len(content.others):,}: no negatives were given. The method learns from how the nodes are linked "
+        f"({counted(graph.num_edges, 'link')}) and from their features ({counted(graph.num_features, 'feature')})."
     )
 
 
 def _found(content: ReportContent) -> str:
     others, threshold = len(content.others), f"{content.threshold:.3g}"
     if not content.found:
-        text = f"No node reaches the threshold of {threshold}, so nothing was decided positive; the order still counts."
+        text = f"No node reaches the threshold of {threshold}, so none was decided positive; the ranking still holds."
     elif content.found == others:
-        text = f"Every node reaches the threshold of {threshold}, so the decisions say nothing; the order still counts."
+        text = f"Every node reaches the threshold of {threshold}, so decisions mean nothing; the ranking still holds."
     else:
         text = (
             f"{content.found:,} of the {others:,} other nodes ({_percent(content.found, others)}) "
@@ -85,16 +84,16 @@ def _found(content: ReportContent) -> str:
 
 
 def _assumed(content: ReportContent) -> str:
-    """The share of positives that the method was told, which decides how many it finds more than anything else."""
-    told = content.record["options"]
-    if {"near_prior", "far_prior"} <= told.keys():
-        near, far = (f"{100 * told[name]:g} %" for name in ("near_prior", "far_prior"))
-        shares = f"{near} of the nodes within {in_hops(told['delta'])} of a known positive and {far} of the others"
-    elif "prior" in told:
-        shares = f"{100 * told['prior']:g} % of the nodes"
+    """The share of positives that the method was given, which affects the number of finds more than anything else."""
+    given = content.record["options"]
+    if {"near_prior", "far_prior"} <= given.keys():
+        near, far = (f"{100 * given[name]:g} %" for name in ("near_prior", "far_prior"))
+        shares = f"{near} of the nodes within {in_hops(given['delta'])} of a known positive and {far} of the others"
+    elif "prior" in given:
+        shares = f"{100 * given['prior']:g} % of the nodes"
     else:
         return ""
-    return f" How many there are follows from what the method was told to expect: that {shares} are positive."
+    return f" Their number follows from what the method was told to expect: that {shares} are positive."
 
 
 def _sure(content: ReportContent) -> str:
@@ -102,8 +101,8 @@ def _sure(content: ReportContent) -> str:
     recognised = int((scores[known] >= content.threshold).sum())
     if content.truth is None:
         text = (
-            "Only looking can tell: without known negatives nobody can say from these data alone how many of the finds "
-            "are right. A score puts nodes in order; 0.8 does not mean right in 80 of 100 cases."
+            "Only inspection can tell: without known negatives, these data alone cannot show how many of the finds are "
+            "right. Scores rank nodes; 0.8 does not mean right in 80 of 100 cases."
         )
     else:
         positive, decided = (
@@ -115,10 +114,10 @@ def _sure(content: ReportContent) -> str:
             f"method. Of those that it decided positive, {_percent(right, int(decided.sum()))} truly are; of the truly "
             f"positive, it found {_percent(right, int(positive.sum()))}."
         )
-    text += f" The threshold is reached by {recognised:,} of the {len(known):,} known positives themselves."
+    text += f" {recognised:,} of the {len(known):,} known positives themselves reach the threshold."
     close = int((np.abs(scores[content.others] - content.threshold) < CLOSE).sum())
     if close and 0 < content.found < len(content.others):
-        text += f" For {counted(close, 'node')} the score lies within {CLOSE} of it: too close to call."
+        text += f" The score of {counted(close, 'node')} lies within {CLOSE} of it: too close to call."
     return text
 
 
