@@ -2,6 +2,7 @@ from contextlib import closing
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from pugnn.io.arrow import Batches, StreamError, Texts
@@ -57,3 +58,43 @@ def test_an_error_in_the_middle(connection):
     )
     with pytest.raises((StreamError, duckdb.Error), match="stop"), closing(Batches(relation)) as stream:
         list(stream)
+
+
+def only_batch(*columns: pa.Array, offset: int = 0, length: int | None = None):
+    """What is read from a stream of one batch, the slice of a table."""
+    batch = pa.record_batch(list(columns), names=[f"c_{at}" for at in range(len(columns))]).slice(offset, length)
+    with closing(Batches(pa.RecordBatchReader.from_batches(batch.schema, [batch]))) as stream:
+        ((found, numbers),) = stream
+    return [texts(column) for column in found], numbers
+
+
+def test_slices_with_nulls():
+    words, numbers = pa.array(["a", None, "日本", "d", None, "ü"]), pa.array([0.5, None, 2.5, 3.5, None, 5.5])
+    (found,), (values,) = only_batch(words, numbers, offset=1, length=4)
+    assert found == ["", "日本", "d", ""]
+    assert np.array_equal(values, [np.nan, 2.5, 3.5, np.nan], equal_nan=True)
+    assert only_batch(words, offset=6)[0] == [[]]
+
+
+def test_letters_behind_a_null_are_left_out():
+    whole = pa.array(["a", "hidden", "ü"])
+    hidden = pa.Array.from_buffers(pa.string(), 3, [pa.py_buffer(b"\x05"), *whole.buffers()[1:]])
+    assert only_batch(hidden)[0] == [["a", "", "ü"]]
+    assert only_batch(hidden, offset=1)[0] == [["", "ü"]]
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.large_string(), pa.string_view(), pa.int32(), pa.dictionary(pa.int8(), pa.string())]
+)
+def test_other_types_are_refused(kind):
+    with pytest.raises(StreamError, match=r"cannot use a column of Arrow type \w+; only string and double"):
+        only_batch(pa.array([None], kind))
+
+
+def test_arrays_outlive_their_stream(connection):
+    with closing(Batches(connection.sql("SELECT i::VARCHAR, i::DOUBLE FROM range(1000) AS t(i)"))) as stream:
+        (((column,), (numbers,)),) = stream
+    del stream
+    connection.execute("SELECT count(*) FROM range(1_000_000)")
+    assert texts(column) == [str(i) for i in range(1000)]
+    assert numbers.tolist() == list(range(1000))

@@ -1,64 +1,23 @@
-"""Columns of a query's result as plain arrays, batch by batch, without an object per cell.
-
-DuckDB hands its results over as an Arrow C stream: three C structures that are stable by specification. Reading them
-here, with ctypes, is what makes a million text ids cheap, and needs no further library.
-"""
+"""Columns of a query's result as numpy arrays, batch by batch, without a Python object per cell."""
 
 from __future__ import annotations
 
-import ctypes
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import nanoarrow
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyRelation
-
 
 #: Batches that are read ahead of the caller, of some hundred thousand cells each.
 _AHEAD = 12
 
 
 class StreamError(Exception):
-    """DuckDB stopped in the middle of a result."""
-
-
-class _Array(ctypes.Structure):
-    """``ArrowArray``: one column, or the children of a batch."""
-
-
-class _Stream(ctypes.Structure):
-    """``ArrowArrayStream``: batches one after the other."""
-
-
-_Array._fields_ = [
-    ("length", ctypes.c_int64),
-    ("null_count", ctypes.c_int64),
-    ("offset", ctypes.c_int64),
-    ("n_buffers", ctypes.c_int64),
-    ("n_children", ctypes.c_int64),
-    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
-    ("children", ctypes.POINTER(ctypes.POINTER(_Array))),
-    ("dictionary", ctypes.POINTER(_Array)),
-    ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Array))),
-    ("private_data", ctypes.c_void_p),
-]
-_Stream._fields_ = [
-    ("get_schema", ctypes.c_void_p),
-    ("get_next", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Stream), ctypes.POINTER(_Array))),
-    ("get_last_error", ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.POINTER(_Stream))),
-    ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Stream))),
-    ("private_data", ctypes.c_void_p),
-]
-
-_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer_of.restype = ctypes.c_void_p
-_pointer_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    """A query failed while its result was being read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +27,16 @@ class Texts:
     offsets: NDArray[np.int32]
     letters: NDArray[np.uint8]
 
+    def __post_init__(self) -> None:
+        for array in (self.offsets, self.letters):
+            array.setflags(write=False)  # as DuckDB's memory is: kernels are compiled for one kind alone
+
     @classmethod
     def of(cls, values: list[str]) -> Texts:
         """A column of these values."""
         encoded = [value.encode() for value in values]
         offsets = np.concatenate([[0], np.cumsum([len(value) for value in encoded], dtype=np.int64)])
-        return cls(offsets.astype(np.int32), np.frombuffer(bytearray().join(encoded), dtype=np.uint8))
+        return cls(offsets.astype(np.int32), np.frombuffer(b"".join(encoded), dtype=np.uint8))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -84,76 +47,78 @@ Batch = tuple[list[Texts], list[NDArray[np.float64]]]
 
 
 class Batches:
-    """The columns of a relation of VARCHAR and DOUBLE columns, batch by batch.
+    """The columns of a relation of VARCHAR and DOUBLE columns, batch by batch; arrays are views of DuckDB's memory.
 
-    DuckDB reads the first batches from the beginning on, and later ones while the caller works on earlier ones. Until
-    this is closed, ask nothing else of the relation's connection.
+    Batches are read ahead in a thread of its own. Until this is closed, do not use the relation's connection.
 
     Args:
-        relation: the relation.
+        relation: of DuckDB, or anything else that offers an Arrow C stream.
     """
 
-    def __init__(self, relation: DuckDBPyRelation) -> None:
-        self._texts = [str(kind) == "VARCHAR" for kind in relation.types]
+    def __init__(self, relation: Any) -> None:
         self._relation = relation
-        self._capsule: Any = None  # owns the stream, once the query has begun
+        self._stream: Any = None  # once the query has started
         self._reader = ThreadPoolExecutor(1)
         self._upcoming = deque(self._reader.submit(self._read) for _ in range(_AHEAD))
 
     def __iter__(self) -> Iterator[Batch]:
-        """The batches. Arrays are views of DuckDB's memory: they are valid until the next batch is asked for."""
         while (batch := self._upcoming.popleft().result()) is not None:
             self._upcoming.append(self._reader.submit(self._read))
-            try:
-                columns = [(batch.children[at].contents, text) for at, text in enumerate(self._texts)]
-                yield (
-                    [_texts(column) for column, text in columns if text],
-                    [_numbers(column) for column, text in columns if not text],
-                )
-            finally:
-                batch.release(ctypes.byref(batch))
+            yield batch
 
     def close(self) -> None:
-        """Stop reading, and give back what was read and not asked for.
-
-        Whoever still reads arrays of a batch must have stopped before.
-        """
+        """Stop reading."""
         for future in self._upcoming:
             future.cancel()
         self._reader.shutdown()
-        for future in self._upcoming:
-            left = None if future.cancelled() or future.exception() else future.result()
-            if left is not None:
-                left.release(ctypes.byref(left))
         self._upcoming.clear()
-        self._capsule = None
+        self._stream = None
 
-    def _read(self) -> _Array | None:
-        if self._capsule is None:
-            self._capsule = self._relation.__arrow_c_stream__()
-        stream, batch = _Stream.from_address(_pointer_of(self._capsule, b"arrow_array_stream")), _Array()
-        if stream.get_next(ctypes.byref(stream), ctypes.byref(batch)):
-            raise StreamError(stream.get_last_error(ctypes.byref(stream)).decode(errors="replace"))
-        return batch if batch.release else None  # a batch that is released already marks the end
-
-
-def _texts(column: _Array) -> Texts:
-    offsets = _buffer(column, 1, np.int32, column.length + 1)
-    return Texts(offsets, _buffer(column, 2, np.uint8, int(offsets[-1])))
-
-
-def _numbers(column: _Array) -> NDArray[np.float64]:
-    """Nulls become NaN."""
-    numbers = _buffer(column, 1, np.float64, column.length)
-    if column.null_count and column.buffers[0]:
-        valid = _buffer(column, 0, np.uint8, (column.length + 7) // 8)
-        present = np.unpackbits(valid, count=column.length, bitorder="little").astype(bool)
-        numbers = np.where(present, numbers, np.nan)
-    return numbers
+    def _read(self) -> Batch | None:
+        if self._stream is None:
+            self._stream = nanoarrow.c_array_stream(self._relation)
+        try:
+            batch = self._stream.get_next()
+        except StopIteration:
+            return None
+        except RuntimeError as error:  # nanoarrow's own, whose class is private; the message is DuckDB's
+            raise StreamError(getattr(error, "message", str(error))) from None
+        # The rows of a batch may be a slice of its columns, which may be slices themselves.
+        columns = [_Column(column, batch.offset + column.offset, batch.length) for column in batch.children]
+        return [c.texts() for c in columns if c.is_text], [c.numbers() for c in columns if not c.is_text]
 
 
-def _buffer(column: _Array, at: int, dtype: Any, length: int) -> NDArray[Any]:
-    if not length or not column.buffers[at]:
-        return np.zeros(length, dtype=dtype)
-    raw = (ctypes.c_uint8 * (length * np.dtype(dtype).itemsize)).from_address(column.buffers[at])
-    return np.frombuffer(raw, dtype=dtype)
+class _Column:
+    """Some rows of an Arrow array of text or numbers; the arrays made of it keep its memory alive."""
+
+    def __init__(self, array: Any, first: int, length: int) -> None:
+        if array.schema.format not in ("u", "g"):
+            kind = nanoarrow.Schema(array.schema).type.name.lower()
+            raise StreamError(f"cannot use a column of Arrow type {kind}; only string and double are known")
+        self.is_text = array.schema.format == "u"
+        self._view, self._rows, self._length = array.view(), slice(first, first + length), length
+        self._has_nulls = array.null_count != 0 and len(self._buffer(0, np.uint8)) > 0
+
+    def texts(self) -> Texts:
+        if not self._length:  # then Arrow need not have any offsets
+            return Texts.of([])
+        offsets, letters = self._buffer(1, np.int32)[self._rows.start : self._rows.stop + 1], self._buffer(2, np.uint8)
+        lengths, present = np.diff(offsets), self._present()
+        if not lengths[~present].any():
+            return Texts(offsets, letters)
+        letters = letters[offsets[0] : offsets[-1]][np.repeat(present, lengths)]  # without those of nulls
+        return Texts(np.concatenate([np.zeros(1, np.int32), np.cumsum(lengths * present, dtype=np.int32)]), letters)
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Nulls become NaN."""
+        numbers = self._buffer(1, np.float64)[self._rows]
+        return np.where(self._present(), numbers, np.nan) if self._has_nulls else numbers
+
+    def _present(self) -> NDArray[np.bool_]:
+        if not self._has_nulls:
+            return np.ones(self._length, dtype=np.bool_)
+        bits = np.unpackbits(self._buffer(0, np.uint8), count=self._rows.stop, bitorder="little")
+        return bits[self._rows].astype(np.bool_)
+
+    def _buffer(self, at: int, dtype: Any) -> NDArray[Any]:
+        return np.frombuffer(self._view.buffer(at), dtype=dtype)
