@@ -95,10 +95,8 @@ def read_source(
 
 
 def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> Source:
-    import numpy as np
-
     from pugnn.io import read_graph
-    from pugnn.task import PUBenchmark, PUTask
+    from pugnn.task import PUBenchmark
 
     given = dict(options)
     kinds = dict(map(_name_and_kind, given.pop("column", ())))
@@ -106,18 +104,16 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> S
         raise PugnnError("--truth says which nodes are positive; --positives which of them are known. Give both.")
     with shown_phases() as on_phase:
         data = read_graph(**given, kinds=kinds, recipe=recipe, on_phase=on_phase)
-    task = benchmark = None
-    if data.known is not None:
-        task = PUTask.from_positives(data.graph, np.flatnonzero(data.known))
-        if data.positive is not None:
-            benchmark = PUBenchmark.of_unlabelled(task, data.positive)
+    benchmark = None
+    if data.task is not None and data.positive is not None:
+        benchmark = PUBenchmark.of_unlabelled(data.task, data.positive)
     return Source(
         name=_short_name(options["edges"]),
         graph=data.graph,
         options=options,
         notes=data.notes,
         recipe=tuple(data.recipe.describe()),
-        task=task,
+        task=data.task,
         benchmark=benchmark,
     )
 

@@ -16,7 +16,7 @@ from pugnn.errors import PugnnError, quoted
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from pugnn.features.numbers import Numbers
+    from pugnn.features.number_columns import NumberColumns
 
 #: Features and weights are kept in 32 bits.
 LARGEST = float(np.finfo(np.float32).max)
@@ -70,8 +70,8 @@ class Attributes:
     rows: int = 0
     position: str = "position"
     stored: tuple[str, ...] = ()
-    numbers: Numbers | None = None
-    sparse: Numbers | None = None
+    numbers: NumberColumns | None = None
+    sparse: NumberColumns | None = None
 
     def cells(self, name: str, *, learning: bool = False) -> Cells:
         """The cells of the column with this name; those of a column that the table lacks are all missing."""
@@ -83,7 +83,7 @@ class Attributes:
         column = self._columns[name]
         return Cells(self, name, column, self._types[column], learning)
 
-    def beside(self, sparse: Numbers) -> Attributes:
+    def beside(self, sparse: NumberColumns) -> Attributes:
         """These columns, and attributes that were given without their zeros."""
         both = set(self.names) & set(sparse.names)
         if both:
@@ -128,10 +128,11 @@ class Cells:
     column: str
     type: str
     learning: bool = False
-    numbers: Numbers | None = None
+    numbers: NumberColumns | None = None
 
+    @cached_property
     def values(self) -> NDArray[np.float64]:
-        """The numbers of a column of numbers by node, NaN where there is none, shape ``(N,)``."""
+        """The values of a numeric column by node, NaN where there is none, shape ``(N,)``."""
         assert self.numbers is not None
         column = self.numbers.column(self.name)
         if len(column) == self.attributes.num_nodes:
@@ -186,7 +187,7 @@ class Cells:
     def missing(self) -> NDArray[np.bool_]:
         """Which nodes have no value, shape ``(N,)``."""
         if self.numbers is not None:
-            return np.isnan(self.values())
+            return np.isnan(self.values)
         missing: NDArray[np.bool_] = self.read("NOT present", True)
         return missing
 
@@ -202,7 +203,7 @@ class Cells:
     def complaint(self, position: int, problem: str) -> PugnnError:
         """An error about the cell of the node at a position: where it is, what it holds, what to do."""
         if self.numbers is not None:
-            cell = f"{self.values()[position]:.15g}"
+            cell = f"{self.values[position]:.15g}"
         else:
             ((cell,),) = self.query("left(cell::VARCHAR, 100)", f"WHERE position = {position}").fetchall()
         remedy = "Correct it, or leave it empty."

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features.attributes import FALSE_WORDS, TRUE_WORDS, Cells, holds_word, number_in_text
-from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
 from pugnn.features.saved import Saved, damaged
 
 
@@ -41,10 +41,10 @@ class BooleanEncoding(Encoding):
         missing = np.isnan(values)
         return cls(cells.name, count_missing(cells, missing), float(values[~missing].mean()))
 
-    def read(self, cells: Cells) -> Reading:  # noqa: D102
+    def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         values = read_truths(cells)
         missing = np.isnan(values)
-        return Reading(np.where(missing, self.share, values)[:, None].astype(np.float32), missing)
+        return ColumnFeatures(np.where(missing, self.share, values)[:, None].astype(np.float32), missing)
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -67,7 +67,7 @@ class BooleanEncoding(Encoding):
 def read_truths(cells: Cells) -> NDArray[np.float64]:
     """1 or 0 per node, NaN where it is missing; a cell that is neither true nor false is an error."""
     if cells.numbers is not None:
-        values = cells.values()
+        values = cells.values
     else:
         neither = "CASE WHEN present THEN 2 END"
         if cells.is_text:

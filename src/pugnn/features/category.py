@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from pugnn.errors import counted, shorten
 from pugnn.features.attributes import Cells
-from pugnn.features.encoding import Encoding, Reading
+from pugnn.features.encoding import ColumnFeatures, Encoding
 from pugnn.features.saved import Saved
 
 #: A value of fewer nodes than this says who they are rather than what they are like; such values share a feature.
@@ -58,7 +58,7 @@ class CategoryEncoding(Encoding):
         pooled = nodes - sum(count for _, count in frequent)
         return cls(cells.name, missing, tuple(value for value, _ in frequent), pooled, nodes)
 
-    def read(self, cells: Cells) -> Reading:  # noqa: D102
+    def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         codes = cells.read(
             f"CASE WHEN text IS NOT NULL THEN coalesce(code, {_OTHER}) END",
             _MISSING,
@@ -72,7 +72,7 @@ class CategoryEncoding(Encoding):
         known = np.flatnonzero(codes >= 0)
         shape = len(codes), len(self.value_names)
         one_hot = sp.csr_array((np.ones(len(known), dtype=np.float32), (known, codes[known])), shape=shape)
-        return Reading(one_hot, missing, self._remarks(cells, int(other.sum()), int((~missing).sum())))
+        return ColumnFeatures(one_hot, missing, self._remarks(cells, int(other.sum()), int((~missing).sum())))
 
     def _remarks(self, cells: Cells, others: int, nodes: int) -> tuple[str, ...]:
         if others * self.nodes <= self.pooled * nodes:  # no larger a share than in training
@@ -111,7 +111,7 @@ class CategoryEncoding(Encoding):
 
     @classmethod
     def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        return cls(column, missing, saved.different_texts("values"), saved.whole("pooled"), saved.whole("nodes", 1))
+        return cls(column, missing, saved.different_texts("values"), saved.integer("pooled"), saved.integer("nodes", 1))
 
 
 def _shortened(value: str) -> str:

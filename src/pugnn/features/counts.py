@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from pugnn.features.attributes import Attributes, Cells
 from pugnn.features.number import read_numbers
-from pugnn.features.numbers import Numbers
 from pugnn.features.saved import Saved, damaged
 
 #: So many columns that look like counts are taken for words, tags or one-hot columns. A few of them may be anything.
@@ -50,8 +49,8 @@ class Counts:
         columns = tuple(name for name in attributes.names if name in chosen)
         if not columns:
             return None
-        counts = cls(columns, 0.0)._read(attributes, learning=True)
-        return cls(columns, counts.nnz / max(counts.shape[0] * counts.shape[1], 1))
+        filled = sum(_filled(attributes.cells(name, learning=True)) for name in columns)
+        return cls(columns, filled / max(attributes.num_nodes * len(columns), 1))
 
     def encode(self, attributes: Attributes) -> sp.csr_array:
         """Features of all nodes, shape ``(N, columns)``."""
@@ -77,7 +76,7 @@ class Counts:
             raise damaged(f"{len(columns)} columns of counts, of which {share} is not zero")
         return cls(columns, share)
 
-    def _read(self, attributes: Attributes, *, learning: bool = False) -> sp.csr_array:
+    def _read(self, attributes: Attributes) -> sp.csr_array:
         """The counts as they are, shape ``(N, columns)``, without stored zeros."""
         nodes, place = attributes.num_nodes, {name: at for at, name in enumerate(self.columns)}
         rows, columns, values = [], [], []
@@ -90,7 +89,7 @@ class Counts:
                 values.append(part.data)
         for name in self.columns:
             if name in attributes.stored:  # text of some sort: this says where
-                counts = read_numbers(attributes.cells(name, learning=learning), dates=False)
+                counts = read_numbers(attributes.cells(name), dates=False)
                 rows.append(np.flatnonzero(counts))
                 columns.append(np.full(len(rows[-1]), place[name]))
                 values.append(counts[rows[-1]])
@@ -102,12 +101,19 @@ class Counts:
         return counts
 
 
+def _filled(cells: Cells) -> int:
+    """Number of nodes with a value other than zero."""
+    if cells.numbers is not None:
+        return cells.numbers.summary(cells.name).nonzero
+    return int(np.count_nonzero(np.nan_to_num(read_numbers(cells, dates=False))))
+
+
 def _is_like_counts(cells: Cells) -> bool:
     """Whether a column is mostly zero and never below; given without its zeros it only has to be mostly zero.
 
     An empty cell is as good as a zero where all others are the same.
     """
-    numbers: Numbers | None = cells.numbers
+    numbers = cells.numbers
     if numbers is None:
         return False
     found = numbers.summary(cells.name)

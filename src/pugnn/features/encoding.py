@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import counted
@@ -14,9 +17,12 @@ from pugnn.features.attributes import Cells
 from pugnn.features.saved import Saved
 from pugnn.graph.building import Features
 
+#: Matrices with a smaller share of non-zeros than this are kept sparse.
+SPARSE_BELOW = 0.25
+
 
 @dataclass(frozen=True)
-class Reading:
+class ColumnFeatures:
     """Features read from the cells of a column.
 
     Args:
@@ -54,7 +60,7 @@ class Encoding(ABC):
         """Learn from cells of which at least one is not missing."""
 
     @abstractmethod
-    def read(self, cells: Cells) -> Reading:
+    def read(self, cells: Cells) -> ColumnFeatures:
         """Features of the cells, all but the one that says where the value is missing."""
 
     @property
@@ -90,16 +96,52 @@ class Encoding(ABC):
 
     def encode(self, cells: Cells) -> tuple[list[Features], list[str]]:
         """Blocks of features with N rows each, and remarks on what differs from the cells that were learned from."""
-        reading = self.read(cells)
-        remarks = list(reading.remarks)
+        found = self.read(cells)
+        remarks = list(found.remarks)
         if self.missing:
-            return [reading.features, reading.missing[:, None].astype(np.float32)], remarks
-        lacking = count_missing(cells, reading.missing)
+            return [found.features, found.missing[:, None].astype(np.float32)], remarks
+        lacking = count_missing(cells, found.missing)
         if lacking:
             remarks.append(f"no value in {counted(lacking, 'node')}, {self.stand_in} instead; in training all had one")
-        return [reading.features], remarks
+        return [found.features], remarks
 
 
 def count_missing(cells: Cells, missing: NDArray[np.bool_]) -> int:
     """Number of nodes that have a row but no value in it."""
     return int((missing & cells.attributes.has_row).sum())
+
+
+def compact(blocks: Sequence[Features]) -> Features:
+    """Blocks with N rows each beside one another: sparse, without stored zeros, if few are filled; else dense."""
+    nodes, width = blocks[0].shape[0], sum(block.shape[1] for block in blocks)
+    filled = sum(np.count_nonzero(block if _is_dense(block) else block.data) for block in blocks)
+    if filled < SPARSE_BELOW * nodes * width:
+        # Neighbouring dense blocks become sparse at once: a thousand columns of numbers are one step.
+        parts = [
+            sp.csr_array(np.hstack(list(g))) if dense else sp.hstack(list(g)) for dense, g in groupby(blocks, _is_dense)
+        ]
+        joined = sp.csr_array(sp.hstack(parts, format="csr"), dtype=np.float32)
+        joined.eliminate_zeros()
+        joined.sort_indices()
+        return joined
+    joined = np.empty((nodes, width), dtype=np.float32)
+    start = 0
+    for block in blocks:
+        joined[:, start : start + block.shape[1]] = _dense(block)
+        start += block.shape[1]
+    return joined
+
+
+def stacked(blocks: Sequence[Features]) -> Features:
+    """Blocks of the same width below one another: sparse if all are."""
+    if any(map(_is_dense, blocks)):
+        return np.vstack([_dense(block) for block in blocks])
+    return sp.csr_array(sp.vstack(blocks, format="csr"))
+
+
+def _is_dense(block: Features) -> bool:
+    return isinstance(block, np.ndarray)
+
+
+def _dense(block: Features) -> NDArray[np.float32]:
+    return block if isinstance(block, np.ndarray) else block.toarray()

@@ -15,7 +15,7 @@ from pugnn.features.attributes import WHITE_SPACE, Cells
 from pugnn.features.boolean import truth_in_text
 from pugnn.features.category import MOST_VALUES
 from pugnn.features.number import DAYS_IN_TEXT, NUMBER_IN_TEXT
-from pugnn.features.numbers import Summary
+from pugnn.features.number_columns import Summary
 
 #: The kinds that users may name.
 KINDS = ("number", "category", "boolean", "text", "vector", "counts", "ignore")
@@ -104,7 +104,7 @@ def _kind_of_numbers(summary: Summary) -> Choice:
         return Choice("ignore", EMPTY)
     if summary.lowest == summary.highest and not summary.missing:
         return Choice("ignore", CONSTANT)
-    return Choice("boolean" if summary.truths else "number")
+    return Choice("boolean" if summary.boolean else "number")
 
 
 def _kind_of_values(cells: Cells) -> Choice:

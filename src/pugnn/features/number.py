@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.features.attributes import LARGEST, Cells, number_in_text
-from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
 from pugnn.features.saved import Saved, damaged
 
 #: The number in a text, or null.
@@ -56,7 +56,7 @@ class NumberEncoding(Encoding):
         deviation = float(present.std()) if present.min() < present.max() else 1.0
         return cls(cells.name, count_missing(cells, missing), float(present.mean()), deviation, dates)
 
-    def read(self, cells: Cells) -> Reading:  # noqa: D102
+    def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         values = read_numbers(cells, dates=self.dates)
         missing = np.isnan(values)
         standardised = np.where(missing, 0.0, (values - self.mean) / self.deviation)
@@ -64,7 +64,7 @@ class NumberEncoding(Encoding):
         if beyond.any():
             learned = f"mean {self.mean:.4g} and standard deviation {self.deviation:.4g} in training"
             raise cells.complaint(int(beyond.argmax()), f"is out of all proportion to {learned}")
-        return Reading(standardised[:, None].astype(np.float32), missing)
+        return ColumnFeatures(standardised[:, None].astype(np.float32), missing)
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -90,7 +90,7 @@ class NumberEncoding(Encoding):
 def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
     """One number per node, NaN where it is missing; a cell that is none is an error."""
     if cells.numbers is not None:
-        values = cells.values()
+        values = cells.values
         if dates and not np.isnan(values).all():
             raise _complaint(cells, int((~np.isnan(values)).argmax()), dates=True)
         return values

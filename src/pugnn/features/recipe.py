@@ -10,11 +10,10 @@ import numpy as np
 
 from pugnn.errors import PugnnError, shorten
 from pugnn.features.attributes import Attributes, Cells
-from pugnn.features.blocks import compact
 from pugnn.features.boolean import BooleanEncoding
 from pugnn.features.category import CategoryEncoding
 from pugnn.features.counts import Counts
-from pugnn.features.encoding import Encoding
+from pugnn.features.encoding import Encoding, compact
 from pugnn.features.kinds import EMPTY, KINDS_OF_TEXT, Choice, kind_of, nearest
 from pugnn.features.number import NumberEncoding
 from pugnn.features.saved import Saved, damaged
@@ -75,51 +74,60 @@ class Recipe:
     counts: Counts | None = None
 
     @classmethod
-    def learn(cls, attributes: Attributes, kinds: Mapping[str, str]) -> Self:
-        """Learn a recipe from the tables of a training.
+    def learn(cls, attributes: Attributes, kinds: Mapping[str, str], graph: Graph) -> tuple[Self, Encoded]:
+        """Learn a recipe from the tables of a training, and make the features, reading each numeric column once.
 
         Args:
             attributes: the node table's columns.
             kinds: kinds of columns that are not to be guessed, by name; see :data:`pugnn.features.kinds.KINDS`.
+            graph: the graph of the nodes.
         """
         encodings: list[Encoding] = []
+        blocks: list[Features] = []
         ignored: dict[str, str] = {}
         counts = Counts.learn(attributes, kinds)
-        counted_ones = set(counts.columns) if counts else set()
+        counted_columns = set(counts.columns) if counts else set()
         for name in attributes.names:
-            if name in counted_ones:
+            if name in counted_columns:
                 continue
             cells = attributes.cells(name, learning=True)
             choice = _given_kind(cells, kinds[name]) if name in kinds else kind_of(cells)
-            _refuse_numbers(cells, choice.kind)
+            _reject_numbers(cells, choice.kind)
             if choice.kind == "ignore":
                 ignored[name] = choice.reason
                 continue
             encoding = _ENCODINGS[choice.kind].learn(cells)
             if encoding.feature_names:
                 encodings.append(encoding)
+                blocks += encoding.encode(cells)[0]
             else:
                 ignored[name] = encoding.nothing
-        if not encodings and counts is None:
-            return cls((), ignored, 0, Structure())
         # Without a node table no node has a row, and none could have had one.
         rowless = attributes.num_nodes - attributes.rows if attributes.rows else 0
-        return cls(tuple(encodings), ignored, rowless, None, counts)
+        if encodings or counts is not None:
+            recipe = cls(tuple(encodings), ignored, rowless, None, counts)
+        else:
+            recipe = cls((), ignored, 0, Structure())
+        return recipe, recipe._encoded(attributes, graph, blocks, recipe._notes_on_columns(attributes))
 
     def apply(self, attributes: Attributes, graph: Graph) -> Encoded:
         """Make the features of a graph's nodes from its node table, which need not be the one learned from."""
         notes = self._notes_on_columns(attributes)
-        if self.structure is not None:
-            return Encoded(self.structure.encode(graph), self.feature_names, tuple(notes))
         blocks: list[Features] = []
         given = set(attributes.names)
         for encoding in self.encodings:
             cells = attributes.cells(encoding.column)
-            _refuse_numbers(cells, encoding.kind)
+            _reject_numbers(cells, encoding.kind)
             encoded, remarks = encoding.encode(cells)
             blocks += encoded
             if encoding.column in given:
                 notes += [f"{attributes.origin}: column {encoding.column!r}: {remark}" for remark in remarks]
+        return self._encoded(attributes, graph, blocks, notes)
+
+    def _encoded(self, attributes: Attributes, graph: Graph, blocks: list[Features], notes: list[str]) -> Encoded:
+        """All features, from those of the encodings."""
+        if self.structure is not None:
+            return Encoded(self.structure.encode(graph), self.feature_names, tuple(notes))
         if self.counts is not None:
             blocks.append(self.counts.encode(attributes))
         if self.rowless:
@@ -204,9 +212,9 @@ class Recipe:
     def from_plain(cls, plain: object) -> Self:
         """The recipe that :meth:`to_plain` gave; anything else is an error."""
         saved = Saved(plain, "the recipe")
-        if saved.whole("format") not in (1, FORMAT):  # the first had no counts
+        if saved.integer("format") not in (1, FORMAT):  # the first had no counts
             raise PugnnError(
-                f"the recipe of the features has format {saved.whole('format')}, this version reads {FORMAT}. "
+                f"the recipe of the features has format {saved.integer('format')}, this version reads {FORMAT}. "
                 "Use the version that the model was trained with, or train it again."
             )
         encodings = []
@@ -214,7 +222,7 @@ class Recipe:
             name, kind = part.text("name"), part.text("kind")
             if kind not in _ENCODINGS:
                 raise damaged(f"column {name!r} has the unknown kind {kind!r}")
-            encodings.append(_ENCODINGS[kind].from_saved(name, part.whole("missing"), part))
+            encodings.append(_ENCODINGS[kind].from_saved(name, part.integer("missing"), part))
         ignored = {part.text("name"): part.text("reason") for part in saved.parts("ignored")}
         structure, of_counts = saved.part("structure"), saved.part("counts")
         counts = None if of_counts is None else Counts.from_saved(of_counts)
@@ -224,7 +232,7 @@ class Recipe:
         if len(set(names)) < len(names):
             raise damaged("two columns have the same name")
         learned = None if structure is None else Structure.from_saved(structure)
-        return cls(tuple(encodings), ignored, saved.whole("rowless"), learned, counts)
+        return cls(tuple(encodings), ignored, saved.integer("rowless"), learned, counts)
 
 
 def _given_kind(cells: Cells, kind: str) -> Choice:
@@ -233,7 +241,7 @@ def _given_kind(cells: Cells, kind: str) -> Choice:
     return Choice("ignore", EMPTY) if cells.missing().all() else Choice(kind)
 
 
-def _refuse_numbers(cells: Cells, kind: str) -> None:
+def _reject_numbers(cells: Cells, kind: str) -> None:
     """Refuse an attribute that was given without its zeros, and so as a number, where something else is needed."""
     if cells.numbers is not None and kind in KINDS_OF_TEXT:
         raise PugnnError(f"the attribute {cells.name!r} is a number and cannot be read as {kind}")

@@ -79,7 +79,7 @@ class Structure:
     @classmethod
     def from_saved(cls, saved: Saved) -> Self:
         """What was saved by :meth:`to_plain`."""
-        return cls(saved.whole("width", 1, 1 << 12), saved.whole("hops", 1, 1 << 12))
+        return cls(saved.integer("width", 1, 1 << 12), saved.integer("hops", 1, 1 << 12))
 
 
 def hash_ids(ids: NDArray[Any]) -> NDArray[np.uint64]:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pugnn.features.attributes import Cells
-from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
 from pugnn.features.saved import Saved, damaged
 
 #: Words fall into this many buckets. With the few thousand words that matter in most tables, two of them seldom share
@@ -64,7 +64,7 @@ class TextEncoding(Encoding):
             cells.name, count_missing(cells, missing), texts, tuple(buckets.tolist()), tuple(found[buckets].tolist())
         )
 
-    def read(self, cells: Cells) -> Reading:  # noqa: D102
+    def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         rarity = 1 + np.log((1 + self.texts) / (1 + np.asarray(self.found, dtype=np.float64)))
         parts = []
         for counts in count_words(cells):
@@ -72,7 +72,7 @@ class TextEncoding(Encoding):
             lengths = np.sqrt((weighted * weighted).sum(axis=1))
             weighted.data /= np.repeat(lengths, np.diff(weighted.indptr))
             parts.append(weighted.astype(np.float32))
-        return Reading(sp.csr_array(sp.vstack(parts, format="csr")), cells.missing())
+        return ColumnFeatures(sp.csr_array(sp.vstack(parts, format="csr")), cells.missing())
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -86,7 +86,7 @@ class TextEncoding(Encoding):
 
     @classmethod
     def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        buckets, found, texts = saved.wholes("buckets"), saved.wholes("found"), saved.whole("texts")
+        buckets, found, texts = saved.integers("buckets"), saved.integers("found"), saved.integer("texts")
         if list(buckets) != sorted(set(buckets)) or any(bucket >= BUCKETS for bucket in buckets):
             raise damaged(f"the buckets of column {column!r} are out of order")
         if len(found) != len(buckets) or any(count > texts for count in found):

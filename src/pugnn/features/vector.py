@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features.attributes import Cells
-from pugnn.features.blocks import compact, stacked
-from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.encoding import ColumnFeatures, Encoding, compact, count_missing, stacked
 from pugnn.features.saved import Saved
 
 #: Vectors are taken out of DuckDB this many numbers at a time.
@@ -50,7 +49,7 @@ class VectorEncoding(Encoding):
             raise cells.complaint(first, f"has {length:,} numbers; more than {LONGEST:,} cannot be used")
         return cls(cells.name, count_missing(cells, missing), length)
 
-    def read(self, cells: Cells) -> Reading:  # noqa: D102
+    def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         missing = cells.missing()
         parts = []
         for stretch, condition in cells.stretches(max(NUMBERS // self.length, 1)):
@@ -69,7 +68,7 @@ class VectorEncoding(Encoding):
             vectors = np.zeros((len(stretch), self.length), dtype=np.float32)
             vectors[present] = numbers.reshape(-1, self.length)
             parts.append(compact([vectors]))
-        return Reading(stacked(parts), missing)
+        return ColumnFeatures(stacked(parts), missing)
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -83,7 +82,7 @@ class VectorEncoding(Encoding):
 
     @classmethod
     def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        return cls(column, missing, saved.whole("length", 1, LONGEST))
+        return cls(column, missing, saved.integer("length", 1, LONGEST))
 
 
 def _items(cells: Cells, condition: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pugnn.features.attributes import FALSE_WORDS, LARGEST, MISSING_WORDS, TRUE_WORDS
 from pugnn.graph.compiling import kernel
-from pugnn.io.files import LONGEST_LINE
+from pugnn.io.formats.files import LONGEST_LINE
 
 #: What is known of a column, as bits: it may still be one of numbers; some cells are words such as ``true``; some are
 #: numbers other than 0 and 1. Words and such numbers do not go together.

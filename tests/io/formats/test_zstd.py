@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from pugnn.io.zstd import is_whole
+from pugnn.io.formats.zstd import is_whole
 
 TEXT = "".join(f"x{i},y{i * 7919 % 1000003}\n" for i in range(20_000)).encode()
 

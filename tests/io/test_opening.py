@@ -13,11 +13,12 @@ import pandas as pd
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.io import files, read_graph
+from pugnn.io import read_graph
 from pugnn.io.columns import SOURCE, TARGET
-from pugnn.io.connecting import connect
+from pugnn.io.database import connect
+from pugnn.io.formats import files
+from pugnn.io.formats.scratch import Scratch
 from pugnn.io.opening import open_tables
-from pugnn.io.scratch import Scratch
 
 EDGES = "source,target\na,b\nb,c\n"
 ROWS = [("a", "b"), ("b", "c")]
@@ -42,10 +43,10 @@ def read(tmp_path):
         given = dict.fromkeys(("nodes", "positives", "truth")) | {"edges": path}
         columns = dict.fromkeys(("source", "target", "id", "weight")) | wanted
         with Scratch() as scratch:
-            connection, sources = open_tables(given, columns, scratch)
+            connection, tables = open_tables(given, columns, scratch)
             with connection:
-                source = sources["edges"]
-                return connection.execute(f"SELECT * FROM {source.table}").fetchall(), source.names, source.notes
+                table = tables["edges"]
+                return table.query("*"), table.names, table.notes
 
     return read
 
