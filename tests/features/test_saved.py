@@ -68,7 +68,7 @@ def test_anything_odd_is_an_error_or_a_recipe(plain, data):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ((), None, "the recipe is not a table of entries"),
+        ((), None, "the recipe is not a mapping"),
         (("format",), 99, "has format 99, this version reads 2"),
         (("columns",), DELETED, "'columns' of the recipe is not a list"),
         (("columns", 0, "kind"), "colour", "column 'age' has the unknown kind 'colour'"),
@@ -79,8 +79,8 @@ def test_anything_odd_is_an_error_or_a_recipe(plain, data):
         (("columns", 2, "buckets"), [5, 3], "the buckets of column 'bio' are out of order"),
         (("columns", 2, "found"), [], "the counts of column 'bio' do not fit"),
         (("columns", 3, "share"), 2, "share of true ones in column 'ok' is 2"),
-        (("columns", 4, "length"), 0, "is not a whole number from 1"),
-        (("columns", 4, "length"), 10**12, "is not a whole number from 1 to 1048576"),
+        (("columns", 4, "length"), 0, "is not an integer from 1"),
+        (("columns", 4, "length"), 10**12, "is not an integer from 1 to 1048576"),
         (("structure",), {"width": 3}, "neither columns nor structure, or both"),
         (("columns",), [], "neither columns nor structure, or both"),
     ],

@@ -33,7 +33,7 @@ def test_no_rows(table):
 
 def test_an_error_in_the_middle_names_the_table(table):
     cells = table("range(5_000_000) AS t(i)")
-    with pytest.raises(Unreadable, match="^stop$") as caught:
+    with pytest.raises(Unreadable, match=r"^stop$") as caught:
         list(cells.pieces("CASE WHEN i = 4_000_000 THEN error('stop') ELSE 'x' END"))
     assert caught.value.table is cells
 

@@ -203,7 +203,9 @@ def _read_lists(
     listed: dict[str, NDArray[np.int64]] = {}
     notes: list[str] = []
     if wanted["label"] is not None and all(len(tables[role].names) == 1 for role in _LISTS if role in tables):
-        raise PugnnError(f"there is no column {wanted['label']!r} (--label): no list of nodes has any but its ids")
+        raise PugnnError(
+            f"there is no column {wanted['label']!r} (--label): no list of nodes has any column but its ids"
+        )
     for role, what in _LISTS.items():
         if role in tables:
             on_phase(f"reading {tables[role].shown}")

@@ -152,7 +152,7 @@ class DelimitedFile:
         if self.comments:
             notes.append(f"{counted(self.comments, 'comment line')} skipped")
         if self.repeats:
-            notes.append(f"the header is repeated in {counted(self.repeats, 'row')}, which are skipped")
+            notes.append(f"{counted(self.repeats, 'repeated header')} skipped")
         if self.doubtful is not None:
             notes.append(
                 f"its first line is read as the header, although {self.doubtful!r} is also a cell below it. If it is "
