@@ -1,30 +1,29 @@
-"""From ids to positions: the hash table of `pugnn.io` beside the dictionary encodings of DuckDB, pyarrow and Polars.
+"""From ids to positions: dictionary encoding by pyarrow, which `pugnn.io` uses, DuckDB and Polars.
 
-    python benchmarks/ids.py        # needs pyarrow and Polars; two minutes
+    python benchmarks/ids.py        # needs Polars; two minutes
 
-Each variant makes, of the source and target columns of 5 million edges, an int32 position for each id, in the order in
-which ids first appear row by row, and the list of the distinct ids. The others find the columns in memory in the form
-that suits them best; pugnn reads them from DuckDB on the way, and trims white space and looks for empty ids. Text ids
-are like account numbers. Integer ids are text to pugnn, since ids in CSV are, and integers to the others.
+Each variant turns the source and target columns of 5 million edges into int32 positions, in the order in which ids
+first appear row by row, and the list of the distinct ids. The other variants start from columns in memory in the form
+that suits them best; pugnn also reads them from DuckDB, trims white space and looks for empty ids. Text ids look like
+account numbers. pugnn handles integer ids as text, as they are in CSV; the others as integers.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import closing
 from typing import Any
 
-import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pugnn.io.arrow import Batches
 
 from measuring import machine, table
+from pugnn.io.database import connect
 from pugnn.io.ids import IdTable
+from pugnn.io.table import Table, reject
 
 NODES, EDGES, ROUNDS = 1_000_000, 5_000_000, 3
 
@@ -46,18 +45,17 @@ def variants(*, text: bool) -> dict[str, Callable[[], Encoded]]:
     given = edges(text=text)
     frame = pl.from_arrow(given)
     assert isinstance(frame, pl.DataFrame)
-    connection = duckdb.connect()
+    connection = connect(())
+    connection.register("given", given)
     connection.execute("CREATE TABLE edges AS SELECT * FROM given")
+    types = ("VARCHAR" if text else "BIGINT",) * 2
+    edge_table = Table("edges", connection, "edges", ("source", "target"), types, True, str, reject)
 
     def pugnn() -> Encoded:
-        ids, source, target = IdTable(), [], []
-        with closing(Batches(connection.sql("SELECT source::VARCHAR, target::VARCHAR FROM edges"))) as stream:
-            for (left, right), _ in stream:
-                u, v = ids.add_pairs(left, right)
-                source.append(u)
-                target.append(v)
-        texts = ids.texts()
-        return np.concatenate(source), np.concatenate(target), texts if text else list(map(int, texts))
+        ids = IdTable()
+        positions = [ids.add(*columns) for columns in edge_table.pieces("source::VARCHAR", "target::VARCHAR")]
+        source, target = (np.concatenate(part) for part in zip(*positions, strict=True))
+        return source, target, ids.texts() if text else list(map(int, ids.texts()))
 
     def duckdb_join() -> Encoded:
         connection.execute(

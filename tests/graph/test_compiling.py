@@ -26,7 +26,7 @@ print(kernel_module.double.stats.cache_path)
 """
 
 COMPILING = "pugnn: compiling kernels, once after installation: kernel_module\n"
-NOT_KEPT = "pugnn: compiled kernels cannot be kept"
+NOT_KEPT = "pugnn: compiled kernels cannot be cached"
 
 
 @pytest.fixture

@@ -282,9 +282,9 @@ def test_damaged_typed_files(tmp_path, write):
         read_graph("edges.parquet")
     with pytest.raises(PugnnError, match=r"edges.jsonl, row 2: not JSON, from character 12 on"):
         read_graph(write("edges.jsonl", '{"source": "a", "target": "b"}\n{"source": }\n'))
-    with pytest.raises(PugnnError, match=r"edges.jsonl is JSON, but not of objects"):
+    with pytest.raises(PugnnError, match=r"edges.jsonl: it is JSON, but not of objects"):
         read_graph(write("edges.jsonl", '{"source": "a", "target": "b"}\n[3]\n'))
-    with pytest.raises(PugnnError, match=r"edges.json, row 3: not JSON, from letter 1 on"):
+    with pytest.raises(PugnnError, match=r"edges.json, row 3: not JSON, from character 1 on"):
         read_graph(write("edges.json", '[\n{"source": "a", "target": "b"}\n{"source": 1}]'))
     with pytest.raises(PugnnError, match=r"edges.jsonl, column 'source' holds values of several types"):
         read_graph(write("edges.jsonl", '{"source": 7, "target": "b"}\n{"source": "7", "target": "c"}\n'))
@@ -390,7 +390,7 @@ def test_csv_takes_the_type_of_the_others(write):
     assert data.known.nonzero()[0].tolist() == [3]
     data = read_graph(write("edges.csv", "source,target\n1,2\n2,04\n"), nodes)
     assert data.graph.ids.tolist() == ["1", "2", "3", "04"]
-    assert "ids are kept as text: not all are whole numbers as in the other tables, such as '04'" in data.notes
+    assert "ids are kept as text: not all are integers as in the other tables, such as '04'" in data.notes
     data = read_graph(pd.DataFrame({"source": [1], "target": [2]}), write("nodes.csv", "id\n1\nx\n"))
     assert data.graph.ids.tolist() == ["1", "x", "2"]
 
@@ -402,7 +402,7 @@ def test_csv_alone_is_text(read):
 def test_types_that_disagree_become_text():
     data = read_graph({"source": [1, 2], "target": [2, 3]}, {"id": ["1", "2", "3"], "x": [1.0, 2.0, 3.0]})
     assert data.graph.ids.tolist() == ["1", "2", "3"]
-    assert data.notes[0] == "ids are text in nodes and whole numbers in edges; they are compared, and kept, as text"
+    assert data.notes[0] == "ids are text in nodes and integers in edges; they are compared, and kept, as text"
 
 
 def test_whole_numbers_as_floats_are_whole_numbers():

@@ -38,7 +38,7 @@ def test_beside_other_attributes_and_on_another_snapshot():
     later = pd.DataFrame({"id": ["b"], "word": ["jam"], "count": [7]})
     again = read_graph(EDGES, nodes, attributes=later, recipe=first.recipe)
     assert [row[1:] for row in dense(again)] == [[0, 0], [0, 1], [0, 0], [0, 0], [0, 0]]
-    assert any("'tea' is not there" in note for note in again.notes)
+    assert any("'tea' is absent" in note for note in again.notes)
 
 
 def test_rows_that_need_a_word():

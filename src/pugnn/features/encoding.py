@@ -1,4 +1,4 @@
-"""What the encodings of all kinds of columns have in common."""
+"""What the encodings of all kinds of columns share."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class ColumnFeatures:
     """Features read from the cells of a column.
 
     Args:
-        features: shape ``(N, k)``, dense or sparse, with a stand-in where the value is missing.
-        missing: whose value is missing, shape ``(N,)``.
-        remarks: what differs from the column that was learned from, in words.
+        features: shape ``(N, k)``, dense or sparse, with a stand-in for missing values.
+        missing: which nodes have no value, shape ``(N,)``.
+        remarks: what differs from the column that was learned from.
     """
 
     features: Features
@@ -42,14 +42,14 @@ class Encoding(ABC):
 
     Args:
         column: its name.
-        missing: number of nodes that had a row but no value in it when the encoding was learned. If there were
-            any, the last feature says where the value is missing.
+        missing: number of nodes that had a row but no value in training. If there were any, the last feature marks
+            missing values.
     """
 
     kind: ClassVar[str]
-    stand_in: ClassVar[str]  # what a missing value counts as, in words
-    group: ClassVar[str]  # what becomes of all columns of this kind, in words
-    nothing: ClassVar[str] = ""  # why a column may give no features at all, in words
+    stand_in: ClassVar[str]  # what a missing value counts as
+    group: ClassVar[str]  # what becomes of all columns of this kind
+    nothing: ClassVar[str] = ""  # why a column may give no features
 
     column: str
     missing: int
@@ -61,7 +61,7 @@ class Encoding(ABC):
 
     @abstractmethod
     def read(self, cells: Cells) -> ColumnFeatures:
-        """Features of the cells, all but the one that says where the value is missing."""
+        """Features of the cells, all but the one that marks missing values."""
 
     @property
     @abstractmethod
@@ -74,12 +74,12 @@ class Encoding(ABC):
 
     @abstractmethod
     def to_plain(self) -> dict[str, Any]:
-        """What was learned beside the two arguments above, fit for JSON."""
+        """What was learned besides the column's name and missing values, fit for JSON."""
 
     @classmethod
     @abstractmethod
     def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:
-        """The encoding that gave this :meth:`to_plain`."""
+        """The encoding with this :meth:`to_plain`."""
 
     @property
     def feature_names(self) -> list[str]:
@@ -95,7 +95,7 @@ class Encoding(ABC):
         )
 
     def encode(self, cells: Cells) -> tuple[list[Features], list[str]]:
-        """Blocks of features with N rows each, and remarks on what differs from the cells that were learned from."""
+        """Blocks of features with N rows each, and remarks on what differs from training."""
         found = self.read(cells)
         remarks = list(found.remarks)
         if self.missing:
@@ -112,11 +112,11 @@ def count_missing(cells: Cells, missing: NDArray[np.bool_]) -> int:
 
 
 def compact(blocks: Sequence[Features]) -> Features:
-    """Blocks with N rows each beside one another: sparse, without stored zeros, if few are filled; else dense."""
+    """Blocks with N rows each, side by side: sparse, without stored zeros, if mostly zero; else dense."""
     nodes, width = blocks[0].shape[0], sum(block.shape[1] for block in blocks)
     filled = sum(np.count_nonzero(block if _is_dense(block) else block.data) for block in blocks)
     if filled < SPARSE_BELOW * nodes * width:
-        # Neighbouring dense blocks become sparse at once: a thousand columns of numbers are one step.
+        # Adjacent dense blocks become sparse together: a thousand numeric columns are one step.
         parts = [
             sp.csr_array(np.hstack(list(g))) if dense else sp.hstack(list(g)) for dense, g in groupby(blocks, _is_dense)
         ]

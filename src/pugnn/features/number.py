@@ -16,14 +16,14 @@ from pugnn.features.saved import Saved, damaged
 #: The number in a text, or null.
 NUMBER_IN_TEXT = number_in_text("cell")
 
-#: The date in a text as days since 1970, or null. Long texts are none, and need not be looked at to see that. The year
-#: comes first and has four digits: DuckDB would take 3-7-12 for a day of the year 3.
+#: The date in a text as days since 1970, or null. Long texts are none. The year comes first and has four digits: DuckDB
+#: would read 3-7-12 as a day of the year 3.
 DAYS_IN_TEXT = (
     r"CASE WHEN strlen(cell) < 64 AND regexp_matches(cell, '^\s*\d{4}[-/]\d{1,2}[-/]\d{1,2}([T ]|$)') "
     "THEN epoch_us(try_cast(trim(cell) AS TIMESTAMP)) / 86400e6 END"
 )
 
-#: So many texts are enough to tell a column of dates from one of numbers.
+#: This many texts are enough to tell a column of dates from one of numbers.
 SAMPLE = 1000
 
 _NOT_READ = "'inf'::DOUBLE"
@@ -35,7 +35,7 @@ class NumberEncoding(Encoding):
 
     Args:
         mean: of the values that are not missing.
-        deviation: their standard deviation; 1 where they are all the same.
+        deviation: their standard deviation; 1 if they are all the same.
         dates: whether the column holds dates, which count as days since 1970.
     """
 
@@ -63,7 +63,7 @@ class NumberEncoding(Encoding):
         beyond = np.abs(standardised) > LARGEST
         if beyond.any():
             learned = f"mean {self.mean:.4g} and standard deviation {self.deviation:.4g} in training"
-            raise cells.complaint(int(beyond.argmax()), f"is out of all proportion to {learned}")
+            raise cells.complaint(int(beyond.argmax()), f"is out of proportion to {learned}")
         return ColumnFeatures(standardised[:, None].astype(np.float32), missing)
 
     @property
@@ -88,7 +88,7 @@ class NumberEncoding(Encoding):
 
 
 def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
-    """One number per node, NaN where it is missing; a cell that is none is an error."""
+    """One number per node, NaN if missing; a cell that is not a number is an error."""
     if cells.numbers is not None:
         values = cells.values
         if dates and not np.isnan(values).all():

@@ -1,4 +1,4 @@
-"""How the attributes of nodes become features, in a form that a model keeps and repeats on new tables."""
+"""How the attributes of nodes become features, in a form that a model keeps and applies to new tables."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _ENCODINGS: dict[str, type[Encoding]] = {
     for encoding in (NumberEncoding, CategoryEncoding, BooleanEncoding, TextEncoding, VectorEncoding)
 }
 
-#: Changes whenever saved recipes mean something else than before.
+#: Changes whenever the meaning of saved recipes does.
 FORMAT = 2
 
-#: What stands for the column of features that come from none.
+#: In place of the column of features that come from none.
 NO_ROW, STRUCTURE = "no row", "structure"
 
-#: Why a column is ignored that the user wants ignored.
+#: The reason for a column that the user wants ignored.
 CHOSEN = "as you chose"
 
 
@@ -44,9 +44,9 @@ class Encoded:
     """Features made by a recipe.
 
     Args:
-        features: shape ``(N, F)``, float32, sparse where less than a quarter is not zero.
+        features: shape ``(N, F)``, float32, sparse if less than a quarter is nonzero.
         names: of the features, unique.
-        notes: what differs from the table that the recipe was learned from, and what is not used, a sentence each.
+        notes: what differs from the table that the recipe was learned from, and what is not used.
     """
 
     features: Features
@@ -61,10 +61,10 @@ class Recipe:
     Args:
         encodings: of the columns that become features.
         ignored: names of the other columns, and why each is left out.
-        rowless: number of nodes without a row in the node table when the recipe was learned; if there were any,
-            the last feature says which nodes have none.
-        structure: the features of the structure, where no column becomes any.
-        counts: the columns of counts, which come behind those of ``encodings``.
+        rowless: number of nodes without a row in the node table in training; if there were any, the last feature marks
+            such nodes.
+        structure: the features of the structure, if no column becomes any.
+        counts: the columns of counts, which follow those of ``encodings``.
     """
 
     encodings: tuple[Encoding, ...]
@@ -144,12 +144,12 @@ class Recipe:
         return _unique([*names, NO_ROW] if self.rowless else names)
 
     def describe(self) -> list[Statement]:
-        """What becomes of each column, in words and figures."""
+        """What becomes of each column."""
         lines = [Statement(e.column, e.kind, e.describe(), len(e.feature_names), e.group) for e in self.encodings]
         if self.counts is not None:
             how = self.counts.describe()
             lines += [
-                Statement(name, "counts", "used as it is, beside other counts", 1, how) for name in self.counts.columns
+                Statement(name, "counts", "used as it is, with other counts", 1, how) for name in self.counts.columns
             ]
         if self.rowless:
             lines.append(
@@ -168,13 +168,12 @@ class Recipe:
         if wanted and len(absent) == len(wanted):
             if not given:
                 raise PugnnError(
-                    f"the model was trained on attributes, {shorten(wanted)}, and none were given; give them as then, "
-                    "by --nodes or --attributes"
+                    f"the model was trained on attributes, {shorten(wanted)}, but none were given; give them with "
+                    "--nodes or --attributes, as in training"
                 )
             raise PugnnError(
-                f"{origin} has none of the columns that the model was trained on, {shorten(wanted)}; "
-                f"it has {shorten(given)}. Rename or add them, or give the "
-                "right node table."
+                f"{origin} has none of the columns that the model was trained on, {shorten(wanted)}; it has "
+                f"{shorten(given)}. Rename or add them, or give the right node table."
             )
         unused: dict[str, list[str]] = {}
         for name, reason in self.ignored.items():
@@ -188,11 +187,11 @@ class Recipe:
                 alike = [(name, nearest(name, extra)) for name in names[:3]]
                 hint = "".join(f". If {near!r} is {name!r}, rename it" for name, near in alike if near is not None)
                 them = "it counts" if len(names) == 1 else "they count"
-                notes.append(f"{origin}: {_columns(names)} not there; {them} as {stand_in} for all nodes{hint}")
+                notes.append(f"{origin}: {_columns(names)} absent; {them} as {stand_in} for all nodes{hint}")
         if extra:
             notes.append(f"{origin}: not used, since the model was trained without: {shorten(extra)}")
         if self.structure is not None and self.ignored:
-            notes.append(f"{origin}: no column becomes features; they come from the structure of the graph")
+            notes.append(f"{origin}: no column is usable; features come from the structure of the graph")
         return notes
 
     def to_plain(self) -> dict[str, Any]:
@@ -214,8 +213,8 @@ class Recipe:
         saved = Saved(plain, "the recipe")
         if saved.integer("format") not in (1, FORMAT):  # the first had no counts
             raise PugnnError(
-                f"the recipe of the features has format {saved.integer('format')}, this version reads {FORMAT}. "
-                "Use the version that the model was trained with, or train it again."
+                f"the recipe of the features has format {saved.integer('format')}, but this version reads {FORMAT}. "
+                "Use the version that trained the model, or train it again."
             )
         encodings = []
         for part in saved.parts("columns"):
@@ -242,13 +241,13 @@ def _given_kind(cells: Cells, kind: str) -> Choice:
 
 
 def _reject_numbers(cells: Cells, kind: str) -> None:
-    """Refuse an attribute that was given without its zeros, and so as a number, where something else is needed."""
+    """Reject an attribute that was given in sparse form, and so as a number, if something else is needed."""
     if cells.numbers is not None and kind in KINDS_OF_TEXT:
         raise PugnnError(f"the attribute {cells.name!r} is a number and cannot be read as {kind}")
 
 
 def _unique(names: list[str]) -> tuple[str, ...]:
-    """The names, with a number behind those that stood before."""
+    """The names, with a number appended to repeated ones."""
     found: dict[str, None] = {}
     for name in names:
         number, candidate = 1, name

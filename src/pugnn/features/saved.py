@@ -8,7 +8,7 @@ from typing import Any
 
 from pugnn.errors import PugnnError
 
-#: No count of anything is larger.
+#: No count is larger.
 LARGEST_INTEGER = 2**53
 
 

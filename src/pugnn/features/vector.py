@@ -12,13 +12,13 @@ from pugnn.features.attributes import Cells
 from pugnn.features.encoding import ColumnFeatures, Encoding, compact, count_missing, stacked
 from pugnn.features.saved import Saved
 
-#: Vectors are taken out of DuckDB this many numbers at a time.
+#: Vectors are read this many numbers at a time.
 NUMBERS = 1 << 23
 
-#: A model with more inputs than this is no model that anyone can train.
+#: Nobody can train a model with more inputs than this.
 LONGEST = 1 << 20
 
-#: The vector in a cell, or null; null for a number in it that cannot be read.
+#: The vector in a cell, or null; a number in it that cannot be read is null.
 VECTOR = "CASE WHEN present THEN try_cast(cell AS FLOAT[]) END"
 
 NO_VECTOR = "is not a list of numbers such as [0.5, 2]"
@@ -64,7 +64,7 @@ class VectorEncoding(Encoding):
             bad = ~np.isfinite(numbers)
             if bad.any():
                 node, place = int(nodes[bad.argmax()]), int(bad.argmax()) % self.length
-                raise cells.complaint(node, f"holds something that is no finite 32-bit number in place {place + 1:,}")
+                raise cells.complaint(node, f"has an item that is not a finite 32-bit number in place {place + 1:,}")
             vectors = np.zeros((len(stretch), self.length), dtype=np.float32)
             vectors[present] = numbers.reshape(-1, self.length)
             parts.append(compact([vectors]))
@@ -86,7 +86,7 @@ class VectorEncoding(Encoding):
 
 
 def _items(cells: Cells, condition: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The node and the value of each item of the vectors, in the order of the nodes; NaN for what is no number."""
+    """The node and the value of each item of the vectors, in the order of nodes; NaN for what is not a number."""
     items = cells.query(f"position, unnest({VECTOR}) AS number", f"WHERE {condition}").fetchnumpy()
     nodes, numbers = items["position"], np.ma.filled(items["number"], np.nan)
     if (np.diff(nodes) < 0).any():  # the table's rows are in another order

@@ -1,7 +1,7 @@
-"""Kernels are compiled on first use and kept on disk where that is possible; whoever waits for that is told.
+"""Kernels are compiled on first use, with a notice, and cached on disk if possible.
 
-numba alone would keep them too, but it refuses to import where it finds no place for them, stops a program that has
-its result because the disk is full, and says nothing while it compiles.
+numba has a cache too, but it fails on import if it finds no place for it, fails when the disk is full even though the
+result is there, and compiles silently.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 class _DiskCache(FunctionCache):
-    """numba's cache, for which a file that cannot be read or written is no error."""
+    """numba's cache, without errors for files that cannot be read or written."""
 
     def load_overload(self, *arguments: Any) -> Any:
         try:
@@ -58,11 +58,11 @@ class _DiskCache(FunctionCache):
 
 
 class _InMemory(NullCache):
-    """For kernels that can be kept nowhere."""
+    """For kernels that cannot be cached anywhere."""
 
 
 def _cache_of(function: Callable[..., Any]) -> _DiskCache | _InMemory:
-    """Where compiled code of a function is kept: NUMBA_CACHE_DIR, beside its source, or the user's cache folder."""
+    """The cache of a function: in NUMBA_CACHE_DIR, beside its source, or in the user's cache folder."""
     beside = Path(function.__code__.co_filename).parent / "__pycache__"
     set_by_user = config.CACHE_DIR
     for folder, setting in ((set_by_user, set_by_user), (beside, ""), (_own_folder(), str(_own_folder()))):
@@ -94,16 +94,16 @@ def _writable(folder: Path) -> bool:
 
 
 class _NotKept:
-    """Says once that kernels will be compiled again the next time."""
+    """Warns once that kernels will be compiled again next time."""
 
     def __init__(self) -> None:
         self._said = False
 
     def say(self, reason: str) -> None:
-        """Say so, and why."""
+        """Warn, with the reason."""
         if not self._said:
             self._said = True
-            words = f"pugnn: compiled kernels cannot be kept ({reason}), so every start compiles them anew"
+            words = f"pugnn: compiled kernels cannot be cached ({reason}), so each start compiles them again"
             print(f"{words}; set NUMBA_CACHE_DIR to a folder you can write to", file=sys.stderr)
 
 
@@ -111,14 +111,14 @@ _not_kept = _NotKept()
 
 
 class _Notice(event.Listener):
-    """Tells people who wait that kernels are being compiled, and which."""
+    """Shows that kernels are being compiled, and which."""
 
     def __init__(self) -> None:
-        self._depth = 0  # kernels call others, which are compiled on the way
+        self._depth = 0  # kernels call others, which are compiled along with them
         self._shown = ExitStack()
 
     def on_start(self, started: Any) -> None:
-        """Say what is being compiled if it is ours."""
+        """Show what is being compiled, if it is one of the package's kernels."""
         compiled = started.data["dispatcher"]
         if not isinstance(compiled._cache, _DiskCache | _InMemory):
             return
@@ -134,7 +134,7 @@ class _Notice(event.Listener):
         line.say(f"{words}: {compiled.py_func.__module__.removeprefix('pugnn.')}")
 
     def on_end(self, ended: Any) -> None:
-        """Go back to what was said before."""
+        """Remove the notice."""
         if isinstance(ended.data["dispatcher"]._cache, _DiskCache | _InMemory):
             self._depth -= 1
             if self._depth == 0:

@@ -45,7 +45,7 @@ def as_memory_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
         given: a pandas or Polars data frame or series, an Arrow table or record batch, a mapping of names to columns,
             an array or list of ids, or, for edges, of pairs ``(source, target)`` or triples with a weight.
         role: which table it is, such as ``edges``.
-        ids: names for the columns of a table that has no names, in their order.
+        ids: names for the columns of a table that has none, in order.
     """
     if isinstance(given, MemoryTable):
         return given

@@ -20,7 +20,6 @@ import pyarrow as pa
 
 from pugnn.errors import PugnnError, shown
 from pugnn.io.formats.scratch import Scratch, no_room
-from pugnn.io.formats.zstd import is_whole
 
 #: How much of a text file is examined to see what it is.
 HEAD_BYTES = 1 << 22
@@ -160,8 +159,10 @@ def _file(name: str, path: Path, scratch: Scratch) -> File:
             raise PugnnError(f"{name} is empty")
         plain = scratch.plain_name(path)
         packed = next((kind for magic, kind in _PACKED.items() if first.startswith(magic)), "none")
-        if packed == "zstd" and not is_whole(plain):  # DuckDB would read a truncated file without an error
-            raise _cut_short(name)
     except OSError as error:
         raise PugnnError(f"cannot read {name}: {error.strerror}") from None
-    return File(name, plain, first, packed).readable_by_duckdb(scratch)
+    found = File(name, plain, first, packed)
+    if packed == "zstd":  # of which DuckDB would read a truncated one without an error
+        for _ in found.chunks():
+            pass
+    return found.readable_by_duckdb(scratch)
