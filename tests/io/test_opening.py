@@ -277,7 +277,7 @@ def test_files_that_are_not_there(read, tmp_path, name, message):
     "address", ["https://example.com/edges.csv", "s3://bucket/edges.parquet", "file:///etc/passwd"]
 )
 def test_addresses_are_not_asked(read, address):
-    with pytest.raises(PugnnError, match="only local files are read"):
+    with pytest.raises(PugnnError, match="only files on this machine are read"):
         read(address)
 
 

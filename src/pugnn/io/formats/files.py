@@ -133,7 +133,7 @@ def find_files(given: str | os.PathLike[str], scratch: Scratch) -> list[File]:
     if "\0" in name:
         raise PugnnError(f"cannot read {name!r}: file names cannot contain a zero byte")
     if "://" in name and not os.path.exists(path):
-        raise PugnnError(f"cannot read {name}: only local files are read. Download it first.")
+        raise PugnnError(f"cannot read {name}: only files on this machine are read. Download it first.")
     if os.path.isdir(path):
         raise PugnnError(f"{name} is a folder; name a file in it, or all of them by a pattern in quotes: '{name}/*'")
     found = [path]
