@@ -140,7 +140,7 @@ SAME = {
     "edge in both directions": (append(EDGES, "n1,n0\n"), ["edges.csv", "1", "direction"]),
     "self loop": (append(EDGES, "n3,n3\n"), ["edges.csv", "1", "self loop"]),
     "a million duplicate edges": (append(EDGES, "n0,n1\n" * 1_000_000), ["edges.csv", "1,000,000", "duplicate"]),
-    "duplicate positive": (append(POSITIVES, "n1\n"), ["positives.csv", "1", "more than once"]),
+    "duplicate positive": (append(POSITIVES, "n1\n"), ["positives.csv", "1", "repeated id"]),
     "identical node rows": (
         lambda folder: append(ATTRIBUTES, (folder / ATTRIBUTES).read_text().splitlines()[3] + "\n")(folder),
         ["nodes.csv", "1", "same"],

@@ -93,7 +93,7 @@ def test_another_table_by_the_same_recipe():
     assert not dense(data)[:, recipe.feature_names.index("w_0")].any()
     wanted = dense(read_graph(RING, table(w_0=0), recipe=recipe))
     np.testing.assert_array_equal(dense(data), wanted)
-    assert any("'w_0' is not there" in note for note in data.notes)
+    assert any("'w_0' is absent" in note for note in data.notes)
     assert any("'new'" in note for note in data.notes)
 
 

@@ -101,5 +101,5 @@ def test_what_is_no_date_is_an_error(type_name, value):
 
 def test_value_out_of_all_proportion_is_an_error():
     encoding = NumberEncoding("x", 0, 0.0, 1e-10, False)
-    with pytest.raises(PugnnError, match=r"row 2.*out of all proportion"):
+    with pytest.raises(PugnnError, match=r"row 2.*out of proportion"):
         encoding.encode(cells_of(["1e30"]))

@@ -99,7 +99,7 @@ def test_column_that_is_not_there_counts_as_missing(recipe, table):
     expected[:, 0], expected[:, 1] = 0, 1
     np.testing.assert_array_equal(features_of(recipe, renamed), expected)
     assert recipe.apply(renamed, ring(9)).notes[2:] == (
-        "nodes.csv: column 'age' is not there; it counts as missing for all nodes. If 'Age' is 'age', rename it",
+        "nodes.csv: column 'age' is absent; it counts as missing for all nodes. If 'Age' is 'age', rename it",
         "nodes.csv: not used, since the model was trained without: 'Age'",
     )
 
@@ -119,7 +119,7 @@ def test_column_of_another_kind_is_an_error(recipe):
 def test_remarks_name_file_and_column(recipe):
     encoded = recipe.apply(attributes_of({**TABLE, "member": ["", *TABLE["member"][1:]]}, num_nodes=9), ring(9))
     assert (
-        "nodes.csv: column 'member': no value in 1 node, the share of true ones instead; in training all had one"
+        "nodes.csv: column 'member': no value in 1 node, the share of true values instead; in training all had one"
         in encoded.notes
     )
 
@@ -151,7 +151,7 @@ def test_given_kind_of_an_empty_column():
 
 def test_column_that_gives_no_feature_is_left_out():
     recipe = learned(attributes_of({"x": ["a", "b", "c"], "y": ["1", "2", "3"]}), x="category")
-    assert recipe.ignored == {"x": "no value is that of 3 nodes"}
+    assert recipe.ignored == {"x": "no value occurs in 3 nodes"}
     assert recipe.feature_names == ("y",)
 
 
@@ -171,7 +171,7 @@ def test_without_usable_columns_features_come_from_the_structure(columns):
     assert encoded.features.shape == (8, len(recipe.feature_names))
     assert recipe.describe()[0].column == "structure"
     assert Recipe.from_plain(json.loads(json.dumps(recipe.to_plain()))) == recipe
-    told = [note for note in encoded.notes if note.endswith("they come from the structure of the graph")]
+    told = [note for note in encoded.notes if note.endswith("features come from the structure of the graph")]
     assert len(told) == len(columns)
 
 

@@ -68,8 +68,8 @@ def test_anything_odd_is_an_error_or_a_recipe(plain, data):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ((), None, "the recipe is not a table of entries"),
-        (("format",), 99, "has format 99, this version reads 2"),
+        ((), None, "the recipe is not a mapping"),
+        (("format",), 99, "has format 99, but this version reads 2"),
         (("columns",), DELETED, "'columns' of the recipe is not a list"),
         (("columns", 0, "kind"), "colour", "column 'age' has the unknown kind 'colour'"),
         (("columns", 0, "mean"), "x", "'mean' of columns 1 of the recipe is not a number"),
@@ -78,9 +78,9 @@ def test_anything_odd_is_an_error_or_a_recipe(plain, data):
         (("columns", 1, "name"), "age", "two columns have the same name"),
         (("columns", 2, "buckets"), [5, 3], "the buckets of column 'bio' are out of order"),
         (("columns", 2, "found"), [], "the counts of column 'bio' do not fit"),
-        (("columns", 3, "share"), 2, "share of true ones in column 'ok' is 2"),
-        (("columns", 4, "length"), 0, "is not a whole number from 1"),
-        (("columns", 4, "length"), 10**12, "is not a whole number from 1 to 1048576"),
+        (("columns", 3, "share"), 2, "share of true values in column 'ok' is 2"),
+        (("columns", 4, "length"), 0, "is not an integer from 1"),
+        (("columns", 4, "length"), 10**12, "is not an integer from 1 to 1048576"),
         (("structure",), {"width": 3}, "neither columns nor structure, or both"),
         (("columns",), [], "neither columns nor structure, or both"),
     ],

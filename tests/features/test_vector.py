@@ -54,10 +54,10 @@ def test_stretches_and_order_of_rows_make_no_difference(numbers, monkeypatch):
         ("[]", "is not a list of numbers"),
         ("7", "is not a list of numbers"),
         ("[1, 2", "is not a list of numbers"),
-        ("[1, nan]", "no finite 32-bit number in place 2"),
-        ("[inf, 1]", "no finite 32-bit number in place 1"),
-        ("[1, x]", "no finite 32-bit number in place 2"),
-        ("[1e39, 1]", "no finite 32-bit number in place 1"),
+        ("[1, nan]", "not a finite 32-bit number in place 2"),
+        ("[inf, 1]", "not a finite 32-bit number in place 1"),
+        ("[1, x]", "not a finite 32-bit number in place 2"),
+        ("[1e39, 1]", "not a finite 32-bit number in place 1"),
     ],
 )
 def test_what_is_no_such_vector_is_an_error(value, problem):

@@ -26,7 +26,7 @@ def test_none():
 
 
 def test_several():
-    with pytest.raises(PugnnError, match=r"each of the columns 'from', 'Source' may be the source; .* --source NAME"):
+    with pytest.raises(PugnnError, match=r"any of the columns 'from', 'Source' may be the source; .* --source NAME"):
         find_column("t", ("from", "Source", "to"), "source", None, SOURCE)
     assert find_column("t", ("node", "id"), "id", None, ID, first=True) == 1
     with pytest.raises(PugnnError, match="'ID', 'id' may be the id"):

@@ -122,9 +122,9 @@ def test_white_space_around_ids(read):
     assert neighbours(data.graph) == PATH
     assert data.known.nonzero()[0].tolist() == [2]
     assert data.notes == (
-        "nodes.csv: white space around 2 ids left out",
-        "edges.csv: white space around 3 ids left out",
-        "positives.csv: white space around 1 id left out",
+        "nodes.csv: white space around 2 ids removed",
+        "edges.csv: white space around 3 ids removed",
+        "positives.csv: white space around 1 id removed",
     )
 
 
@@ -138,8 +138,8 @@ def test_rows_that_say_the_same_are_merged(read):
     data = read(nodes="id,x,y\na,1,u\nb,2,v\na,1,u\nc,4,w\n b,2,v\n", kinds={"y": "category"})
     assert data.graph.ids.tolist() == ["a", "b", "c"]
     assert data.notes[:2] == (
-        "nodes.csv: white space around 1 id left out",
-        "nodes.csv: 2 rows left out, with the same id and the same attributes as one before",
+        "nodes.csv: white space around 1 id removed",
+        "nodes.csv: 2 rows skipped, with the same id and attributes as an earlier one",
     )
     plain = read(nodes="id,x,y\na,1,u\nb,2,v\nc,4,w\n", kinds={"y": "category"})
     assert np.array_equal(data.graph.features, plain.graph.features)
@@ -172,20 +172,20 @@ def test_positives_beside_other_columns(read):
 def test_positives_without_a_header(read):
     data = read(positives="c\n\nb\n")
     assert data.known.nonzero()[0].tolist() == [1, 2]
-    assert data.notes == ("positives.csv: has no header; its first line is taken as an id",)
+    assert data.notes == ("positives.csv: has no header; its first line is read as an id",)
 
 
 def test_a_formula_as_a_run_writes_it(read):
     edges, nodes = "source,target\n=a,b\nb,'c\n", "id,x\n=a,1\nb,2\n'c,4\n"
     data = read(edges, nodes, "id\n'=a\n'c\n")
     assert data.known.nonzero()[0].tolist() == [0, 2]
-    assert data.notes == ("positives.csv: the ' before 1 id left out, which keeps spreadsheets from running a formula",)
+    assert data.notes == ("positives.csv: the ' before 1 id removed, which keeps spreadsheets from running a formula",)
 
 
 def test_repeated_positives(read):
     data = read(positives="id\nb\nb\n b\n")
     assert data.known.nonzero()[0].tolist() == [1]
-    assert data.notes[-1] == "positives.csv: 2 rows left out, for ids that stand there more than once"
+    assert data.notes[-1] == "positives.csv: 2 rows with a repeated id skipped"
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_repeated_positives(read):
         ("id\n", "positives.csv names no positives; at least one is needed"),
         ("id\na\n\nzoe\n", "positives.csv, row 4: 'zoe' is not a node of the graph; its ids look like 'a', 'b', 'c'"),
         ("id\nB\n", "positives.csv, row 2: 'B' is not a node of the graph; the graph has 'b'"),
-        ("zoe\na\n", "positives.csv, row 1: 'zoe' is not a node of the graph, nor is it the name of a column of ids"),
+        ("zoe\na\n", "positives.csv, row 1: 'zoe' is not a node of the graph, nor the usual name of a column of ids"),
         ('id,why\na,x\n"",y\n', "positives.csv, row 3: the id is empty"),
         ("id\na\nb\nc\n", "positives.csv names all 3 nodes; there is nothing left to find"),
         ("who,why\na,x\n", "positives.csv has no column 'id'; its columns are 'who', 'why'.* --id NAME"),
@@ -219,11 +219,11 @@ def test_bad_positives(read, positives, message):
     ("edges", "message"),
     [
         ("source,target\n", "edges.csv has no rows"),
-        ("source,target\na,a\nb,b\n", "edges.csv holds only self loops"),
+        ("source,target\na,a\nb,b\n", "edges.csv contains only self loops"),
         ("source,target\na,b\n\n ,c\n", "edges.csv, row 4: the source is empty"),
         ("source,target\na,b\nb,\n", "edges.csv, row 3: the target is empty"),
         ("source,where\na,b\n", "edges.csv has no column 'target'; its columns are 'source', 'where'.* --target NAME"),
-        ("from,source,target\na,b,c\n", "each of the columns 'from', 'source' may be the source"),
+        ("from,source,target\na,b,c\n", "any of the columns 'from', 'source' may be the source"),
         ("source\na\n", "edges.csv has no column 'target'"),
         ("a\nb\n", "edges.csv has one column; edges need two"),
         ("source,target,target\na,b,c\n", "edges.csv has several columns named 'target'"),
@@ -253,8 +253,8 @@ def test_bad_edges(read, edges, message):
         ("id,x\n", "nodes.csv has no rows"),
         ("key,x\na,1\n", "nodes.csv has no column 'id'; its columns are 'key', 'x'.* --id NAME"),
         ("id,x\na,1\n\n,2\n", "nodes.csv, row 4: the id is empty"),
-        ("id,x\na,1\nb,2\na,3\n", "nodes.csv, row 4: id 'a' stands in nodes.csv, row 2 already, with other attributes"),
-        ('id,x\na,"1\n"\nb,2\n a,3\n', "nodes.csv, row 5: id 'a' stands in nodes.csv, row 2 already"),
+        ("id,x\na,1\nb,2\na,3\n", "nodes.csv, row 4: id 'a' is already in nodes.csv, row 2, with other attributes"),
+        ('id,x\na,"1\n"\nb,2\n a,3\n', "nodes.csv, row 5: id 'a' is already in nodes.csv, row 2"),
     ],
 )
 def test_bad_nodes(read, nodes, message):
@@ -280,11 +280,11 @@ def test_damaged_typed_files(tmp_path, write):
     (tmp_path / "edges.parquet").write_bytes(bytes(middle))
     with pytest.raises(PugnnError, match=r"cannot read edges.parquet: "):
         read_graph("edges.parquet")
-    with pytest.raises(PugnnError, match=r"edges.jsonl, row 2: not JSON, from letter 12 on"):
+    with pytest.raises(PugnnError, match=r"edges.jsonl, row 2: not JSON, from character 12 on"):
         read_graph(write("edges.jsonl", '{"source": "a", "target": "b"}\n{"source": }\n'))
-    with pytest.raises(PugnnError, match=r"edges.jsonl is JSON, but not of objects"):
+    with pytest.raises(PugnnError, match=r"edges.jsonl: it is JSON, but not of objects"):
         read_graph(write("edges.jsonl", '{"source": "a", "target": "b"}\n[3]\n'))
-    with pytest.raises(PugnnError, match=r"edges.json, row 3: not JSON, from letter 1 on"):
+    with pytest.raises(PugnnError, match=r"edges.json, row 3: not JSON, from character 1 on"):
         read_graph(write("edges.json", '[\n{"source": "a", "target": "b"}\n{"source": 1}]'))
     with pytest.raises(PugnnError, match=r"edges.jsonl, column 'source' holds values of several types"):
         read_graph(write("edges.jsonl", '{"source": 7, "target": "b"}\n{"source": "7", "target": "c"}\n'))
@@ -390,7 +390,7 @@ def test_csv_takes_the_type_of_the_others(write):
     assert data.known.nonzero()[0].tolist() == [3]
     data = read_graph(write("edges.csv", "source,target\n1,2\n2,04\n"), nodes)
     assert data.graph.ids.tolist() == ["1", "2", "3", "04"]
-    assert "ids are kept as text: not all are whole numbers as in the other tables, such as '04'" in data.notes
+    assert "ids are kept as text: not all are integers as in the other tables, such as '04'" in data.notes
     data = read_graph(pd.DataFrame({"source": [1], "target": [2]}), write("nodes.csv", "id\n1\nx\n"))
     assert data.graph.ids.tolist() == ["1", "x", "2"]
 
@@ -402,7 +402,7 @@ def test_csv_alone_is_text(read):
 def test_types_that_disagree_become_text():
     data = read_graph({"source": [1, 2], "target": [2, 3]}, {"id": ["1", "2", "3"], "x": [1.0, 2.0, 3.0]})
     assert data.graph.ids.tolist() == ["1", "2", "3"]
-    assert data.notes[0] == "ids are text in nodes and whole numbers in edges; they are compared, and kept, as text"
+    assert data.notes[0] == "ids are text in nodes and integers in edges; they are compared, and kept, as text"
 
 
 def test_whole_numbers_as_floats_are_whole_numbers():
@@ -518,12 +518,12 @@ def test_a_networkx_graph_with_attributes():
     assert neighbours(data.graph)["1x"] == [1, (2, 3)]
     assert data.known.nonzero()[0].tolist() == [2]
     assert "age" in data.graph.feature_names
-    with pytest.raises(PugnnError, match="give no nodes besides"):
+    with pytest.raises(PugnnError, match="do not give nodes as well"):
         read_graph(graph, {"id": [1]})
 
 
 def test_ids_that_differ_by_their_type_alone():
-    with pytest.raises(PugnnError, match="edges, column 'source': 1 and '1' differ by their type alone"):
+    with pytest.raises(PugnnError, match="edges, column 'source': 1 and '1' differ only in type"):
         read_graph([(1, 2), ("1", 3)])
 
 
@@ -622,7 +622,7 @@ def test_the_same_number_or_day_is_the_same_id_in_every_type():
 
 
 def test_tables_without_an_id_in_common_are_refused():
-    with pytest.raises(PugnnError, match=r"no id in common: '1a', '2a' in the one, '1', '2' in the other"):
+    with pytest.raises(PugnnError, match=r"no id in common: '1a', '2a' in the former, '1', '2' in the latter"):
         read_graph([("1a", "2a")], {"id": ["1", "2"], "x": [1.0, 2.0]})
 
 
@@ -643,7 +643,7 @@ def test_a_header_in_the_middle_is_left_out_and_rows_keep_their_numbers(write):
     data = read_graph(write("e.csv", joined), write("n.csv", "id,x\na,1\nid,x\nb,2\nc,5\nd,7\n"))
     assert data.graph.ids.tolist() == ["a", "b", "c", "d"]
     assert data.graph.feature_names == ("x",)
-    assert sum("header line is repeated in 1 row; left out" in note for note in data.notes) == 2
+    assert sum("1 repeated header skipped" in note for note in data.notes) == 2
     with pytest.raises(PugnnError, match=r"e\.csv, row 7: the target is empty"):
         read_graph(write("e.csv", joined + "a,\n"))
 
@@ -664,11 +664,11 @@ def test_row_numbers_of_pandas_are_no_attribute(write, name):
 def test_columns_that_differ_in_case_alone(tmp_path, write):
     path = tmp_path / "e.parquet"
     pd.DataFrame({"source": ["a", "b"], "Target": ["x", "y"], "target": ["b", "c"]}).to_parquet(path)
-    with pytest.raises(PugnnError, match="each of the columns 'Target', 'target' may be the target"):
+    with pytest.raises(PugnnError, match="any of the columns 'Target', 'target' may be the target"):
         read_graph(path)
     assert read_graph(path, target="target").graph.ids.tolist() == ["a", "b", "c"]
     assert read_graph(path, target="Target").graph.ids.tolist() == ["a", "x", "b", "y"]
-    with pytest.raises(PugnnError, match=r"the columns 'Target' and 'target' differ in upper and lower case alone"):
+    with pytest.raises(PugnnError, match=r"the columns 'Target' and 'target' differ only in upper and lower case"):
         read_graph(write("e.jsonl", '{"source": "a", "Target": "x", "target": "b"}\n'), target="target")
 
 

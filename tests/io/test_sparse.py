@@ -38,16 +38,16 @@ def test_beside_other_attributes_and_on_another_snapshot():
     later = pd.DataFrame({"id": ["b"], "word": ["jam"], "count": [7]})
     again = read_graph(EDGES, nodes, attributes=later, recipe=first.recipe)
     assert [row[1:] for row in dense(again)] == [[0, 0], [0, 1], [0, 0], [0, 0], [0, 0]]
-    assert any("'tea' is not there" in note for note in again.notes)
+    assert any("'tea' is absent" in note for note in again.notes)
 
 
 def test_rows_that_need_a_word():
     table = pd.DataFrame({"id": ["a", "a", "zz"], "word": ["tea", "tea", "tea"]})
     data = read_graph(EDGES, attributes=table)
     assert data.notes[-3:] == (
-        "attributes: 1 row left out, of nodes that are not in the graph",
+        "attributes: 1 row skipped, of nodes that are not in the graph",
         "attributes: has no column of values; each row counts as 1",
-        "attributes: the values of 1 row added to another one of the same node and attribute",
+        "attributes: 1 row added to an earlier value of the same node and attribute",
     )
 
 
@@ -97,7 +97,7 @@ def test_rows_of_a_matrix_follow_those_of_the_nodes():
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (MATRIX[:4], "has 4 rows, nodes has 5"),
+        (MATRIX[:4], "has 4 rows, but nodes has 5"),
         (MATRIX * 1j, "must hold numbers; it holds complex128"),
         (sp.csr_array(np.array([[1.0], [np.nan], [0], [0], [0]])), r"row 2, column 1: nan is not a finite number"),
     ],

@@ -67,10 +67,8 @@ def read_input(
 
 
 def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> InputData:
-    import numpy as np
-
     from pugnn.io import read_graph
-    from pugnn.task import PUBenchmark, PUTask
+    from pugnn.task import PUBenchmark
 
     given = dict(options)
     kinds = dict(map(_name_and_kind, given.pop("column", ())))
@@ -78,18 +76,16 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
         raise PugnnError("--truth says which nodes are positive; --positives which of them are known. Give both.")
     with status_line() as line:
         data = read_graph(**given, kinds=kinds, recipe=recipe, on_phase=line.say)
-    task = benchmark = None
-    if data.known is not None:
-        task = PUTask.from_positives(data.graph, np.flatnonzero(data.known))
-        if data.positive is not None:
-            benchmark = PUBenchmark.of_unlabelled(task, data.positive)
+    benchmark = None
+    if data.task is not None and data.positive is not None:
+        benchmark = PUBenchmark.of_unlabelled(data.task, data.positive)
     return InputData(
         name=_short_name(options["edges"]),
         graph=data.graph,
         options=options,
         notes=data.notes,
         recipe=tuple(data.recipe.describe()),
-        task=task,
+        task=data.task,
         benchmark=benchmark,
     )
 

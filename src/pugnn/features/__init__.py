@@ -1,4 +1,4 @@
-"""Features: how the attributes of nodes, or the structure alone, become numbers that a network reads."""
+"""Features: how the attributes of nodes, or the structure of the graph alone, become the inputs of a network."""
 
 from pugnn.features.attributes import Attributes
 from pugnn.features.recipe import Encoded, Recipe

@@ -16,48 +16,48 @@ from pugnn.errors import PugnnError, quoted
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from pugnn.features.numbers import Numbers
+    from pugnn.features.number_columns import NumberColumns
 
-#: Features and weights are kept in 32 bits.
+#: Features and weights are 32-bit floats.
 LARGEST = float(np.finfo(np.float32).max)
 
-#: What people write into a text cell that has no value, in letters of any case.
+#: What people write into a text cell that has no value, in any case.
 MISSING_WORDS = ("", "na", "n/a", "null", "none", "nan", "-", "?")
 
-#: What people write for true and false, likewise.
+#: What people write for true and false, in any case.
 TRUE_WORDS, FALSE_WORDS = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 
-#: White space of any kind that may surround a cell.
+#: White space that may surround a cell.
 WHITE_SPACE = " \t\r\n\v\f\u00a0"
 
-#: What stands behind FROM where there is nothing to be asked for.
+#: What follows FROM if there is nothing to query.
 NO_ROWS = "(SELECT 0::BIGINT AS position WHERE false) AS no_rows"
 
-#: DuckDB's types of numbers; beside them stand DECIMAL(…) and, with a U in front, those without a sign.
+#: DuckDB's numeric types, besides DECIMAL(…) and unsigned ones, which begin with a U.
 NUMBER_TYPES = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BIGNUM", "FLOAT", "DOUBLE"))
 
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """The attribute columns of a node table, where rows have found their nodes.
+    """The attribute columns of a node table, whose rows have been matched to nodes.
 
-    Columns of numbers were read together; the others are inside DuckDB, to be asked for one by one.
+    Numeric columns were read together; the others are inside DuckDB, to be queried one by one.
 
     Args:
         connection: DuckDB's connection that knows the table.
-        table: what stands behind FROM: a table, or tables joined, with the columns ``a_0``, ``a_1``, ….
+        table: what follows FROM: a table, or tables joined, with the columns ``a_0``, ``a_1``, ….
             Not a view: one of a thousand columns costs milliseconds in every query.
-        names: the users' names of all columns, unique; none at all for a graph without attributes.
-        typed: whether the columns' types mean something. In tables that come from CSV all cells are text and the
-            kind of a column is read from what it holds.
+        names: the user's names of all columns, unique; none for a graph without attributes.
+        typed: whether the columns' types mean something. In CSV all cells are text, and the kind of a column is found
+            from its content.
         num_nodes: number of nodes of the graph, N.
         origin: the table's name in messages, such as ``nodes.csv``.
         locate: where the row of the node at a position is, such as ``nodes.csv, row 17``.
-        rows: number of nodes that have a row, the first ones of the graph; others count as missing in all columns.
+        rows: number of nodes that have a row, the first ones of the graph; the others are missing in all columns.
         position: SQL for the position in the graph of a row's node, unique.
-        stored: the users' names of ``a_0``, ``a_1``, ….
-        numbers: columns of numbers, one row per node that has one.
-        sparse: attributes that were given without their zeros, one row per node of the graph.
+        stored: the user's names of ``a_0``, ``a_1``, ….
+        numbers: numeric columns, one row per node that has one.
+        sparse: attributes that were given in sparse form, one row per node of the graph.
     """
 
     connection: DuckDBPyConnection
@@ -70,11 +70,11 @@ class Attributes:
     rows: int = 0
     position: str = "position"
     stored: tuple[str, ...] = ()
-    numbers: Numbers | None = None
-    sparse: Numbers | None = None
+    numbers: NumberColumns | None = None
+    sparse: NumberColumns | None = None
 
     def cells(self, name: str, *, learning: bool = False) -> Cells:
-        """The cells of the column with this name; those of a column that the table lacks are all missing."""
+        """The cells of a column; all are missing if the table lacks it."""
         for numbers in (self.numbers, self.sparse):
             if numbers is not None and name in numbers.places:
                 return Cells(self, name, "NULL::VARCHAR", "DOUBLE", learning, numbers)
@@ -83,8 +83,8 @@ class Attributes:
         column = self._columns[name]
         return Cells(self, name, column, self._types[column], learning)
 
-    def beside(self, sparse: Numbers) -> Attributes:
-        """These columns, and attributes that were given without their zeros."""
+    def beside(self, sparse: NumberColumns) -> Attributes:
+        """These columns, and attributes that were given in sparse form."""
         both = set(self.names) & set(sparse.names)
         if both:
             raise PugnnError(
@@ -94,7 +94,7 @@ class Attributes:
 
     @cached_property
     def has_row(self) -> NDArray[np.bool_]:
-        """Which nodes the table has a row for, shape ``(N,)``."""
+        """Which nodes have a row, shape ``(N,)``."""
         return np.arange(self.num_nodes) < self.rows
 
     @cached_property
@@ -111,16 +111,16 @@ class Attributes:
 class Cells:
     """The cells of one column.
 
-    SQL about them calls a cell ``cell`` as it is stored, and ``text`` in words, trimmed, and null where the cell is
-    not ``present``: null itself, not a number, or one of :data:`MISSING_WORDS`.
+    In SQL, ``cell`` is a cell as it is stored, and ``text`` its trimmed text, null if the cell is not ``present``: if
+    it is null, NaN or one of :data:`MISSING_WORDS`.
 
     Args:
         attributes: the table.
-        name: the users' name of the column.
+        name: the user's name of the column.
         column: the column in DuckDB, or an expression.
-        type: DuckDB's type of it.
+        type: its DuckDB type.
         learning: whether a recipe is being learned, so that the user may still choose the column's kind.
-        numbers: where the column is, if it is one of numbers; SQL then knows nothing of it.
+        numbers: where the column is, if it is numeric; it is not in DuckDB then.
     """
 
     attributes: Attributes
@@ -128,10 +128,11 @@ class Cells:
     column: str
     type: str
     learning: bool = False
-    numbers: Numbers | None = None
+    numbers: NumberColumns | None = None
 
+    @cached_property
     def values(self) -> NDArray[np.float64]:
-        """The numbers of a column of numbers by node, NaN where there is none, shape ``(N,)``."""
+        """The values of a numeric column by node, NaN where there is none, shape ``(N,)``."""
         assert self.numbers is not None
         column = self.numbers.column(self.name)
         if len(column) == self.attributes.num_nodes:
@@ -140,7 +141,7 @@ class Cells:
 
     @property
     def is_text(self) -> bool:
-        """Whether the cells are stored as text, of whatever it is."""
+        """Whether the cells are stored as text."""
         return self.type in ("VARCHAR", "JSON") or self.type.startswith("ENUM")
 
     @property
@@ -154,16 +155,16 @@ class Cells:
         return self.type == "DATE" or self.type.startswith("TIMESTAMP")
 
     def sql(self, select: str, rest: str = "") -> str:
-        """A query of ``position``, ``cell``, ``present`` and ``text``; ``rest`` is what follows its FROM."""
+        """A query of ``position``, ``cell``, ``present`` and ``text``; ``rest`` follows its FROM clause."""
         column = f"({self.column} ->> '$')" if self.type == "JSON" else self.column  # without JSON's quotation marks
         present, words = "cell IS NOT NULL", "cell::VARCHAR"
         if self.is_text:
-            # No IN: of more than a few words DuckDB makes a join, even in queries that do not ask for it.
+            # Not IN: DuckDB turns a list of more than a few words into a join, even if the result is not used.
             present = f"coalesce(NOT {holds_word('|'.join(map(re.escape, MISSING_WORDS)))}, false)"
             words = f"trim(cell, '{WHITE_SPACE}')"
         elif self.type in ("FLOAT", "DOUBLE"):
             present = "coalesce(NOT isnan(cell), false)"
-            # Whole numbers are floats in one snapshot and integers in another.
+            # Integers may be floats in another snapshot.
             whole = "cell = trunc(cell) AND abs(cell) < 1e15"
             words = f"CASE WHEN {whole} THEN cell::BIGINT::VARCHAR ELSE cell::VARCHAR END"
         cells = f"SELECT {self.attributes.position} AS position, {column} AS cell FROM {self.attributes.table}"
@@ -172,7 +173,7 @@ class Cells:
         return f"SELECT {select} FROM ({cells}) AS cells {rest}"
 
     def query(self, select: str, rest: str = "", parameters: dict[str, Any] | None = None) -> Any:
-        """The result of a query as :meth:`sql` has it."""
+        """The result of a query as in :meth:`sql`."""
         return self.attributes.connection.execute(self.sql(select, rest), parameters)
 
     def read(self, value: str, fill: float, rest: str = "", parameters: dict[str, Any] | None = None) -> NDArray[Any]:
@@ -186,23 +187,20 @@ class Cells:
     def missing(self) -> NDArray[np.bool_]:
         """Which nodes have no value, shape ``(N,)``."""
         if self.numbers is not None:
-            return np.isnan(self.values())
+            return np.isnan(self.values)
         missing: NDArray[np.bool_] = self.read("NOT present", True)
         return missing
 
     def stretches(self, rows: int) -> Iterator[tuple[range, str]]:
-        """All positions in stretches of so many, each with the SQL condition that picks its cells.
-
-        What is large per cell is read a stretch at a time, so that memory stays in bounds.
-        """
+        """Ranges of this many positions, each with the SQL condition that selects its cells, to bound memory."""
         for first in range(0, self.attributes.num_nodes, rows):
             stretch = range(first, min(first + rows, self.attributes.num_nodes))
             yield stretch, f"position BETWEEN {stretch[0]} AND {stretch[-1]}"
 
     def complaint(self, position: int, problem: str) -> PugnnError:
-        """An error about the cell of the node at a position: where it is, what it holds, what to do."""
+        """An error about the cell of the node at a position: where it is, what it contains, what to do."""
         if self.numbers is not None:
-            cell = f"{self.values()[position]:.15g}"
+            cell = f"{self.values[position]:.15g}"
         else:
             ((cell,),) = self.query("left(cell::VARCHAR, 100)", f"WHERE position = {position}").fetchall()
         remedy = "Correct it, or leave it empty."
@@ -214,18 +212,15 @@ class Cells:
 
 
 def is_number_type(kind: str) -> bool:
-    """Whether a DuckDB type is one of numbers."""
+    """Whether a DuckDB type is numeric."""
     return kind.removeprefix("U") in NUMBER_TYPES or kind.startswith("DECIMAL")
 
 
 def holds_word(words: str, cell: str = "cell") -> str:
-    """SQL that tells whether a text cell holds one of the words (a pattern), in letters of any case."""
+    """SQL for whether a text cell is one of the words (a pattern), in any case."""
     return f"regexp_full_match({cell}, '(?i)[{WHITE_SPACE}]*({words})[{WHITE_SPACE}]*')"
 
 
 def number_in_text(cell: str) -> str:
-    """SQL for the number in a text, or null.
-
-    DuckDB takes ``1_000`` for 1000, which is more often a code than a number, and ``+-5`` for −5.
-    """
+    """SQL for the number in a text, or null: also for ``1_000``, which is more often a code, and ``+-5``."""
     return f"CASE WHEN NOT contains({cell}, '_') AND NOT contains({cell}, '+-') THEN try_cast({cell} AS DOUBLE) END"

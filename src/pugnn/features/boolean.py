@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features.attributes import FALSE_WORDS, TRUE_WORDS, Cells, holds_word, number_in_text
-from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
 from pugnn.features.saved import Saved, damaged
 
 
 def truth_in_text(cell: str) -> str:
-    """SQL for what a text says in one of the usual ways: 1, 0 or null."""
+    """SQL for the boolean in a text, written in one of the usual ways: 1, 0 or null."""
     true, false = (holds_word("|".join(words), cell) for words in (TRUE_WORDS, FALSE_WORDS))
     return (
         f"CASE WHEN ({number_in_text(cell)}) IN (0, 1) THEN {cell}::DOUBLE WHEN {true} THEN 1 WHEN {false} THEN 0 END"
@@ -26,12 +26,12 @@ class BooleanEncoding(Encoding):
     """True and false as 1 and 0.
 
     Args:
-        share: of true ones among the values that are not missing; it stands in for those that are.
+        share: of true values among those present; it replaces missing ones.
     """
 
     kind = "boolean"
     group = "0 or 1"
-    stand_in = "the share of true ones"
+    stand_in = "the share of true values"
 
     share: float
 
@@ -41,10 +41,10 @@ class BooleanEncoding(Encoding):
         missing = np.isnan(values)
         return cls(cells.name, count_missing(cells, missing), float(values[~missing].mean()))
 
-    def read(self, cells: Cells) -> Reading:  # noqa: D102
+    def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         values = read_truths(cells)
         missing = np.isnan(values)
-        return Reading(np.where(missing, self.share, values)[:, None].astype(np.float32), missing)
+        return ColumnFeatures(np.where(missing, self.share, values)[:, None].astype(np.float32), missing)
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -60,14 +60,14 @@ class BooleanEncoding(Encoding):
     def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
         share = saved.number("share")
         if not 0 <= share <= 1:
-            raise damaged(f"the share of true ones in column {column!r} is {share}")
+            raise damaged(f"the share of true values in column {column!r} is {share}")
         return cls(column, missing, share)
 
 
 def read_truths(cells: Cells) -> NDArray[np.float64]:
-    """1 or 0 per node, NaN where it is missing; a cell that is neither true nor false is an error."""
+    """1 or 0 per node, NaN if missing; a cell that is neither true nor false is an error."""
     if cells.numbers is not None:
-        values = cells.values()
+        values = cells.values
     else:
         neither = "CASE WHEN present THEN 2 END"
         if cells.is_text:

@@ -10,17 +10,17 @@ import scipy.sparse as sp
 
 from pugnn.errors import counted, shorten
 from pugnn.features.attributes import Cells
-from pugnn.features.encoding import Encoding, Reading
+from pugnn.features.encoding import ColumnFeatures, Encoding
 from pugnn.features.saved import Saved
 
-#: A value of fewer nodes than this says who they are rather than what they are like; such values share a feature.
+#: Values of fewer nodes than this identify nodes rather than describe them; they share a feature.
 LEAST_NODES = 3
 
-#: No more than this many values, the most frequent ones, get a feature: what hardly any node has cannot be learned
-#: from a handful of known positives.
+#: At most this many values, the most frequent ones, get a feature: nothing can be learned about rarer ones from a
+#: handful of known positives.
 MOST_VALUES = 1000
 
-#: Names of features show no more of a value than this many characters.
+#: Names of features show at most this many characters of a value.
 SHOWN_CHARACTERS = 40
 
 _MISSING, _OTHER = -2, -1
@@ -32,15 +32,15 @@ class CategoryEncoding(Encoding):
 
     Args:
         values: those that have a feature.
-        pooled: number of nodes with another value when the encoding was learned; if there were any, all other
-            values have one together.
+        pooled: number of nodes with another value when the encoding was learned; if there were any, all other values
+            share a feature.
         nodes: number of nodes that had a value then.
     """
 
     kind = "category"
     group = "one feature for each frequent value"
     stand_in = "none of the values"
-    nothing = f"no value is that of {LEAST_NODES} nodes"
+    nothing = f"no value occurs in {LEAST_NODES} nodes"
 
     values: tuple[str, ...]
     pooled: int
@@ -58,7 +58,7 @@ class CategoryEncoding(Encoding):
         pooled = nodes - sum(count for _, count in frequent)
         return cls(cells.name, missing, tuple(value for value, _ in frequent), pooled, nodes)
 
-    def read(self, cells: Cells) -> Reading:  # noqa: D102
+    def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         codes = cells.read(
             f"CASE WHEN text IS NOT NULL THEN coalesce(code, {_OTHER}) END",
             _MISSING,
@@ -72,7 +72,7 @@ class CategoryEncoding(Encoding):
         known = np.flatnonzero(codes >= 0)
         shape = len(codes), len(self.value_names)
         one_hot = sp.csr_array((np.ones(len(known), dtype=np.float32), (known, codes[known])), shape=shape)
-        return Reading(one_hot, missing, self._remarks(cells, int(other.sum()), int((~missing).sum())))
+        return ColumnFeatures(one_hot, missing, self._remarks(cells, int(other.sum()), int((~missing).sum())))
 
     def _remarks(self, cells: Cells, others: int, nodes: int) -> tuple[str, ...]:
         if others * self.nodes <= self.pooled * nodes:  # no larger a share than in training
@@ -86,7 +86,7 @@ class CategoryEncoding(Encoding):
             distinct, "WHERE NOT list_contains($values::VARCHAR[], text) ORDER BY value", {"values": list(self.values)}
         ).fetchall()
         which = shorten(value for (value,) in unseen)
-        unseen_in = f"{counted(others, 'node')} with a value that training has not seen ({which})"
+        unseen_in = f"{counted(others, 'node')} with a value that did not occur in training ({which})"
         return (f"{unseen_in}; it counts as {self.stand_in}",)
 
     @property
@@ -96,7 +96,7 @@ class CategoryEncoding(Encoding):
 
     @property
     def has_other(self) -> bool:
-        """Whether the other values have a feature; next to nothing else it would say nothing."""
+        """Whether the other values have a feature; alone it would carry no information."""
         return bool(self.pooled and self.values)
 
     def describe_values(self) -> str:  # noqa: D102
@@ -111,7 +111,7 @@ class CategoryEncoding(Encoding):
 
     @classmethod
     def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        return cls(column, missing, saved.different_texts("values"), saved.whole("pooled"), saved.whole("nodes", 1))
+        return cls(column, missing, saved.different_texts("values"), saved.integer("pooled"), saved.integer("nodes", 1))
 
 
 def _shortened(value: str) -> str:

@@ -1,4 +1,4 @@
-"""Counts: many columns of which most cells are zero, used together."""
+"""Counts: many columns that are mostly zero, used together."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ import scipy.sparse as sp
 
 from pugnn.features.attributes import Attributes, Cells
 from pugnn.features.number import read_numbers
-from pugnn.features.numbers import Numbers
 from pugnn.features.saved import Saved, damaged
 
-#: So many columns that look like counts are taken for words, tags or one-hot columns. A few of them may be anything.
+#: This many columns that look like counts are words, tags or one-hot columns. Fewer may be anything.
 MANY = 20
 
 
 @dataclass(frozen=True)
 class Counts:
-    r"""Columns of counts, weights or marks, each node's scaled to length one.
+    r"""Columns of counts, weights or marks, scaled to length one for each node.
 
     .. math:: x_{ij} = \frac{c_{ij}}{\lVert c_i \rVert_2}
 
@@ -28,7 +27,7 @@ class Counts:
 
     Args:
         columns: their names.
-        share: of cells that were not zero when this was learned.
+        share: of cells that were not zero in training.
     """
 
     columns: tuple[str, ...]
@@ -42,28 +41,27 @@ class Counts:
             attributes: the node table's columns.
             kinds: kinds of columns that the user has chosen, by name.
         """
-        open_to_us = [name for name in attributes.names if name not in kinds]
-        alike = [name for name in open_to_us if _is_like_counts(attributes.cells(name))]
+        alike = [name for name in attributes.names if name not in kinds and _is_like_counts(attributes.cells(name))]
         if len(alike) < MANY:
             alike = [name for name in alike if attributes.sparse is not None and name in attributes.sparse.places]
         chosen = {*alike, *(name for name in attributes.names if kinds.get(name) == "counts")}
         columns = tuple(name for name in attributes.names if name in chosen)
         if not columns:
             return None
-        counts = cls(columns, 0.0)._read(attributes, learning=True)
-        return cls(columns, counts.nnz / max(counts.shape[0] * counts.shape[1], 1))
+        filled = sum(_filled(attributes.cells(name, learning=True)) for name in columns)
+        return cls(columns, filled / max(attributes.num_nodes * len(columns), 1))
 
     def encode(self, attributes: Attributes) -> sp.csr_array:
         """Features of all nodes, shape ``(N, columns)``."""
         counts = self._read(attributes)
         filled = np.diff(counts.indptr)
-        counts.data /= np.repeat(abs(counts).max(axis=1).toarray(), filled)  # first: squares of the smallest would be 0
+        counts.data /= np.repeat(abs(counts).max(axis=1).toarray(), filled)  # first: squares of tiny numbers are 0
         counts.data /= np.repeat(np.sqrt((counts * counts).sum(axis=1)), filled)
         return counts.astype(np.float32)
 
     def describe(self) -> str:
         """What is done with the columns, in words and figures."""
-        return f"{100 * self.share:.2g} % not zero; used as they are, each node's scaled to length one"
+        return f"{100 * self.share:.2g} % not zero; used as they are, scaled to length one for each node"
 
     def to_plain(self) -> dict[str, Any]:
         """What :meth:`from_saved` needs, fit for JSON."""
@@ -77,7 +75,7 @@ class Counts:
             raise damaged(f"{len(columns)} columns of counts, of which {share} is not zero")
         return cls(columns, share)
 
-    def _read(self, attributes: Attributes, *, learning: bool = False) -> sp.csr_array:
+    def _read(self, attributes: Attributes) -> sp.csr_array:
         """The counts as they are, shape ``(N, columns)``, without stored zeros."""
         nodes, place = attributes.num_nodes, {name: at for at, name in enumerate(self.columns)}
         rows, columns, values = [], [], []
@@ -89,8 +87,8 @@ class Counts:
                 columns.append(np.array([place[name] for name in names])[part.col])
                 values.append(part.data)
         for name in self.columns:
-            if name in attributes.stored:  # text of some sort: this says where
-                counts = read_numbers(attributes.cells(name, learning=learning), dates=False)
+            if name in attributes.stored:  # some cells are text: this raises, and names one
+                counts = read_numbers(attributes.cells(name), dates=False)
                 rows.append(np.flatnonzero(counts))
                 columns.append(np.full(len(rows[-1]), place[name]))
                 values.append(counts[rows[-1]])
@@ -102,12 +100,19 @@ class Counts:
         return counts
 
 
-def _is_like_counts(cells: Cells) -> bool:
-    """Whether a column is mostly zero and never below; given without its zeros it only has to be mostly zero.
+def _filled(cells: Cells) -> int:
+    """Number of nodes with a value other than zero."""
+    if cells.numbers is not None:
+        return cells.numbers.summary(cells.name).nonzero
+    return int(np.count_nonzero(np.nan_to_num(read_numbers(cells, dates=False))))
 
-    An empty cell is as good as a zero where all others are the same.
+
+def _is_like_counts(cells: Cells) -> bool:
+    """Whether a column is mostly zero and never negative; one given in sparse form only has to be mostly zero.
+
+    Empty cells count as zeros if all others are the same.
     """
-    numbers: Numbers | None = cells.numbers
+    numbers = cells.numbers
     if numbers is None:
         return False
     found = numbers.summary(cells.name)

@@ -1,12 +1,15 @@
-"""What the encodings of all kinds of columns have in common."""
+"""What the encodings of all kinds of columns share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import counted
@@ -14,15 +17,18 @@ from pugnn.features.attributes import Cells
 from pugnn.features.saved import Saved
 from pugnn.graph.building import Features
 
+#: Matrices with a smaller share of non-zeros than this are kept sparse.
+SPARSE_BELOW = 0.25
+
 
 @dataclass(frozen=True)
-class Reading:
+class ColumnFeatures:
     """Features read from the cells of a column.
 
     Args:
-        features: shape ``(N, k)``, dense or sparse, with a stand-in where the value is missing.
-        missing: whose value is missing, shape ``(N,)``.
-        remarks: what differs from the column that was learned from, in words.
+        features: shape ``(N, k)``, dense or sparse, with a stand-in for missing values.
+        missing: which nodes have no value, shape ``(N,)``.
+        remarks: what differs from the column that was learned from.
     """
 
     features: Features
@@ -36,14 +42,14 @@ class Encoding(ABC):
 
     Args:
         column: its name.
-        missing: number of nodes that had a row but no value in it when the encoding was learned. If there were
-            any, the last feature says where the value is missing.
+        missing: number of nodes that had a row but no value in training. If there were any, the last feature marks
+            missing values.
     """
 
     kind: ClassVar[str]
-    stand_in: ClassVar[str]  # what a missing value counts as, in words
-    group: ClassVar[str]  # what becomes of all columns of this kind, in words
-    nothing: ClassVar[str] = ""  # why a column may give no features at all, in words
+    stand_in: ClassVar[str]  # what a missing value counts as
+    group: ClassVar[str]  # what becomes of all columns of this kind
+    nothing: ClassVar[str] = ""  # why a column may give no features
 
     column: str
     missing: int
@@ -54,8 +60,8 @@ class Encoding(ABC):
         """Learn from cells of which at least one is not missing."""
 
     @abstractmethod
-    def read(self, cells: Cells) -> Reading:
-        """Features of the cells, all but the one that says where the value is missing."""
+    def read(self, cells: Cells) -> ColumnFeatures:
+        """Features of the cells, all but the one that marks missing values."""
 
     @property
     @abstractmethod
@@ -68,12 +74,12 @@ class Encoding(ABC):
 
     @abstractmethod
     def to_plain(self) -> dict[str, Any]:
-        """What was learned beside the two arguments above, fit for JSON."""
+        """What was learned besides the column's name and missing values, fit for JSON."""
 
     @classmethod
     @abstractmethod
     def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:
-        """The encoding that gave this :meth:`to_plain`."""
+        """The encoding with this :meth:`to_plain`."""
 
     @property
     def feature_names(self) -> list[str]:
@@ -89,17 +95,53 @@ class Encoding(ABC):
         )
 
     def encode(self, cells: Cells) -> tuple[list[Features], list[str]]:
-        """Blocks of features with N rows each, and remarks on what differs from the cells that were learned from."""
-        reading = self.read(cells)
-        remarks = list(reading.remarks)
+        """Blocks of features with N rows each, and remarks on what differs from training."""
+        found = self.read(cells)
+        remarks = list(found.remarks)
         if self.missing:
-            return [reading.features, reading.missing[:, None].astype(np.float32)], remarks
-        lacking = count_missing(cells, reading.missing)
+            return [found.features, found.missing[:, None].astype(np.float32)], remarks
+        lacking = count_missing(cells, found.missing)
         if lacking:
             remarks.append(f"no value in {counted(lacking, 'node')}, {self.stand_in} instead; in training all had one")
-        return [reading.features], remarks
+        return [found.features], remarks
 
 
 def count_missing(cells: Cells, missing: NDArray[np.bool_]) -> int:
     """Number of nodes that have a row but no value in it."""
     return int((missing & cells.attributes.has_row).sum())
+
+
+def compact(blocks: Sequence[Features]) -> Features:
+    """Blocks with N rows each, side by side: sparse, without stored zeros, if mostly zero; else dense."""
+    nodes, width = blocks[0].shape[0], sum(block.shape[1] for block in blocks)
+    filled = sum(np.count_nonzero(block if _is_dense(block) else block.data) for block in blocks)
+    if filled < SPARSE_BELOW * nodes * width:
+        # Adjacent dense blocks become sparse together: a thousand numeric columns are one step.
+        parts = [
+            sp.csr_array(np.hstack(list(g))) if dense else sp.hstack(list(g)) for dense, g in groupby(blocks, _is_dense)
+        ]
+        joined = sp.csr_array(sp.hstack(parts, format="csr"), dtype=np.float32)
+        joined.eliminate_zeros()
+        joined.sort_indices()
+        return joined
+    joined = np.empty((nodes, width), dtype=np.float32)
+    start = 0
+    for block in blocks:
+        joined[:, start : start + block.shape[1]] = _dense(block)
+        start += block.shape[1]
+    return joined
+
+
+def stacked(blocks: Sequence[Features]) -> Features:
+    """Blocks of the same width below one another: sparse if all are."""
+    if any(map(_is_dense, blocks)):
+        return np.vstack([_dense(block) for block in blocks])
+    return sp.csr_array(sp.vstack(blocks, format="csr"))
+
+
+def _is_dense(block: Features) -> bool:
+    return isinstance(block, np.ndarray)
+
+
+def _dense(block: Features) -> NDArray[np.float32]:
+    return block if isinstance(block, np.ndarray) else block.toarray()

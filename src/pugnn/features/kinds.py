@@ -1,4 +1,4 @@
-"""Of which kind a column is."""
+"""The kinds of columns, and how they are guessed."""
 
 from __future__ import annotations
 
@@ -15,39 +15,38 @@ from pugnn.features.attributes import WHITE_SPACE, Cells
 from pugnn.features.boolean import truth_in_text
 from pugnn.features.category import MOST_VALUES
 from pugnn.features.number import DAYS_IN_TEXT, NUMBER_IN_TEXT
-from pugnn.features.numbers import Summary
+from pugnn.features.number_columns import Summary
 
 #: The kinds that users may name.
 KINDS = ("number", "category", "boolean", "text", "vector", "counts", "ignore")
 
-#: Those that need cells as they are written, even where they are numbers.
+#: Those that need cells as they are written, even if they are numbers.
 KINDS_OF_TEXT = ("category", "text", "vector")
 
-#: Why columns are ignored of which there may be many.
+#: Reasons to ignore columns that may apply to many of them.
 EMPTY, CONSTANT, ROW_NUMBERS = "empty in all rows", "the same value in all rows", "row numbers written by pandas"
 
-#: Signs of a pattern.
+#: Characters of a pattern.
 _PATTERN = "*?["
 
-#: Names of columns that hold row numbers, written by pandas; empty ones are called so where a table is opened.
+#: Names of columns of row numbers, as pandas writes them; columns without a name get such a one when a table is opened.
 _ROW_NUMBERS = re.compile(r"Unnamed: \d+|__index_level_\d+__")
 
-#: Where this share of the texts in a column are numbers (dates, vectors), it is a column of numbers (…), and the few
-#: cells that are not are mistakes to be told of rather than a sign that all are categories.
+#: If this share of the texts in a column are numbers (dates, vectors), it is a column of numbers (…), and the few
+#: others are mistakes to be reported rather than a sign that all are categories.
 NEARLY_ALL = 0.9
 
-#: Values of a category come back, on average at least this often. Where they do not, a column of several words
-#: per cell is text.
+#: Values of a category repeat at least this often on average; if not, a column of several words per cell is text.
 LEAST_REPEATS = 2
 
-#: Several words: on average at least this many. A column with fewer, nearly all different, names its nodes.
+#: Several words: at least this many on average. A column with fewer, nearly all different, identifies its nodes.
 LEAST_WORDS = 2
 
 _WORDS = "1 + length(text) - length(replace(text, ' ', ''))"
 _BRACKETED = rf"regexp_matches(cell, '^[{WHITE_SPACE}]*\[')"
 
-# Numbers with a comma, or with a currency, and dates that begin with the day. It would puzzle people to see these taken
-# for names or categories, and 1,234 may be either of two numbers; so they are asked to write them plainly.
+# Numbers with a comma or a currency, and dates that begin with the day. Reading these as names or categories would
+# surprise people, and 1,234 may be either of two numbers; so users are asked for a plain form.
 _LOCAL_NUMBERS = (
     r"[-+]?\d+(\.\d{3})*,\d+",
     r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?",
@@ -65,14 +64,14 @@ _LOCAL_DATE = f"regexp_full_match(text, '{'|'.join(_LOCAL_DATES)}')"
 
 @dataclass(frozen=True)
 class Choice:
-    """The kind of a column, one of :data:`KINDS`; if it is to be ignored, why."""
+    """The kind of a column, one of :data:`KINDS`, and the reason if it is ignored."""
 
     kind: str
     reason: str = ""
 
 
 def kind_of(cells: Cells) -> Choice:
-    """Choose the kind of a column by its type, or by what its texts hold where types mean nothing."""
+    """Guess the kind of a column from its type, or from its texts if types mean nothing."""
     if _ROW_NUMBERS.fullmatch(cells.name) and _counts_rows(cells):
         return Choice("ignore", ROW_NUMBERS)
     if cells.numbers is not None:
@@ -87,12 +86,12 @@ def kind_of(cells: Cells) -> Choice:
     if cells.type.endswith("]"):
         return _kind_of_lists(cells)
     if cells.type == "UUID":
-        return Choice("ignore", "it holds identifiers")
+        return Choice("ignore", "it contains identifiers")
     return Choice("ignore", f"cells of the type {cells.type} cannot become features")
 
 
 def _counts_rows(cells: Cells) -> bool:
-    """Whether all cells are whole numbers, each once."""
+    """Whether all cells are integers, each once."""
     if cells.numbers is None:
         return False
     values = cells.numbers.column(cells.name)
@@ -104,7 +103,7 @@ def _kind_of_numbers(summary: Summary) -> Choice:
         return Choice("ignore", EMPTY)
     if summary.lowest == summary.highest and not summary.missing:
         return Choice("ignore", CONSTANT)
-    return Choice("boolean" if summary.truths else "number")
+    return Choice("boolean" if summary.boolean else "number")
 
 
 def _kind_of_values(cells: Cells) -> Choice:
@@ -142,7 +141,7 @@ def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
             return Choice("number")
         if bracketed >= NEARLY_ALL * present and _first_is_vector(cells):
             return Choice("vector")
-    else:  # what is yes and no, or a date, is so whatever its type
+    else:  # yes and no, and dates, are recognised in typed tables too
         truths, days = cells.query(f"count({truth_in_text('cell')}), count({DAYS_IN_TEXT})", "WHERE present").fetchone()
         if truths == present:
             return Choice("boolean")
@@ -156,7 +155,7 @@ def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
         return Choice("text")
     if different >= NEARLY_ALL * present:
         example = quoted(cells.query("left(min(text), 100)").fetchone()[0])
-        reason = f"nearly every node has a value of its own, such as {example}, as identifiers do"
+        reason = f"nearly every node has its own value, such as {example}, as with identifiers"
         return Choice("ignore", f"{reason}; --column {cells.name}=text would use it")
     return Choice("category")
 
@@ -174,7 +173,7 @@ def _refuse_local_forms(cells: Cells, present: int) -> None:
 
 
 def _few_values(cells: Cells) -> tuple[int, Choice | None]:
-    """How many cells are present, and what to do with a column that holds one value or none."""
+    """How many cells are present, and the kind of a column that holds one value or none."""
     present, same = cells.query("count(*), min(cell) = max(cell)", "WHERE present").fetchone()
     if not present:
         return 0, Choice("ignore", EMPTY)
@@ -182,7 +181,7 @@ def _few_values(cells: Cells) -> tuple[int, Choice | None]:
         return present, None
     if present == cells.attributes.has_row.sum():
         return present, Choice("ignore", CONSTANT)
-    return present, Choice("category")  # whether a row has the value is all that the column says
+    return present, Choice("category")  # what matters is whether a row has the value
 
 
 def _first_is_vector(cells: Cells) -> bool:
@@ -191,9 +190,9 @@ def _first_is_vector(cells: Cells) -> bool:
 
 
 def expand_kinds(kinds: Mapping[str, str], names: Sequence[str], origin: str) -> dict[str, str]:
-    """Kinds by the names of columns, where users may also give patterns such as ``w_*``.
+    """Kinds by column, where users may also give patterns such as ``w_*``.
 
-    A name counts more than a pattern, and a later pattern more than an earlier one.
+    Names take precedence over patterns, and later patterns over earlier ones.
 
     Args:
         kinds: what the user gave.
@@ -210,7 +209,7 @@ def expand_kinds(kinds: Mapping[str, str], names: Sequence[str], origin: str) ->
 
 
 def chosen_kinds(kinds: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """The same, where some of what the user gave may speak of other tables."""
+    """The same, if some of what the user gave may refer to other tables."""
     there = dict.fromkeys(names)
     patterns = {given: kind for given, kind in kinds.items() if given not in there and set(given) & set(_PATTERN)}
     found = {name: kind for given, kind in patterns.items() for name in fnmatch.filter(there, given)}
@@ -218,15 +217,15 @@ def chosen_kinds(kinds: Mapping[str, str], names: Iterable[str]) -> dict[str, st
 
 
 def instead(word: str, words: Sequence[str]) -> str:
-    """What to say of a word that is none of these."""
+    """A hint for a word that is none of these."""
     near = nearest(word, words)
     if near is not None:
         return f"; did you mean {near!r}?"
-    return f"; there are {shorten(words, 10)}" if words else "; there are none beside the ids"
+    return f"; there are {shorten(words, 10)}" if words else "; there are none besides the ids"
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
-    """The word that is most like another one, in whatever case, if any is."""
+    """The word that is most similar to another one, ignoring case, if any is."""
     lower = {candidate.lower(): candidate for candidate in words}
     found = get_close_matches(word.lower(), lower, n=1)
     return lower[found[0]] if found else None

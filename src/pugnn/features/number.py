@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.features.attributes import LARGEST, Cells, number_in_text
-from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
 from pugnn.features.saved import Saved, damaged
 
 #: The number in a text, or null.
 NUMBER_IN_TEXT = number_in_text("cell")
 
-#: The date in a text as days since 1970, or null. Long texts are none, and need not be looked at to see that. The year
-#: comes first and has four digits: DuckDB would take 3-7-12 for a day of the year 3.
+#: The date in a text as days since 1970, or null. Long texts are none. The year comes first and has four digits: DuckDB
+#: would read 3-7-12 as a day of the year 3.
 DAYS_IN_TEXT = (
     r"CASE WHEN strlen(cell) < 64 AND regexp_matches(cell, '^\s*\d{4}[-/]\d{1,2}[-/]\d{1,2}([T ]|$)') "
     "THEN epoch_us(try_cast(trim(cell) AS TIMESTAMP)) / 86400e6 END"
 )
 
-#: So many texts are enough to tell a column of dates from one of numbers.
+#: This many texts are enough to tell a column of dates from one of numbers.
 SAMPLE = 1000
 
 _NOT_READ = "'inf'::DOUBLE"
@@ -35,7 +35,7 @@ class NumberEncoding(Encoding):
 
     Args:
         mean: of the values that are not missing.
-        deviation: their standard deviation; 1 where they are all the same.
+        deviation: their standard deviation; 1 if they are all the same.
         dates: whether the column holds dates, which count as days since 1970.
     """
 
@@ -56,15 +56,15 @@ class NumberEncoding(Encoding):
         deviation = float(present.std()) if present.min() < present.max() else 1.0
         return cls(cells.name, count_missing(cells, missing), float(present.mean()), deviation, dates)
 
-    def read(self, cells: Cells) -> Reading:  # noqa: D102
+    def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         values = read_numbers(cells, dates=self.dates)
         missing = np.isnan(values)
         standardised = np.where(missing, 0.0, (values - self.mean) / self.deviation)
         beyond = np.abs(standardised) > LARGEST
         if beyond.any():
             learned = f"mean {self.mean:.4g} and standard deviation {self.deviation:.4g} in training"
-            raise cells.complaint(int(beyond.argmax()), f"is out of all proportion to {learned}")
-        return Reading(standardised[:, None].astype(np.float32), missing)
+            raise cells.complaint(int(beyond.argmax()), f"is out of proportion to {learned}")
+        return ColumnFeatures(standardised[:, None].astype(np.float32), missing)
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -88,9 +88,9 @@ class NumberEncoding(Encoding):
 
 
 def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
-    """One number per node, NaN where it is missing; a cell that is none is an error."""
+    """One number per node, NaN if missing; a cell that is not a number is an error."""
     if cells.numbers is not None:
-        values = cells.values()
+        values = cells.values
         if dates and not np.isnan(values).all():
             raise _complaint(cells, int((~np.isnan(values)).argmax()), dates=True)
         return values

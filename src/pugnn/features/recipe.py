@@ -1,4 +1,4 @@
-"""How the attributes of nodes become features, in a form that a model keeps and repeats on new tables."""
+"""How the attributes of nodes become features, in a form that a model keeps and applies to new tables."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 
 from pugnn.errors import PugnnError, shorten
 from pugnn.features.attributes import Attributes, Cells
-from pugnn.features.blocks import compact
 from pugnn.features.boolean import BooleanEncoding
 from pugnn.features.category import CategoryEncoding
 from pugnn.features.counts import Counts
-from pugnn.features.encoding import Encoding
+from pugnn.features.encoding import Encoding, compact
 from pugnn.features.kinds import EMPTY, KINDS_OF_TEXT, Choice, kind_of, nearest
 from pugnn.features.number import NumberEncoding
 from pugnn.features.saved import Saved, damaged
@@ -30,13 +29,13 @@ _ENCODINGS: dict[str, type[Encoding]] = {
     for encoding in (NumberEncoding, CategoryEncoding, BooleanEncoding, TextEncoding, VectorEncoding)
 }
 
-#: Changes whenever saved recipes mean something else than before.
+#: Changes whenever the meaning of saved recipes does.
 FORMAT = 2
 
-#: What stands for the column of features that come from none.
+#: In place of the column of features that come from none.
 NO_ROW, STRUCTURE = "no row", "structure"
 
-#: Why a column is ignored that the user wants ignored.
+#: The reason for a column that the user wants ignored.
 CHOSEN = "as you chose"
 
 
@@ -45,9 +44,9 @@ class Encoded:
     """Features made by a recipe.
 
     Args:
-        features: shape ``(N, F)``, float32, sparse where less than a quarter is not zero.
+        features: shape ``(N, F)``, float32, sparse if less than a quarter is nonzero.
         names: of the features, unique.
-        notes: what differs from the table that the recipe was learned from, and what is not used, a sentence each.
+        notes: what differs from the table that the recipe was learned from, and what is not used.
     """
 
     features: Features
@@ -62,10 +61,10 @@ class Recipe:
     Args:
         encodings: of the columns that become features.
         ignored: names of the other columns, and why each is left out.
-        rowless: number of nodes without a row in the node table when the recipe was learned; if there were any,
-            the last feature says which nodes have none.
-        structure: the features of the structure, where no column becomes any.
-        counts: the columns of counts, which come behind those of ``encodings``.
+        rowless: number of nodes without a row in the node table in training; if there were any, the last feature marks
+            such nodes.
+        structure: the features of the structure, if no column becomes any.
+        counts: the columns of counts, which follow those of ``encodings``.
     """
 
     encodings: tuple[Encoding, ...]
@@ -75,51 +74,60 @@ class Recipe:
     counts: Counts | None = None
 
     @classmethod
-    def learn(cls, attributes: Attributes, kinds: Mapping[str, str]) -> Self:
-        """Learn a recipe from the tables of a training.
+    def learn(cls, attributes: Attributes, kinds: Mapping[str, str], graph: Graph) -> tuple[Self, Encoded]:
+        """Learn a recipe from the tables of a training, and make the features, reading each numeric column once.
 
         Args:
             attributes: the node table's columns.
             kinds: kinds of columns that are not to be guessed, by name; see :data:`pugnn.features.kinds.KINDS`.
+            graph: the graph of the nodes.
         """
         encodings: list[Encoding] = []
+        blocks: list[Features] = []
         ignored: dict[str, str] = {}
         counts = Counts.learn(attributes, kinds)
-        counted_ones = set(counts.columns) if counts else set()
+        counted_columns = set(counts.columns) if counts else set()
         for name in attributes.names:
-            if name in counted_ones:
+            if name in counted_columns:
                 continue
             cells = attributes.cells(name, learning=True)
             choice = _given_kind(cells, kinds[name]) if name in kinds else kind_of(cells)
-            _refuse_numbers(cells, choice.kind)
+            _reject_numbers(cells, choice.kind)
             if choice.kind == "ignore":
                 ignored[name] = choice.reason
                 continue
             encoding = _ENCODINGS[choice.kind].learn(cells)
             if encoding.feature_names:
                 encodings.append(encoding)
+                blocks += encoding.encode(cells)[0]
             else:
                 ignored[name] = encoding.nothing
-        if not encodings and counts is None:
-            return cls((), ignored, 0, Structure())
         # Without a node table no node has a row, and none could have had one.
         rowless = attributes.num_nodes - attributes.rows if attributes.rows else 0
-        return cls(tuple(encodings), ignored, rowless, None, counts)
+        if encodings or counts is not None:
+            recipe = cls(tuple(encodings), ignored, rowless, None, counts)
+        else:
+            recipe = cls((), ignored, 0, Structure())
+        return recipe, recipe._encoded(attributes, graph, blocks, recipe._notes_on_columns(attributes))
 
     def apply(self, attributes: Attributes, graph: Graph) -> Encoded:
         """Make the features of a graph's nodes from its node table, which need not be the one learned from."""
         notes = self._notes_on_columns(attributes)
-        if self.structure is not None:
-            return Encoded(self.structure.encode(graph), self.feature_names, tuple(notes))
         blocks: list[Features] = []
         given = set(attributes.names)
         for encoding in self.encodings:
             cells = attributes.cells(encoding.column)
-            _refuse_numbers(cells, encoding.kind)
+            _reject_numbers(cells, encoding.kind)
             encoded, remarks = encoding.encode(cells)
             blocks += encoded
             if encoding.column in given:
                 notes += [f"{attributes.origin}: column {encoding.column!r}: {remark}" for remark in remarks]
+        return self._encoded(attributes, graph, blocks, notes)
+
+    def _encoded(self, attributes: Attributes, graph: Graph, blocks: list[Features], notes: list[str]) -> Encoded:
+        """All features, from those of the encodings."""
+        if self.structure is not None:
+            return Encoded(self.structure.encode(graph), self.feature_names, tuple(notes))
         if self.counts is not None:
             blocks.append(self.counts.encode(attributes))
         if self.rowless:
@@ -136,12 +144,12 @@ class Recipe:
         return _unique([*names, NO_ROW] if self.rowless else names)
 
     def describe(self) -> list[Statement]:
-        """What becomes of each column, in words and figures."""
+        """What becomes of each column."""
         lines = [Statement(e.column, e.kind, e.describe(), len(e.feature_names), e.group) for e in self.encodings]
         if self.counts is not None:
             how = self.counts.describe()
             lines += [
-                Statement(name, "counts", "used as it is, beside other counts", 1, how) for name in self.counts.columns
+                Statement(name, "counts", "used as it is, with other counts", 1, how) for name in self.counts.columns
             ]
         if self.rowless:
             lines.append(
@@ -160,13 +168,12 @@ class Recipe:
         if wanted and len(absent) == len(wanted):
             if not given:
                 raise PugnnError(
-                    f"the model was trained on attributes, {shorten(wanted)}, and none were given; give them as then, "
-                    "by --nodes or --attributes"
+                    f"the model was trained on attributes, {shorten(wanted)}, but none were given; give them with "
+                    "--nodes or --attributes, as in training"
                 )
             raise PugnnError(
-                f"{origin} has none of the columns that the model was trained on, {shorten(wanted)}; "
-                f"it has {shorten(given)}. Rename or add them, or give the "
-                "right node table."
+                f"{origin} has none of the columns that the model was trained on, {shorten(wanted)}; it has "
+                f"{shorten(given)}. Rename or add them, or give the right node table."
             )
         unused: dict[str, list[str]] = {}
         for name, reason in self.ignored.items():
@@ -180,11 +187,11 @@ class Recipe:
                 alike = [(name, nearest(name, extra)) for name in names[:3]]
                 hint = "".join(f". If {near!r} is {name!r}, rename it" for name, near in alike if near is not None)
                 them = "it counts" if len(names) == 1 else "they count"
-                notes.append(f"{origin}: {_columns(names)} not there; {them} as {stand_in} for all nodes{hint}")
+                notes.append(f"{origin}: {_columns(names)} absent; {them} as {stand_in} for all nodes{hint}")
         if extra:
             notes.append(f"{origin}: not used, since the model was trained without: {shorten(extra)}")
         if self.structure is not None and self.ignored:
-            notes.append(f"{origin}: no column becomes features; they come from the structure of the graph")
+            notes.append(f"{origin}: no column is usable; features come from the structure of the graph")
         return notes
 
     def to_plain(self) -> dict[str, Any]:
@@ -204,17 +211,17 @@ class Recipe:
     def from_plain(cls, plain: object) -> Self:
         """The recipe that :meth:`to_plain` gave; anything else is an error."""
         saved = Saved(plain, "the recipe")
-        if saved.whole("format") not in (1, FORMAT):  # the first had no counts
+        if saved.integer("format") not in (1, FORMAT):  # the first had no counts
             raise PugnnError(
-                f"the recipe of the features has format {saved.whole('format')}, this version reads {FORMAT}. "
-                "Use the version that the model was trained with, or train it again."
+                f"the recipe of the features has format {saved.integer('format')}, but this version reads {FORMAT}. "
+                "Use the version that trained the model, or train it again."
             )
         encodings = []
         for part in saved.parts("columns"):
             name, kind = part.text("name"), part.text("kind")
             if kind not in _ENCODINGS:
                 raise damaged(f"column {name!r} has the unknown kind {kind!r}")
-            encodings.append(_ENCODINGS[kind].from_saved(name, part.whole("missing"), part))
+            encodings.append(_ENCODINGS[kind].from_saved(name, part.integer("missing"), part))
         ignored = {part.text("name"): part.text("reason") for part in saved.parts("ignored")}
         structure, of_counts = saved.part("structure"), saved.part("counts")
         counts = None if of_counts is None else Counts.from_saved(of_counts)
@@ -224,7 +231,7 @@ class Recipe:
         if len(set(names)) < len(names):
             raise damaged("two columns have the same name")
         learned = None if structure is None else Structure.from_saved(structure)
-        return cls(tuple(encodings), ignored, saved.whole("rowless"), learned, counts)
+        return cls(tuple(encodings), ignored, saved.integer("rowless"), learned, counts)
 
 
 def _given_kind(cells: Cells, kind: str) -> Choice:
@@ -233,14 +240,14 @@ def _given_kind(cells: Cells, kind: str) -> Choice:
     return Choice("ignore", EMPTY) if cells.missing().all() else Choice(kind)
 
 
-def _refuse_numbers(cells: Cells, kind: str) -> None:
-    """Refuse an attribute that was given without its zeros, and so as a number, where something else is needed."""
+def _reject_numbers(cells: Cells, kind: str) -> None:
+    """Reject an attribute that was given in sparse form, and so as a number, if something else is needed."""
     if cells.numbers is not None and kind in KINDS_OF_TEXT:
         raise PugnnError(f"the attribute {cells.name!r} is a number and cannot be read as {kind}")
 
 
 def _unique(names: list[str]) -> tuple[str, ...]:
-    """The names, with a number behind those that stood before."""
+    """The names, with a number appended to repeated ones."""
     found: dict[str, None] = {}
     for name in names:
         number, candidate = 1, name

@@ -1,4 +1,4 @@
-"""Reading of a saved recipe: a file that was damaged is an error in plain words, whatever is wrong with it."""
+"""Reading a saved recipe: whatever is wrong with it, the error says so plainly."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from pugnn.errors import PugnnError
 
-#: No count of anything is larger.
-LARGEST_WHOLE = 2**53
+#: No count is larger.
+LARGEST_INTEGER = 2**53
 
 
 def damaged(what: str) -> PugnnError:
@@ -22,7 +22,7 @@ class Saved:
 
     def __init__(self, plain: object, part: str) -> None:
         if not isinstance(plain, Mapping):
-            raise damaged(f"{part} is not a table of entries")
+            raise damaged(f"{part} is not a mapping")
         self._plain: Mapping[str, Any] = plain
         self._part = part
 
@@ -34,18 +34,18 @@ class Saved:
         """True or false."""
         return bool(self._checked(key, "true or false", lambda value: isinstance(value, bool)))
 
-    def whole(self, key: str, least: int = 0, most: int = LARGEST_WHOLE) -> int:
-        """A whole number."""
-        expected = f"a whole number from {least} to {most}"
-        return int(self._checked(key, expected, lambda value: _is_whole(value, least, most)))
+    def integer(self, key: str, least: int = 0, most: int = LARGEST_INTEGER) -> int:
+        """An integer."""
+        expected = f"an integer from {least} to {most}"
+        return int(self._checked(key, expected, lambda value: _is_integer(value, least, most)))
 
     def number(self, key: str) -> float:
         """A finite number."""
         return float(self._checked(key, "a number", _is_number))
 
-    def wholes(self, key: str) -> tuple[int, ...]:
-        """A list of whole numbers from 0."""
-        return tuple(self._checked(key, "a list of whole numbers", lambda value: _all(value, _is_whole)))
+    def integers(self, key: str) -> tuple[int, ...]:
+        """A list of integers from 0."""
+        return tuple(self._checked(key, "a list of integers", lambda value: _all(value, _is_integer)))
 
     def different_texts(self, key: str) -> tuple[str, ...]:
         """A list of texts, no two the same."""
@@ -73,7 +73,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _is_whole(value: object, least: int = 0, most: int = LARGEST_WHOLE) -> bool:
+def _is_integer(value: object, least: int = 0, most: int = LARGEST_INTEGER) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 

@@ -1,24 +1,24 @@
-"""What a recipe does, in words: one statement per column, and one per group of columns where they are many."""
+"""What a recipe does: one statement per column, or per group of columns if there are many."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-#: So many columns of one group are named one by one.
+#: Up to this many columns of a group are named one by one.
 FEW = 5
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One line of the statement of a recipe.
+    """One line of the description of a recipe.
 
     Args:
         column: name of the column; ``no row`` and ``structure`` for what does not come from one.
         kind: how it is read, such as ``number``.
-        text: what is done, in words and figures.
-        features: how many features come of it.
-        group: what is done with all columns of its group, in words.
+        text: what is done with it.
+        features: how many features it gives.
+        group: what is done with all columns of its group.
     """
 
     column: str

@@ -18,33 +18,32 @@ from pugnn.graph import Graph
 from pugnn.graph.compiling import kernel
 from pugnn.graph.random import random_bits
 
-#: Number of features, and of hops over which they are smoothed. benchmarks/structural_features.py compares others:
-#: with fewer hops too much of the chance in the signs is left, and more features do not help.
+#: Number of features, and of hops over which they are smoothed. benchmarks/structural_features.py compares others: with
+#: fewer hops too much randomness remains, and more features do not help.
 WIDTH, HOPS = 32, 80
 
-# The nodes are cut into so many stretches, on however many threads, so that all sums are taken in the same order.
+# The nodes are cut into this many stretches, whatever the number of threads, so that sums are always in the same order.
 _STRETCHES = 64
 
 
 @dataclass(frozen=True)
 class Structure:
-    r"""Where in the graph a node is: random signs, smoothed along the edges until only the large regions show.
+    r"""Where in the graph a node is: random signs, smoothed along the edges until only large regions remain.
 
     Every node starts with random signs :math:`X^{(0)}` that are a hash of its id's text. One hop is
 
     .. math:: Y = (D + I)^{-1} (A + I) X^{(h)} - \mathbf{1} \mu^\top, \qquad X^{(h+1)}_i = Y_i / \lVert Y_i \rVert
 
-    with :math:`\mu` the mean over nodes weighted by degree plus one, which smoothing leaves as it is: taking it off
-    removes what all nodes share. Neighbours end up alike, and nodes of different regions different, as with the
-    leading eigenvectors of the graph, of which these are mixtures. Nodes without an edge have zeros. Weights of
-    edges play no part.
+    with :math:`\mu` the mean over nodes weighted by degree plus one, which smoothing preserves: subtracting it removes
+    what all nodes share. Neighbours become similar and nodes of different regions different, as with the leading
+    eigenvectors of the graph, of which these are mixtures. Nodes without an edge have zeros. Edge weights are not used.
 
     The same graph gives the same features, an id has the same signs in every snapshot, and since no eigenvector is
-    ever singled out, a small change of the graph is a small change of the features.
+    singled out, a small change of the graph is a small change of the features.
 
     Args:
         width: number of features.
-        hops: number of times that they are smoothed.
+        hops: number of smoothing steps.
     """
 
     width: int = WIDTH
@@ -56,7 +55,7 @@ class Structure:
         return [f"structure[{place}]" for place in range(self.width)]
 
     def describe(self) -> str:
-        """What is done, in words and figures."""
+        """What is done."""
         return f"{self.width} random signs per node, keyed by its id and smoothed over {self.hops} hops"
 
     def encode(self, graph: Graph) -> NDArray[np.float32]:
@@ -79,11 +78,11 @@ class Structure:
     @classmethod
     def from_saved(cls, saved: Saved) -> Self:
         """What was saved by :meth:`to_plain`."""
-        return cls(saved.whole("width", 1, 1 << 12), saved.whole("hops", 1, 1 << 12))
+        return cls(saved.integer("width", 1, 1 << 12), saved.integer("hops", 1, 1 << 12))
 
 
 def hash_ids(ids: NDArray[Any]) -> NDArray[np.uint64]:
-    """64 bits for each id that depend on its text alone, shape ``(N,)``."""
+    """64 bits for each id that depend only on its text, shape ``(N,)``."""
     texts = (str(node_id).encode("utf-8", "surrogatepass") for node_id in ids.tolist())
     return np.frombuffer(b"".join(blake2b(text, digest_size=8).digest() for text in texts), dtype="<u8")
 
@@ -99,7 +98,7 @@ def _signs(hashes, width):  # type: ignore[no-untyped-def]
 
 @kernel(nogil=True)
 def _smooth(indptr, indices, x, mean, smoothed, first, last):  # type: ignore[no-untyped-def]
-    """One hop for a stretch of nodes; returns the sum of what came out, weighted by degree plus one."""
+    """One hop for a stretch of nodes; returns the sum of the result, weighted by degree plus one."""
     width = x.shape[1]
     total = np.zeros(width)
     for node in range(first, last):

@@ -10,21 +10,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from pugnn.features.attributes import Cells
-from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
 from pugnn.features.saved import Saved, damaged
 
-#: Words fall into this many buckets. With the few thousand words that matter in most tables, two of them seldom share
-#: one; each bucket costs the model a row of weights.
+#: Number of hash buckets. Of the few thousand words that matter in most tables, two seldom share one; each bucket costs
+#: the model a row of weights.
 BUCKETS = 4096
 
 #: A text's words: runs of letters and digits of any script, in lower case.
 WORDS = r"regexp_extract_all(lower(text), '[\p{L}\p{N}]+')"
 
-#: The bucket of a word: its MD5 sum's last eight bytes as a little-endian number. DuckDB's own hash is faster and may
-#: change with its version.
+#: The bucket of a word: the last eight bytes of its MD5 sum as a little-endian number. DuckDB's own hash is faster but
+#: may change with its version.
 BUCKET = f"(md5_number_lower(word) % {BUCKETS})::INTEGER"
 
-#: Texts are split this many nodes at a time.
+#: Texts are split for this many nodes at a time.
 ROWS = 1 << 16
 
 
@@ -34,8 +34,8 @@ class TextEncoding(Encoding):
 
     .. math:: x_b \propto c_b \left(1 + \ln \frac{1 + n}{1 + n_b}\right)
 
-    with :math:`c_b` the number of the text's words in bucket :math:`b` and :math:`n_b` the number of texts, of
-    :math:`n`, that had any when the encoding was learned. Buckets that no text had have no feature.
+    with :math:`c_b` the number of the text's words in bucket :math:`b` and :math:`n_b` the number of training texts, of
+    :math:`n`, that had any. Buckets without such texts have no feature.
 
     Args:
         texts: number of texts, n.
@@ -64,7 +64,7 @@ class TextEncoding(Encoding):
             cells.name, count_missing(cells, missing), texts, tuple(buckets.tolist()), tuple(found[buckets].tolist())
         )
 
-    def read(self, cells: Cells) -> Reading:  # noqa: D102
+    def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         rarity = 1 + np.log((1 + self.texts) / (1 + np.asarray(self.found, dtype=np.float64)))
         parts = []
         for counts in count_words(cells):
@@ -72,7 +72,7 @@ class TextEncoding(Encoding):
             lengths = np.sqrt((weighted * weighted).sum(axis=1))
             weighted.data /= np.repeat(lengths, np.diff(weighted.indptr))
             parts.append(weighted.astype(np.float32))
-        return Reading(sp.csr_array(sp.vstack(parts, format="csr")), cells.missing())
+        return ColumnFeatures(sp.csr_array(sp.vstack(parts, format="csr")), cells.missing())
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -86,7 +86,7 @@ class TextEncoding(Encoding):
 
     @classmethod
     def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        buckets, found, texts = saved.wholes("buckets"), saved.wholes("found"), saved.whole("texts")
+        buckets, found, texts = saved.integers("buckets"), saved.integers("found"), saved.integer("texts")
         if list(buckets) != sorted(set(buckets)) or any(bucket >= BUCKETS for bucket in buckets):
             raise damaged(f"the buckets of column {column!r} are out of order")
         if len(found) != len(buckets) or any(count > texts for count in found):
@@ -95,7 +95,7 @@ class TextEncoding(Encoding):
 
 
 def count_words(cells: Cells) -> Iterator[sp.csr_array]:
-    """How many words of each node's text fall into each bucket, for one stretch of nodes after the other."""
+    """How many words of each node's text fall into each bucket, for consecutive stretches of nodes."""
     for stretch, condition in cells.stretches(ROWS):
         words = cells.sql(f"position, unnest({WORDS}) AS word", f"WHERE {condition}")
         found = cells.attributes.connection.execute(

@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features.attributes import Cells
-from pugnn.features.blocks import compact, stacked
-from pugnn.features.encoding import Encoding, Reading, count_missing
+from pugnn.features.encoding import ColumnFeatures, Encoding, compact, count_missing, stacked
 from pugnn.features.saved import Saved
 
-#: Vectors are taken out of DuckDB this many numbers at a time.
+#: Vectors are read this many numbers at a time.
 NUMBERS = 1 << 23
 
-#: A model with more inputs than this is no model that anyone can train.
+#: Nobody can train a model with more inputs than this.
 LONGEST = 1 << 20
 
-#: The vector in a cell, or null; null for a number in it that cannot be read.
+#: The vector in a cell, or null; a number in it that cannot be read is null.
 VECTOR = "CASE WHEN present THEN try_cast(cell AS FLOAT[]) END"
 
 NO_VECTOR = "is not a list of numbers such as [0.5, 2]"
@@ -50,7 +49,7 @@ class VectorEncoding(Encoding):
             raise cells.complaint(first, f"has {length:,} numbers; more than {LONGEST:,} cannot be used")
         return cls(cells.name, count_missing(cells, missing), length)
 
-    def read(self, cells: Cells) -> Reading:  # noqa: D102
+    def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         missing = cells.missing()
         parts = []
         for stretch, condition in cells.stretches(max(NUMBERS // self.length, 1)):
@@ -65,11 +64,11 @@ class VectorEncoding(Encoding):
             bad = ~np.isfinite(numbers)
             if bad.any():
                 node, place = int(nodes[bad.argmax()]), int(bad.argmax()) % self.length
-                raise cells.complaint(node, f"holds something that is no finite 32-bit number in place {place + 1:,}")
+                raise cells.complaint(node, f"has an item that is not a finite 32-bit number in place {place + 1:,}")
             vectors = np.zeros((len(stretch), self.length), dtype=np.float32)
             vectors[present] = numbers.reshape(-1, self.length)
             parts.append(compact([vectors]))
-        return Reading(stacked(parts), missing)
+        return ColumnFeatures(stacked(parts), missing)
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -83,11 +82,11 @@ class VectorEncoding(Encoding):
 
     @classmethod
     def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        return cls(column, missing, saved.whole("length", 1, LONGEST))
+        return cls(column, missing, saved.integer("length", 1, LONGEST))
 
 
 def _items(cells: Cells, condition: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The node and the value of each item of the vectors, in the order of the nodes; NaN for what is no number."""
+    """The node and the value of each item of the vectors, in the order of nodes; NaN for what is not a number."""
     items = cells.query(f"position, unnest({VECTOR}) AS number", f"WHERE {condition}").fetchnumpy()
     nodes, numbers = items["position"], np.ma.filled(items["number"], np.nan)
     if (np.diff(nodes) < 0).any():  # the table's rows are in another order

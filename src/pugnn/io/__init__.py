@@ -1,6 +1,6 @@
-"""Tables in: edges, node attributes and known positives as people have them, read through DuckDB."""
+"""Reading a graph from tables: edges, node attributes and known positives in files or in memory."""
 
+from pugnn.io.database import write_parquet
 from pugnn.io.reading import TableGraph, read_graph
-from pugnn.io.writing import write_parquet
 
 __all__ = ["TableGraph", "read_graph", "write_parquet"]

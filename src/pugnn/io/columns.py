@@ -1,4 +1,4 @@
-"""Which column is which: found by its name, or by the name that the user gives."""
+"""Which column is which, by its usual name or by the name that the user gives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pugnn.errors import PugnnError, shorten
 
-#: Names by which columns are found; upper or lower case, and ``-`` or a space for ``_``, do not matter.
+#: Usual names of columns; case, and ``-`` or a space for ``_``, do not matter.
 SOURCE = ("source", "src", "from", "u", "source_id", "from_id")
 TARGET = ("target", "dst", "to", "v", "target_id", "to_id")
 WEIGHT = ("weight", "weights")
@@ -14,8 +14,7 @@ ID = ("id", "node_id", "node")
 ATTRIBUTE = ("attribute", "feature", "word", "term", "token", "tag", "key", "variable")
 VALUE = ("value", "count", "weight", "n", "tf", "tfidf")
 
-
-#: Names of columns that say which rows of a list are positive, and how other such names begin and end.
+#: Names of columns that say which rows of a list are positive, and prefixes and suffixes of further ones.
 LABEL = ("label", "labels", "class", "y", "target", "positive", "truth", "flag")
 LABEL_BEGINS, LABEL_ENDS = ("is_", "has_", "label_"), ("_label", "_class", "_flag")
 
@@ -32,25 +31,22 @@ def is_label(name: str) -> bool:
 
 
 def normal(name: str) -> str:
-    """A name without what does not matter."""
+    """A name in the form in which names are compared."""
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def find_column(
     table: str, names: Sequence[str], option: str, wanted: str | None, usual: Sequence[str], *, first: bool = False
 ) -> int | None:
-    """The place of a column.
+    """The place of a column, or ``None`` if no column has one of the usual names.
 
     Args:
         table: name of the table in messages.
         names: of its columns.
-        option: what the user calls the column by, such as ``source``.
+        option: the command-line option for the column, such as ``source``.
         wanted: the name that the user gave, if any.
         usual: the names that it may have otherwise.
-        first: whether an earlier one of the usual names counts more than a later one.
-
-    Returns:
-        ``None`` where no column has one of the usual names.
+        first: whether an earlier one of the usual names takes precedence over a later one.
     """
     if wanted is not None:
         found = [at for at, name in enumerate(names) if name == wanted] or [
@@ -65,15 +61,18 @@ def find_column(
             found = [at for at in found if normal(names[at]) == usual[best]]
     if len(found) > 1:
         several = shorten([names[at] for at in found], 20)
-        raise PugnnError(
-            f"{table}: each of the columns {several} may be the {option}; say which one by --{option} NAME"
-        )
+        raise PugnnError(f"{table}: any of the columns {several} may be the {option}; choose one with --{option} NAME")
     return found[0] if found else None
 
 
-def missing_column(table: str, names: Sequence[str], option: str, usual: Sequence[str]) -> PugnnError:
-    """What to say where a column is needed and there is none."""
-    return PugnnError(
-        f"{table} has no column {usual[0]!r}; its columns are {shorten(names, 20)}. Rename the right one, or say which "
-        f"one it is by --{option} NAME."
-    )
+def require_column(
+    table: str, names: Sequence[str], option: str, wanted: str | None, usual: Sequence[str], *, first: bool = False
+) -> int:
+    """Like :func:`find_column`, but raises if there is none."""
+    at = find_column(table, names, option, wanted, usual, first=first)
+    if at is None:
+        raise PugnnError(
+            f"{table} has no column {usual[0]!r}; its columns are {shorten(names, 20)}. Rename the right one, or name "
+            f"it with --{option} NAME."
+        )
+    return at

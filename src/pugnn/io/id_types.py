@@ -1,4 +1,4 @@
-"""The type of the ids: text inside, and in the graph what they were in the users' tables."""
+"""The type of the ids: text internally, and in the graph what they were in the user's tables."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, quoted
 
-#: DuckDB's types of whole numbers.
-WHOLE = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")} | {
+#: DuckDB's integer types.
+_INTEGERS = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")} | {
     "INTEGER",
     "UINTEGER",
 }
 
-#: Floating-point numbers of at least this size stand for several whole numbers each.
+#: Floating-point numbers of at least this size represent several integers each.
 EXACT_BELOW = {"FLOAT": 2**24, "DOUBLE": 2**53}
 
 _FROM_TEXT: dict[str, Callable[[str], Any]] = {
-    "whole numbers": int,
+    "integers": int,
     "numbers": float,
     "decimal numbers": decimal.Decimal,
     "UUIDs": uuid.UUID,
     "dates": datetime.date.fromisoformat,
     "times": datetime.datetime.fromisoformat,
-    "truth values": lambda text: {"true": True, "false": False}[text.lower()],
+    "booleans": lambda text: {"true": True, "false": False}[text.lower()],
 }
 
-#: Python's types of those that may be written in several ways; a time is a date to Python.
+#: Python's types of values that can be written in several ways; in Python a time is a date.
 _TYPES = {
-    "truth values": bool,
+    "booleans": bool,
     "numbers": float,
     "decimal numbers": decimal.Decimal,
     "UUIDs": uuid.UUID,
@@ -45,27 +45,27 @@ _TYPES = {
 
 
 def family(kind: str) -> str | None:
-    """In words what a DuckDB type is as the type of an id; ``None`` for those that cannot be one."""
-    if kind in WHOLE:
-        return "whole numbers"
-    if kind in ("VARCHAR", '"NULL"') or kind.startswith("ENUM"):  # NULL: not a single value, so nothing to go by
+    """What ids of a DuckDB type are called; ``None`` if it cannot be the type of ids."""
+    if kind in _INTEGERS:
+        return "integers"
+    if kind in ("VARCHAR", '"NULL"') or kind.startswith("ENUM"):  # NULL: there is not a single value
         return "text"
     if kind.startswith("DECIMAL"):
         return "decimal numbers"
     if kind.startswith("TIMESTAMP") and "ZONE" not in kind:
         return "times"
-    named = {"FLOAT": "numbers", "DOUBLE": "numbers", "UUID": "UUIDs", "DATE": "dates", "BOOLEAN": "truth values"}
+    named = {"FLOAT": "numbers", "DOUBLE": "numbers", "UUID": "UUIDs", "DATE": "dates", "BOOLEAN": "booleans"}
     return named.get(kind)
 
 
 def text_of(column: str, kind: str, where: str) -> str:
     """SQL for the ids of a column as text; the same id has the same text in all tables."""
     if family(kind) is None:
-        said = "holds values of several types" if kind == "JSON" else f"is of type {kind}"
-        raise PugnnError(f"{where} {said}, which cannot be ids; make them all text, or all whole numbers")
+        problem = "holds values of several types" if kind == "JSON" else f"is of type {kind}"
+        raise PugnnError(f"{where} {problem}, which cannot be ids; make them all text, or all integers")
     if kind == "VARCHAR":
         return column
-    if kind in ("FLOAT", "DOUBLE"):  # a column of whole numbers with gaps is a column of floats to pandas
+    if kind in ("FLOAT", "DOUBLE"):  # in pandas, a column of integers with gaps is one of floats
         whole = f"{column} = trunc({column}) AND abs({column}) < {EXACT_BELOW[kind]}"
         return (
             f"CASE WHEN isnan({column}) THEN NULL WHEN {whole} THEN try_cast({column} AS BIGINT)::VARCHAR "
@@ -86,7 +86,7 @@ class IdColumn:
         where: its table in messages.
         kind: its type in DuckDB.
         typed: whether that type means something.
-        originals: the objects that its texts stand for, where they are of mixed or unusual types.
+        originals: the objects that its texts represent, if these are of mixed or unusual types.
     """
 
     where: str
@@ -96,13 +96,13 @@ class IdColumn:
 
 
 def common_family(columns: Sequence[IdColumn]) -> tuple[str, list[str]]:
-    """What the ids of all tables are, and notes on it. Tables with types decide; cells of CSV follow."""
+    """What the ids of all tables are, and notes. Tables with types decide; CSV has none."""
     found = {family(column.kind): column for column in columns if column.typed}
-    if set(found) == {"whole numbers", "numbers"}:
+    if set(found) == {"integers", "numbers"}:
         return "numbers", []
     if len(found) > 1:
-        said = " and ".join(f"{name} in {column.where}" for name, column in found.items())
-        return "text", [f"ids are {said}; they are compared, and kept, as text"]
+        types = " and ".join(f"{name} in {column.where}" for name, column in found.items())
+        return "text", [f"ids are {types}; they are compared, and kept, as text"]
     return next(iter(found), None) or "text", []
 
 
@@ -113,10 +113,10 @@ def ids_from_text(
 
     Args:
         texts: the ids as text.
-        kind: what they are, as :func:`common_family` says.
-        originals: the objects that some texts stand for.
-        untyped: those that first occur in a table without types. They need not be of this kind, and must not lose
-            anything by becoming so, as ``007`` would.
+        kind: what they are, from :func:`common_family`.
+        originals: the objects that some texts represent.
+        untyped: those that first occur in a table without types. They may be of another kind, and must not lose
+            anything in conversion, as ``007`` would.
     """
     if originals and all(text in originals for text in texts):
         return _objects([originals[text] for text in texts]), []
@@ -125,7 +125,7 @@ def ids_from_text(
     if kind == "text":
         return _objects(texts), []
     if kind == "numbers" and all(text.removeprefix("-").isdecimal() for text in texts):
-        kind = "whole numbers"
+        kind = "integers"
     of_text = _FROM_TEXT[kind]
     odd = next((text for text in untyped if not _is_written(text, of_text)), None)
     if odd is not None:
@@ -134,9 +134,9 @@ def ids_from_text(
         ]
     try:
         values = [of_text(text) for text in texts]
-    except ValueError:  # such as a date before the year 1, which Python has no object for
-        return _objects(texts), [f"ids are kept as text: some are {kind} that Python has no objects for"]
-    if kind == "whole numbers":
+    except ValueError:  # such as a date before the year 1
+        return _objects(texts), [f"ids are kept as text: some are {kind} that Python cannot represent"]
+    if kind == "integers":
         fits = all(-(2**63) <= value < 2**63 for value in values)
         return np.array(values, dtype=np.int64) if fits else _objects(values), []
     if kind != "numbers":
@@ -145,9 +145,9 @@ def ids_from_text(
 
 
 def positions_of_values(texts: list[str], ids: NDArray[Any]) -> list[int]:
-    """Positions of the ids that these texts stand for, however they are written; −1 where there is none.
+    """Positions of the ids that these texts represent, however they are written; −1 if there is none.
 
-    Ids that are no text may be written in several ways: ``1`` and ``1.0``, or midnight with and without the time.
+    Ids that are not text can be written in several ways: ``1`` and ``1.0``, or midnight with and without the time.
     """
     of_text = next((_FROM_TEXT[name] for name, type_ in _TYPES.items() if isinstance(ids.tolist()[0], type_)), None)
     if of_text is None:
@@ -164,7 +164,7 @@ def _value(text: str, of_text: Callable[[str], Any]) -> Any:
 
 
 def _is_written(text: str, of_text: Callable[[str], Any]) -> bool:
-    """Whether this is how the value is written that this text is read as."""
+    """Whether this text is the standard form of its value."""
     try:
         return str(of_text(text)) == text
     except (ValueError, KeyError, ArithmeticError):

@@ -1,170 +1,246 @@
-"""A list of nodes: the known positives, or the true ones."""
+"""A list of nodes, the known positives or the true ones, perhaps with a column that labels its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, counted, quoted
-from pugnn.io.arrow import Batches, Texts
-from pugnn.io.columns import ID, find_column, missing_column, normal
+from pugnn.errors import PugnnError, counted, quoted, shorten
+from pugnn.features.attributes import is_number_type
+from pugnn.features.boolean import truth_in_text
+from pugnn.io.columns import ID, find_column, is_label, normal, require_column
 from pugnn.io.id_types import positions_of_values
-from pugnn.io.ids import EMPTY, UNKNOWN, IdTable
-from pugnn.io.labels import find_label, label_number
-from pugnn.io.source import Source
+from pugnn.io.ids import EMPTY, UNKNOWN, IdTable, text_column
+from pugnn.io.table import Table
 
-#: Stands for a row whose label says that it is none of the list.
-_LEFT_OUT = -3
+#: Columns of the scores that a run writes. Whoever gives such rows back has chosen them.
+_SCORES = {"score", "decision", "rank"}
+_ALL_OF_SCORES = {*_SCORES, "known", "distance", "nearest"}
+
+#: In tables with more columns than this, labels are found by the names of columns alone.
+_FEW = 50
 
 
 def read_node_list(
-    source: Source,
-    wanted: Mapping[str, str | None],
-    usual: str | None,
-    table: IdTable,
-    ids: NDArray[Any],
-    what: str,
+    table: Table, wanted: Mapping[str, str | None], usual: str | None, ids: IdTable, node_ids: NDArray[Any], what: str
 ) -> tuple[NDArray[np.int64], list[str]]:
     """Sorted positions of the nodes in a list, and notes.
 
     Args:
-        source: the table of the list.
+        table: the list.
         wanted: names of columns that the user gave: ``id`` and ``label``.
         usual: name of the column of ids in the node table.
-        table: the ids of the graph as text.
-        ids: the ids of the graph.
+        ids: the ids of the graph as text.
+        node_ids: the ids of the graph.
         what: what the nodes are, such as ``positives``.
     """
-    notes = []
-    if source.header:
-        at = _column(source, wanted["id"], usual)
-    else:
-        at = 0
-        if len(source.names) > 1:
-            raise missing_column(source.shown, source.names, "id", ID)
-        notes.append(f"{source.shown}: has no header; its first line is taken as an id")
-    if source.bare:
-        _refuse_vector(source, what)
-    label = find_label(source, at, wanted["label"], what)
-    trimmed = table.trimmed
-    selected = source.id_text(at) + ("" if label is None else f", {label_number(source, label)}")
-    found, labels = [np.zeros(0, np.int32)], [np.zeros(0)]
-    with source.reading(), closing(Batches(source.connection.sql(f"SELECT {selected} FROM {source.table}"))) as stream:
-        for (texts,), numbers in stream:
-            found.append(table.find(texts))
-            labels += [number.copy() for number in numbers] or [np.ones(len(texts))]
-    positions, taken = np.concatenate(found), np.concatenate(labels) == 1
-    _refuse_both(source, positions, taken, np.concatenate(labels), table)
-    positions[~taken] = _LEFT_OUT
-    if not taken.any():
-        raise PugnnError(f"{source.shown} names no {what}; at least one is needed")
+    notes, trimmed = [], ids.trimmed
+    column = _id_column(table, wanted["id"], usual)
+    if not table.header:
+        notes.append(f"{table.shown}: has no header; its first line is read as an id")
+    if table.bare:
+        _reject_vector(table, what)
+    label = _label_column(table, column, wanted["label"], what)
+    selected = [table.id_text(column), *([] if label is None else [_label_sql(table, label)])]
+    found, numbers = [np.zeros(0, np.int32)], [np.zeros(0)]
+    for texts, *values in table.pieces(*selected):
+        found.append(ids.find(texts))
+        numbers += [piece.to_numpy() for piece in values] or [np.ones(len(texts))]
+    positions, labels = np.concatenate(found), np.concatenate(numbers)
+    taken = labels == 1
+    _reject_contradictions(table, positions, labels, ids)
+    rows, positions = np.flatnonzero(taken), positions[taken]
+    if not len(rows):
+        raise PugnnError(f"{table.shown} names no {what}; at least one is needed")
     if label is not None:
-        chosen = f"{int(taken.sum()):,} of {counted(len(positions), 'row')}"
-        notes.append(f"{source.shown}: column {source.names[label]!r} says which rows are {what}: {chosen}")
-    if table.trimmed > trimmed:
-        notes.append(f"{source.shown}: white space around {counted(table.trimmed - trimmed, 'id')} left out")
-    empty = np.flatnonzero(positions == EMPTY)
-    if len(empty):
-        raise PugnnError(f"{source.locate(int(empty[0]))}: the id is empty. Fill it in, or remove the row.")
-    unknown = np.flatnonzero(positions == UNKNOWN)
-    if len(unknown):
-        positions[unknown], protected = _otherwise_written(source, at, unknown, table, ids)
+        chosen = f"{len(rows):,} of {counted(len(labels), 'row')}"
+        notes.append(f"{table.shown}: column {table.names[label]!r} says which rows are {what}: {chosen}")
+    notes += table.trimmed_note(ids, trimmed)
+    if (positions == EMPTY).any():
+        row = int(rows[(positions == EMPTY).argmax()])
+        raise PugnnError(f"{table.locate(row)}: the id is empty. Fill it in, or remove the row.")
+    unknown = positions == UNKNOWN
+    if unknown.any():
+        positions[unknown], protected = _otherwise_written(table, column, rows[unknown], ids, node_ids)
         if protected:
-            quotes = counted(protected, "id")
             notes.append(
-                f"{source.shown}: the ' before {quotes} left out, which keeps spreadsheets from running a formula"
+                f"{table.shown}: the ' before {counted(protected, 'id')} removed, which keeps spreadsheets from "
+                "running a formula"
             )
-    unique = np.unique(positions[taken]).astype(np.int64)
-    if len(unique) == len(table):
-        raise PugnnError(f"{source.shown} names all {len(table):,} nodes; there is nothing left to find")
-    if len(unique) < taken.sum():
-        again = counted(int(taken.sum()) - len(unique), "row")
-        notes.append(f"{source.shown}: {again} left out, for ids that stand there more than once")
+    unique = np.unique(positions).astype(np.int64)
+    if len(unique) == len(ids):
+        raise PugnnError(f"{table.shown} names all {len(ids):,} nodes; there is nothing left to find")
+    if len(unique) < len(rows):
+        notes.append(f"{table.shown}: {counted(len(rows) - len(unique), 'row')} with a repeated id skipped")
     return unique, notes
 
 
-def _refuse_both(
-    source: Source,
-    positions: NDArray[np.int32],
-    taken: NDArray[np.bool_],
-    labels: NDArray[np.float64],
-    table: IdTable,
-) -> None:
-    """Complain of a node of which one row says that it counts, and another that it does not."""
-    denied = (labels == 0) | (labels == -1)
-    both = np.isin(positions, np.intersect1d(positions[taken], positions[denied])) & denied & (positions >= 0)
-    if both.any():
-        row = int(both.argmax())
-        (node_id,) = table.texts(int(positions[row]), int(positions[row]) + 1)
-        raise PugnnError(
-            f"{source.locate(row)}: the label of {quoted(node_id)} says no, and that of another row yes. Remove one."
-        )
-
-
-def _column(source: Source, wanted: str | None, usual: str | None) -> int:
-    there = {normal(name) for name in source.names}
+def _id_column(table: Table, wanted: str | None, usual: str | None) -> int:
+    if not table.header:
+        return 0 if len(table.names) == 1 else require_column(table.shown, table.names, "id", None, ID)
+    present = {normal(name) for name in table.names}
     for name in (wanted, usual):
-        if name is not None and normal(name) in there:
-            at = find_column(source.shown, source.names, "id", name, ())
-            assert at is not None
-            return at
-    at = find_column(source.shown, source.names, "id", None, ID, first=True)
-    if at is None:
-        if len(source.names) > 1:
-            raise missing_column(source.shown, source.names, "id", ID)
-        return 0
-    return at
+        if name is not None and normal(name) in present:
+            return require_column(table.shown, table.names, "id", name, ())
+    find = require_column if len(table.names) > 1 else find_column
+    return find(table.shown, table.names, "id", None, ID, first=True) or 0
 
 
-def _refuse_vector(source: Source, what: str) -> None:
-    """Refuse numbers that may be one entry per node as well as ids."""
-    if source.types[0] in ("VARCHAR", "BOOLEAN"):
+def _reject_vector(table: Table, what: str) -> None:
+    """Reject numbers that may be one entry per node as well as ids."""
+    if table.types[0] in ("VARCHAR", "BOOLEAN"):
         return
-    with source.reading():
-        ((repeats, entries),) = source.connection.execute(
-            f"SELECT count(*) > count(DISTINCT cell), coalesce(bool_and(cell IN (-1, 0, 1)), false) "
-            f"FROM (SELECT try_cast(c_0 AS DOUBLE) AS cell FROM {source.table})"
-        ).fetchall()
+    cell = "try_cast(c_0 AS DOUBLE)"
+    ((repeats, entries),) = table.query(
+        f"count(*) > count(DISTINCT {cell}), coalesce(bool_and({cell} IN (-1, 0, 1)), false)"
+    )
     if repeats and entries:
         raise PugnnError(
-            f"{source.shown}: these numbers may be a vector with one entry per node, or the ids 0 and 1 several times. "
+            f"{table.shown}: these numbers may be a vector with one entry per node, or the ids 0 and 1 several times. "
             f"Give the ids of the {what}, each once."
         )
 
 
-def _otherwise_written(
-    source: Source, column: int, rows: NDArray[np.int64], table: IdTable, ids: NDArray[Any]
-) -> tuple[NDArray[np.int32], int]:
-    """Positions of ids that are not written as in the other tables, and how many of them had a ``'`` before them.
+def _reject_contradictions(
+    table: Table, positions: NDArray[np.int32], labels: NDArray[np.float64], ids: IdTable
+) -> None:
+    """Raise if a node is labelled positive in one row and negative in another."""
+    denied = (labels == 0) | (labels == -1)
+    both = denied & (positions >= 0) & np.isin(positions, positions[labels == 1])
+    if both.any():
+        row = int(both.argmax())
+        (node_id,) = ids.texts(int(positions[row]), int(positions[row]) + 1)
+        raise PugnnError(
+            f"{table.locate(row)}: the label of {quoted(node_id)} says no, but another row says yes. Remove one."
+        )
 
-    A run of ours writes one before ids that begin like a formula.
+
+def _otherwise_written(
+    table: Table, column: int, rows: NDArray[np.int64], ids: IdTable, node_ids: NDArray[Any]
+) -> tuple[NDArray[np.int32], int]:
+    """Positions of ids that are written differently in other tables, and how many of them had a ``'`` before them.
+
+    A run writes one before ids that begin like a formula.
     """
-    source.connection.register("unknown_rows", {"row": rows})
-    cells = source.connection.execute(
-        f"SELECT cell::VARCHAR FROM (SELECT c_{column} AS cell, row_number() OVER () - 1 AS row FROM {source.table}) "
+    table.connection.register("unknown_rows", {"row": rows})
+    cells = table.connection.execute(
+        f"SELECT cell::VARCHAR FROM (SELECT c_{column} AS cell, row_number() OVER () - 1 AS row FROM {table.sql}) "
         f"JOIN unknown_rows USING (row) ORDER BY row"
     ).fetchall()
     texts = [cell.strip() for (cell,) in cells]
-    positions = table.find(Texts.of([text[1:] if text.startswith("'") else text for text in texts]))
+    positions = ids.find(text_column([text.removeprefix("'") for text in texts]))
     protected = int((positions >= 0).sum())
     lacking = np.flatnonzero(positions < 0)
     if len(lacking):
-        positions[lacking] = positions_of_values([texts[at] for at in lacking], ids)
+        positions[lacking] = positions_of_values([texts[at] for at in lacking], node_ids)
     if (positions < 0).any():
         at = int(np.argmax(positions < 0))
-        raise _not_a_node(source, int(rows[at]), texts[at], table)
+        raise _not_a_node(table, int(rows[at]), texts[at], ids)
     return positions, protected
 
 
-def _not_a_node(source: Source, row: int, text: str, table: IdTable) -> PugnnError:
-    texts = table.texts()
+def _not_a_node(table: Table, row: int, text: str, ids: IdTable) -> PugnnError:
+    texts = ids.texts()
     alike = [other for other in texts if other.casefold() == text.casefold()]
     hint = f"the graph has {quoted(alike[0])}" if alike else f"its ids look like {', '.join(map(quoted, texts[:3]))}"
-    name = "" if source.header or row else ", nor is it the name of a column of ids (id, node, node_id)"
+    name = "" if table.header or row else ", nor the usual name of a column of ids (id, node, node_id)"
     return PugnnError(
-        f"{source.locate(row)}: {quoted(text)} is not a node of the graph{name}; {hint}. Correct it, or remove the row."
+        f"{table.locate(row)}: {quoted(text)} is not a node of the graph{name}; {hint}. Correct it, or remove the row."
     )
+
+
+def _label_column(table: Table, ids: int, wanted: str | None, what: str) -> int | None:
+    """The place of the column that says which rows are positive, if there is one.
+
+    A list of accounts with a column ``is_fraud`` of 1 and 0 names more than the frauds. If the name of such a column
+    leaves no doubt, it is used; otherwise the user must choose.
+    """
+    others = [at for at in range(len(table.names)) if at != ids]
+    if wanted is not None and others:
+        at = require_column(table.shown, table.names, "label", wanted, ())
+        _reject_other_labels(table, at)
+        return at
+    if set(table.names) >= _SCORES:
+        others = [at for at in others if table.names[at] not in _ALL_OF_SCORES]
+    if not others:
+        return None
+    named = [at for at in others if is_label(table.names[at])]
+    examined = others if len(others) <= _FEW else named
+    found = dict(zip(examined, _examine(table, examined), strict=True))
+    doubtful = [at for at in examined if at not in named and found[at].may_be_labels]
+    if len(named) > 1 and not all(found[at].uniform for at in named):
+        doubtful += named
+    if doubtful:
+        names = shorten([table.names[at] for at in sorted(doubtful)])
+        raise PugnnError(
+            f"{table.shown}: {names} may say which rows are {what}, by 1 and 0, or yes and no. If so, name the column "
+            "with --label COLUMN; if not, remove it."
+        )
+    if not named or found[named[0]].uniform:
+        return None
+    _reject_other_labels(table, named[0])
+    return named[0]
+
+
+def _label_sql(table: Table, at: int) -> str:
+    """SQL for a label: 1 if the row is positive, 0 or −1 if it is not, null or another number otherwise."""
+    kind = table.types[at]
+    if kind == "BOOLEAN" or is_number_type(kind):
+        return f"c_{at}::DOUBLE"
+    text = f"(c_{at} ->> '$')" if kind == "JSON" else f"(c_{at}::VARCHAR)"
+    return f"(CASE WHEN trim({text}) = '-1' THEN 0 ELSE {truth_in_text(text)} END)::DOUBLE"
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """Counts of the cells in a column: all, those present, distinct, true and false."""
+
+    rows: int
+    present: int
+    distinct: int
+    true: int
+    false: int
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all rows say the same, and it is not false."""
+        return self.present == self.rows and self.distinct == 1 and not self.false
+
+    @property
+    def may_be_labels(self) -> bool:
+        """Whether the column may label some rows, although it is not named like one that does."""
+        marks = self.true + self.false
+        if marks == self.present:
+            return bool(self.false) or 0 < self.present < self.rows
+        return bool(self.true and self.false) and 2 * marks >= self.present and self.distinct <= 4
+
+
+def _examine(table: Table, places: list[int]) -> list[_Labels]:
+    counts = ["count(*)"]
+    for at in places:
+        label, cell = _label_sql(table, at), f"nullif(trim(c_{at}::VARCHAR), '')"
+        counts += [f"count({cell})", f"count(DISTINCT {cell})"]
+        counts += [f"count(*) FILTER ({label} = 1)", f"count(*) FILTER ({label} IN (0, -1))"]
+    ((rows, *numbers),) = table.query(", ".join(counts))
+    return [_Labels(rows, *numbers[at : at + 4]) for at in range(0, len(numbers), 4)]
+
+
+def _reject_other_labels(table: Table, at: int) -> None:
+    """Raise for the first label that is neither true nor false; an empty one is not a label."""
+    with table.reading():
+        rows = table.connection.execute(
+            f"SELECT row, cell FROM (SELECT row_number() OVER () - 1 AS row, c_{at}::VARCHAR AS cell, "
+            f"{_label_sql(table, at)} AS label FROM {table.sql}) "
+            "WHERE trim(cell) <> '' AND coalesce(label NOT IN (0, 1, -1), true) ORDER BY row LIMIT 1"
+        ).fetchall()
+    if rows:
+        row, cell = rows[0]
+        raise PugnnError(
+            f"{table.locate(row)}: column {table.names[at]!r} says {quoted(cell)}, which is neither true nor false "
+            "(1/0, yes/no, true/false). Keep only the rows that are positive and remove the column, or name another "
+            "one with --label COLUMN."
+        )

@@ -1,57 +1,57 @@
-"""The node table: its ids get their positions, its other columns become the attributes."""
+"""The node table: its ids get their positions, its other columns become attributes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, quoted
-from pugnn.features.attributes import NO_ROWS, Attributes
+from pugnn.features.attributes import LARGEST, NO_ROWS, Attributes, is_number_type
 from pugnn.features.kinds import KINDS_OF_TEXT
-from pugnn.features.numbers import Numbers
-from pugnn.io.arrow import Batches, Texts
-from pugnn.io.columns import ID, find_column, missing_column
+from pugnn.features.number_columns import NumberColumns
+from pugnn.io.columns import ID, require_column
 from pugnn.io.id_types import IdColumn
-from pugnn.io.ids import EMPTY, IdTable
-from pugnn.io.numbers import IRREGULAR, numbers_in_text, typed_numbers
-from pugnn.io.source import Source, Unreadable
+from pugnn.io.ids import EMPTY, IdTable, text_column
+from pugnn.io.number_scan import MAYBE, OTHER_NUMBERS, Irregular, scan_numbers
+from pugnn.io.table import Table, Unreadable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-#: Numbers of rows that are compared at once.
-_NUMBERS_AT_ONCE = 1 << 22
+#: Numbers that are compared, or read from a typed table, at once.
+_COMPARED_AT_ONCE, _READ_AT_ONCE = 1 << 22, 1 << 24
+
+_IRREGULAR = "its rows do not all have the same form"
 
 
 @dataclass(frozen=True, eq=False)
 class NodeTable:
-    """A node table that was read; node *i* of the graph is the *i*-th id in it.
+    """A node table that was read; node *i* of the graph is the *i*-th distinct id in it.
 
     Args:
-        source: where it came from.
+        table: the table.
         column: its column of ids.
         name: name of that column.
         names: names of the attributes.
         stored: names of those that are in DuckDB's ``node_rows``, as ``a_0``, ``a_1``, ….
-        numbers: the others, which are numbers alone; one row per node.
+        numbers: the others, which are purely numeric; one row per node.
         rows: number of rows.
         count: number of nodes.
-        row_of: the row of each node, where rows were merged; ``None`` where row *i* is node *i*.
+        row_of: the row of each node, if rows were merged; ``None`` if row *i* is node *i*.
         notes: what was repaired.
     """
 
-    source: Source
+    table: Table
     column: IdColumn
     name: str
     names: tuple[str, ...]
     stored: tuple[str, ...]
-    numbers: Numbers
+    numbers: NumberColumns
     rows: int
     count: int
     row_of: NDArray[np.int64] | None
@@ -59,20 +59,19 @@ class NodeTable:
 
     def attributes(self, num_nodes: int) -> Attributes:
         """The attributes of a graph's nodes, of which those beyond this table have no row."""
-        source = self.source
-        # The table itself, not a view of it: with a thousand columns a view takes longer than what is asked of it.
+        # Not a view: with a thousand columns one takes longer than the queries.
         rows, position = "node_rows", "rowid"
         if not self.stored:
             rows, position = NO_ROWS, "position"
         elif self.row_of is not None:
             rows, position = "node_rows JOIN kept_rows ON first = node_rows.rowid", "position"
         return Attributes(
-            source.connection,
+            self.table.connection,
             rows,
             self.names,
-            source.typed,
+            self.table.typed,
             num_nodes,
-            source.shown,
+            self.table.shown,
             self._locate,
             rows=self.count,
             position=position,
@@ -81,109 +80,98 @@ class NodeTable:
         )
 
     def _locate(self, position: int) -> str:
-        return self.source.locate(position if self.row_of is None else int(self.row_of[position]))
+        return self.table.locate(position if self.row_of is None else int(self.row_of[position]))
 
 
 def no_attributes(connection: DuckDBPyConnection, num_nodes: int, origin: str) -> Attributes:
-    """What stands for a node table that was not given."""
+    """The attributes of a graph without a node table."""
     return Attributes(connection, NO_ROWS, (), True, num_nodes, origin, str)
 
 
-def read_nodes(source: Source, wanted: str | None, table: IdTable, kinds: Mapping[str, str]) -> NodeTable:
-    """Read a node table: its ids into ``table``, its columns of numbers, and the others into DuckDB's ``node_rows``.
+def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[str, str]) -> NodeTable:
+    """Read a node table: its ids into ``ids``, its numeric columns, and the others into DuckDB's ``node_rows``.
 
     Args:
-        source: the table.
+        table: the table.
         wanted: the name of its column of ids, if the user gave one.
-        table: empty; takes the ids.
-        kinds: kinds of columns, as far as they are known before.
+        ids: empty; takes the ids.
+        kinds: kinds of columns, as far as they are known.
     """
-    if not source.header:
-        raise PugnnError(f"{source.shown} has no header; a node table needs one that names its columns, one of them id")
-    at = find_column(source.shown, source.names, "id", wanted, ID, first=True)
-    if at is None:
-        raise missing_column(source.shown, source.names, "id", ID)
-    others = [i for i in range(len(source.names)) if i != at]
-    maybe_numbers = [i for i in others if kinds.get(source.names[i]) not in KINDS_OF_TEXT]
-    no_words = {name for name, kind in kinds.items() if kind == "number"}
-    if not source.by_column and source.typed:  # such as JSON, which is parsed once
-        _store(source)
-    with ThreadPoolExecutor(1) as beside:
-        # Text is read by a thread of our own; for anything else DuckDB is asked, which does one thing at a time.
-        scan = beside.submit(numbers_in_text, source, maybe_numbers, no_words) if source.delimited else None
-        positions = _positions(source, at, table)
-        numbers = typed_numbers(source, maybe_numbers, len(positions)) if scan is None else scan.result()
+    if not table.header:
+        raise PugnnError(f"{table.shown} has no header; a node table needs one that names its columns, one of them id")
+    at = require_column(table.shown, table.names, "id", wanted, ID, first=True)
+    others = [i for i in range(len(table.names)) if i != at]
+    maybe_numbers = [i for i in others if kinds.get(table.names[i]) not in KINDS_OF_TEXT]
+    if not table.by_column and table.typed:  # such as JSON, which is parsed once
+        with table.reading():
+            table.connection.execute(f"CREATE OR REPLACE TABLE read_once AS SELECT * FROM {table.sql}")
+        table.sql, table.by_column = "read_once", True
+    if table.delimited:
+        numbers = _numbers_in_text(table, maybe_numbers, {name for name, kind in kinds.items() if kind == "number"})
+    else:
+        numbers = _typed_numbers(table, maybe_numbers)
+    stored = [i for i in others if table.names[i] not in numbers.places]
+    columns = [f"c_{i} AS a_{place}" for place, i in enumerate(stored)]
+    id_text, id_sql = table.id_text(at), table.sql
+    if not table.by_column:  # so that the text is parsed once for all of these columns
+        columns.append(f"{id_text} AS id")
+        id_text, id_sql = "id", "node_rows"
+    if columns:
+        with table.reading():
+            table.connection.execute(
+                f"CREATE OR REPLACE TABLE node_rows AS SELECT {', '.join(columns)} FROM {table.sql}"
+            )
+    found = [ids.add(texts)[0] for (texts,) in table.pieces(id_text, sql=id_sql)]
+    positions = np.concatenate([np.zeros(0, np.int32), *found])
     if not len(positions):
-        raise PugnnError(f"{source.shown} has no rows; a node table has one for each node")
+        raise PugnnError(f"{table.shown} has no rows; a node table has one for each node")
     if numbers.names and numbers.matrix.shape[0] != len(positions):
-        raise Unreadable(source, IRREGULAR)  # DuckDB and we see other rows
-    if table.find(Texts.of([source.names[at]]))[0] >= 0:
-        source.look_for_headers()
-    if table.empty:
+        raise Unreadable(table, _IRREGULAR)  # DuckDB sees other rows
+    if ids.find(text_column([table.names[at]]))[0] >= 0:
+        table.look_for_headers()
+    if ids.empty:
         row = int(np.argmax(positions == EMPTY))
-        raise PugnnError(f"{source.locate(row)}: the id is empty. Fill it in, or remove the row.")
-    stored = [i for i in others if source.names[i] not in numbers.places]
-    if stored:
-        columns = ", ".join(f"c_{i} AS a_{place}" for place, i in enumerate(stored))
-        with source.reading():
-            source.connection.execute(f"CREATE OR REPLACE TABLE node_rows AS SELECT {columns} FROM {source.table}")
-    notes = []
-    if table.trimmed:
-        notes.append(f"{source.shown}: white space around {counted(table.trimmed, 'id')} left out")
-    row_of = None
-    if len(table) < len(positions):
-        row_of = _merge(source, positions, len(stored), numbers, table)
-        left_out = counted(len(positions) - len(table), "row")
-        notes.append(f"{source.shown}: {left_out} left out, with the same id and the same attributes as one before")
-        source.connection.register("kept_rows", {"first": row_of, "position": np.arange(len(row_of))})
+        raise PugnnError(f"{table.locate(row)}: the id is empty. Fill it in, or remove the row.")
+    notes, row_of = table.trimmed_note(ids), None
+    if len(ids) < len(positions):
+        row_of = _first_rows(table, positions, len(stored), numbers, ids)
+        repeats = counted(len(positions) - len(ids), "row")
+        notes.append(f"{table.shown}: {repeats} skipped, with the same id and attributes as an earlier one")
+        table.connection.register("kept_rows", {"first": row_of, "position": np.arange(len(row_of))})
         numbers = numbers.of_rows(row_of)
     return NodeTable(
-        source,
-        source.id_column(at),
-        source.names[at],
-        tuple(source.names[i] for i in others),
-        tuple(source.names[i] for i in stored),
+        table,
+        table.id_column(at),
+        table.names[at],
+        tuple(table.names[i] for i in others),
+        tuple(table.names[i] for i in stored),
         numbers,
         len(positions),
-        len(table),
+        len(ids),
         row_of,
         tuple(notes),
     )
 
 
-def _store(source: Source) -> None:
-    with source.reading():
-        source.connection.execute(f"CREATE OR REPLACE TABLE read_once AS SELECT * FROM {source.table}")
-    source.table, source.by_column = "read_once", True
-
-
-def _positions(source: Source, at: int, table: IdTable) -> NDArray[np.int32]:
-    """The positions of the ids in all rows, as ``table`` gives them."""
-    ids = f"SELECT {source.id_text(at)} FROM {source.table}"
-    with source.reading(), closing(Batches(source.connection.sql(ids))) as stream:
-        positions = [table.add(texts) for (texts,), _ in stream]
-    return np.concatenate([np.zeros(0, np.int32), *positions])
-
-
-def _merge(
-    source: Source, positions: NDArray[np.int32], stored: int, numbers: Numbers, table: IdTable
+def _first_rows(
+    table: Table, positions: NDArray[np.int32], stored: int, numbers: NumberColumns, ids: IdTable
 ) -> NDArray[np.int64]:
-    """The first row of each node, once it is sure that its other rows say the same."""
+    """The first row of each node; an error if its other rows differ."""
     highest = np.maximum.accumulate(positions)
-    is_first = np.concatenate([[True], positions[1:] > highest[:-1]])  # positions are given in order of appearance
+    is_first = np.concatenate([[True], positions[1:] > highest[:-1]])  # positions are in order of appearance
     first = np.flatnonzero(is_first)
     again = np.flatnonzero(~is_first)
     before = first[positions[again]]
     conflicts = []
     if stored:
-        source.connection.register("repeats", {"again": again, "first": before})
+        table.connection.register("repeats", {"again": again, "first": before})
         differs = " OR ".join(f"one.a_{i} IS DISTINCT FROM other.a_{i}" for i in range(stored))
-        conflicts = source.connection.execute(
+        conflicts = table.connection.execute(
             f"SELECT again, first FROM repeats JOIN node_rows AS one ON one.rowid = again "
             f"JOIN node_rows AS other ON other.rowid = first WHERE {differs} ORDER BY again LIMIT 1"
         ).fetchall()
     rows = numbers.matrix.tocsr()
-    at_once = max(1, _NUMBERS_AT_ONCE // max(len(numbers.names), 1))
+    at_once = max(1, _COMPARED_AT_ONCE // max(len(numbers.names), 1))
     for start in range(0, len(again) if numbers.names else 0, at_once):
         at = slice(start, start + at_once)
         one, other = rows[again[at]].toarray(), rows[before[at]].toarray()
@@ -192,9 +180,73 @@ def _merge(
     if conflicts:
         again_row, first_row = min(conflicts)
         position = int(positions[again_row])
-        (node_id,) = table.texts(position, position + 1)
+        (node_id,) = ids.texts(position, position + 1)
         raise PugnnError(
-            f"{source.locate(again_row)}: id {quoted(node_id)} stands in {source.locate(first_row)} already, with "
-            "other attributes. Remove one of the rows, or give it another id."
+            f"{table.locate(again_row)}: id {quoted(node_id)} is already in {table.locate(first_row)}, with other "
+            "attributes. Remove one of the rows, or give it another id."
         )
     return first
+
+
+def _numbers_in_text(table: Table, places: Sequence[int], no_words: Collection[str]) -> NumberColumns:
+    """The purely numeric ones of the columns at these places of a table in delimited text.
+
+    ``true`` and the like count as 1 and 0, except in the columns named in ``no_words``.
+    """
+    known = np.zeros(len(table.names), dtype=np.uint8)
+    for at in places:
+        known[at] = MAYBE | OTHER_NUMBERS if table.names[at] in no_words else MAYBE
+    blocks = []
+    for file in table.delimited:
+        delimiter, header = file.dialect
+        try:
+            blocks += scan_numbers(file.readable.chunks(), delimiter, known, header=header)
+        except Irregular:
+            raise Unreadable(table, _IRREGULAR) from None
+    kept = np.flatnonzero(known)
+    return NumberColumns(tuple(table.names[at] for at in kept), _stacked(blocks, kept))
+
+
+def _typed_numbers(table: Table, places: Sequence[int]) -> NumberColumns:
+    """The purely numeric ones of the columns at these places of a table with types."""
+    numeric = [at for at in places if table.types[at] == "BOOLEAN" or is_number_type(table.types[at])]
+    ((rows,),) = table.query("count(*)")
+    at_once = max(1, _READ_AT_ONCE // max(rows, 1))
+    names: list[str] = []
+    indices, data = [np.zeros(0, np.int32)], [np.zeros(0)]
+    for first in range(0, len(numeric), at_once):
+        block = numeric[first : first + at_once]
+        with table.reading():
+            query = f"SELECT {', '.join(f'c_{at}::DOUBLE AS c_{at}' for at in block)} FROM {table.sql}"
+            columns = table.connection.execute(query).fetchnumpy()
+        for at in block:
+            numbers = np.ma.filled(columns.pop(f"c_{at}"), np.nan)
+            if (np.abs(numbers) > LARGEST).any():  # NaN is not
+                continue
+            names.append(table.names[at])
+            indices.append(np.flatnonzero(numbers).astype(np.int32))
+            data.append(numbers[indices[-1]])
+    indptr = np.cumsum([len(part) for part in indices])
+    entries = np.concatenate(data)
+    del data
+    return NumberColumns(
+        tuple(names), sp.csc_array((entries, np.concatenate(indices), indptr), shape=(rows, len(names)))
+    )
+
+
+def _stacked(blocks: list[sp.csr_array], kept: NDArray[np.int64]) -> sp.csc_array:
+    """Some columns of blocks of rows, the blocks below one another; each is freed once it is copied."""
+    total = sum(np.bincount(block.indices, minlength=block.shape[1])[kept] for block in blocks) + np.zeros_like(kept)
+    indptr = np.concatenate([[0], np.cumsum(total)])
+    data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], np.int32)
+    free, rows = indptr[:-1].copy(), 0
+    blocks.reverse()
+    while blocks:
+        block = blocks.pop().tocsc()
+        for place, column in enumerate(kept.tolist()):
+            inside = slice(block.indptr[column], block.indptr[column + 1])
+            outside = slice(free[place], free[place] + inside.stop - inside.start)
+            data[outside], indices[outside] = block.data[inside], block.indices[inside] + rows
+            free[place] = outside.stop
+        rows += block.shape[0]
+    return sp.csc_array((data, indices, indptr), shape=(rows, len(kept)))

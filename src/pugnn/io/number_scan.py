@@ -1,4 +1,4 @@
-"""Numbers out of delimited text, all columns in one pass, for tables that may have thousands of them."""
+"""Numbers from delimited text, all columns in one pass, for tables that may have thousands of them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from numpy.typing import NDArray
 
 from pugnn.features.attributes import FALSE_WORDS, LARGEST, MISSING_WORDS, TRUE_WORDS
 from pugnn.graph.compiling import kernel
-from pugnn.io.files import LONGEST_LINE
+from pugnn.io.formats.files import LONGEST_LINE
 
-#: What is known of a column, as bits: it may still be one of numbers; some cells are words such as ``true``; some are
-#: numbers other than 0 and 1. Words and such numbers do not go together.
+#: What is known of a column, as bits: it may still be numeric; some cells are words such as ``true``; some are numbers
+#: other than 0 and 1. A column with both words and such numbers is not numeric.
 MAYBE, WORDS, OTHER_NUMBERS = 1, 2, 4
 
 _NUMBER, _WORD, _MISSING, _OTHER = 0, 1, 2, 3
 _GOOD, _IRREGULAR = 0, 1
 
-# Powers of ten as sums of two floats, which makes 106 bits of them; by these a number of 19 digits is read exactly but
-# for one case in very many.
+# Powers of ten as sums of two floats, 106 bits in all: numbers of 19 digits are read exactly but for rare cases.
 _MOST_TENS = 290
 _TENS = [Fraction(10) ** power for power in range(-_MOST_TENS, _MOST_TENS + 1)]
 _TENS_HIGH = np.array([float(ten) for ten in _TENS])
@@ -40,16 +39,16 @@ class Irregular(Exception):
 def scan_numbers(
     chunks: Iterable[bytes], delimiter: str, known: NDArray[np.uint8], *, header: bool
 ) -> list[sp.csr_array]:
-    """The numbers in delimited text, as one sparse block of rows after the other.
+    """The numbers in delimited text, as consecutive sparse blocks of rows.
 
-    True and false are 1 and 0. Zeros are not stored, and a missing number is NaN. Of a column that holds anything else
-    what was read means nothing.
+    True and false are 1 and 0. Zeros are not stored, and a missing number is NaN. Values of a column that turns out not
+    to be numeric are meaningless.
 
     Args:
         chunks: the text in UTF-8, cut anywhere.
         delimiter: between cells.
-        known: what is known of the columns, shape ``(columns,)``: :data:`MAYBE` for those to read. It is changed to
-            what was found, 0 for those that are not of numbers.
+        known: what is known of the columns, shape ``(columns,)``: :data:`MAYBE` for those to read. Updated to what was
+            found, 0 for those that are not numeric.
         header: whether the first row holds names.
     """
 
@@ -78,7 +77,7 @@ def scan_numbers(
 
 @kernel(nogil=True)
 def _scan(data, last, delimiter, skip, known, columns, values, ends):  # type: ignore[no-untyped-def]
-    """Read whole rows; returns the state, bytes that were used, rows that were read and rows still to be skipped."""
+    """Read complete rows; returns the state, bytes used, rows read and rows still to be skipped."""
     width, size = len(known), len(data)
     quote, line_feed, carriage_return = 34, 10, 13
     at, used, rows, entries = 0, 0, 0, 0
@@ -206,7 +205,7 @@ def _cell(data, start, end):  # type: ignore[no-untyped-def]
 
 @kernel(nogil=True)
 def _product(number, high, low):  # type: ignore[no-untyped-def]
-    """A whole number times a sum of two floats, rounded once: Dekker's product of floats cut in halves."""
+    """An integer times a sum of two floats, rounded once: Dekker's product."""
     above = float(number)
     below = float(np.int64(number - np.uint64(above)))
     cut = 134217729.0
@@ -223,7 +222,7 @@ def _product(number, high, low):  # type: ignore[no-untyped-def]
 
 @kernel(nogil=True)
 def _word(data, start, end):  # type: ignore[no-untyped-def]
-    """What a cell holds that is no number: a word for true or false, one for a missing value, or something else."""
+    """What a cell that is not a number holds: true or false, a missing value, or something else."""
     for word in range(len(_WORD_ENDS) - 1):
         length = _WORD_ENDS[word + 1] - _WORD_ENDS[word]
         if length == end - start:

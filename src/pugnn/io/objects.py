@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, shorten
@@ -27,7 +28,7 @@ class MemoryTable:
     Args:
         content: what DuckDB is given.
         names: of its columns.
-        originals: values of mixed or unusual types, by the number of their column and the text that stands for them.
+        originals: values of mixed or unusual types, by column and by the text that represents them.
         bare: whether it was a plain list of values.
     """
 
@@ -37,18 +38,18 @@ class MemoryTable:
     bare: bool = False
 
 
-def as_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
+def as_memory_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
     """A table from what the user holds.
 
     Args:
         given: a pandas or Polars data frame or series, an Arrow table or record batch, a mapping of names to columns,
             an array or list of ids, or, for edges, of pairs ``(source, target)`` or triples with a weight.
         role: which table it is, such as ``edges``.
-        ids: names for the columns of a table that has no names, in their order.
+        ids: names for the columns of a table that has none, in order.
     """
     if isinstance(given, MemoryTable):
         return given
-    pandas, polars, arrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if pandas is not None and isinstance(given, pandas.Series):
         given = given.to_frame(ids[0] if given.name is None else given.name)
     if pandas is not None and isinstance(given, pandas.DataFrame):
@@ -60,18 +61,15 @@ def as_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
     if polars is not None and isinstance(given, polars.DataFrame):
         try:
             given = given.to_arrow()
-        except ImportError:
-            raise PugnnError(f"{role}: Polars data frames are read through pyarrow; install it") from None
         except Exception as error:  # pyarrow does not know all of Polars' types
             raise PugnnError(f"{role}: the data frame cannot be read: {error}. Cast the column first.") from None
-        arrow = sys.modules["pyarrow"]
-    if arrow is not None and isinstance(given, arrow.Table | arrow.RecordBatch):
+    if isinstance(given, pa.Table | pa.RecordBatch):
         names = _unique(map(str, given.schema.names), role)
         renamed = given.rename_columns([f"c_{at}" for at in range(len(names))])
         return MemoryTable(renamed, names)
     if isinstance(given, Mapping):
-        return from_columns({str(name): values for name, values in given.items()}, role)
-    return replace(from_columns(_columns(given, role, ids), role), bare=len(ids) == 1)
+        return _from_columns({str(name): values for name, values in given.items()}, role)
+    return replace(_from_columns(_columns(given, role, ids), role), bare=len(ids) == 1)
 
 
 def networkx_tables(given: Any) -> tuple[MemoryTable, MemoryTable] | None:
@@ -88,10 +86,10 @@ def networkx_tables(given: Any) -> tuple[MemoryTable, MemoryTable] | None:
         values = [data.get(name) for _, data in given.nodes(data=True)]
         values = [list(value) if isinstance(value, tuple) else value for value in values]  # a vector; ids stay tuples
         nodes[str(name) if str(name) != "id" else "id (attribute)"] = values
-    return from_columns(edges, "edges"), from_columns(nodes, "nodes")
+    return _from_columns(edges, "edges"), _from_columns(nodes, "nodes")
 
 
-def from_columns(columns: Mapping[str, Any], role: str) -> MemoryTable:
+def _from_columns(columns: Mapping[str, Any], role: str) -> MemoryTable:
     """A table of plain columns."""
     arrays, originals = {}, {}
     for at, (name, values) in enumerate(columns.items()):
@@ -104,13 +102,13 @@ def from_columns(columns: Mapping[str, Any], role: str) -> MemoryTable:
     return MemoryTable(arrays, tuple(columns), originals)
 
 
-def column_of(values: NDArray[Any]) -> NDArray[Any]:
-    """A column, perhaps masked, that DuckDB can read; values of mixed types are text in it."""
+def writable_column(values: NDArray[Any]) -> NDArray[Any]:
+    """A column, perhaps masked, for DuckDB to write; values of mixed types become text."""
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind != "O":
         return values
     column = _array(values, "column", mixed=True)[0]
     if column.dtype.kind == "O" and any(isinstance(value, int) and abs(value) >= 2**63 for value in column):
-        return _as_text(column.tolist(), None)[0]  # Parquet has no such whole numbers, and floats would round them
+        return _as_text(column.tolist(), None)[0]  # Parquet has no such integers, and floats would round them
     return column
 
 
@@ -157,15 +155,15 @@ def _columns(given: Any, role: str, ids: Sequence[str]) -> dict[str, Any]:
 
 
 def _array(values: Any, where: str, mixed: bool = False) -> tuple[NDArray[Any], dict[str, Any]]:
-    """A column that DuckDB can read, and the values that text stands for in it."""
+    """A column that DuckDB can read, and the values that its texts represent, if it had to become text."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise PugnnError(f"{where} must be a list or an array, one entry per row; got {values!r}")
     if isinstance(values, np.ndarray) and values.dtype.kind == "c":
-        raise PugnnError(f"{where} holds complex numbers; give their parts as columns of their own")
+        raise PugnnError(f"{where} holds complex numbers; give their real and imaginary parts as separate columns")
     if isinstance(values, np.ma.MaskedArray):
         values = values.tolist()  # None where it is masked
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
-        return values.astype("datetime64[us]"), {}  # days and months are nothing to DuckDB
+        return values.astype("datetime64[us]"), {}  # DuckDB has no unit of days or months
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb" and values.ndim == 1:
         return values, {}
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
@@ -191,12 +189,12 @@ def _as_text(values: list[Any], where: str | None) -> tuple[NDArray[Any], dict[s
         if text is not None:
             other = originals.setdefault(text, value)
             if where is not None and type(other) is not type(value):
-                raise PugnnError(f"{where}: {other!r} and {value!r} differ by their type alone; make them one type")
+                raise PugnnError(f"{where}: {other!r} and {value!r} differ only in type; convert them to one type")
     return np.fromiter(texts, dtype=object, count=len(texts)), originals
 
 
 def _is_missing(value: Any) -> bool:
-    # NaN, and the missing values of pandas, whatever its version: they are equal to nothing and have no truth value.
+    # NaN, and the missing values of pandas, whatever its version: they are equal to nothing and have no boolean value.
     return (
         value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
     )
@@ -204,12 +202,12 @@ def _is_missing(value: Any) -> bool:
 
 def _unique(names: Any, role: str) -> tuple[str, ...]:
     listed = tuple(names)
-    refuse_repeated_names(listed, role)
+    reject_repeated_names(listed, role)
     return listed
 
 
-def refuse_repeated_names(names: Sequence[str], table: str) -> None:
-    """Complain of two columns with the same name."""
+def reject_repeated_names(names: Sequence[str], table: str) -> None:
+    """Raise unless all columns have different names."""
     name, times = Counter(names).most_common(1)[0] if names else ("", 0)
     if times > 1:
         raise PugnnError(f"{table} has several columns named {name!r}; rename or remove all but one")

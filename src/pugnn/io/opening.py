@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from pugnn.errors import PugnnError, shown
 from pugnn.io.columns import ATTRIBUTE, ID, SOURCE, TARGET, normal
-from pugnn.io.connecting import connect
-from pugnn.io.files import find_files
-from pugnn.io.objects import as_table, networkx_tables
-from pugnn.io.scratch import Scratch
-from pugnn.io.source import Source
-from pugnn.io.sources import file_source, memory_source
+from pugnn.io.database import connect
+from pugnn.io.formats.delimited import delimited_table
+from pugnn.io.formats.files import File, find_files
+from pugnn.io.formats.scratch import Scratch
+from pugnn.io.formats.typed import json_table, parquet_table
+from pugnn.io.objects import MemoryTable, as_memory_table, networkx_tables
+from pugnn.io.table import Table, aliased, described, reason_of, reject
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-#: What tables are for, and names for the columns of those that have none, such as a list of pairs.
+#: The roles of tables, and names for the columns of those that have none, such as a list of pairs.
 ROLES = {
     "edges": ("source", "target"),
     "nodes": ("id",),
@@ -27,33 +28,88 @@ ROLES = {
     "attributes": ("id", "attribute", "value"),
 }
 
+_PARQUET = b"PAR1"
+
+#: Names of columns that make the first row of a CSV file a header; in other tables those of ids.
+_USUAL = {"edges": SOURCE + TARGET, "attributes": ID + ATTRIBUTE}
+
 
 def open_tables(
     given: Mapping[str, Any], wanted: Mapping[str, str | None], scratch: Scratch
-) -> tuple[DuckDBPyConnection, dict[str, Source]]:
-    """Connect to DuckDB and open all tables that were given, by their roles.
+) -> tuple[DuckDBPyConnection, dict[str, Table]]:
+    """Connect to DuckDB and open all tables that were given, by role.
 
     Args:
         given: what the user gave for each role, or ``None``.
         wanted: names of columns that the user gave, by option.
         scratch: takes copies where some are needed.
     """
-    tables = {role: table for role, table in given.items() if table is not None}
+    contents = {role: content for role, content in given.items() if content is not None}
     from_networkx = networkx_tables(given["edges"])
     if from_networkx is not None:
         if given["nodes"] is not None:
-            raise PugnnError("a NetworkX graph has its nodes' attributes with it; give no nodes besides")
-        tables["edges"], tables["nodes"] = from_networkx
-    files = {role: find_files(table, scratch) for role, table in tables.items() if isinstance(table, str | os.PathLike)}
+            raise PugnnError("a NetworkX graph brings its node attributes with it; do not give nodes as well")
+        contents["edges"], contents["nodes"] = from_networkx
+    files = {role: find_files(name, scratch) for role, name in contents.items() if isinstance(name, str | os.PathLike)}
     connection = connect([file.path for found in files.values() for file in found], scratch.folders)
-    sources = {}
-    for role, table in tables.items():
+    tables = {}
+    for role, content in contents.items():
         cursor = connection.cursor()  # of its own, so that several tables can be read at once
         if role in files:
-            usual = {"edges": SOURCE + TARGET, "attributes": ID + ATTRIBUTE}.get(role, ID)
-            known = {*usual, *(normal(name) for name in wanted.values() if name is not None)}
-            name = shown(os.fspath(table), limit=1000)
-            sources[role] = file_source(name, files[role], cursor, scratch, known, edges=role == "edges")
+            known = {*_USUAL.get(role, ID), *(normal(name) for name in wanted.values() if name is not None)}
+            name = shown(os.fspath(content), limit=1000)
+            tables[role] = _file_table(name, files[role], cursor, scratch, known, edges=role == "edges")
         else:
-            sources[role] = memory_source(role, as_table(table, role, ROLES[role]), cursor)
-    return connection, sources
+            tables[role] = _memory_table(role, as_memory_table(content, role, ROLES[role]), cursor)
+    return connection, tables
+
+
+def _file_table(
+    shown: str, files: list[File], connection: DuckDBPyConnection, scratch: Scratch, known: set[str], *, edges: bool
+) -> Table:
+    """The table in one or several files of the same format."""
+    heads = [b"" if file.first.startswith(_PARQUET) else file.head() for file in files]
+    formats = [_format(file, head) for file, head in zip(files, heads, strict=True)]
+    for file, kind in zip(files, formats, strict=True):
+        if kind != formats[0]:
+            raise PugnnError(
+                f"{shown}: {files[0].shown} and {file.shown} have different formats; convert them to the same one"
+            )
+    if formats[0] == "csv":
+        return delimited_table(shown, files, heads, connection, scratch, known, edges=edges)
+    return (parquet_table if formats[0] == "parquet" else json_table)(shown, files, connection)
+
+
+def _format(file: File, head: bytes) -> str:
+    if file.first.startswith(b"PK\3\4"):
+        raise PugnnError(f"{file.shown} is an Excel workbook or a zip archive. Save the sheet as CSV, or unpack it.")
+    if file.first.startswith(_PARQUET):
+        return "parquet"
+    text = head[:1000].decode("utf-8-sig", errors="ignore").lstrip()
+    is_json = text.startswith("{") or (text[:1] == "[" and text[1:].lstrip()[:1] == "{")
+    return f"json, {file.packed}" if is_json else "csv"
+
+
+def _memory_table(shown: str, table: MemoryTable, connection: DuckDBPyConnection) -> Table:
+    """The table that an object in memory is."""
+    view = f"memory_{shown}"
+    try:
+        connection.register(view, table.content)
+        types = described(connection, view)
+    except ImportError as error:
+        raise PugnnError(f"{shown}: reading such tables needs {error.name}; install it") from None
+    except Exception as error:  # whatever a foreign library dislikes about its own object
+        raise PugnnError(f"{shown}: the table cannot be read: {reason_of(error)}") from None
+    return Table(
+        shown,
+        connection,
+        aliased(view, len(types)),
+        table.names,
+        tuple(types.values()),
+        typed=True,
+        locate=lambda row: f"{shown}, row {row + 1}",
+        repair=reject,
+        by_column=True,
+        bare=table.bare,
+        originals=table.originals,
+    )

@@ -1,10 +1,10 @@
-"""Edges, nodes and known positives, in whatever form people have them, as a graph."""
+"""From tables of edges, nodes and known positives to a graph."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,17 +15,18 @@ from pugnn.errors import PugnnError, counted, shorten
 from pugnn.features.kinds import chosen_kinds, expand_kinds
 from pugnn.features.recipe import Recipe
 from pugnn.graph import Graph
-from pugnn.io.edge_table import EdgeTable, begun, read_edges
+from pugnn.io.edge_table import EdgeTable, read_edges
+from pugnn.io.formats.scratch import Scratch
 from pugnn.io.id_types import common_family, ids_from_text
 from pugnn.io.ids import IdTable
 from pugnn.io.node_list import read_node_list
 from pugnn.io.node_table import NodeTable, no_attributes, read_nodes
 from pugnn.io.opening import open_tables
-from pugnn.io.scratch import Scratch
-from pugnn.io.source import Source, Unreadable
 from pugnn.io.sparse import as_matrix, long_attributes, matrix_attributes
+from pugnn.io.table import Table, Unreadable
+from pugnn.task import PUTask
 
-#: Lists of nodes, and what is in them.
+#: Lists of nodes, and what they contain.
 _LISTS = {"positives": "positives", "truth": "true positives"}
 
 
@@ -34,18 +35,33 @@ class TableGraph:
     """What was read.
 
     Args:
-        graph: the graph, with the users' ids, features and their names, and the recipe of the features.
-        known: which nodes are known positives, shape ``(N,)``, where these were given.
-        positive: which nodes are true positives, likewise.
+        graph: the graph, with the user's ids, features and their names, and the recipe of the features.
+        task: the graph with its known positives, if they were given.
+        truth: positions of the true positives, sorted, if they were given.
         recipe: how attributes became features.
         notes: what was repaired or left out, one sentence each.
     """
 
     graph: Graph
-    known: NDArray[np.bool_] | None
-    positive: NDArray[np.bool_] | None
+    task: PUTask | None
+    truth: NDArray[np.int64] | None
     recipe: Recipe
     notes: tuple[str, ...]
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_] | None:
+        """Which nodes are known positives, shape ``(N,)``, if they were given."""
+        return None if self.task is None else self._mask(self.task.labelled)
+
+    @cached_property
+    def positive(self) -> NDArray[np.bool_] | None:
+        """Which nodes are true positives, shape ``(N,)``, if they were given."""
+        return None if self.truth is None else self._mask(self.truth)
+
+    def _mask(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        mask = np.zeros(self.graph.num_nodes, dtype=np.bool_)
+        mask[positions] = True
+        return mask
 
 
 def read_graph(
@@ -66,26 +82,26 @@ def read_graph(
 ) -> TableGraph:
     """Read a graph from tables.
 
-    A table is the name of a file (CSV, TSV, Parquet, JSON lines; also packed by gzip or zstd), a pattern for many of
-    them, a pandas or Polars data frame, an Arrow table, or a mapping of names to columns.
+    A table is a file name (CSV, TSV, Parquet, JSON lines; also compressed by gzip, zstd, bzip2 or xz), a pattern that
+    matches several files, a pandas or Polars data frame, an Arrow table, or a mapping of names to columns.
 
-    Nodes stand in the order of the node table; ids that occur in the edges alone follow in the order of their first
-    appearance. Ids keep their type; where tables disagree all are text.
+    Nodes are in the order of the node table, followed by ids that only occur in the edges, in the order of their first
+    appearance. Ids keep their type; if tables disagree, all become text.
 
     Args:
-        edges: columns ``source`` and ``target``, and ``weight`` if there are weights; also a NetworkX graph, whose
-            node attributes are the nodes then, or a list of pairs.
-        nodes: a column ``id`` and attributes, which become features. Without attributes features are made from the
+        edges: columns ``source`` and ``target``, and ``weight`` if there are weights; also a list of pairs, or a
+            NetworkX graph, which brings its node attributes.
+        nodes: a column ``id`` and attributes, which become features. Without attributes, features are made from the
             structure.
-        attributes: further attributes, without their zeros: a table of ``id``, ``attribute`` and ``value``, or a scipy
+        attributes: further attributes, in sparse form: a table of ``id``, ``attribute`` and ``value``, or a scipy
             matrix, also in a file (``.npz`` or Matrix Market), with one row for each row of ``nodes``.
         positives: ids of the known positives: a table with a column ``id``, or a list.
-        truth: ids of all true positives in the same form, where they are known.
+        truth: ids of all true positives in the same form, if they are known.
         source: name of the column of sources, if it is not a usual one (see :mod:`pugnn.io.columns`).
-        target: likewise of targets.
-        id: likewise of the ids of nodes, positives and truth.
-        weight: likewise of weights.
-        label: likewise of the column of ``positives`` and ``truth`` that says, by 1 and 0, which rows count.
+        target: likewise for targets.
+        id: likewise for the ids of nodes, positives and truth.
+        weight: likewise for weights.
+        label: likewise for the column of ``positives`` and ``truth`` that says, by 1 and 0, which rows are positive.
         kinds: kinds of attribute columns that are not to be guessed, such as ``{"zip": "category"}``.
         recipe: the recipe of a model, its ``recipe_``, to make the same features as in its training.
         on_phase: called with a few words at the beginning of each phase.
@@ -99,127 +115,123 @@ def read_graph(
         recipe = Recipe.from_plain(recipe)
     matrix = None if attributes is None else as_matrix(attributes)
     if matrix is not None and nodes is None:
-        raise PugnnError(
-            "a matrix of attributes says nothing of whose they are; give the ids of its rows, in their order, as nodes"
-        )
+        raise PugnnError("a matrix of attributes has no ids; give the ids of its rows, in the same order, as nodes")
     given = {"edges": edges, "nodes": nodes, "positives": positives, "truth": truth}
     given["attributes"] = attributes if matrix is None else None
     wanted = {"source": source, "target": target, "id": id, "weight": weight, "label": label}
     with Scratch() as scratch:
-        connection, sources = open_tables(given, wanted, scratch)
+        connection, tables = open_tables(given, wanted, scratch)
         with connection:
             while True:
                 try:
-                    return _read(sources, matrix, wanted, kinds or {}, recipe, on_phase or _say_nothing)
-                except Unreadable as problem:  # a tidy copy takes the place of the table, or it says what is wrong
-                    problem.source.repair(problem.source, str(problem))
-
-
-def _say_nothing(_words: str) -> None:
-    return
+                    return _read(tables, matrix, wanted, kinds or {}, recipe, on_phase or (lambda _: None))
+                except Unreadable as problem:  # a plain copy replaces the table, or the error says what is wrong
+                    problem.table.repair(problem.table, str(problem))
 
 
 def _read(
-    sources: dict[str, Source],
+    tables: dict[str, Table],
     matrix: sp.csr_array | None,
     wanted: Mapping[str, str | None],
     kinds: Mapping[str, str],
     recipe: Recipe | None,
     on_phase: Callable[[str], None],
 ) -> TableGraph:
-    notes = [note for source in sources.values() for note in source.notes]
-    table, nodes = IdTable(), None
-    with begun(sources["edges"], wanted) as reading, ThreadPoolExecutor(1) as beside:
-        if "nodes" in sources:
-            on_phase(f"reading {sources['nodes'].shown}")
-            chosen = _kinds_of_columns(sources["nodes"], kinds, recipe)
-            nodes = read_nodes(sources["nodes"], wanted["id"], table, chosen)
-            notes += nodes.notes
-        on_phase(f"reading {sources['edges'].shown}")
-        listed_nodes = len(table)
-        texts = beside.submit(table.texts, 0, listed_nodes)  # an object per node takes its time, and edges need none
-        edges = read_edges(reading, table)
+    notes = [note for table in tables.values() for note in table.notes]
+    ids, nodes = IdTable(), None
+    if "nodes" in tables:
+        on_phase(f"reading {tables['nodes'].shown}")
+        if recipe is None:
+            known_kinds = chosen_kinds(kinds, tables["nodes"].names)
+        else:
+            known_kinds = {encoding.column: encoding.kind for encoding in recipe.encodings}
+        nodes = read_nodes(tables["nodes"], wanted["id"], ids, known_kinds)
+        notes += nodes.notes
+    on_phase(f"reading {tables['edges'].shown}")
+    edges = read_edges(tables["edges"], wanted, ids)
     if nodes is not None and min(edges.sources.min(), edges.targets.min()) >= nodes.count:
-        theirs, ours = shorten(table.texts(nodes.count, nodes.count + 2)), shorten(table.texts(0, min(nodes.count, 2)))
-        raise PugnnError(
-            f"{sources['edges'].shown} and {nodes.source.shown} have no id in common: {theirs} in the one, {ours} in "
-            "the other. Write them the same way, or say which columns hold them."
+        in_edges, in_nodes = (
+            shorten(ids.texts(nodes.count, nodes.count + 2)),
+            shorten(ids.texts(0, min(nodes.count, 2))),
         )
-    ids, notes_on_ids = _ids(sources, texts.result(), table.texts(listed_nodes), nodes, edges)
+        raise PugnnError(
+            f"{tables['edges'].shown} and {nodes.table.shown} have no id in common: {in_edges} in the former, "
+            f"{in_nodes} in the latter. Write them the same way, or name the columns that hold them."
+        )
+    node_ids, notes_on_ids = _node_ids(tables["edges"], ids.texts(), nodes, edges)
     notes += [*edges.notes, *notes_on_ids]
-    listed: dict[str, NDArray[np.int64]] = {}
-    if wanted["label"] is not None and all(len(sources[role].names) == 1 for role in _LISTS if role in sources):
-        raise PugnnError(f"there is no column {wanted['label']!r} (--label): no list of nodes has more than its ids")
-    for role, what in _LISTS.items():
-        if role in sources:
-            on_phase(f"reading {sources[role].shown}")
-            usual = None if nodes is None else nodes.name
-            listed[role], notes_on_list = read_node_list(sources[role], wanted, usual, table, ids, what)
-            notes += notes_on_list
-    if len(listed) == 2:
-        known = np.union1d(listed["positives"], listed["truth"])
-        lacking = counted(len(known) - len(listed["truth"]), "known positive")
-        if len(known) > len(listed["truth"]):
-            notes.append(f"{sources['truth'].shown}: lacks {lacking}, which count as true positives")
-        listed["truth"] = known
+    listed, notes_on_lists = _read_lists(tables, wanted, ids, node_ids, nodes, on_phase)
+    notes += notes_on_lists
     on_phase("building the graph")
     graph = Graph.from_edges(edges.sources, edges.targets, num_nodes=len(ids), weights=edges.weights)
     if not graph.num_edges:
-        raise PugnnError(f"{sources['edges'].shown} holds only self loops; a graph needs edges between nodes")
-    graph = replace(graph, ids=ids)
-    notes += _notes_on_graph(graph, sources["edges"].shown, nodes)
+        raise PugnnError(f"{tables['edges'].shown} contains only self loops; a graph needs edges between nodes")
+    graph = replace(graph, ids=node_ids)
+    notes += _notes_on_graph(graph, tables["edges"].shown, nodes)
     on_phase("making features")
     if nodes is None:
-        origin = sources["attributes"].shown if "attributes" in sources else "nodes"
-        attributes = no_attributes(sources["edges"].connection, graph.num_nodes, origin)
+        origin = tables["attributes"].shown if "attributes" in tables else "nodes"
+        attributes = no_attributes(tables["edges"].connection, graph.num_nodes, origin)
     else:
         attributes = nodes.attributes(graph.num_nodes)
     if matrix is not None:
         assert nodes is not None
         attributes = attributes.beside(matrix_attributes(matrix, nodes))
-    elif "attributes" in sources:
-        sparse, notes_on_sparse = long_attributes(sources["attributes"], wanted["id"], table)
+    elif "attributes" in tables:
+        sparse, notes_on_sparse = long_attributes(tables["attributes"], wanted["id"], ids)
         attributes = attributes.beside(sparse)
         notes += notes_on_sparse
     if recipe is None:
-        recipe = Recipe.learn(attributes, expand_kinds(kinds, attributes.names, attributes.origin))
-    encoded = recipe.apply(attributes, graph)
+        kinds = expand_kinds(kinds, attributes.names, attributes.origin)
+        recipe, encoded = Recipe.learn(attributes, kinds, graph)
+    else:
+        encoded = recipe.apply(attributes, graph)
     graph = replace(graph, features=encoded.features, feature_names=encoded.names, recipe=recipe.to_plain())
-    return TableGraph(
-        graph,
-        known=_mask(listed.get("positives"), len(ids)),
-        positive=_mask(listed.get("truth"), len(ids)),
-        recipe=recipe,
-        notes=(*notes, *encoded.notes),
-    )
+    task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
+    return TableGraph(graph, task, listed.get("truth"), recipe, (*notes, *encoded.notes))
 
 
-def _kinds_of_columns(source: Source, kinds: Mapping[str, str], recipe: Recipe | None) -> Mapping[str, str]:
-    """The kinds of those columns for which they are known before anything is read."""
-    if recipe is not None:
-        return {encoding.column: encoding.kind for encoding in recipe.encodings}
-    return chosen_kinds(kinds, source.names)
+def _read_lists(
+    tables: Mapping[str, Table],
+    wanted: Mapping[str, str | None],
+    ids: IdTable,
+    node_ids: NDArray[Any],
+    nodes: NodeTable | None,
+    on_phase: Callable[[str], None],
+) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
+    """Positions of the known and of the true positives, if they were given, and notes."""
+    listed: dict[str, NDArray[np.int64]] = {}
+    notes: list[str] = []
+    if wanted["label"] is not None and all(len(tables[role].names) == 1 for role in _LISTS if role in tables):
+        raise PugnnError(
+            f"there is no column {wanted['label']!r} (--label): no list of nodes has any column but its ids"
+        )
+    for role, what in _LISTS.items():
+        if role in tables:
+            on_phase(f"reading {tables[role].shown}")
+            usual = None if nodes is None else nodes.name
+            listed[role], notes_on_list = read_node_list(tables[role], wanted, usual, ids, node_ids, what)
+            notes += notes_on_list
+    if len(listed) == 2:
+        positive = np.union1d(listed["positives"], listed["truth"])
+        lacking = len(positive) - len(listed["truth"])
+        if lacking:
+            added = counted(lacking, "known positive")
+            notes.append(f"{tables['truth'].shown}: lacks {added}, which count as true positives")
+        listed["truth"] = positive
+    return listed, notes
 
 
-def _mask(positions: NDArray[np.int64] | None, nodes: int) -> NDArray[np.bool_] | None:
-    if positions is None:
-        return None
-    mask = np.zeros(nodes, dtype=np.bool_)
-    mask[positions] = True
-    return mask
-
-
-def _ids(
-    sources: Mapping[str, Source], texts: list[str], more: list[str], nodes: NodeTable | None, edges: EdgeTable
+def _node_ids(
+    table: Table, texts: list[str], nodes: NodeTable | None, edges: EdgeTable
 ) -> tuple[NDArray[Any], list[str]]:
-    """The ids of all nodes, first those of the node table and then those of the edges, in their own type, and notes."""
+    """The ids of all nodes in their own type, first those of the node table and then those of the edges; and notes."""
     columns = edges.columns if nodes is None else (nodes.column, *edges.columns)
     kind, notes = common_family(columns)
     originals = {text: value for column in columns for text, value in column.originals.items()}
-    untyped = [] if nodes is None or nodes.source.typed else texts
-    if not sources["edges"].typed:
-        untyped = untyped + more
-    ids, notes_on_type = ids_from_text(texts + more, kind, originals, untyped)
+    listed = 0 if nodes is None else nodes.count
+    untyped = [] if nodes is None or nodes.table.typed else texts[:listed]
+    ids, notes_on_type = ids_from_text(texts, kind, originals, untyped if table.typed else untyped + texts[listed:])
     return ids, notes_on_type if originals else notes + notes_on_type
 
 
@@ -235,7 +247,7 @@ def _notes_on_graph(graph: Graph, shown: str, nodes: NodeTable | None) -> list[s
         notes.append(f"{shown}: {pairs} given in both directions merged{added}; direction does not matter")
     if nodes is None:
         return notes
-    table = nodes.source.shown
+    table = nodes.table.shown
     rowless, bare = graph.num_nodes - nodes.count, int((graph.degrees == 0).sum())
     if rowless and nodes.names:
         notes.append(f"{shown}: {counted(rowless, 'node')} with no row in {table}; all attributes are missing there")

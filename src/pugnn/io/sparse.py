@@ -1,9 +1,8 @@
-"""Attributes without their zeros: a long table of (id, attribute, value), or a sparse matrix."""
+"""Sparse attributes: a long table of (id, attribute, value), or a sparse matrix."""
 
 from __future__ import annotations
 
 import os
-from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, quoted, shown
-from pugnn.features.attributes import LARGEST, number_in_text
-from pugnn.features.numbers import Numbers
-from pugnn.io.arrow import Batches
-from pugnn.io.columns import ATTRIBUTE, ID, VALUE, find_column, missing_column
+from pugnn.features.attributes import LARGEST
+from pugnn.features.number_columns import NumberColumns
+from pugnn.io.columns import ATTRIBUTE, ID, VALUE, find_column, require_column
 from pugnn.io.ids import EMPTY, UNKNOWN, IdTable
 from pugnn.io.node_table import NodeTable
-from pugnn.io.source import Source
+from pugnn.io.table import Table
 
 _ZIP, _MATRIX_MARKET = b"PK\3\4", b"%%MatrixMarket"
 
@@ -39,117 +37,104 @@ def as_matrix(given: Any) -> sp.csr_array | None:
             return _checked(scipy.io.mmread(name), shown(name, 1000))
     except PugnnError:
         raise
-    except Exception as error:  # whatever a reader does not like about a file
+    except Exception as error:  # whatever a reader dislikes about a file
         reason = shown(str(error) or type(error).__name__, 200)
         raise PugnnError(f"{shown(name, 1000)} cannot be read as a sparse matrix: {reason}") from None
     return None
 
 
-def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> Numbers:
+def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> NumberColumns:
     """The columns of a matrix, which has one row for each row of a node table, as attributes of the nodes."""
-    rows, table = matrix.shape[0], nodes.source.shown
+    rows, table = matrix.shape[0], nodes.table.shown
     if rows != nodes.rows:
         raise PugnnError(
-            f"the matrix of attributes has {counted(rows, 'row')}, {table} has {nodes.rows:,}; there must be one for "
-            "each node, in the same order"
+            f"the matrix of attributes has {counted(rows, 'row')}, but {table} has {nodes.rows:,}; there must be one "
+            "for each node, in the same order"
         )
     if nodes.row_of is not None:
         raise PugnnError(
-            f"{table} names some nodes more than once, so that the matrix of attributes has several rows for them. "
-            "Remove all but one."
+            f"{table} names some nodes more than once, so the matrix of attributes has several rows for them. Remove "
+            "all but one."
         )
     names = tuple(f"attributes[{at}]" for at in range(matrix.shape[1]))
-    return Numbers(names, matrix.tocsc(), given_sparse=True)
+    return NumberColumns(names, matrix.tocsc(), given_sparse=True)
 
 
-def long_attributes(source: Source, wanted: str | None, table: IdTable) -> tuple[Numbers, list[str]]:
-    """The attributes in a table of (id, attribute, value), and notes. What is not there is zero.
+def long_attributes(table: Table, wanted: str | None, ids: IdTable) -> tuple[NumberColumns, list[str]]:
+    """The attributes in a table of (id, attribute, value), and notes. What is not listed is zero.
 
     Args:
-        source: the table.
+        table: the table.
         wanted: name of the column of ids, if the user gave one.
-        table: the ids of the graph.
+        ids: the ids of the graph.
     """
-    at, attribute, value = _columns(source, wanted)
-    notes = (
-        [] if source.header else [f"{source.shown}: has no header; its columns are taken as id, attribute and value"]
-    )
-    selected = [source.id_text(at), f"c_{attribute}::VARCHAR"]
-    if value is not None:
-        text = source.types[value] == "VARCHAR"
-        selected.append(number_in_text(f"trim(c_{value})") if text else f"try_cast(c_{value} AS DOUBLE)")
+    at, attribute, value = _columns(table, wanted)
+    notes = []
+    if not table.header:
+        notes.append(f"{table.shown}: has no header; its columns are read as id, attribute and value")
+    selected = [table.id_text(at), f"c_{attribute}::VARCHAR", *([] if value is None else [table.number(value)])]
     names, nodes, columns, values = IdTable(), [], [], []
-    with (
-        source.reading(),
-        closing(Batches(source.connection.sql(f"SELECT {', '.join(selected)} FROM {source.table}"))) as stream,
-    ):
-        for (ids, attributes), numbers in stream:
-            nodes.append(table.find(ids))
-            columns.append(names.add(attributes))
-            values.append(numbers[0].copy() if numbers else np.ones(len(nodes[-1])))
-    if not nodes:
-        raise PugnnError(f"{source.shown} has no rows; it has one for each attribute of a node")
+    for texts, attributes, *numbers in table.pieces(*selected):
+        nodes.append(ids.find(texts))
+        columns += names.add(attributes)
+        values += [piece.to_numpy() for piece in numbers] or [np.ones(len(texts))]
+    if not sum(map(len, nodes)):
+        raise PugnnError(f"{table.shown} has no rows; it has one for each attribute of a node")
     node, column, number = np.concatenate(nodes), np.concatenate(columns), np.concatenate(values)
-    _refuse_bad_rows(source, node, column, number, value)
+    _reject_bad_rows(table, {"id": node == EMPTY, "attribute": column == EMPTY}, number, value)
     unknown = node == UNKNOWN
     if unknown.all():
         raise PugnnError(
-            f"{source.shown} has no id in common with the graph, whose ids look like "
-            f"{', '.join(map(quoted, table.texts(0, min(len(table), 3))))}"
+            f"{table.shown} has no id in common with the graph, whose ids look like "
+            f"{', '.join(map(quoted, ids.texts(0, 3)))}"
         )
     if unknown.any():
         rows = counted(int(unknown.sum()), "row")
-        notes.append(f"{source.shown}: {rows} left out, of nodes that are not in the graph")
+        notes.append(f"{table.shown}: {rows} skipped, of nodes that are not in the graph")
     if value is None:
-        notes.append(f"{source.shown}: has no column of values; each row counts as 1")
+        notes.append(f"{table.shown}: has no column of values; each row counts as 1")
     entries = number[~unknown], (node[~unknown], column[~unknown])
-    matrix = sp.csc_array(entries, shape=(len(table), len(names)))  # adds up what is there twice
+    matrix = sp.csc_array(entries, shape=(len(ids), len(names)))  # adds up duplicates
     if matrix.nnz < len(entries[0]):
         twice = counted(len(entries[0]) - matrix.nnz, "row")
-        notes.append(f"{source.shown}: the values of {twice} added to another one of the same node and attribute")
+        notes.append(f"{table.shown}: {twice} added to an earlier value of the same node and attribute")
     matrix.eliminate_zeros()
-    return Numbers(tuple(names.texts()), matrix, given_sparse=True), notes
+    return NumberColumns(tuple(names.texts()), matrix, given_sparse=True), notes
 
 
-def _columns(source: Source, wanted: str | None) -> tuple[int, int, int | None]:
+def _columns(table: Table, wanted: str | None) -> tuple[int, int, int | None]:
     """Places of id, attribute and value, if there is one."""
-    if not source.header:
-        if len(source.names) not in (2, 3):
-            raise PugnnError(f"{source.shown} has no header; it needs the columns id, attribute and value")
-        return 0, 1, 2 if len(source.names) == 3 else None
-    at = find_column(source.shown, source.names, "id", wanted, ID, first=True)
-    attribute = find_column(source.shown, source.names, "attribute", None, ATTRIBUTE, first=True)
-    if at is None:
-        raise missing_column(source.shown, source.names, "id", ID)
+    if not table.header:
+        if len(table.names) not in (2, 3):
+            raise PugnnError(f"{table.shown} has no header; it needs the columns id, attribute and value")
+        return 0, 1, 2 if len(table.names) == 3 else None
+    at = require_column(table.shown, table.names, "id", wanted, ID, first=True)
+    attribute = find_column(table.shown, table.names, "attribute", None, ATTRIBUTE, first=True)
     if attribute is None:
         raise PugnnError(
-            f"{source.shown} has no column 'attribute'; a table of attributes has the columns id, attribute and value, "
-            "one row for each value that is not zero. Attributes in columns of their own belong in --nodes."
+            f"{table.shown} has no column 'attribute'; a table of attributes has the columns id, attribute and value, "
+            "one row for each value that is not zero. Attributes with a column each belong in --nodes."
         )
-    return at, attribute, find_column(source.shown, source.names, "value", None, VALUE, first=True)
+    return at, attribute, find_column(table.shown, table.names, "value", None, VALUE, first=True)
 
 
-def _refuse_bad_rows(
-    source: Source,
-    node: NDArray[np.int32],
-    column: NDArray[np.int32],
-    number: NDArray[np.float64],
-    value: int | None,
+def _reject_bad_rows(
+    table: Table, empty: dict[str, NDArray[np.bool_]], number: NDArray[np.float64], value: int | None
 ) -> None:
-    for what, wrong in (("id", node == EMPTY), ("attribute", column == EMPTY)):
+    for what, wrong in empty.items():
         if wrong.any():
-            row = int(wrong.argmax())
-            raise PugnnError(f"{source.locate(row)}: the {what} is empty. Fill it in, or remove the row.")
+            where = table.locate(int(wrong.argmax()))
+            raise PugnnError(f"{where}: the {what} is empty. Fill it in, or remove the row.")
     wrong = ~(np.abs(number) <= LARGEST)
     if wrong.any():
         assert value is not None
         row = int(wrong.argmax())
-        cell = source.cell(row, value)
+        cell, where = table.cell(row, value), table.locate(row)
         if cell is None:
-            raise PugnnError(f"{source.locate(row)}: the value is empty. Fill it in, or remove the row.")
+            raise PugnnError(f"{where}: the value is empty. Fill it in, or remove the row.")
         raise PugnnError(
-            f"{source.locate(row)}: value {quoted(cell)} is not a finite number. Correct it, or remove the row; "
-            "categories and text belong in --nodes."
+            f"{where}: value {quoted(cell)} is not a finite number. Correct it, or remove the row; categories and text "
+            "belong in --nodes."
         )
 
 

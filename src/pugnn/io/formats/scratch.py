@@ -1,4 +1,4 @@
-"""Copies of tables for as long as they are read, and names that DuckDB does not misread."""
+"""Temporary copies of tables, and names that DuckDB does not misread."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pugnn.errors import PugnnError
 #: More files than this are not held open: systems have a limit.
 _MOST_OPEN = 200
 
-#: Open files by number, where the system has such a folder. A file in use needs no other name there, so that nothing
-#: stays behind whatever ends the process.
+#: Open files by number, if the system has such a folder. A file that has no other name leaves nothing behind, however
+#: the process ends.
 OPEN_FILES = Path("/proc/self/fd")
 
 
 class Scratch:
-    """Files that are gone when this is closed, or when the process ends."""
+    """Files that are deleted when this is closed, or when the process ends."""
 
     def __init__(self) -> None:
         self._held = ExitStack()
@@ -41,7 +41,7 @@ class Scratch:
 
     @property
     def folders(self) -> tuple[Path, Path]:
-        """The folders in which all files are. The second one is made when it is needed."""
+        """The folders of all files. The second one is created when it is needed."""
         return OPEN_FILES, self._folder
 
     def new_file(self) -> tuple[IO[bytes], Path]:
@@ -57,7 +57,7 @@ class Scratch:
             raise no_room(error) from None
 
     def written(self, file: IO[bytes]) -> None:
-        """Say that a file is complete."""
+        """Complete a file."""
         try:
             file.flush()
         except OSError as error:
@@ -66,7 +66,7 @@ class Scratch:
             file.close()
 
     def plain_name(self, path: Path) -> Path:
-        """A name for a file without signs that mean something to DuckDB: its own, or another one."""
+        """A name for a file without characters that are special to DuckDB: its own, or another one."""
         plain = path.resolve()
         if not glob.has_magic(str(plain)) and str(plain).encode(errors="replace") == os.fsencode(plain):
             return plain
@@ -89,8 +89,8 @@ class Scratch:
 
 
 def no_room(error: OSError) -> PugnnError:
-    """What to say where a copy cannot be written."""
+    """The error for a copy that cannot be written."""
     return PugnnError(
-        f"cannot write a temporary copy of a table in {tempfile.gettempdir()}: {error.strerror or error}. Make room "
-        "there, or name another folder in the environment variable TMPDIR."
+        f"cannot write a temporary copy of a table in {tempfile.gettempdir()}: {error.strerror or error}. Free "
+        "some space there, or set the environment variable TMPDIR to another folder."
     )

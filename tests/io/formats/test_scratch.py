@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.io import scratch as module
-from pugnn.io.scratch import Scratch
+from pugnn.io.formats import scratch as module
+from pugnn.io.formats.scratch import Scratch
 
 
 @pytest.fixture(params=["nameless", "named"])

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pugnn.features.numbers import Numbers
-from pugnn.io.numbers import numbers_in_text, typed_numbers
+from pugnn.features.number_columns import NumberColumns
+from pugnn.io.formats.scratch import Scratch
+from pugnn.io.ids import IdTable
+from pugnn.io.node_table import read_nodes
 from pugnn.io.opening import open_tables
-from pugnn.io.scratch import Scratch
 
 COLUMNS = {
     "id": ["a", "b", "c", "d"],
@@ -18,14 +19,12 @@ COLUMNS = {
 }
 
 
-def read(nodes) -> Numbers:
+def read(nodes) -> NumberColumns:
     given = dict.fromkeys(("edges", "positives", "truth", "attributes")) | {"nodes": nodes}
     with Scratch() as scratch:
-        connection, sources = open_tables(given, dict.fromkeys(("source", "target", "id", "weight", "label")), scratch)
+        connection, tables = open_tables(given, dict.fromkeys(("source", "target", "id", "weight", "label")), scratch)
         with connection:
-            source = sources["nodes"]
-            places = range(len(source.names))
-            return numbers_in_text(source, places, ()) if source.delimited else typed_numbers(source, places, 4)
+            return read_nodes(tables["nodes"], None, IdTable(), {}).numbers
 
 
 @pytest.fixture(params=["csv", "parquet", "memory"])
@@ -56,7 +55,7 @@ def test_summaries_by_plain_loops(numbers):
         found = numbers.summary(name)
         assert (found.present, found.missing) == (len(present), 4 - len(present))
         assert found.nonzero == sum(value != 0 for value in present)
-        assert found.truths == all(value in (0, 1) for value in present)
+        assert found.boolean == all(value in (0, 1) for value in present)
         if present:
             assert (found.lowest, found.highest) == (min(present), max(present))
 

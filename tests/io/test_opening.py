@@ -13,11 +13,12 @@ import pandas as pd
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.io import files, read_graph
+from pugnn.io import read_graph
 from pugnn.io.columns import SOURCE, TARGET
-from pugnn.io.connecting import connect
+from pugnn.io.database import connect
+from pugnn.io.formats import files
+from pugnn.io.formats.scratch import Scratch
 from pugnn.io.opening import open_tables
-from pugnn.io.scratch import Scratch
 
 EDGES = "source,target\na,b\nb,c\n"
 ROWS = [("a", "b"), ("b", "c")]
@@ -42,10 +43,10 @@ def read(tmp_path):
         given = dict.fromkeys(("nodes", "positives", "truth")) | {"edges": path}
         columns = dict.fromkeys(("source", "target", "id", "weight")) | wanted
         with Scratch() as scratch:
-            connection, sources = open_tables(given, columns, scratch)
+            connection, tables = open_tables(given, columns, scratch)
             with connection:
-                source = sources["edges"]
-                return connection.execute(f"SELECT * FROM {source.table}").fetchall(), source.names, source.notes
+                table = tables["edges"]
+                return table.query("*"), table.names, table.notes
 
     return read
 
@@ -110,7 +111,7 @@ def test_parquet_and_its_types(read, tmp_path):
     os.rename(tmp_path / "edges.parquet", tmp_path / "edges.csv")
     rows, _, notes = read(tmp_path / "edges.csv")
     assert len(rows) == 2
-    assert notes == [f"{tmp_path / 'edges.csv'}: holds Parquet, whatever its name says, and is read as such"]
+    assert notes == [f"{tmp_path / 'edges.csv'}: is read as Parquet, which it is despite its name"]
 
 
 def test_folders_of_a_path_are_no_columns(read, tmp_path):
@@ -163,8 +164,8 @@ def test_a_name_that_the_user_gives_makes_a_header(read, write):
         ("utf-8-sig", None),
         ("utf-16", "is written in UTF-16 and is read as such"),
         ("utf-16-be-bom", "is written in UTF-16 and is read as such"),
-        ("latin-1", "is not UTF-8; it is read as Windows-1252 (Latin-1). Look whether letters such as ü are right"),
-        ("cp1252", "is not UTF-8; it is read as Windows-1252 (Latin-1). Look whether letters such as ü are right"),
+        ("latin-1", "is not UTF-8; it is read as Windows-1252 (Latin-1). Check that letters such as ü are right"),
+        ("cp1252", "is not UTF-8; it is read as Windows-1252 (Latin-1). Check that letters such as ü are right"),
     ],
 )
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -224,10 +225,10 @@ def test_files_that_differ_in_form_alone(read, write, tmp_path):
 def test_files_that_do_not_belong_together(read, write, tmp_path):
     write("1.csv", EDGES)
     write("2.csv", "target,source\nb,c\n")
-    with pytest.raises(PugnnError, match=r"2.csv has the columns 'target', 'source' where .*1.csv has"):
+    with pytest.raises(PugnnError, match=r"2.csv has the columns 'target', 'source', but .*1.csv has"):
         read(tmp_path / "?.csv")
     write("2.csv", JSON_LINES)
-    with pytest.raises(PugnnError, match=r"1.csv and .*2.csv are of different formats"):
+    with pytest.raises(PugnnError, match=r"1.csv and .*2.csv have different formats"):
         read(tmp_path / "?.csv")
 
 
@@ -346,7 +347,7 @@ def test_comments_before_the_first_edge(read, write, delimiter):
     rows, names, notes = read(write("edges.txt", text))
     assert rows == [("0", "1"), ("1", "2")]
     assert names == ("column 1", "column 2")
-    assert any("2 lines of comment left out" in note for note in notes)
+    assert any("2 comment lines skipped" in note for note in notes)
 
 
 def test_ids_that_begin_like_a_comment(read, write):
@@ -379,11 +380,14 @@ def test_zstd_that_was_cut_short(read, write, tmp_path):
     [
         ("%%MatrixMarket matrix coordinate pattern\n3 3 2\n1 2\n2 3\n", "is a Matrix Market file"),
         ('<?xml version="1.0"?>\n<graphml></graphml>\n', "is GraphML"),
-        ("<!DOCTYPE html>\n<html>404</html>\n", "page of HTML"),
+        ("<!DOCTYPE html>\n<html>404</html>\n", "an HTML or XML page"),
         ('["a", "b"]', "is JSON, but not of objects"),
-        ('{"source": "a", "source": "b", "target": "c"}\n', "row 1: 'source' stands there twice"),
+        ('{"source": "a", "source": "b", "target": "c"}\n', "row 1: 'source' occurs twice"),
         ('{"source": "a", "": 1}\n', "row 1: a column has an empty name"),
-        ('{"source": "a", "target": "b", "x": ' + "[" * 20_000 + "]" * 20_000 + "}\n", "row 1: too many brackets"),
+        (
+            '{"source": "a", "target": "b", "x": ' + "[" * 20_000 + "]" * 20_000 + "}\n",
+            "row 1: brackets are nested too deeply",
+        ),
     ],
 )
 def test_other_formats_are_named(write, content, message):
@@ -405,7 +409,7 @@ def test_line_ends_inside_the_first_row_of_a_copy(read, write, content, encoding
 
 
 def test_no_name_and_names_with_a_zero_byte(read):
-    with pytest.raises(PugnnError, match="the name of a file is empty"):
+    with pytest.raises(PugnnError, match="the file name is empty"):
         read("")
     with pytest.raises(PugnnError, match="zero byte"):
         read("e\0.csv")

@@ -1,4 +1,4 @@
-"""Columns of numbers, kept without their zeros."""
+"""Numeric columns, kept without their zeros."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Summary:
-    """What there is to know of a column of numbers.
+    """Statistics of a numeric column.
 
     Args:
         present: number of rows with a number.
         missing: number of rows without.
-        nonzero: number of rows with another number than zero.
-        lowest: the least number, and
-        highest: the greatest one; both NaN if there is none.
-        truths: whether all of them are 0 or 1.
+        nonzero: number of rows with a number other than zero.
+        lowest: the smallest number, NaN if there is none.
+        highest: the largest number, NaN if there is none.
+        boolean: whether all of them are 0 or 1.
     """
 
     present: int
@@ -28,17 +28,17 @@ class Summary:
     nonzero: int
     lowest: float
     highest: float
-    truths: bool
+    boolean: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
-    """Columns that hold finite numbers and missing values, nothing else.
+class NumberColumns:
+    """Columns of finite numbers and missing values.
 
     Args:
         names: of the columns, unique.
         matrix: shape ``(rows, columns)``, float64 in CSC form; a missing number is NaN, and zeros are not stored.
-        given_sparse: whether the user gave them without their zeros.
+        given_sparse: whether the user gave them in sparse form.
     """
 
     names: tuple[str, ...]
@@ -58,7 +58,16 @@ class Numbers:
         return numbers
 
     def summary(self, name: str) -> Summary:
-        """What there is to know of a column."""
+        """Statistics of a column."""
+        if name not in self._summaries:
+            self._summaries[name] = self._summary(name)
+        return self._summaries[name]
+
+    @cached_property
+    def _summaries(self) -> dict[str, Summary]:
+        return {}
+
+    def _summary(self, name: str) -> Summary:
         stored, rows = self._stored(name), self.matrix.shape[0]
         numbers = stored[~np.isnan(stored)]
         missing = len(stored) - len(numbers)
@@ -69,15 +78,15 @@ class Numbers:
             nonzero=len(numbers),
             lowest=min([*edge, *([numbers.min()] if len(numbers) else [])], default=np.nan),
             highest=max([*edge, *([numbers.max()] if len(numbers) else [])], default=np.nan),
-            truths=bool((numbers == 1).all()),
+            boolean=bool((numbers == 1).all()),
         )
 
-    def of_rows(self, rows: NDArray[np.int64]) -> Numbers:
+    def of_rows(self, rows: NDArray[np.int64]) -> NumberColumns:
         """The numbers of some rows."""
         return replace(self, matrix=self.matrix[rows]) if self.names else self
 
-    def with_rows(self, rows: int) -> Numbers:
-        """The numbers with rows of zeros behind them, up to so many."""
+    def with_rows(self, rows: int) -> NumberColumns:
+        """The numbers, followed by rows of zeros up to this number of rows."""
         indices, indptr = self.matrix.indices, self.matrix.indptr
         return replace(self, matrix=sp.csc_array((self.matrix.data, indices, indptr), shape=(rows, len(self.names))))
 

@@ -92,7 +92,7 @@ def test_a_column_that_may_hold_labels_is_asked_about(cells):
 
 def test_a_node_cannot_count_and_not_count():
     table = {"id": ["a", "b", "a"], "label": [1, 0, 0]}
-    with pytest.raises(PugnnError, match="row 3: the label of 'a' says no, and that of another row yes"):
+    with pytest.raises(PugnnError, match="row 3: the label of 'a' says no, but another row says yes"):
         known(table)
 
 
@@ -112,7 +112,7 @@ def test_other_columns_are_no_labels():
 def test_a_chosen_column_must_be_there():
     with pytest.raises(PugnnError, match=r"no column 'fraud' \(--label\)"):
         known({"id": ["a"], "label": [1]}, label="fraud")
-    with pytest.raises(PugnnError, match="no list of nodes has more than its ids"):
+    with pytest.raises(PugnnError, match="no list of nodes has any column but its ids"):
         known(["a"], label="fraud")
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from pugnn.features.blocks import compact, stacked
+from pugnn.features.encoding import compact, stacked
 
 
 def test_few_values_become_one_sparse_matrix_without_stored_zeros():

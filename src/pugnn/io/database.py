@@ -1,0 +1,88 @@
+"""A DuckDB database that reads the user's files and nothing else, and writes Parquet."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError
+from pugnn.files import replacing
+from pugnn.io.formats.scratch import Scratch
+from pugnn.io.objects import writable_column
+from pugnn.io.table import reason_of
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_NOTHING_FROM_OUTSIDE = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",  # a table is never a Python variable that happens to have its name
+}
+
+
+def connect(paths: Iterable[Path], folders: Iterable[Path] = ()) -> DuckDBPyConnection:
+    """An empty database in memory that can open these files, and those in these folders.
+
+    Names of files, columns and cells come from users and third parties: whatever they contain, no other file is read,
+    no address is contacted and no extension is loaded.
+    """
+    import duckdb
+
+    # DuckDB creates this folder if memory runs short, and removes it.
+    overflow = os.path.join(tempfile.gettempdir(), f"pugnn-{uuid4().hex}")
+    connection = duckdb.connect(config={**_NOTHING_FROM_OUTSIDE, "temp_directory": overflow})
+    for setting in (
+        f"allowed_paths = {paths_sql(paths)}",
+        f"allowed_directories = {paths_sql(folders)}",
+        "enable_external_access = false",
+        "enable_progress_bar = false",
+        "enable_external_file_cache = false",  # a file is read once or twice, and not kept in memory
+        "arrow_large_buffer_size = true",  # no limit of 2 GB to the text in a batch
+        f"pandas_analyze_sample = {2**31}",  # the type of an object column is that of all its cells
+        "lock_configuration = true",
+    ):
+        connection.execute(f"SET {setting}")
+    return connection
+
+
+def literal(text: str) -> str:
+    """A string as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def paths_sql(paths: Iterable[Path]) -> str:
+    """A list of paths in SQL."""
+    return f"[{', '.join(literal(str(path)) for path in paths)}]"
+
+
+def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Write columns of the same length as a Parquet file.
+
+    Args:
+        path: the file; it is replaced atomically.
+        columns: by name. Masked entries are null. An object column keeps the type of its entries if they share one
+            that Parquet knows; otherwise it becomes text.
+    """
+    import duckdb
+
+    arrays = {f"c_{at}": writable_column(values) for at, values in enumerate(columns.values())}
+    names = ", ".join(f'c_{at} AS "{name.replace(chr(34), 2 * chr(34))}"' for at, name in enumerate(columns))
+    with replacing(path) as temporary, Scratch() as scratch:
+        target = scratch.plain_name(temporary)
+        with connect([target]) as connection:
+            try:
+                connection.register("content", arrays)
+                connection.execute(
+                    f"COPY (SELECT {names} FROM content) TO {literal(str(target))} (FORMAT parquet, USE_TMP_FILE false)"
+                )
+            except duckdb.Error as error:
+                raise PugnnError(f"cannot write {path}: {reason_of(error)}") from None

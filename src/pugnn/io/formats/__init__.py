@@ -1,0 +1,1 @@
+"""File formats: delimited text, Parquet and JSON, compressed or not."""

@@ -1,0 +1,155 @@
+"""A table that DuckDB can query, wherever it comes from."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from pugnn.errors import PugnnError, counted
+from pugnn.features.attributes import number_in_text
+from pugnn.io.id_types import EXACT_BELOW, IdColumn, text_of
+from pugnn.io.ids import IdTable
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from pugnn.io.formats.delimited import DelimitedFile
+
+#: Rows of a batch, and batches that are in memory at once: more are faster.
+_BATCH_ROWS, _BATCHES = 1 << 20, 8
+
+
+class Unreadable(Exception):
+    """DuckDB could not read a table to its end."""
+
+    def __init__(self, table: Table, reason: str) -> None:
+        super().__init__(reason)
+        self.table = table
+
+
+@dataclass(eq=False)
+class Table:
+    """A table to read.
+
+    Args:
+        shown: its name in messages.
+        connection: DuckDB's connection.
+        sql: what follows FROM in a query; the columns are ``c_0``, ``c_1``, …
+        names: the user's names for the columns.
+        types: their DuckDB types.
+        typed: whether the types mean something; in CSV every cell is text.
+        header: whether the names come from the table itself.
+        locate: where a row is, counted from 0, such as ``edges.csv, row 17``.
+        repair: replaces ``sql`` after DuckDB has rejected it, or raises an error that says why it cannot.
+        look_for_headers: raises :class:`Unreadable` if rows repeat the header; called once there is a sign of them.
+        by_column: whether one column can be read without the others.
+        bare: whether it is a plain list of values in memory.
+        delimited: the files of delimited text that it comes from, if it does.
+        notes: what a reader of the results should know.
+        originals: values in memory that are neither text nor of a type that DuckDB knows, by column and text.
+    """
+
+    shown: str
+    connection: DuckDBPyConnection
+    sql: str
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    typed: bool
+    locate: Callable[[int], str]
+    repair: Callable[[Table, str], None]
+    look_for_headers: Callable[[], None] = lambda: None
+    header: bool = True
+    by_column: bool = False
+    bare: bool = False
+    delimited: Sequence[DelimitedFile] = ()
+    notes: list[str] = field(default_factory=list)
+    originals: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    def id_column(self, at: int) -> IdColumn:
+        """The column at this place as one of ids."""
+        return IdColumn(self.shown, self.types[at], self.typed, self.originals.get(at, {}))
+
+    def id_text(self, at: int) -> str:
+        """SQL for the ids in the column at this place, as text."""
+        kind, where = self.types[at], f"{self.shown}, column {self.names[at]!r}"
+        if kind in EXACT_BELOW:
+            ((largest,),) = self.query(f"max(abs(c_{at})) FILTER (NOT isnan(c_{at}))")
+            if largest is not None and largest >= EXACT_BELOW[kind]:
+                raise PugnnError(
+                    f"{where}: id {largest:.0f} is too large to be exact as a floating-point number. Store the ids as "
+                    "integers or as text."
+                )
+        return text_of(f"c_{at}", kind, where)
+
+    def number(self, at: int) -> str:
+        """SQL for the numbers in the column at this place; null for what is none."""
+        text = self.types[at] == "VARCHAR"
+        return number_in_text(f"trim(c_{at})") if text else f"try_cast(c_{at} AS DOUBLE)"
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Surrounds every query of the table."""
+        import duckdb
+
+        try:
+            yield
+        except (duckdb.Error, pa.ArrowException, OSError) as error:
+            raise Unreadable(self, reason_of(error)) from None
+
+    def query(self, select: str, rest: str = "") -> list[tuple[Any, ...]]:
+        """All rows of a query; ``rest`` follows the table."""
+        with self.reading():
+            return list(self.connection.execute(f"SELECT {select} FROM {self.sql} {rest}").fetchall())
+
+    def pieces(self, *columns: str, sql: str = "") -> Iterator[list[pa.ChunkedArray]]:
+        """The values of some SQL expressions, text or floating point, a few million rows at a time.
+
+        ``sql`` replaces the table where its cells have been stored in another one.
+        """
+        with self.reading():
+            relation = self.connection.sql(f"SELECT {', '.join(columns)} FROM {sql or self.sql}")
+            with closing(relation.to_arrow_reader(_BATCH_ROWS)) as reader:
+                while batches := list(islice(reader, _BATCHES)):
+                    yield pa.Table.from_batches(batches).columns
+
+    def cell(self, row: int, column: int) -> Any:
+        """One cell, for a message."""
+        return self.query(f"c_{column}", f"LIMIT 1 OFFSET {row}")[0][0]
+
+    def trimmed_note(self, ids: IdTable, before: int = 0) -> list[str]:
+        """A note on the ids that had white space around them, beyond so many before."""
+        count = counted(ids.trimmed - before, "id")
+        return [f"{self.shown}: white space around {count} removed"] if ids.trimmed > before else []
+
+
+def reject(table: Table, reason: str) -> None:
+    """The repair of what cannot be repaired."""
+    raise PugnnError(f"cannot read {table.shown}: {reason}")
+
+
+def described(connection: DuckDBPyConnection, sql: str) -> dict[str, str]:
+    """Names and types of the columns of a table."""
+    return {row[0]: row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()}
+
+
+def aliased(sql: str, width: int) -> str:
+    """SQL for a table with its columns renamed to ``c_0``, ``c_1``, …"""
+    return f"{sql} AS given({', '.join(f'c_{at}' for at in range(width))})"
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of DuckDB's message, without the path of the file, which may be a copy."""
+    text = str(error).strip() or type(error).__name__
+    inside = re.search(r'"exception_message":("(?:[^"\\]|\\.)*")', text)  # some come as JSON
+    if inside is not None:
+        text = str(json.loads(inside.group(1)))
+    line = text.splitlines()[0].rstrip(". ")
+    line = re.sub(r""" (in|of|from)? ?file ["'].*["']""", "", line)
+    return line.removeprefix("Invalid Input Error: ").removeprefix("IO Error: ")
