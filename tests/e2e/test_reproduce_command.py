@@ -106,7 +106,7 @@ def uninterrupted(tmp_path_factory):
 def test_stopped_and_killed_the_same_command_goes_on_to_the_same_pages(tmp_path, pugnn_main, uninterrupted):
     code, out, err = stop(start(SMALL, tmp_path, "--jobs", "2"), tmp_path, signal.SIGINT)
     assert (code, out) == (130, "")
-    assert err.strip() == f"stopped; the same command with --out {tmp_path} goes on from here"
+    assert err.strip() == f"stopped; the same command with --out {tmp_path} continues from here"
     assert 1 <= lines(tmp_path) < 6
     assert not list(tmp_path.glob("table*"))
 
@@ -251,7 +251,7 @@ def test_interrupted_in_this_process(here, pugnn_main, monkeypatch):
     monkeypatch.setattr(runner, "measure", interrupted)
     result = pugnn_main("reproduce", *QUICK, "--jobs", "1", "--out", "out")
     assert result.code == 130
-    assert result.err.strip() == "stopped; the same command with --out out goes on from here"
+    assert result.err.strip() == "stopped; the same command with --out out continues from here"
     assert lines(here / "out") == 2
     assert pugnn_main("reproduce", *QUICK, "--jobs", "1", "--out", "out").code == 0
     assert len(count) == 5
@@ -262,12 +262,12 @@ def test_interrupted_in_this_process(here, pugnn_main, monkeypatch):
     [
         (["table6"], ["there is no table 'table6'; choose from table1, table2", "checks"]),
         (["table2", "--methods", "pu-gnn,magic"], ["there is no method 'magic'; choose from naive, nnpu"]),
-        (["table2", "--methods", ","], ["expected names with commas between them, got ','"]),
+        (["table2", "--methods", ","], ["expected names separated by commas, got ','"]),
         (["table2", "--datasets", "atlantis"], ["there is no data set 'atlantis'; choose from cora, citeseer"]),
         (["table2", "--ratios", "abc"], ["a label ratio is a share of nodes between 0 and 1", "got 'abc'"]),
         (["table2", "--ratios", "7"], ["a label ratio is a share of nodes between 0 and 1", "got 7.0"]),
         (["table2", "--ratios", "0.01,nan"], ["a label ratio is a share of nodes between 0 and 1", "got nan"]),
-        (["table2", "--ratios", ""], ["expected names with commas between them, got ''"]),
+        (["table2", "--ratios", ""], ["expected names separated by commas, got ''"]),
         (["table3", "--reading", "wild"], ["there is no reading 'wild'; choose from default, training-u"]),
         (["table3", "--draws", "0"], ["draws must be an integer, at least 1; got 0"]),
         (["table3", "--jobs", "0"], ["jobs must be an integer, at least 1; got 0"]),

@@ -24,6 +24,7 @@ from pugnn.features import Recipe
 from pugnn.graph import Graph
 from pugnn.io import read_graph
 from pugnn.runs import score_table, write_scores
+from pugnn.task import PUTask
 
 EDGES = "source,target\na,b\nb,c\n"
 NODES = "id,x\na,1\nb,2\nc,4\n"
@@ -346,7 +347,8 @@ def test_scores_of_a_run_name_the_positives_of_the_next(ids, form, tmp_path):
     path = tmp_path / f"scores.{form}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PugnnWarning)  # about formulas
-        write_scores(path, score_table(graph, np.array([0.9, 0.8, 0.1]), 0.5, np.array([0])))
+        task = PUTask.from_positives(graph, np.array([0]))
+        write_scores(path, score_table(graph, np.array([0.9, 0.8, 0.1]), 0.5, task))
     again = read_graph(edges, positives=_first_rows(path, 2))
     assert [again.graph.ids.tolist()[at] for at in np.flatnonzero(again.known)] == graph.ids.tolist()[:2]
 
