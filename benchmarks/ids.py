@@ -1,6 +1,9 @@
 """From ids to positions: dictionary encoding by pyarrow, which `pugnn.io` uses, DuckDB and Polars.
 
     python benchmarks/ids.py        # needs Polars; two minutes
+    python benchmarks/ids.py --hash-table ../older/.venv/bin/python
+
+The second form adds the compiled hash table that version 0.3.0 had in this place, from an installation of that version.
 
 Each variant turns the source and target columns of 5 million edges into int32 positions, in the order in which ids
 first appear row by row, and the list of the distinct ids. The other variants start from columns in memory in the form
@@ -10,6 +13,9 @@ account numbers. pugnn handles integer ids as text, as they are in CSV; the othe
 
 from __future__ import annotations
 
+import argparse
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +24,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from measuring import machine, table
@@ -129,7 +136,43 @@ def in_order(codes: NDArray[Any], ids: list[Any]) -> Encoded:
     return position[codes[:EDGES]], position[codes[EDGES:]], [ids[at] for at in order.tolist()]
 
 
+#: The job of ``pugnn()`` above, for version 0.3.0.
+HASH_TABLE = """
+import sys, time
+from contextlib import closing
+import duckdb
+import numpy as np
+from pugnn.tables.arrow import Batches
+from pugnn.tables.ids import IdTable
+
+connection = duckdb.connect()
+connection.execute(f"CREATE TABLE edges AS SELECT * FROM '{sys.argv[1]}'")
+for _ in range(int(sys.argv[2])):
+    started = time.perf_counter()
+    ids, ends = IdTable(), []
+    with closing(Batches(connection.sql("SELECT source::VARCHAR, target::VARCHAR FROM edges"))) as stream:
+        for (left, right), _ in stream:
+            ends.append(ids.add_pairs(left, right))
+    source, target = (np.concatenate(part) for part in zip(*ends))
+    texts = ids.texts() if sys.argv[3] == "text" else list(map(int, ids.texts()))
+    print(time.perf_counter() - started)
+"""
+
+
+def hash_table(python: str, kind: str) -> float:
+    """Seconds of the hash table, the best of as many rounds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/edges.parquet"
+        pq.write_table(edges(text=kind == "text"), path)
+        command = [python, "-c", HASH_TABLE, path, str(ROUNDS + 1), kind]  # once more, to compile
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return min(map(float, done.stdout.split()))
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--hash-table", metavar="PYTHON", help="interpreter of an installation of version 0.3.0")
+    older = parser.parse_args().hash_table
     print(f"{machine()} - {EDGES:,} edges, {NODES:,} nodes; best of {ROUNDS} interleaved rounds")
     for kind in ("text", "integer"):
         runs = variants(text=kind == "text")
@@ -141,6 +184,8 @@ def main() -> None:
                 found = run()
                 seconds[name] = min(seconds[name], time.perf_counter() - started)
                 assert all(map(np.array_equal, found, expected)), name
+        if older:
+            seconds["compiled hash table of 0.3.0"] = hash_table(older, kind)
         rows = [[name, f"{took:.2f}", f"{took / seconds['pugnn']:.1f}"] for name, took in seconds.items()]
         print(f"\n{table([f'{kind} ids', 'seconds', 'times pugnn'], rows)}")
 
