@@ -84,7 +84,7 @@ def command_reference() -> str:
 
     from pugnn.cli import app
     from pugnn.cli.fit import fit_command
-    from pugnn.cli.method_options import summary
+    from pugnn.cli.options import summary
     from pugnn.methods import METHODS
 
     commands: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]

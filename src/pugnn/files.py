@@ -32,21 +32,16 @@ def replacing(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_unfinished(path.parent, path.name)
         temporary = _unfinished(path, path.suffix)
-        # Created with the user's umask; nobody else has this name.
-        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        temporary.touch(exist_ok=False)
     except OSError as error:
         raise PugnnError(f"cannot write {path}: {error.strerror}. Choose another place.") from None
     try:
-        lock(handle, temporary)
-        if sys.platform == "win32":  # where a file that is open cannot be renamed
-            os.close(handle)
-        yield temporary
-        os.replace(temporary, path)
+        with locked(temporary):
+            yield temporary
+            os.replace(temporary, path)
     except OSError as error:
         raise PugnnError(f"cannot write {path}: {error.strerror or error}. Nothing was changed there.") from None
     finally:
-        if sys.platform != "win32":
-            os.close(handle)
         temporary.unlink(missing_ok=True)
 
 
@@ -112,6 +107,9 @@ def _unfinished(path: Path, suffix: str = "") -> Path:
 @contextmanager
 def locked(path: Path) -> Iterator[bool | None]:
     """Lock an existing file or folder while inside; yields what :func:`lock` returns."""
+    if sys.platform == "win32":  # where an open file cannot be renamed
+        yield None
+        return
     try:
         handle = os.open(path, os.O_RDONLY)
     except OSError:  # it is gone, or cannot be opened on this system

@@ -22,13 +22,10 @@ LINE_EVERY = 10.0
 
 
 class StatusLine:
-    """Shows what is being done once it has taken two seconds.
+    """Shows what is being done once it has taken ``patience`` seconds.
 
     On a terminal this is an animated line that disappears at the end; elsewhere it is a plain line at least every ten
     seconds.
-
-    Args:
-        patience: seconds before anything is shown.
     """
 
     #: When a plain line was last printed: of short phases in a row, not every one is worth a line.

@@ -21,7 +21,7 @@ def sampling(graph, labelled, *, together=True, seed=0):
     rng = np.random.default_rng(seed)
     directions = Directions.of(graph, rng) if graph.num_features else None
     task = PUTask.from_positives(graph, np.sort(labelled))
-    return check_sampling(task, graph.components, directions, rng, together=together)
+    return check_sampling(task, directions, rng, together=together)
 
 
 def test_more_links_than_neighbours_by_plain_loops():

@@ -162,9 +162,9 @@ def test_export_of_what_is_decided_positive_at_the_slider(opened):
     assert {row["decision"] for row in rows} == {"1"}
     assert [int(row["rank"]) for row in rows] == [int(np.flatnonzero(content.order == node)[0]) + 1 for node in chosen]
     for row, node in zip(rows, chosen, strict=True):
-        reached = content.nearest[node] >= 0
-        assert row["nearest"] == (content.task.graph.ids[content.nearest[node]] if reached else "")
-        assert row["distance"] == (str(content.distances[node]) if reached else "")
+        reached = content.task.nearest[node] >= 0
+        assert row["nearest"] == (content.task.graph.ids[content.task.nearest[node]] if reached else "")
+        assert row["distance"] == (str(content.task.distances[node]) if reached else "")
 
 
 def test_hostile_ids_are_harmless_on_the_page_and_in_the_export(opened):

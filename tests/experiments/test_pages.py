@@ -9,7 +9,7 @@ import pytest
 
 from conftest import markdown_tables
 from pugnn.experiments.pages.blocks import to_html, to_markdown
-from pugnn.experiments.pages.page import TablePage, readings_page, statistics_page, table_page
+from pugnn.experiments.pages.page import TablePage, TableSpec, readings_page, statistics_page, table_page
 from pugnn.experiments.pages.summary import Result
 
 #: Eight draws around a mean, with a standard deviation of exactly √(8/7) ≈ 1.07.
@@ -34,28 +34,40 @@ def trainings(row, mean, ratio=0.002, dataset="cora", reading="default", draws=8
 @pytest.fixture
 def page():
     """Two ratios: at the first all rows are measured, at the second only one."""
-    return TablePage(
+    spec = TableSpec(
         title="Comparison (Table 2)",
         question="What is measured?",
-        command="pugnn reproduce table2",
-        footer="pugnn 0.1.0.",
-        results=[
-            *trainings("pu-gnn", 70.0),
-            *trainings("grab", 75.0),
-            *trainings("upu", 60.0),
-            *trainings("pu-gnn", 80.0, ratio=0.01, labels=27),
-        ],
+        rows={},
         published={
             ("cora", "grab", 0.002): (84.4, 0.3),
             ("cora", "grab", 0.01): (87.5, 0.2),
             ("cora", "pu-gnn", 0.002): (66.0, 0.3),
             ("cora", "pu-gnn", 0.01): (80.0, 0.2),
         },
-        rows=["grab", "pu-gnn", "upu", "never"],
-        reading_words={"default": "as the `package` does", "unused": "not measured"},
+        datasets=("cora",),
+        ratios=(0.002, 0.01),
         reference="pu-gnn",
         kind="comparison",
     )
+    return TablePage(
+        spec,
+        rows=["grab", "pu-gnn", "upu", "never"],
+        readings={"default": "as the `package` does", "unused": "not measured"},
+        results=[
+            *trainings("pu-gnn", 70.0),
+            *trainings("grab", 75.0),
+            *trainings("upu", 60.0),
+            *trainings("pu-gnn", 80.0, ratio=0.01, labels=27),
+        ],
+        command="pugnn reproduce table2",
+        footer="pugnn 0.1.0.",
+    )
+
+
+def changed(page, **changes):
+    """The page with other values, its own or those of its table."""
+    own = {name: changes.pop(name) for name in ("rows", "readings", "results", "command", "footer") if name in changes}
+    return replace(page, spec=replace(page.spec, **changes), **own)
 
 
 def test_measured_above_published_with_difference_marks_and_the_best_in_bold(page):
@@ -71,8 +83,8 @@ def test_measured_above_published_with_difference_marks_and_the_best_in_bold(pag
 
 def test_ranks_ranking_quality_time_and_pairs(page):
     results = [*page.results, *trainings("grab", 72.0, dataset="dblp"), *trainings("pu-gnn", 72.0, dataset="dblp")]
-    published = {**page.published, ("dblp", "grab", 0.002): (85.7, 0.3), ("dblp", "pu-gnn", 0.002): (86.6, 0.2)}
-    found = markdown_tables(markdown(replace(page, results=results, published=published)))
+    published = {**page.spec.published, ("dblp", "grab", 0.002): (85.7, 0.3), ("dblp", "pu-gnn", 0.002): (86.6, 0.2)}
+    found = markdown_tables(markdown(changed(page, results=results, published=published)))
     assert found["Average rank"] == [
         # upu was measured on one data set only, and has no rank over both.
         ["", "Cora<br><sub>8 blocks</sub>", "DBLP<br><sub>8 blocks</sub>", "all<br><sub>16 blocks</sub>"],
@@ -100,11 +112,11 @@ def test_the_page_says_what_it_is_and_how_it_was_made(page):
     assert "## Reading “default”\n\nAs the `package` does.\n" in text
     assert "unused" not in text
     assert "worse than pu-gnn (5 % level, two-sided Wilcoxon" in text
-    assert "Wilcoxon" not in markdown(replace(page, reference=None)).split("### Pairs")[0]
+    assert "Wilcoxon" not in markdown(changed(page, reference="other")).split("### Pairs")[0]
 
 
 def test_one_draw_has_no_spread_and_no_tests(page):
-    text = markdown(replace(page, results=[result for result in page.results if result.draw == 0]))
+    text = markdown(changed(page, results=[result for result in page.results if result.draw == 0]))
     assert markdown_tables(text)["Cora, 1 draw"][1][1] == "**74.0**<br><sub>84.4 ± 0.3 (−10.4)</sub>"
     assert "One draw: there is no spread, and nothing is tested." in text
     assert "nan" not in text
@@ -112,7 +124,7 @@ def test_one_draw_has_no_spread_and_no_tests(page):
 
 
 def test_too_few_draws_for_a_mark_are_admitted(page):
-    text = markdown(replace(page, results=[result for result in page.results if result.draw < 6]))
+    text = markdown(changed(page, results=[result for result in page.results if result.draw < 6]))
     # 2 / 2⁶ times the two other rows is 0.0625.
     assert "With 6 draws, a test corrected over 2 rows cannot reach the 5 % level" in text
     assert not re.search(r"[▲▼] \d", text)
@@ -120,7 +132,7 @@ def test_too_few_draws_for_a_mark_are_admitted(page):
 
 def test_scores_that_are_not_finite_count_as_not_measured(page):
     lost = replace(page.results[0], macro_f1=math.nan, roc_auc=math.nan)
-    text = markdown(replace(page, results=[lost, *page.results[1:]]))
+    text = markdown(changed(page, results=[lost, *page.results[1:]]))
     assert "### Cora, 7 to 8 draws" in text
     assert "nan" not in text
 
@@ -154,10 +166,10 @@ def every_html(page):
     delta = {("cora", str(number), 0.002): (83.0, 0.4) for number in (1, 2)}
     yield html(page)
     yield html(
-        replace(page, kind="priors", rows=["0.6, 0.3", "0.5, 0.1"], published=priors, results=trainings("0.6, 0.3", 70))
+        changed(page, kind="priors", rows=["0.6, 0.3", "0.5, 0.1"], published=priors, results=trainings("0.6, 0.3", 70))
     )
-    yield html(replace(page, kind="delta", rows=["1", "2"], published=delta, results=trainings("2", 70)))
-    yield html(replace(page, results=[]))
+    yield html(changed(page, kind="delta", rows=["1", "2"], published=delta, results=trainings("2", 70)))
+    yield html(changed(page, results=[]))
     yield to_html(list(statistics_page(counts, counts, "pugnn reproduce table1")))
     yield to_html(list(readings_page([page], "pugnn reproduce all")))
 
@@ -193,8 +205,8 @@ def test_html_shows_the_same_cells_and_a_chart(page):
 
 def test_everything_shown_is_escaped(page):
     evil = "<script>alert('x|y')</script>"
-    known = {**page.published, ("cora", evil, 0.002): (50.0, 0.1)}
-    nasty = replace(
+    known = {**page.spec.published, ("cora", evil, 0.002): (50.0, 0.1)}
+    nasty = changed(
         page,
         title=evil,
         question=evil,
@@ -203,7 +215,7 @@ def test_everything_shown_is_escaped(page):
         rows=[*page.rows, evil],
         published=known,
         results=[*page.results, *trainings(evil, 65.0), *trainings("grab", 65.0, dataset=evil, reading=evil)],
-        reading_words={"default": evil, evil: evil},
+        readings={"default": evil, evil: evil},
         reference=evil,
     )
     for blocks in (table_page(nasty), readings_page([nasty], evil), statistics_page({evil: {evil: 1}}, {}, evil)):
@@ -219,8 +231,8 @@ def test_priors_stand_near_across_and_far_down(page):
     published = {("cora", f"{near}, {far}", 0.002): (86.0, 0.3) for near in ("0.5", "0.6") for far in ("0.1", "0.3")}
     rows = [row for _, row, _ in published]
     results = [*trainings("0.6, 0.3", 70.0), *trainings("0.5, 0.3", 75.0)]
-    priors = replace(
-        page, kind="priors", rows=rows, published=published, results=results, reference="0.6, 0.3", reading_words={}
+    priors = changed(
+        page, kind="priors", rows=rows, published=published, results=results, reference="0.6, 0.3", readings={}
     )
     assert markdown_tables(markdown(priors))["Cora at ratio 0.002 (5 labels), 8 draws"] == [
         ["far π̆, near π̂", "0.5", "0.6"],
@@ -233,7 +245,7 @@ def test_priors_stand_near_across_and_far_down(page):
 
 def test_delta_stands_in_one_line(page):
     published = {("cora", "1", 0.002): (83.0, 0.4), ("cora", "2", 0.002): (85.8, 0.2)}
-    delta = replace(
+    delta = changed(
         page, kind="delta", rows=["1", "2"], published=published, results=trainings("2", 70.0), reference="2"
     )
     assert markdown_tables(markdown(delta))["Cora at ratio 0.002 (5 labels), 8 draws"] == [
@@ -249,7 +261,7 @@ def test_the_closest_reading_stands_first(page):
         *trainings("pu-gnn", 67.0, reading="other"),
         *trainings("grab", 80.4, reading="other"),
     ]
-    compared = replace(page, results=results, reading_words={"default": "as it is", "other": "otherwise"})
+    compared = changed(page, results=results, readings={"default": "as it is", "other": "otherwise"})
     text = to_markdown(list(readings_page([compared], "pugnn reproduce all")))
     # Both readings have only the first ratio: grab differs by 4.0 and 9.4, pu-gnn by 1.0 and 4.0.
     assert markdown_tables(text)["Comparison (Table 2)"] == [
@@ -258,7 +270,7 @@ def test_the_closest_reading_stands_first(page):
         ["default", "6.7", "9.4", "4.0"],
     ]
     assert "“other”: Otherwise." in text
-    nothing = to_markdown(list(readings_page([replace(page, results=[])], "pugnn reproduce all")))
+    nothing = to_markdown(list(readings_page([changed(page, results=[])], "pugnn reproduce all")))
     assert "No published cell was measured under every reading." in nothing
 
 

@@ -56,10 +56,10 @@ def test_list_is_in_the_order_of_the_table_of_scores():
     order = np.argsort(-content.scores, kind="stable")
     assert data["list"]["names"][:200] == content.task.graph.ids[order].tolist()
     np.testing.assert_array_equal(column(data, "scores"), content.scores[order])
-    hops = np.where(content.distances == UNREACHABLE, -1, content.distances)
+    hops = np.where(content.task.distances == UNREACHABLE, -1, content.task.distances)
     np.testing.assert_array_equal(column(data, "hops"), hops[order])
     for node, near in zip(order, column(data, "nearest"), strict=True):
-        expected = content.nearest[node]
+        expected = content.task.nearest[node]
         assert (near == -1) == (expected == -1)
         assert near == -1 or data["list"]["names"][near] == content.task.graph.ids[expected]
 

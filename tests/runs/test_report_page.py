@@ -162,8 +162,8 @@ def test_small_and_strange_runs_have_a_report(written, content):
 
 def test_nodes_that_no_known_one_reaches(written):
     content = random_content(20)
-    content.distances[content.others] = 2**31 - 1
-    content.nearest[content.others] = -1
+    content.task.distances[content.others] = 2**31 - 1
+    content.task.nearest[content.others] = -1
     words = words_of(written(content))
     assert "no path joins it to a known one" in words
 

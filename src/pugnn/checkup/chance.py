@@ -56,13 +56,7 @@ def degree_strata(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def draw_crowd(degrees: NDArray[np.int64], labelled: NDArray[np.int64], rng: np.random.Generator) -> Crowd:
-    """Draw controls stratum by stratum and shuffle the labels within each.
-
-    Args:
-        degrees: of all nodes, shape ``(N,)``.
-        labelled: positions of the known positives.
-        rng: of all draws.
-    """
+    """Draw controls stratum by stratum and shuffle the labels within each; ``degrees`` are those of all nodes."""
     known = np.sort(rng.choice(labelled, min(len(labelled), MOST_KNOWN), replace=False))
     strata = degree_strata(degrees)
     free = np.ones(len(degrees), dtype=np.bool_)
@@ -87,12 +81,8 @@ def draw_crowd(degrees: NDArray[np.int64], labelled: NDArray[np.int64], rng: np.
 def pair_sums(crowd: Crowd, weights: NDArray[np.float32]) -> NDArray[np.float64]:
     """Sum of the weights over ordered pairs of known positives, for the truth and every shuffle.
 
-    Args:
-        crowd: known positives and controls.
-        weights: symmetric weights of all pairs, shape ``(n, n)``; the diagonal is ignored.
-
-    Returns:
-        Sums, shape ``(1 + shuffles,)``; the truth comes first.
+    Weights are symmetric, shape ``(n, n)``; the diagonal is ignored. The result has shape ``(1 + shuffles,)``, with the
+    truth first.
     """
     pairs = weights.copy()
     np.fill_diagonal(pairs, 0)

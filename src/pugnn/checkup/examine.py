@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -44,7 +45,7 @@ class CheckUp:
 
     def to_plain(self) -> dict[str, Any]:
         """The same as dictionaries, lists, numbers and text, for JSON; other ids become text."""
-        plain: dict[str, Any] = _plain(asdict(self))
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self), default=_plain))
         return plain
 
 
@@ -66,12 +67,11 @@ def check_up(task: PUTask, *, seed: int = 0) -> CheckUp:
     graph = task.graph
     rng = np.random.default_rng(seed)
     directions = Directions.of(graph, rng) if graph.num_features else None
-    component = graph.components
     statistics = graph_statistics(graph)
-    reach = count_reach(task, component)
+    reach = count_reach(task)
     homophily = check_homophily(graph, task.labelled, directions, rng)
     rings = check_rings(task)
-    sampling = check_sampling(task, component, directions, rng, together=homophily.verdict == "together")
+    sampling = check_sampling(task, directions, rng, together=homophily.verdict == "together")
     return CheckUp(
         statistics=statistics,
         degrees=degree_summary(graph),
@@ -84,11 +84,6 @@ def check_up(task: PUTask, *, seed: int = 0) -> CheckUp:
     )
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return value if isinstance(value, bool | int | float | str | None) else str(value)
+def _plain(value: object) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, int | float) else str(value)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, get_args
 
 from pugnn.checkup.homophily import Homophily
 from pugnn.checkup.rings import NEAR_SHARE, NEARLY_ALL, TINY, Rings
@@ -38,6 +39,9 @@ class Finding:
     remedy: str = ""
 
 
+_size, _homophily, _rings, _sampling = (partial(Finding, topic) for topic in get_args(Topic))
+
+
 def find(
     statistics: GraphStatistics, reach: Reach, homophily: Homophily, rings: Rings, sampling: Sampling
 ) -> tuple[Finding, ...]:
@@ -69,8 +73,7 @@ def chance_in_words(p_value: float) -> str:
 
 def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
     if reach.labelled < FEW_KNOWN:
-        yield Finding(
-            "size",
+        yield _size(
             "warning" if reach.labelled < FEWEST else "note",
             f"Few known positives ({reach.labelled:,})",
             "With so few, the result depends heavily on which ones happen to be known. On data with known truth, "
@@ -80,8 +83,7 @@ def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
         )
     if reach.isolated_labelled:
         share = reach.isolated_labelled / reach.labelled
-        yield Finding(
-            "size",
+        yield _size(
             "warning" if share > 0.2 else "note",
             f"{reach.isolated_labelled:,} of {reach.labelled:,} known positives have no links",
             "They show what positives look like, but nothing about their surroundings.",
@@ -89,8 +91,7 @@ def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
         )
     if reach.unreachable:
         share = reach.unreachable / max(reach.unlabelled, 1)
-        yield Finding(
-            "size",
+        yield _size(
             "warning" if share > 0.2 else "note",
             f"{reach.unreachable:,} unlabelled nodes ({100 * share:.0f} %) cannot be reached from any known positive",
             f"The graph has {statistics.components:,} separate parts, and {reach.components_with_labelled:,} of them "
@@ -104,11 +105,10 @@ def _about_homophily(found: Homophily) -> Finding:
     chance = chance_in_words(found.p_value)
     if found.verdict == "together":
         text = f"{_evidence(found)}; {chance}. (Known positives that were found by following links look the same.)"
-        return Finding("homophily", "good", "Positives cluster", text)
+        return _homophily("good", "Positives cluster", text)
     if found.verdict == "weak":
         strength = "" if found.evidence == "links" else f"{_lift(found)}. "
-        return Finding(
-            "homophily",
+        return _homophily(
             "note",
             "Positives cluster, but only weakly",
             f"{_evidence(found)}; {chance}. {strength}A neighbour of a positive is only slightly more likely to be "
@@ -116,16 +116,14 @@ def _about_homophily(found: Homophily) -> Finding:
             "Compare with a model that ignores links (--backbone mlp).",
         )
     if found.verdict == "too few":
-        return Finding(
-            "homophily",
+        return _homophily(
             "note",
             "Too few links to tell whether positives cluster",
             f"{_links(found)}. {_visible(found)}",
             "More known positives would show it. Until then, compare with a model that ignores links (--backbone mlp).",
         )
     if found.verdict == "apart":
-        return Finding(
-            "homophily",
+        return _homophily(
             "warning",
             "Positives avoid each other",
             f"{_lift(found)}; chance alone gives so few in {round(1000 * found.p_apart)} of 1,000 shuffles. Methods "
@@ -133,8 +131,7 @@ def _about_homophily(found: Homophily) -> Finding:
             "Use a model that ignores links (--backbone mlp), or one that treats a node and its neighbours separately "
             "(--backbone sage).",
         )
-    return Finding(
-        "homophily",
+    return _homophily(
         "warning",
         "No sign that positives cluster",
         f"{_lift(found)}; {chance}. A clear tendency would have shown. Methods that let neighbours vote may be misled.",
@@ -176,16 +173,14 @@ def _about_rings(rings: Rings, reach: Reach) -> Finding:
     linked = reach.unlabelled - reach.unreachable
     neighbours = f"{100 * nearest:.0f} % of the unlabelled nodes are linked to a known positive"
     if nearest > NEARLY_ALL:
-        return Finding(
-            "rings",
+        return _rings(
             "warning",
             "Nearly every node is a neighbour of a known positive",
             f"{neighbours}, so distance carries no information.",
             "Use a method that does not use distances (--method dist-pu --prior SHARE).",
         )
     if rings.near_share < TINY:
-        return Finding(
-            "rings",
+        return _rings(
             "warning",
             "Hardly any node is near a known positive",
             f"Only {100 * rings.near_share:.1f} % of the unlabelled nodes lie within δ = {rings.delta}"
@@ -195,11 +190,11 @@ def _about_rings(rings: Rings, reach: Reach) -> Finding:
         )
     if rings.near_share > NEAR_SHARE:
         title = "More than half of the nodes are neighbours of a known positive"
-        return Finding("rings", "note", title, f"{neighbours}, so distance carries little information.")
+        return _rings("note", title, f"{neighbours}, so distance carries little information.")
     text = f"With δ = {rings.delta}, {100 * rings.near_share:.0f} % of the unlabelled nodes are near."
     if rings.saturated_from is not None:
         text += f" From δ = {rings.saturated_from} on, nearly all would be (more than {100 * NEARLY_ALL:.0f} %)."
-    return Finding("rings", "good", f"Distance separates the nodes: δ = {rings.delta}", text)
+    return _rings("good", f"Distance separates the nodes: δ = {rings.delta}", text)
 
 
 _SCAR = (
@@ -210,16 +205,14 @@ _SCAR = (
 
 def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
     if found.verdict == "too few":
-        yield Finding(
-            "sampling",
+        yield _sampling(
             "note",
             "Too few known positives to tell how they were picked",
             f"At least {FEWEST} are needed to see whether they look like a random sample. {_SCAR}",
             "Think about how they came to be known.",
         )
     if found.verdict == "random":
-        yield Finding(
-            "sampling",
+        yield _sampling(
             "good",
             "Known positives look like a random sample",
             "Their number of links, the parts of the graph they lie in, and their closeness to each other give no "
@@ -228,8 +221,7 @@ def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
     if found.degree is not None and found.degree.bias is not None:
         yield _about_degree(found.degree)
     if found.component is not None and found.component.concentrated:
-        yield Finding(
-            "sampling",
+        yield _sampling(
             "warning",
             "Known positives lie in one part of the graph",
             f"{100 * found.component.known_share:.0f} % of them are in one connected part that holds "
@@ -237,8 +229,7 @@ def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
             "Name positives in other parts, if there are any.",
         )
     if found.links is not None and found.links.close:
-        yield Finding(
-            "sampling",
+        yield _sampling(
             "note",
             "Known positives are each other's neighbours",
             f"{100 * found.links.known_share:.0f} % of the neighbours of known positives are known positives. If these "
@@ -248,8 +239,7 @@ def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
             "If they were found by following links, name positives that were found in another way.",
         )
     if found.features is not None and found.features.close:
-        yield Finding(
-            "sampling",
+        yield _sampling(
             "note",
             "Known positives are all alike",
             f"Among the nodes that resemble a known positive most, {100 * found.features.known_share:.0f} % are known. "
@@ -272,8 +262,7 @@ def _about_degree(found: DegreeCheck) -> Finding:
     )
     if not likely:
         text += " (Positives may also be like that by nature here; the known ones alone cannot tell.)"
-    return Finding(
-        "sampling",
+    return _sampling(
         "warning",
         f"Known positives have unusually {'many' if many else 'few'} links",
         text,

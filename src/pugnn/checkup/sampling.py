@@ -127,27 +127,18 @@ class Sampling:
 
 
 def check_sampling(
-    task: PUTask,
-    component: NDArray[np.int32],
-    directions: Directions | None,
-    rng: np.random.Generator,
-    *,
-    together: bool,
+    task: PUTask, directions: Directions | None, rng: np.random.Generator, *, together: bool
 ) -> Sampling:
     """Look for signs that the known positives are not a random sample of the positives.
 
-    Args:
-        task: graph and known positives.
-        component: connected component of each node.
-        directions: features, if there are any.
-        rng: draws the nodes to examine where there are very many.
-        together: whether positives cluster, so that neighbours of known positives are likely positives.
+    Where they cluster (``together``), neighbours of known positives are likely positives. ``rng`` draws the nodes to
+    examine if there are very many.
     """
     if len(task.labelled) < FEWEST:
         return Sampling("too few", None, None, None, None)
     known = np.sort(rng.choice(task.labelled, min(len(task.labelled), MOST_KNOWN), replace=False))
-    degree = _against_likely(task.graph, known) if together else _against_all(task.graph, known)
-    parts = _check_component(component, task.labelled)
+    degree = (_against_likely if together else _against_all)(task.graph, known)
+    parts = _check_component(task.graph.components, task.labelled)
     links = check_links(task.graph, task.labelled)
     features = None if directions is None else check_features(task, known, directions, rng)
     biased = (degree is not None and degree.bias is not None) or (parts is not None and parts.concentrated)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pugnn.graph import Graph
 from pugnn.task import PUTask
@@ -72,15 +71,14 @@ def degree_summary(graph: Graph) -> Degrees:
     held = int(degrees[order[: max(1, len(degrees) // 100)]].sum())
     return Degrees(
         quantiles=tuple((share, int(value)) for share, value in zip(QUANTILES, values, strict=True)),
-        hubs=tuple(
-            Hub(own, int(degree)) for own, degree in zip(graph.ids[named].tolist(), degrees[named], strict=True)
-        ),
+        hubs=tuple(map(Hub, graph.ids[named].tolist(), degrees[named].tolist())),
         top_share=held / max(int(degrees.sum()), 1),
     )
 
 
-def count_reach(task: PUTask, component: NDArray[np.int32]) -> Reach:
+def count_reach(task: PUTask) -> Reach:
     """Count known positives without links, and unlabelled nodes without a path to any known positive."""
+    component = task.graph.components
     held = np.unique(component[task.labelled])
     return Reach(
         labelled=len(task.labelled),

@@ -15,8 +15,9 @@ from pugnn.waiting import status_line
 
 
 def check(
+    *,
     config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)
-    data: DataOptions = DataOptions(),
+    data: DataOptions,
     seed: options.Seed = 0,
     verbose: options.Verbose = False,
     as_json: options.Json = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
@@ -12,15 +13,13 @@ from pugnn.cli import options
 from pugnn.cli.options import OUTPUT, DataOptions, option
 from pugnn.errors import PugnnError
 
-#: Options of tables.
-NOT_FOR_EXPORT = (
-    *("edges", "nodes", "attributes", "positives", "truth", "source", "target", "id", "weight", "label", "column"),
-    "unlabelled",
-)
+#: All but the name of the data set and the number of known positives.
+NOT_FOR_EXPORT = {field.name for field in fields(DataOptions)} - {"dataset", "labels", "label_ratio", "label_ratio_of"}
 
 
 def export(
-    data: DataOptions = DataOptions(),
+    *,
+    data: DataOptions,
     seed: options.Seed = 0,
     out: Annotated[Path | None, option("A new folder; default: NAME-tables.", panel=OUTPUT)] = None,
     as_json: options.Json = False,

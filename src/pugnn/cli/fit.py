@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pugnn.cli import options
 from pugnn.cli.config import read_config
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import METHOD, TRAINING, DataOptions, flattened, option
+from pugnn.cli.options import DATA, METHOD, TRAINING, DataOptions, flag, option, options_of, with_options
 from pugnn.errors import PugnnError
+
+if TYPE_CHECKING:
+    from pugnn.methods import Method
 
 
 def fit(
+    *,
     config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)
-    data: DataOptions = DataOptions(),
+    data: DataOptions,
     seed: options.Seed = 0,
     out: options.Out = None,
     resume: options.Resume = False,
@@ -25,8 +29,8 @@ def fit(
     method: Annotated[
         str | None, option("Name of the method; `pugnn methods` lists them. Default: pu-gnn.", panel=METHOD)
     ] = None,
-    settings: Any = None,
-    training: Any = None,
+    settings: dict[str, Any],
+    training: dict[str, Any],
     threshold: Annotated[
         str, option("Score from which a node is decided positive; or prior, to match the prior.", panel=TRAINING)
     ] = "0.5",
@@ -59,10 +63,10 @@ def fit(
     from pugnn.estimator import PUNodeClassifier
     from pugnn.methods import DEFAULT_METHOD, make_method
 
-    given = {name: value for name, value in vars(settings).items() if value is not None}
+    given = {name: value for name, value in settings.items() if value is not None}
     estimator = PUNodeClassifier(
         make_method(method or DEFAULT_METHOD, **given),
-        **vars(training),
+        **training,
         threshold="prior" if threshold == "prior" else _number(threshold),
         seed=seed,
         device=device,
@@ -76,35 +80,48 @@ def fit(
 
 def fit_command(arguments: Sequence[str]) -> Callable[..., None]:
     """The command with the options of the method that its arguments, or the config among them, name."""
-    from pugnn.cli.method_options import method_options, training_options
     from pugnn.methods import DEFAULT_METHOD, METHODS
 
     chosen = _value_of("--method", arguments)
     config = _value_of("--config", arguments)
     if chosen is None and config is not None:
         named = read_config(Path(config)).get("method")
-        chosen = named if isinstance(named, str) else None  # what is wrong with it is said when options are parsed
+        chosen = named if isinstance(named, str) else None  # any mistake is reported when options are parsed
     name = chosen or DEFAULT_METHOD
     method = METHODS[name]
-    command = flattened(fit, settings=method_options(method), training=training_options(method))
-    known = {f"--{each.replace('_', '-')}" for each in command.__annotations__}
-    others = {f"--{field.name.replace('_', '-')}": each for each in METHODS for field in fields(METHODS[each])}
-    for argument in arguments:
-        flag = argument.split("=")[0]
-        if flag in others and flag not in known:
-            own = [f"--{field.name.replace('_', '-')}" for field in fields(method)]
-            raise PugnnError(f"{name} has no option {flag}; it has {', '.join(own) or 'none'}")
+    settings = options_of(method, METHOD)
+    data = options_of(DataOptions, DATA)
+    command = with_options(fit, data=data, settings=settings, training=_training_options(method))
+    known = set(map(flag, command.__annotations__))
+    others = {flag(field.name) for each in METHODS.values() for field in fields(each)} - known
+    for given in (argument.split("=")[0] for argument in arguments):
+        if given in others:
+            raise PugnnError(f"{name} has no option {given}; it has {', '.join(map(flag, settings)) or 'none'}")
     return command
 
 
-def _value_of(flag: str, arguments: Sequence[str]) -> str | None:
+def _training_options(method: type[Method]) -> dict[str, Any]:
+    """Settings of the training, with the defaults of a method; hidden if it trains nothing."""
+    from pugnn.models import BACKBONES
+    from pugnn.training import TrainingSettings
+
+    required = {field.name: 0.5 for field in fields(method) if field.default is MISSING}
+    defaults = method(**required).training
+    hidden = not method.trains
+    found = options_of(TrainingSettings, TRAINING, without=("seed", "device"), defaults=defaults, hidden=hidden)
+    backbone = defaults.get("backbone", TrainingSettings.backbone)
+    words = f"The network: {', '.join(BACKBONES)}. Default: {backbone}."
+    return found | {"backbone": Annotated[str | None, option(words, panel=TRAINING, hidden=hidden)]}
+
+
+def _value_of(name: str, arguments: Sequence[str]) -> str | None:
     """The value of an option on a command line, where it is given twice the last one."""
     found = None
     for at, argument in enumerate(arguments):
-        if argument == flag and at + 1 < len(arguments):
+        if argument == name and at + 1 < len(arguments):
             found = arguments[at + 1]
-        elif argument.startswith(f"{flag}="):
-            found = argument[len(flag) + 1 :]
+        elif argument.startswith(f"{name}="):
+            found = argument[len(name) + 1 :]
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pugnn.cli.options import DataOptions
+from pugnn.cli.options import FOR_DRAWS, DataOptions, flag
 from pugnn.errors import PugnnError
 from pugnn.waiting import status_line
 
@@ -17,23 +17,12 @@ if TYPE_CHECKING:
     from pugnn.task import PUBenchmark, PUTask
 
 
-#: Options of draws from a named data set; all others are for tables.
-_FOR_DRAWS = ("labels", "label_ratio", "label_ratio_of", "unlabelled")
-
-
 @dataclass(frozen=True, kw_only=True)
 class InputData:
-    """What the data options name.
+    """What the data options name; known positives, the truth and the true class of each node only where they are given.
 
-    Args:
-        name: a short name for runs made from it.
-        graph: the graph.
-        options: the data options that were given, by name: with them ``run.json`` repeats the run.
-        notes: what was repaired, one sentence each.
-        recipe: how attributes became features, one statement per column.
-        task: the graph with its known positives, where they are given.
-        benchmark: the truth, where it is known.
-        class_of_node: true class of each node by name, where there are classes.
+    ``name`` is a short one for runs, ``options`` are the data options with which ``run.json`` repeats the run,
+    ``notes`` are repairs, one sentence each, and ``recipe`` is how attributes became features.
     """
 
     name: str
@@ -56,9 +45,9 @@ def read_input(
     """
     given = {name: value for name, value in vars(data).items() if value not in (None, [])}
     for name in given:
-        if name != "dataset" and (name in _FOR_DRAWS) == (data.dataset is None):
-            other = "a named --dataset" if name in _FOR_DRAWS else "tables, not with a named data set"
-            raise PugnnError(f"--{name.replace('_', '-')} goes with {other}")
+        if name != "dataset" and (name in FOR_DRAWS) == (data.dataset is None):
+            other = "a named --dataset" if name in FOR_DRAWS else "tables, not with a named data set"
+            raise PugnnError(f"{flag(name)} goes with {other}")
     if data.dataset is not None:
         return _from_dataset(data.dataset, data, seed, draw)
     if data.edges is None:

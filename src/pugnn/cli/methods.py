@@ -7,6 +7,7 @@ import json
 import typer
 
 from pugnn.cli import options
+from pugnn.cli.options import summary
 from pugnn.errors import PugnnError
 
 
@@ -15,7 +16,6 @@ def methods(as_json: options.Json = False) -> None:
 
     The options of each are shown by `pugnn fit --method NAME --help`.
     """
-    from pugnn.cli.method_options import summary
     from pugnn.methods import DEFAULT_METHOD, METHODS
 
     found: dict[str, str] = {}

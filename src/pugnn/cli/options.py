@@ -1,12 +1,13 @@
-"""Options that several commands share, each described once."""
+"""Options that several commands share, and options that are generated from the fields of a dataclass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from inspect import Parameter, Signature, signature
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING, dataclass, fields
+from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -38,94 +39,126 @@ Json = Annotated[bool, option("Print the result as JSON on standard output.", "-
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Where graph and known positives come from: a named data set, or tables."""
-
-    dataset: Annotated[str | None, option("A named data set: cora, citeseer, pubmed, dblp, or one in $PUGNN_DATA.")] = (
-        None
-    )
-    edges: Annotated[
-        str | None,
-        option("Table of edges: CSV, TSV, Parquet or JSON lines, also .gz, .zst, .bz2, .xz; 'part-*.csv' for many."),
-    ] = None
-    nodes: Annotated[
-        str | None, option("Table of nodes and their attributes; without it, features are made from the edges.")
-    ] = None
-    attributes: Annotated[
-        str | None,
-        option(
-            "More attributes, without zeros: a table of id, attribute, value; or a matrix (.npz, .mtx) in the order "
-            "of --nodes."
-        ),
-    ] = None
-    positives: Annotated[str | None, option("Table with the ids of the known positives.")] = None
-    truth: Annotated[
-        str | None, option("Table with the ids of all true positives, for metrics after training; never trained on.")
-    ] = None
-    source: Annotated[str | None, option("Column of the source of each edge, if its name is unusual.")] = None
-    target: Annotated[str | None, option("Column of the target of each edge.")] = None
-    id: Annotated[str | None, option("Column of the ids in nodes and positives.")] = None
-    weight: Annotated[str | None, option("Column of edge weights.")] = None
-    label: Annotated[
-        str | None, option("Column of positives (and truth) whose 1 and 0 say which rows are positive.")
-    ] = None
-    column: Annotated[
-        list[str] | None,
-        option(
-            "How to read an attribute: NAME=KIND with number, category, boolean, text, vector, counts or ignore; "
-            "'w_*=counts' for many. Repeatable."
-        ),
-    ] = None
-    label_ratio: Annotated[
-        float | None, option("Share of nodes to draw as known positives from a named data set. Default: 0.01.")
-    ] = None
-    label_ratio_of: Annotated[
-        str | None,
-        option("What it is a share of: all_nodes, all_positives, train_positives or train_nodes. Default: all_nodes."),
-    ] = None
-    labels: Annotated[int | None, option("Number of known positives to draw, instead of a share.")] = None
-    unlabelled: Annotated[
-        str | None, option("Nodes that count as unlabelled: all, or those of the train split. Default: all.")
-    ] = None
-
-
-@dataclass(frozen=True)
-class NoOptions:
-    """Stands for the options of a method that is not known yet."""
-
-
-def flattened(command: Callable[..., None], *, without: tuple[str, ...] = (), **groups: type) -> Callable[..., None]:
-    """A command with one option for each field of the dataclasses among its parameters.
+    """Where graph and known positives come from: a named data set, or tables.
 
     Args:
-        command: its parameters that are dataclasses become groups of options.
-        without: options that the command does not have; these fields keep their defaults.
-        groups: dataclasses for parameters that have no type of their own.
+        dataset: a named data set: cora, citeseer, pubmed, dblp, or one in $PUGNN_DATA.
+        edges: table of edges: CSV, TSV, Parquet or JSON lines, also .gz, .zst, .bz2, .xz; 'part-*.csv' for many.
+        nodes: table of nodes and their attributes; without it, features are made from the edges.
+        attributes: more attributes, without zeros: a table of id, attribute, value; or a matrix (.npz, .mtx) in the
+            order of --nodes.
+        positives: table with the ids of the known positives.
+        truth: table with the ids of all true positives, for metrics after training; never trained on.
+        source: column of the source of each edge, if its name is unusual.
+        target: column of the target of each edge.
+        id: column of the ids in nodes and positives.
+        weight: column of edge weights.
+        label: column of positives (and truth) whose 1 and 0 say which rows are positive.
+        column: how to read an attribute: NAME=KIND with number, category, boolean, text, vector, counts or ignore;
+            'w_*=counts' for many. Repeatable.
+        label_ratio: share of nodes to draw as known positives from a named data set. Default: 0.01.
+        label_ratio_of: what it is a share of: all_nodes, all_positives, train_positives or train_nodes. Default:
+            all_nodes.
+        labels: number of known positives to draw, instead of a share.
+        unlabelled: nodes that count as unlabelled: all, or those of the train split. Default: all.
     """
-    hints = {**get_type_hints(command, include_extras=True), **groups}
-    members: dict[str, list[Parameter]] = {}
-    for name, parameter in signature(command).parameters.items():
-        if hasattr(hints[name], "__dataclass_fields__"):
-            kinds = get_type_hints(hints[name], include_extras=True)
-            members[name] = [
-                Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=kinds[field.name])
-                for field in fields(hints[name])
-                if field.name not in without
-            ]
-        else:
-            members[name] = [parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY)]
+
+    dataset: str | None = None
+    edges: str | None = None
+    nodes: str | None = None
+    attributes: str | None = None
+    positives: str | None = None
+    truth: str | None = None
+    source: str | None = None
+    target: str | None = None
+    id: str | None = None
+    weight: str | None = None
+    label: str | None = None
+    column: list[str] | None = None
+    label_ratio: float | None = None
+    label_ratio_of: str | None = None
+    labels: int | None = None
+    unlabelled: str | None = None
+
+
+#: Options of draws from a named data set; all others but its name are for tables.
+FOR_DRAWS = ("labels", "label_ratio", "label_ratio_of", "unlabelled")
+
+
+def flag(name: str) -> str:
+    """The option of a field: ``label_ratio`` → ``--label-ratio``."""
+    return f"--{name.replace('_', '-')}"
+
+
+def options_of(
+    kind: type, panel: str, *, without: Collection[str] = (), defaults: Mapping[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
+    """An option for each field of a dataclass, described as in its docstring; ``None`` where it is not given.
+
+    Args:
+        kind: the dataclass.
+        panel: heading of the options.
+        without: fields that are no options.
+        defaults: to show in the help, instead of those of the fields.
+        more: for each :func:`option`.
+    """
+    hints, help_of, found = get_type_hints(kind), field_help(kind), {}
+    for field in fields(kind):
+        if field.name in without:
+            continue
+        hint, words = hints[field.name], help_of.get(field.name, "")
+        default = (defaults or {}).get(field.name, field.default)
+        if default is MISSING:
+            words += " Required."
+        elif default is not None and default is not False:
+            words += f" Default: {default}."
+        choices = get_args(hint) if get_origin(hint) is Literal else ()
+        value = str if choices else next(part for part in get_args(hint) or (hint,) if part is not type(None))
+        metavar = f"[{'|'.join(choices)}]" if choices else None
+        described = option(words, flag(field.name), panel=panel, metavar=metavar, **more)
+        found[field.name] = Annotated[value | None, described]
+    return found
+
+
+def with_options(command: Callable[..., None], **groups: Mapping[str, Any]) -> Callable[..., None]:
+    """A command with options in place of some of its parameters, which get what is given as an object of their type."""
+    hints = get_type_hints(command, include_extras=True)
+    parameters = [
+        Parameter(each, Parameter.KEYWORD_ONLY, default=None if name in groups else own.default, annotation=kind)
+        for name, own in signature(command).parameters.items()
+        for each, kind in groups.get(name, {name: hints[name]}).items()
+    ]
 
     def run(**given: Any) -> None:
-        command(
-            **{
-                name: hints[name](**{part.name: given[part.name] for part in parts})
-                if hasattr(hints[name], "__dataclass_fields__")
-                else given[name]
-                for name, parts in members.items()
-            }
-        )
+        filled = {name: hints[name](**{each: given.pop(each) for each in group}) for name, group in groups.items()}
+        command(**given, **filled)
 
-    parameters = [part for parts in members.values() for part in parts]
     run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__annotations__ = {part.name: part.annotation for part in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return run
+
+
+def field_help(dataclass: type) -> dict[str, str]:
+    """What the section ``Args:`` of a docstring says of each field, as plain text.
+
+    Example:
+        >>> from pugnn.methods import LSDAN
+        >>> field_help(LSDAN)["hops"]
+        'K, the longest walk that joins two nodes directly.'
+    """
+    section = re.search(r"^Args:\n((?:    .*\n?|\n)+)", getdoc(dataclass) or "", re.MULTILINE)
+    entries = re.findall(r"^    (\w+): (.*(?:\n(?:     .*|\s*$))*)", section[1] if section else "", re.MULTILINE)
+    return {name: _plain(words) for name, words in entries}
+
+
+def summary(thing: object) -> str:
+    """The first sentence of a docstring, as plain text."""
+    return _plain((getdoc(thing) or "").split("\n\n")[0])
+
+
+def _plain(text: str) -> str:
+    name_first = text.startswith("`")
+    text = re.sub(r":math:`([^`]*)`", r"\1", " ".join(text.split()))
+    text = re.sub(r":\w+:`~?(?:pugnn\.)?([^`]*)`", r"\1", text).replace("``", "").replace("\\", "")
+    return text if name_first or not text[:1].isascii() else text[:1].upper() + text[1:]

@@ -13,17 +13,18 @@ import typer
 from pugnn.cli import options
 from pugnn.cli.config import option_value, read_config
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import OUTPUT, DataOptions, option
+from pugnn.cli.options import FOR_DRAWS, OUTPUT, DataOptions, option
 from pugnn.errors import PugnnError
 
 #: Options that say something of a training.
-NOT_FOR_PREDICT = ("truth", "column", "label_ratio", "label_ratio_of", "labels", "unlabelled")
+NOT_FOR_PREDICT = ("truth", "column", *FOR_DRAWS)
 
 
 def predict(
+    *,
     model: Annotated[Path, typer.Argument(help="A run folder, or the model.safetensors in it.")],
     config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)
-    data: DataOptions = DataOptions(),
+    data: DataOptions,
     seed: options.Seed = 0,  # noqa: ARG001 (scoring has nothing random in it)
     out: Annotated[Path, option("Where to write the scores: a .csv, .csv.gz or .parquet file.", panel=OUTPUT)] = Path(
         "scores.csv"

@@ -11,44 +11,34 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.options import DATA, OUTPUT
+from pugnn.cli.options import OUTPUT, option
 from pugnn.errors import PugnnError
 
 
 def reproduce(
     what: Annotated[str, typer.Argument(help="table1, table2, table3, table4, table5, all of these, or checks.")],
     datasets: Annotated[
-        str | None,
-        typer.Option(
-            help="Names with commas: cora,citeseer. Default: those of the paper's table.", rich_help_panel=DATA
-        ),
+        str | None, option("Names with commas: cora,citeseer. Default: those of the paper's table.")
     ] = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(help="Rows of table 2, with commas: dist-pu,pu-gnn. Default: all.", rich_help_panel=DATA),
-    ] = None,
-    ratios: Annotated[
-        str | None,
-        typer.Option(help="Label ratios, with commas: 0.001,0.01. Default: the paper's.", rich_help_panel=DATA),
-    ] = None,
-    draws: Annotated[int, typer.Option(help="Repetitions of every training.", rich_help_panel=DATA)] = 10,
+    methods: Annotated[str | None, option("Rows of table 2, with commas: dist-pu,pu-gnn. Default: all.")] = None,
+    ratios: Annotated[str | None, option("Label ratios, with commas: 0.001,0.01. Default: the paper's.")] = None,
+    draws: Annotated[int, option("Repetitions of every training.")] = 10,
     reading: Annotated[
         str,
-        typer.Option(
-            help="How to read what the paper leaves open: default, training-u, ratio-of-positives, literal-ratio, "
-            "one-draw, literal-sum, mean-mean; several with commas, or all.",
-            rich_help_panel=DATA,
+        option(
+            "How to read what the paper leaves open: default, training-u, ratio-of-positives, literal-ratio, one-draw, "
+            "literal-sum, mean-mean; several with commas, or all."
         ),
     ] = "default",
     jobs: Annotated[
         int | None,
-        typer.Option(help="Processes, one thread each; default: one per core. Results do not depend on it."),
+        option("Processes, one thread each; default: one per core. Results do not depend on it.", panel=None),
     ] = None,
     out: Annotated[
         Path,
-        typer.Option(
-            help="Folder for records and pages. Recorded trainings are not repeated; pages show the last command.",
-            rich_help_panel=OUTPUT,
+        option(
+            "Folder for records and pages. Recorded trainings are not repeated; pages show the last command.",
+            panel=OUTPUT,
         ),
     ] = Path("reproduction"),
     as_json: options.Json = False,

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
+from pugnn.cli.options import flag
 from pugnn.errors import printable, shown
 from pugnn.features import Statement, grouped
 from pugnn.graph import UNREACHABLE
 
 if TYPE_CHECKING:
     # The estimator and torch are slow to load, and `check` needs neither.
-    from pugnn.checkup import Advice, CheckUp, Finding
+    from pugnn.checkup import Advice, CheckUp
     from pugnn.cli.input_data import InputData
     from pugnn.runs import Run
-    from pugnn.task import PUBenchmark
+    from pugnn.task import PUBenchmark, PUTask
 
 #: Longer ids are shortened.
 LONGEST_ID = 40
@@ -30,30 +33,26 @@ LONGEST_ID = 40
 #: Marks of the levels, distinguishable without colour.
 MARKS = {"good": ("✓", "green"), "note": ("·", "cyan"), "warning": ("!", "yellow")}
 
+INDENTED = (0, 0, 0, 2)
+STYLE: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE}
+
 
 def print_check_up(console: Console, check_up: CheckUp, *, brief: bool, truth: PUBenchmark | None = None) -> None:
-    """Show a check-up.
-
-    Args:
-        console: where to.
-        check_up: what was found.
-        brief: only verdicts and advice, for the start of a training.
-        truth: adds the true share of positives in each ring; not if brief.
-    """
-    if brief:
-        for finding in check_up.findings:
-            console.print(_title(finding))
-        console.print(Text(f"Advice: {command(check_up.advice)}", style="bold"))
-        return
+    """Show a check-up, or only its verdicts and advice; the truth adds the share of positives in each ring."""
     for finding in check_up.findings:
-        console.print(_title(finding))
-        console.print(Padding(Text(finding.text), (0, 0, 0, 2)))
-        if finding.remedy:
-            console.print(Padding(Text.assemble(("→ ", "bold"), finding.remedy), (0, 0, 0, 2)))
-    console.print()
+        mark, colour = MARKS[finding.level]
+        console.print(Text.assemble((f"{mark} ", f"bold {colour}"), (finding.title, "bold")))
+        if not brief:
+            console.print(Padding(Text(finding.text), INDENTED))
+            if finding.remedy:
+                console.print(Padding(Text.assemble(("→ ", "bold"), finding.remedy), INDENTED))
+    if not brief:
+        console.print()
     console.print(Text(f"Advice: {command(check_up.advice)}", style="bold"))
+    if brief:
+        return
     for reason in check_up.advice.why:
-        console.print(Padding(Text(f"- {reason}"), (0, 0, 0, 2)))
+        console.print(Padding(Text(f"- {reason}"), INDENTED))
     console.print()
     console.print(_sizes(check_up))
     console.print(_rings(check_up, truth))
@@ -69,58 +68,38 @@ def command(advice: Advice) -> str:
         >>> command(Advice("naive", {"balanced": True, "backbone": "mlp"}, ()))
         'pugnn fit … --method naive --balanced --backbone mlp'
     """
-    words = ["pugnn fit … --method", advice.method]
-    for name, value in advice.options.items():
-        words.append(f"--{name.replace('_', '-')}")
-        if value is not True:
-            words.append(str(value))
-    return " ".join(words)
-
-
-def _title(finding: Finding) -> Text:
-    mark, colour = MARKS[finding.level]
-    return Text.assemble((f"{mark} ", f"bold {colour}"), (finding.title, "bold"))
+    options = [flag(name) if value is True else f"{flag(name)} {value}" for name, value in advice.options.items()]
+    return " ".join([f"pugnn fit … --method {advice.method}", *options])
 
 
 def _sizes(check_up: CheckUp) -> Table:
     sizes, degrees, reach = check_up.statistics, check_up.degrees, check_up.reach
-    table = Table(title="Graph", title_justify="left", box=box.SIMPLE, show_header=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
     middle = dict(degrees.quantiles)
-    hubs = [f"{escape(shown(hub.id, LONGEST_ID))} ({hub.degree:,})" for hub in degrees.hubs]
-    rows = [
-        ("nodes, edges", f"{sizes.nodes:,} nodes, {sizes.edges:,} edges, {sizes.features:,} features"),
-        (
-            "components",
-            f"{sizes.components:,}; the largest has {sizes.largest_component:,} nodes; "
-            f"{sizes.isolated:,} nodes have no links",
-        ),
-        (
-            "links",
-            f"mean {sizes.mean_degree:.1f}, median {middle[0.5]:,}, 90th percentile {middle[0.9]:,}; the top 1 % of "
-            f"nodes have {100 * degrees.top_share:.0f} % of all",
-        ),
-        ("most links", ", ".join(hubs) or "–"),
-        ("known positives", f"{reach.labelled:,}, of which {reach.isolated_labelled:,} have no links"),
-    ]
-    for name, value in rows:
-        table.add_row(name, value)
-    return table
+    hubs = [f"{shown(hub.id, LONGEST_ID)} ({hub.degree:,})" for hub in degrees.hubs]
+    rows = {
+        "nodes, edges": f"{sizes.nodes:,} nodes, {sizes.edges:,} edges, {sizes.features:,} features",
+        "components": f"{sizes.components:,}; the largest has {sizes.largest_component:,} nodes; "
+        f"{sizes.isolated:,} nodes have no links",
+        "links": f"mean {sizes.mean_degree:.1f}, median {middle[0.5]:,}, 90th percentile {middle[0.9]:,}; the top 1 % "
+        f"of nodes have {100 * degrees.top_share:.0f} % of all",
+        "most links": ", ".join(hubs) or "–",
+        "known positives": f"{reach.labelled:,}, of which {reach.isolated_labelled:,} have no links",
+    }
+    return _pairs("Graph", rows)
 
 
 def _rings(check_up: CheckUp, truth: PUBenchmark | None) -> Table:
     from pugnn.checkup import true_share_of_rings
 
-    shares = None if truth is None else true_share_of_rings(truth)
-    table = Table(title="Unlabelled nodes by distance to a known positive", title_justify="left", box=box.SIMPLE)
-    for name in ("hops", "nodes", "share up to here", *(["truly positive"] if shares else [])):
-        table.add_column(name, justify="right")
-    for number, ring in enumerate(check_up.rings.rings):
+    shares = () if truth is None else true_share_of_rings(truth)
+    names = ("hops", "nodes", "share up to here", *(["truly positive"] if shares else []))
+    columns = [Column(name, justify="right") for name in names]
+    table = Table(*columns, title="Unlabelled nodes by distance to a known positive", **STYLE)
+    for ring, share in zip_longest(check_up.rings.rings, shares):
         hops = "unreachable" if ring.distance is None else str(ring.distance)
         hops += " ← δ" if ring.distance == check_up.rings.delta else ""
-        row = [hops, f"{ring.nodes:,}", f"{100 * ring.share_within:.1f} %"]
-        table.add_row(*row, *([f"{100 * shares[number]:.1f} %"] if shares else []))
+        cells = [hops, f"{ring.nodes:,}", f"{100 * ring.share_within:.1f} %"]
+        table.add_row(*cells, *([] if share is None else [f"{100 * share:.1f} %"]))
     return table
 
 
@@ -137,9 +116,10 @@ def _truth(truth: PUBenchmark) -> Text:
 def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
     """Show the best finds, and a summary of the run."""
     assert data.task is not None
+    unknown = np.setdiff1d(np.arange(data.graph.num_nodes), data.task.labelled)
     console = Console(highlight=False, emoji=False)
-    console.print(_found(run, data, top))
-    console.print(_summary(run, data))
+    console.print(_found(run, data, data.task, unknown, top))
+    console.print(_summary(run, data, data.task, unknown))
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -154,46 +134,34 @@ def print_recipe(console: Console, recipe: Iterable[Statement], *, verbose: bool
     lines = list(recipe) if verbose else grouped(recipe)
     if not lines:
         return
-    table = Table(title="How attributes become features", title_justify="left", box=box.SIMPLE)
-    table.add_column("column", overflow="fold")
-    table.add_column("kind")
-    table.add_column("features", justify="right")
-    table.add_column("how", overflow="fold")
+    columns = (Column("column", overflow="fold"), "kind", Column("features", justify="right"))
+    table = Table(*columns, Column("how", overflow="fold"), title="How attributes become features", **STYLE)
     for line in lines:
         table.add_row(escape(shown(line.column, LONGEST_ID)), line.kind, f"{line.features:,}", escape(line.text))
     console.print(table)
 
 
-def pairs_table(title: str, rows: list[tuple[str, str]]) -> Table:
+def _pairs(title: str, rows: Mapping[str, str]) -> Table:
     """A table of names and values."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE, show_header=False)
-    table.add_column(style="bold")
-    table.add_column()
-    for name, value in rows:
+    table = Table(Column(style="bold", no_wrap=True), "", title=title, show_header=False, **STYLE)
+    for name, value in rows.items():
         table.add_row(name, escape(value))
     return table
 
 
-def _found(run: Run, data: InputData, top: int) -> Table:
-    assert data.task is not None
-    graph, classes, truth = data.graph, data.class_of_node, data.benchmark
-    unknown = np.setdiff1d(np.arange(graph.num_nodes), data.task.labelled)
+def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], top: int) -> Table:
+    classes, truth = data.class_of_node, data.benchmark
     best = unknown[np.argsort(-run.scores[unknown], kind="stable")][:top]
-    table = Table(title=f"Found: the {len(best)} best of {len(unknown):,} unlabelled nodes", box=box.SIMPLE)
-    table.add_column("id")
-    table.add_column("score", justify="right")
-    table.add_column("hops to a known one", justify="right")
+    columns = [Column("id"), Column("score", justify="right"), Column("hops to a known one", justify="right")]
     if classes is not None:
-        table.add_column("true class (never shown to the method)")
+        columns.append(Column("true class (never shown to the method)"))
     if truth is not None:
-        table.add_column("right")
+        columns.append(Column("right"))
+    table = Table(*columns, title=f"Found: the {len(best)} best of {len(unknown):,} unlabelled nodes", box=box.SIMPLE)
     for node in best:
-        hops = data.task.distances[node]
-        row = [
-            escape(shown(graph.ids[node], LONGEST_ID)),
-            f"{run.scores[node]:.4f}",
-            "unreachable" if hops == UNREACHABLE else str(hops),
-        ]
+        hops = task.distances[node]
+        row = [escape(shown(data.graph.ids[node], LONGEST_ID)), f"{run.scores[node]:.4f}"]
+        row.append("unreachable" if hops == UNREACHABLE else str(hops))
         if classes is not None:
             row.append(escape(classes[node]))
         if truth is not None:
@@ -202,37 +170,30 @@ def _found(run: Run, data: InputData, top: int) -> Table:
     return table
 
 
-def _hint(found: int, nodes: int) -> str:
-    if 0 < found < nodes:
-        return ""
-    return f" ({'all' if found else 'none'} of them: train for more epochs, or use --threshold prior)"
-
-
-def _summary(run: Run, data: InputData) -> Table:
-    assert data.task is not None
-    graph, record = data.graph, run.record
-    known = f"{len(data.task.labelled):,} positives among {graph.num_nodes:,} nodes"
+def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]) -> Table:
+    graph, record, metrics = data.graph, run.record, run.record["metrics"]
+    known = f"{len(task.labelled):,} positives among {graph.num_nodes:,} nodes"
     if data.benchmark is not None:
         classes = data.class_of_node or []
         names = sorted({classes[node] for node in np.flatnonzero(data.benchmark.positive)} if classes else ())
         known += f"; {int(data.benchmark.positive.sum()):,} are truly positive"
         known += f" ({', '.join(names)})" if names else ""
-    unlabelled = np.setdiff1d(np.arange(graph.num_nodes), data.task.labelled)
-    found = int((run.scores[unlabelled] >= record["threshold"]).sum())
-    rows = [
-        ("graph", f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {graph.num_features:,} features"),
-        ("known", known),
-        ("found", f"{found:,} unlabelled nodes score {record['threshold']:.3g} or more{_hint(found, len(unlabelled))}"),
-    ]
-    metrics = record["metrics"]
+    count = int((run.scores[unknown] >= record["threshold"]).sum())
+    found = f"{count:,} unlabelled nodes score {record['threshold']:.3g} or more"
+    if count in (0, len(unknown)):
+        found += f" ({'all' if count else 'none'} of them: train for more epochs, or use --threshold prior)"
+    rows = {
+        "graph": f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {graph.num_features:,} features",
+        "known": known,
+        "found": found,
+    }
     if metrics is not None:
-        rows += [
-            ("macro-F1", f"{metrics['macro_f1']:.1f} % on {metrics['test_nodes']:,} test nodes"),
-            ("AUC", "not defined: one class only" if metrics["roc_auc"] is None else f"{metrics['roc_auc']:.1f} %"),
-        ]
-    rows += [
-        ("time", f"{record['seconds']['training']:.1f} s training, {record['seconds']['total']:.1f} s in total"),
-        ("run folder", str(run.path)),
-        ("report", f"{run.path / 'report.html'} (open it in a browser)"),
-    ]
-    return pairs_table("Run", rows)
+        rows["macro-F1"] = f"{metrics['macro_f1']:.1f} % on {metrics['test_nodes']:,} test nodes"
+        auc = metrics["roc_auc"]
+        rows["AUC"] = "not defined: one class only" if auc is None else f"{auc:.1f} %"
+    rows |= {
+        "time": f"{record['seconds']['training']:.1f} s training, {record['seconds']['total']:.1f} s in total",
+        "run folder": str(run.path),
+        "report": f"{run.path / 'report.html'} (open it in a browser)",
+    }
+    return _pairs("Run", rows)

@@ -16,11 +16,11 @@ from typing import Any, Literal
 import torch
 
 from pugnn import __version__
-from pugnn.data import Dataset, load_dataset
+from pugnn.data import load_dataset
 from pugnn.errors import PugnnWarning
 from pugnn.estimator import METHOD_DEFAULTS, PUNodeClassifier
 from pugnn.experiments.rows import Reading, Row
-from pugnn.methods import METHODS, Method, make_method
+from pugnn.methods import METHODS, make_method
 from pugnn.runs import evaluate
 from pugnn.task import PUBenchmark, draw_benchmark, draw_share
 from pugnn.training import TrainingSettings
@@ -32,8 +32,7 @@ class Cell:
 
     Args:
         dataset: a named data set.
-        protocol: how labels are drawn: arguments of :func:`pugnn.task.draw_benchmark`, or with ``share`` those of
-            :func:`pugnn.task.draw_share`.
+        protocol: arguments of :func:`pugnn.task.draw_benchmark`, or with ``share`` of :func:`pugnn.task.draw_share`.
         method: name of the method.
         options: the method's own settings, including defaults, so that a changed default is another cell.
         known_prior: whether the method is given the true positive share of the unlabelled nodes.
@@ -58,14 +57,13 @@ class Cell:
     @classmethod
     def of(cls, row: Row, reading: Reading, *, dataset: str, ratio: float, draw: int) -> Cell:
         """A cell of a table: a row under a reading, and the number of the draw."""
-        row = row.under(reading)
         protocol = {
             "label_ratio": ratio,
             "label_ratio_of": reading.label_ratio_of,
             "unlabelled": reading.unlabelled,
             "seed": draw if reading.redraw else 0,
         }
-        return cls.of_protocol(row, protocol, dataset=dataset, seed=draw)
+        return cls.of_protocol(row.under(reading), protocol, dataset=dataset, seed=draw)
 
     @classmethod
     def of_protocol(
@@ -80,13 +78,15 @@ class Cell:
         """A cell of a row under any protocol."""
         defaults = {each.name: each.default for each in fields(METHODS[row.method]) if each.name != "prior"}
         options = {**defaults, **row.options}
+        method = make_method(row.method, **options, **({"prior": 0.5} if row.known_prior else {}))
+        settings = asdict(TrainingSettings(**{**method.training, **row.training}))
         return cls(
             dataset=dataset,
             protocol=protocol,
             method=row.method,
             options=options,
             known_prior=row.known_prior,
-            training=_resolved(make_method(row.method, **options, **_prior(row, 0.5)), row.training),
+            training={name: settings[name] for name in METHOD_DEFAULTS} if method.trains else {},
             threshold=row.threshold,
             seed=seed,
             positive_classes=positive_classes,
@@ -95,15 +95,12 @@ class Cell:
     @cached_property
     def key(self) -> str:
         """The cell's name: the same in every process, and different for every other cell."""
-        text = json.dumps(asdict(self), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:24]
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:24]
 
     def draw(self) -> PUBenchmark:
         """The benchmark of the cell."""
-        data = _dataset(self.dataset, self.positive_classes)
-        if "share" in self.protocol:
-            return draw_share(data, **self.protocol)
-        return draw_benchmark(data, **self.protocol)
+        data = _dataset(self.dataset, positive_classes=self.positive_classes)
+        return (draw_share if "share" in self.protocol else draw_benchmark)(data, **self.protocol)
 
 
 def measure(cell: Cell) -> dict[str, Any]:
@@ -112,7 +109,7 @@ def measure(cell: Cell) -> dict[str, Any]:
     started = time.perf_counter()
     benchmark = cell.draw()
     task = benchmark.task
-    known = _prior(cell, float(benchmark.positive[task.unlabelled].mean()))
+    known = {"prior": float(benchmark.positive[task.unlabelled].mean())} if cell.known_prior else {}
     estimator = PUNodeClassifier(
         make_method(cell.method, **cell.options, **known),
         **cell.training,
@@ -145,17 +142,4 @@ def measure(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _prior(row: Row | Cell, prior: float) -> dict[str, float]:
-    """What a method is given of the truth."""
-    return {"prior": prior} if row.known_prior else {}
-
-
-def _resolved(method: Method, given: dict[str, Any]) -> dict[str, Any]:
-    """All settings of the training, the method's own where none is given; none where nothing is trained."""
-    settings = asdict(TrainingSettings(**{**method.training, **given}))
-    return {name: settings[name] for name in METHOD_DEFAULTS} if method.trains else {}
-
-
-@lru_cache(maxsize=8)
-def _dataset(name: str, positive_classes: tuple[int, ...] | None) -> Dataset:
-    return load_dataset(name, positive_classes=positive_classes)
+_dataset = lru_cache(maxsize=8)(load_dataset)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from io import StringIO
@@ -53,13 +54,19 @@ class Request:
         for ratio in self.ratios or ():
             if not 0 < ratio <= 1:
                 raise PugnnError(f"a label ratio is a share of nodes between 0 and 1, such as 0.01; got {ratio}")
-        applies = {"methods": self.what in ("table2", "all"), "ratios": self.what not in ("table1", "checks")}
-        applies |= {"datasets": self.what != "checks"}
-        for option, fits in applies.items():
-            if getattr(self, option) is not None and not fits:
+        unused = {
+            "methods": self.methods is not None and self.what not in ("table2", "all"),
+            "ratios": self.ratios is not None and self.what in ("table1", "checks"),
+            "datasets": self.datasets is not None and self.what == "checks",
+            "reading": self._reading != "default" and self.what in ("table1", "checks"),
+        }
+        for option, given in unused.items():
+            if given:
                 raise PugnnError(f"--{option} has no effect on {self.what}; leave it out")
-        if self.what in ("table1", "checks") and list(self.readings) != ["default"]:
-            raise PugnnError(f"--reading has no effect on {self.what}; leave it out")
+
+    @property
+    def _reading(self) -> str:
+        return "all" if set(self.readings) == set(READINGS) else ",".join(self.readings)
 
     @property
     def command(self) -> str:
@@ -69,33 +76,29 @@ class Request:
         parts += [f"--{name} {','.join(map(str, given))}" for name, given in lists.items() if given is not None]
         if self.what != "table1":
             parts.append(f"--draws {self.draws}")
-        if list(self.readings) != ["default"]:
-            parts.append(f"--reading {'all' if set(self.readings) == set(READINGS) else ','.join(self.readings)}")
+        if self._reading != "default":
+            parts.append(f"--reading {self._reading}")
         return " ".join(parts)
 
     @property
     def suffix(self) -> str:
         """What the names of the pages carry besides the table's, so that readings do not overwrite each other."""
-        if list(self.readings) == ["default"]:
-            return ""
-        return "-all-readings" if set(self.readings) == set(READINGS) else "-" + "-".join(self.readings)
+        return {"default": "", "all": "-all-readings"}.get(self._reading, "-" + "-".join(self.readings))
 
     def grids(self) -> list[Grid]:
         """The tables that are made of trainings."""
-        names = [name for name in TABLES if self.what in (name, "all")]
-        return [self._grid(name) for name in names]
-
-    def _grid(self, name: str) -> Grid:
-        spec = TABLES[name]
-        chosen = set(spec.rows) if self.methods is None or name != "table2" else set(self.methods)
-        return Grid(
-            table=name,
-            rows=tuple(row for row in spec.rows if row in chosen),
-            datasets=tuple(self.datasets or spec.datasets),
-            ratios=tuple(sorted(self.ratios or spec.ratios)),
-            readings=tuple(name for name in READINGS if name in self.readings),
-            draws=self.draws,
-        )
+        return [
+            Grid(
+                table=name,
+                rows=tuple(row for row in spec.rows if name != "table2" or row in (self.methods or spec.rows)),
+                datasets=tuple(self.datasets or spec.datasets),
+                ratios=tuple(sorted(self.ratios or spec.ratios)),
+                readings=tuple(each for each in READINGS if each in self.readings),
+                draws=self.draws,
+            )
+            for name, spec in TABLES.items()
+            if self.what in (name, "all")
+        ]
 
 
 def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) -> list[Path]:
@@ -106,7 +109,10 @@ def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) 
     checks = check_cells(request.draws) if request.what == "checks" else {}
     cells = [*(cell for grid in grids for cell in grid.cells().values()), *checks.values()]
     cells.sort(key=lambda cell: cell.seed)  # draw by draw over all tables: a stopped grid is worth most that way
-    _try_draws(cells)
+    # All draws, so that a ratio that asks for too many labels is reported before any training: the number of positives
+    # in a training split differs between them.
+    for cell in {(cell.dataset, cell.positive_classes, *cell.protocol.items()): cell for cell in cells}.values():
+        cell.draw()
     records, failures = run_cells(cells, store, jobs=jobs, progress=progress)
 
     pages: dict[str, Iterator[Block]] = {}
@@ -145,28 +151,14 @@ def _trainings(page: TablePage) -> str:
 
 def _why(cells: Sequence[Cell], failures: dict[str, str]) -> str:
     """Which trainings failed and why, grouped by kind."""
-    alike: dict[tuple[str, str, str], int] = {}
-    for cell in {cell.key: cell for cell in cells}.values():
-        if cell.key in failures:
-            kind = (cell.dataset, cell.method, failures[cell.key])
-            alike[kind] = alike.get(kind, 0) + 1
-    reasons = [f"{dataset} with {method} ({count}): {why}" for (dataset, method, why), count in alike.items()]
-    return f"{len(failures):,} trainings failed; the pages are written without them. {'; '.join(reasons[:3])}" + (
-        f"; and {len(reasons) - 3} more kinds" if len(reasons) > 3 else ""
-    )
+    failed = {cell.key: cell for cell in cells if cell.key in failures}
+    alike = Counter((f"{cell.dataset} with {cell.method}", failures[key]) for key, cell in failed.items())
+    reasons = [f"{kind} ({count}): {why}" for (kind, why), count in alike.items()]
+    more = f"; and {len(reasons) - 3} more kinds" if len(reasons) > 3 else ""
+    return f"{len(failures):,} trainings failed; the pages are written without them. {'; '.join(reasons[:3])}{more}"
 
 
 def _require_known(kind: str, given: Sequence[str] | None, known: Sequence[str]) -> None:
     for name in given or ():
         if name not in known:
             raise PugnnError(f"there is no {kind} {name!r}; choose from {', '.join(known)}")
-
-
-def _try_draws(cells: Sequence[Cell]) -> None:
-    """Make every draw once, so that a ratio that asks for too many labels is reported before any training.
-
-    All draws, because the number of positives in a training split differs between them.
-    """
-    draws = {(cell.dataset, cell.positive_classes, *cell.protocol.items()): cell for cell in cells}
-    for cell in draws.values():
-        cell.draw()

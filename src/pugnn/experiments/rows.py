@@ -12,13 +12,8 @@ from pugnn.task.benchmark import RatioOf, Unlabelled
 class Reading:
     """One way to read what the paper leaves open; the defaults are the package's.
 
-    Args:
-        words: description for the pages.
-        unlabelled: which nodes the loss treats as unlabelled.
-        label_ratio_of: what the label ratio is a share of.
-        redraw: split and labels are drawn again for each repetition; otherwise only the seed of the training changes.
-        options: of PU-GNN.
-        training: settings of PU-GNN's training.
+    With ``redraw``, split and labels are drawn again for each repetition; otherwise only the seed of the training
+    changes. ``options`` and ``training`` concern PU-GNN alone.
     """
 
     words: str
@@ -58,14 +53,9 @@ READINGS = {
 
 @dataclass(frozen=True)
 class Row:
-    """A method as a table shows it.
+    """A method as a table shows it, with its own settings and those of its training that differ from the defaults.
 
-    Args:
-        method: its name.
-        options: its own settings that differ from its defaults.
-        known_prior: it is given the true positive share of the unlabelled nodes, and nothing else of the truth.
-        training: settings of the training that differ from the method's.
-        threshold: of the decision.
+    With ``known_prior`` it is given the true positive share of the unlabelled nodes, and nothing else of the truth.
     """
 
     method: str

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
-from dataclasses import dataclass
 from statistics import fmean
 from threading import Thread
 from typing import NamedTuple
@@ -30,64 +29,55 @@ class Outcome(NamedTuple):
     failures: dict[str, str]
 
 
-@dataclass(frozen=True)
-class _Failure:
-    key: str
-    message: str
-
-
 def run_cells(cells: Iterable[Cell], store: RecordStore, *, jobs: int, progress: bool = True) -> Outcome:
     """Train every cell that has no record yet.
 
     A cell that cannot be trained, on a graph without features for instance, does not stop the others. Other processes
     may work on the same folder: a cell that one of them is training is left to it.
     """
+    wanted = {cell.key: cell for cell in cells}
+    records = {key: record for key, record in store.read().items() if key in wanted}
+    failures: dict[str, str] = {}
     try:
-        return _run_cells({cell.key: cell for cell in cells}, store, jobs, progress)
+        with (
+            parallel_config("loky", inner_max_num_threads=1, initializer=end_with_parent, initargs=(os.getpid(),)),
+            Parallel(n_jobs=jobs, return_as="generator_unordered") as pool,
+            status_line() if progress else nullcontext() as line,
+        ):
+            if line is not None:
+                line.say(_how_far(wanted, records, jobs))
+            while missing := [cell for key, cell in wanted.items() if key not in records and key not in failures]:
+                done = len(records) + len(failures)
+                for key, result in pool(delayed(_work)(cell, store) for cell in missing):
+                    if isinstance(result, str):
+                        failures[key] = result
+                    elif result is not None:
+                        records[key] = result
+                        if line is not None:
+                            line.update(_how_far(wanted, records, jobs))
+                if len(records) + len(failures) < len(wanted):
+                    records |= {key: record for key, record in store.read(warn=False).items() if key in wanted}
+                if len(records) + len(failures) == done:  # others are working on all that is left
+                    time.sleep(LOOK_EVERY)
     except BrokenProcessPool:
         raise PugnnError(
             "a worker process was killed, often because memory ran out. All records are kept: the same command "
             f"continues from there, and needs less memory with fewer --jobs (now {jobs})."
         ) from None
-
-
-def _run_cells(wanted: dict[str, Cell], store: RecordStore, jobs: int, progress: bool) -> Outcome:
-    records = {key: record for key, record in store.read().items() if key in wanted}
-    failures: dict[str, str] = {}
-    with (
-        parallel_config("loky", inner_max_num_threads=1, initializer=end_with_parent, initargs=(os.getpid(),)),
-        Parallel(n_jobs=jobs, return_as="generator_unordered") as pool,
-        status_line() if progress else nullcontext() as line,
-    ):
-        if line is not None:
-            line.say(_how_far(wanted, records, jobs))
-        while missing := [cell for key, cell in wanted.items() if key not in records and key not in failures]:
-            done = len(records) + len(failures)
-            for result in pool(delayed(_work)(cell, store) for cell in missing):
-                if isinstance(result, _Failure):
-                    failures[result.key] = result.message
-                elif result is not None:
-                    records[result["key"]] = result
-                    if line is not None:
-                        line.update(_how_far(wanted, records, jobs))
-            if len(records) + len(failures) < len(wanted):
-                records |= {key: record for key, record in store.read(warn=False).items() if key in wanted}
-            if len(records) + len(failures) == done:  # others are working on all that is left
-                time.sleep(LOOK_EVERY)
     return Outcome(records, failures)
 
 
-def _work(cell: Cell, store: RecordStore) -> Record | _Failure | None:
-    """Train a cell and record it; ``None`` if another process does, or has done so in the meantime."""
+def _work(cell: Cell, store: RecordStore) -> tuple[str, Record | str | None]:
+    """Train a cell and record it. Its key, and its record, or why there is none; ``None`` if another process has it."""
     with store.claim(cell.key) as ours:
         if not ours or store.holds(cell.key):
-            return None
+            return cell.key, None
         try:
             record = measure(cell)
         except PugnnError as error:
-            return _Failure(cell.key, str(error))
+            return cell.key, str(error)
         store.append(record)
-        return record
+        return cell.key, record
 
 
 def _how_far(wanted: Mapping[str, Cell], records: Mapping[str, Record], jobs: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -14,18 +14,15 @@ from scipy.stats import rankdata, wilcoxon
 FEWEST_PAIRS = 6
 
 Key = TypeVar("Key", bound=Hashable)
+Pair = TypeVar("Pair", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class Paired:
-    """Two rows on the same draws: wins, ties and losses of the first.
+    """Two rows on the same draws: wins, ties and losses of the first, and their Wilcoxon signed-rank test.
 
-    Args:
-        wins: pairs in which the first is better.
-        ties: pairs with equal values.
-        losses: pairs in which the second is better.
-        direction: 1 when the signed ranks favour the first, -1 the second, 0 neither.
-        p: two-sided, of the Wilcoxon signed-rank test; ``None`` with fewer pairs than `FEWEST_PAIRS`.
+    ``direction`` is 1 when the signed ranks favour the first, -1 the second, 0 neither; ``p`` is two-sided, and
+    ``None`` with fewer pairs than `FEWEST_PAIRS`.
     """
 
     wins: int
@@ -66,6 +63,13 @@ def compare(first: Mapping[Key, float], second: Mapping[Key, float]) -> Paired:
         direction=int(np.sign((np.sign(signed) * ranks).sum())),
         p=p,
     )
+
+
+def compare_all(pairs: Mapping[Pair, Sequence[Mapping[Key, float]]]) -> dict[Pair, Paired]:
+    """Compare several pairs of rows; p is corrected over all of them."""
+    compared = {pair: compare(first, second) for pair, (first, second) in pairs.items()}
+    corrected = holm([paired.p for paired in compared.values()])
+    return {pair: replace(paired, p=p) for (pair, paired), p in zip(compared.items(), corrected, strict=True)}
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

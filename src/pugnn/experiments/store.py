@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,10 +46,7 @@ class RecordStore:
         """All intact records by key, the first one where a key occurs twice. Damaged lines give a warning."""
         records: dict[str, Record] = {}
         damaged = []
-        for number, line in enumerate(self._lines(), start=1):
-            if not line:
-                continue
-            record = _unsealed(line)
+        for number, record in self._records():
             if record is None:
                 damaged.append(number)
             else:
@@ -66,15 +64,15 @@ class RecordStore:
 
     def holds(self, key: str) -> bool:
         """Whether there is an intact record with this key; other lines are not parsed."""
-        mark = key.encode()
-        return any(record is not None and record["key"] == key for record in map(_unsealed, self._lines(mark)))
+        return any(record is not None and record["key"] == key for _, record in self._records(key.encode()))
 
-    def _lines(self, mark: bytes = b"") -> list[bytes]:
+    def _records(self, mark: bytes = b"") -> Iterator[tuple[int, Record | None]]:
+        """Numbers and records of the lines that contain a mark; ``None`` where a line is damaged."""
         try:
             lines = self.path.read_bytes().split(b"\n")
         except OSError as error:
             raise PugnnError(f"cannot read {self.path}: {error.strerror}") from None
-        return [line for line in lines if mark in line]
+        return ((number, _unsealed(line)) for number, line in enumerate(lines, 1) if line and mark in line)
 
     def append(self, record: Record) -> None:
         """Add a record at the end of the file; readers see all of it or nothing."""
@@ -115,22 +113,14 @@ class RecordStore:
 
 
 def _sealed(record: Record) -> bytes:
-    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return f'{{"sha256":"{_digest(text)}","record":{text}}}'.encode()
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    return b'{"sha256":"%b","record":%b}' % (_digest(text), text)
 
 
 def _unsealed(line: bytes) -> Record | None:
-    try:
-        text = line.decode()
-        whole = json.loads(text)
-        record: Record = whole["record"]
-        start = text.index('"record":') + len('"record":')
-    except (ValueError, KeyError, TypeError):
-        return None
-    if whole.get("sha256") != _digest(text[start:-1]) or "key" not in record:
-        return None
-    return record
+    sealed = re.fullmatch(rb'{"sha256":"(\w+)","record":(.+)}', line)
+    return json.loads(sealed[2]) if sealed and sealed[1] == _digest(sealed[2]) else None
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _digest(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest()[:16].encode()

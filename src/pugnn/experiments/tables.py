@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
 from pugnn.data import load_dataset
 from pugnn.errors import counted
 from pugnn.experiments import published
 from pugnn.experiments.cells import Cell
-from pugnn.experiments.pages.page import TablePage
+from pugnn.experiments.pages.page import TablePage, TableSpec
 from pugnn.experiments.pages.summary import Place, Result
-from pugnn.experiments.published import Published
-from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS, Row
+from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS
 from pugnn.experiments.runner import duration
 from pugnn.experiments.store import Record
 
@@ -24,23 +22,6 @@ _PROTOCOL = (
     "weights of the last epoch are used. "
 )
 _SETTINGS = "Settings are the same for all data sets; none was tuned. "
-
-
-@dataclass(frozen=True)
-class TableSpec:
-    """One of the paper's tables of trained models: texts for its page, its rows by name, and what the paper measured.
-
-    The other rows are tested against ``reference``; ``kind`` is how the page draws the table.
-    """
-
-    title: str
-    question: str
-    rows: dict[str, Row]
-    published: Published
-    datasets: tuple[str, ...]
-    ratios: tuple[float, ...]
-    reference: str
-    kind: Literal["comparison", "priors", "delta"]
 
 
 TABLES = {
@@ -125,22 +106,11 @@ class Grid:
             if cell.key not in records:
                 continue
             record = mine[cell.key] = records[cell.key]
-            metrics = {name: record["metrics"][name] for name in ("macro_f1", "roc_auc")}
-            results.append(
-                Result(**vars(place), labels=record["labels"], **metrics, seconds=record["seconds"]["training"])
-            )
-        return TablePage(
-            title=self.spec.title,
-            question=self.spec.question,
-            command=command,
-            footer=footer(mine.values()),
-            results=results,
-            published=self.spec.published,
-            rows=list(self.rows),
-            reading_words={name: READINGS[name].words for name in self.readings},
-            reference=self.spec.reference if self.spec.reference in self.rows else None,
-            kind=self.spec.kind,
-        )
+            values = {name: record["metrics"][name] for name in ("macro_f1", "roc_auc")}
+            values |= {"labels": record["labels"], "seconds": record["seconds"]["training"]}
+            results.append(Result(**vars(place), **values))
+        readings = {name: READINGS[name].words for name in self.readings}
+        return TablePage(self.spec, self.rows, readings, results, command, footer(mine.values()))
 
 
 def footer(records: Iterable[Record]) -> str:

@@ -71,42 +71,35 @@ def train_into_folder(
     """
     started = time.perf_counter()
     try:
-        noted: list[str] = []
-        with _noted_warnings(noted):
+        with _noted_warnings() as noted:
             estimator.fit_task(task, checkpoint=folder.checkpoint)
-        trained = time.perf_counter()
-        scores = estimator.predict_proba()[:, 1]
-        table = score_table(task.graph, scores, estimator.threshold_, task)
-        with _noted_warnings(noted):
-            write_scores(folder.partial / "scores.csv", table)
-            write_scores(folder.partial / "scores.parquet", table)
-        estimator.save(folder.partial / "model.safetensors")
-        if estimator.log_:  # label propagation trains nothing
-            write_log(folder.partial / "log.csv", estimator.log_)
-            if not plot_log(folder.partial / "training.png", estimator.log_):
-                with _noted_warnings(noted):
+            trained = time.perf_counter()
+            scores = estimator.predict_proba()[:, 1]
+            table = score_table(task.graph, scores, estimator.threshold_, task)
+            for name in ("scores.csv", "scores.parquet"):
+                write_scores(folder.partial / name, table)
+            estimator.save(folder.partial / "model.safetensors")
+            if estimator.log_:  # label propagation trains nothing
+                write_log(folder.partial / "log.csv", estimator.log_)
+                if not plot_log(folder.partial / "training.png", estimator.log_):
                     warnings.warn(NO_PICTURE, PugnnWarning, stacklevel=2)
         record = _record(estimator, task, options)
         record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe], "check_up": check_up.to_plain()}
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
         record["warnings"] = noted
-        record["seconds"] = {
-            "training": round(trained - started, 3),
-            "total": round(time.perf_counter() - started, 3),
-        }
-        write_report(
-            folder.partial / "report.html",
-            ReportContent(
-                record=record,
-                log=estimator.log_,
-                task=task,
-                scores=scores,
-                threshold=estimator.threshold_,
-                check_up=check_up,
-                truth=truth,
-                class_of_node=class_of_node,
-            ),
+        seconds = {"training": trained - started, "total": time.perf_counter() - started}
+        record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
+        content = ReportContent(
+            record=record,
+            log=estimator.log_,
+            task=task,
+            scores=scores,
+            threshold=estimator.threshold_,
+            check_up=check_up,
+            truth=truth,
+            class_of_node=class_of_node,
         )
+        write_report(folder.partial / "report.html", content)
         with replacing(folder.partial / "run.json") as temporary:
             text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
             # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
@@ -120,8 +113,9 @@ def train_into_folder(
 
 
 @contextmanager
-def _noted_warnings(noted: list[str]) -> Iterator[None]:
-    """Collect our own warnings while they are shown as ever."""
+def _noted_warnings() -> Iterator[list[str]]:
+    """Collect our own warnings, which are also shown as usual."""
+    noted: list[str] = []
     with warnings.catch_warnings():
         show = warnings.showwarning
 
@@ -131,7 +125,7 @@ def _noted_warnings(noted: list[str]) -> Iterator[None]:
             show(message, category, *rest)
 
         warnings.showwarning = note  # type: ignore[assignment]
-        yield
+        yield noted
 
 
 def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) -> dict[str, Any]:

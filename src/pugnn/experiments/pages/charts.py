@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
+
+import numpy as np
 
 from pugnn.experiments.pages.wording import spread
 from pugnn.runs.report.templates import fill_template
@@ -70,21 +73,13 @@ class Tile:
 def line_chart(series: Sequence[Series], ticks: Sequence[Tick], *, title: str, x_title: str, log: bool) -> str:
     """Macro-F1 against ``ticks``: measured means with their band, published values hollow and dashed.
 
-    Args:
-        series: the rows, in the order of their colours.
-        ticks: labelled positions of the horizontal axis, from first to last.
-        title: for screen readers.
-        x_title: name of the horizontal axis.
-        log: logarithmic horizontal axis.
+    Rows are in the order of their colours. The title is for screen readers; ``log`` concerns the horizontal axis.
     """
     points = [point for row in series for point in (*row.measured, *row.published)]
     if not points:
         return ""
-    widths = [0.0 if math.isnan(point.deviation) else point.deviation for point in points]
-    low, high, step = _range(
-        min(point.mean - width for point, width in zip(points, widths, strict=True)),
-        max(point.mean + width for point, width in zip(points, widths, strict=True)),
-    )
+    ends = [point.mean + sign * np.nan_to_num(point.deviation) for point in points for sign in (-1, 1)]
+    low, high, step = _range(min(ends), max(ends))
     scaled = math.log if log else float
     first, last = scaled(ticks[0].x), scaled(ticks[-1].x)
 
@@ -96,8 +91,9 @@ def line_chart(series: Sequence[Series], ticks: Sequence[Tick], *, title: str, x
         return _LEFT + 16 + across * (_RIGHT - _LEFT - 32), _BOTTOM - up * (_BOTTOM - _TOP)
 
     rows: list[dict[str, Any]] = []
-    # The background first, so that the foreground lies on top.
-    for row, number in sorted(_numbered(series), key=lambda numbered: numbered[0].strong):
+    # The background first, so that the foreground lies on top; the place in each decides on colour and marker.
+    layers = ([row for row in series if row.strong == strong] for strong in (False, True))
+    for number, row in chain.from_iterable(map(enumerate, layers)):
         if not (row.measured or row.published):
             continue
         banded = [point for point in row.measured if not math.isnan(point.deviation)] if row.strong else []
@@ -159,28 +155,14 @@ def heat_map(
     def opacity(value: float | None) -> float | None:
         return None if value is None else 0.06 + 0.54 * ((value - low) / span if span else 0.5)
 
-    values = {
-        "title": title,
-        "column_title": column_title,
-        "line_title": line_title,
-        "columns": columns,
-        "lines": lines,
-        "tiles": [(tile, opacity(tile.value)) for tile in tiles],
-    }
-    return fill_template(__package__, "heat.svg", {**values, "left": 84, "top": 52, "wide": 124, "high": 58})
+    names = {"title": title, "column_title": column_title, "line_title": line_title}
+    shown = {"columns": columns, "lines": lines, "tiles": [(tile, opacity(tile.value)) for tile in tiles]}
+    return fill_template(__package__, "heat.svg", {**names, **shown, "left": 84, "top": 52, "wide": 124, "high": 58})
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
     """A line through the points; none for a single one."""
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points) if len(points) > 1 else ""
-
-
-def _numbered(series: Sequence[Series]) -> Iterator[tuple[Series, int]]:
-    """Each row with its place among those of its kind, which determines colour and marker."""
-    counts = {True: 0, False: 0}
-    for row in series:
-        yield row, counts[row.strong]
-        counts[row.strong] += 1
 
 
 def _range(low: float, high: float) -> tuple[float, float, float]:

@@ -9,50 +9,57 @@ from typing import Literal
 from pugnn.experiments.pages.blocks import Block, Heading, Line, Paragraph, Text, table
 from pugnn.experiments.pages.sections import comparison, over_all, pairs, sensitivity
 from pugnn.experiments.pages.summary import Result, Summary, closeness
-from pugnn.experiments.pages.wording import NONE, dataset_name, level, sentence, signed
+from pugnn.experiments.pages.wording import LEVEL_WORDS, NONE, dataset_name, sentence, signed
 from pugnn.experiments.published import Published
+from pugnn.experiments.rows import Row
 
 Counts = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
-class TablePage:
-    """Everything on a page. Texts are plain; what is between backticks is set as code.
+class TableSpec:
+    """One of the paper's tables of trained models: texts for its page, its rows by name, and what the paper measured.
 
-    Args:
-        title: such as ``Comparison of the methods (Table 2 of the paper)``.
-        question: what is measured, and how.
-        command: makes the page.
-        footer: versions, number of trainings, time.
-        results: one per training.
-        published: the paper's values.
-        rows: in order.
-        reading_words: meaning of each reading, in order.
-        reference: the row against which the others are tested.
-        kind: drawn against the label ratio, over two priors (rows ``near, far``), or over δ.
+    The other rows are tested against ``reference``. Results are drawn against the label ratio, over two priors (rows
+    ``near, far``), or over δ.
     """
 
     title: str
     question: str
+    rows: dict[str, Row]
+    published: Published
+    datasets: tuple[str, ...]
+    ratios: tuple[float, ...]
+    reference: str
+    kind: Literal["comparison", "priors", "delta"]
+
+
+@dataclass(frozen=True)
+class TablePage:
+    """Rows of a table with their results, under readings with their meaning; ``command`` makes the page."""
+
+    spec: TableSpec
+    rows: Sequence[str]
+    readings: dict[str, str]
+    results: list[Result]
     command: str
     footer: str
-    results: list[Result]
-    published: Published
-    rows: list[str]
-    reading_words: dict[str, str]
-    reference: str | None
-    kind: Literal["comparison", "priors", "delta"]
+
+    @property
+    def reference(self) -> str | None:
+        """The row against which the others are tested, where it is among them."""
+        return self.spec.reference if self.spec.reference in self.rows else None
 
 
 def table_page(page: TablePage) -> Iterator[Block]:
     """A table of the paper, reading by reading."""
-    yield from opening(page.title, page.question, page.command, page.footer)
+    yield from opening(page.spec.title, page.spec.question, page.command, page.footer)
     yield Paragraph(_how_to_read(page), note=True)
     for reading, summary in _summaries(page).items():
         yield Heading(f"Reading “{reading}”", 2)
-        if page.reading_words.get(reading):
-            yield Paragraph(sentence(page.reading_words[reading]))
-        if page.kind == "comparison":
+        if page.readings.get(reading):
+            yield Paragraph(sentence(page.readings[reading]))
+        if page.spec.kind == "comparison":
             for dataset in summary.datasets:
                 yield from comparison(summary, dataset)
             yield from over_all(summary)
@@ -61,7 +68,7 @@ def table_page(page: TablePage) -> Iterator[Block]:
             for dataset in summary.datasets:
                 for ratio in summary.ratios(dataset):
                     if summary.labels(dataset, ratio) is not None:  # otherwise published, but not asked for here
-                        yield from sensitivity(summary, dataset, ratio, page.kind)
+                        yield from sensitivity(summary, dataset, ratio, page.spec.kind)
 
 
 def statistics_page(measured: Counts, published: Counts, command: str) -> Iterator[Block]:
@@ -99,19 +106,19 @@ def readings_page(pages: Sequence[TablePage], command: str) -> Iterator[Block]:
     )
     words: dict[str, str] = {}
     for page in pages:
-        words |= page.reading_words
+        words |= page.readings
         found, cells = closeness(_summaries(page))
-        yield Heading(page.title, 2)
+        yield Heading(page.spec.title, 2)
         if not found:
             yield Paragraph("No published cell was measured under every reading.")
             continue
         # Twenty pairs of priors would make a table that nobody reads.
-        rows = [row for row in page.rows if row in found[0].by_row] if page.kind == "comparison" else []
+        rows = [row for row in page.rows if row in found[0].by_row] if page.spec.kind == "comparison" else []
         lines: list[Line] = []
         for one in found:
             overall = Text(f"{one.overall:.1f}", strong=one is found[0])
             lines.append([one.reading, overall, *(f"{one.by_row[row]:.1f}" for row in rows)])
-        yield table(page.title, ["reading", Text("all", f"{cells} cells"), *rows], lines)
+        yield table(page.spec.title, ["reading", Text("all", f"{cells} cells"), *rows], lines)
     if words:
         yield Heading("The readings", 2)
         for name, meaning in words.items():
@@ -127,13 +134,16 @@ def opening(title: str, question: str, command: str, footer: str) -> Iterator[Bl
 
 def _summaries(page: TablePage) -> dict[str, Summary]:
     """A summary per reading that has results, in the order of the page."""
-    by_reading: dict[str, list[Result]] = {reading: [] for reading in page.reading_words}
-    for result in page.results:
-        by_reading.setdefault(result.reading, []).append(result)
+    measured = [result.reading for result in page.results]
     return {
-        reading: Summary(results, page.published, page.rows, page.reference)
-        for reading, results in by_reading.items()
-        if results
+        reading: Summary(
+            [result for result in page.results if result.reading == reading],
+            page.spec.published,
+            page.rows,
+            page.reference,
+        )
+        for reading in dict.fromkeys([*page.readings, *measured])
+        if reading in measured
     }
 
 
@@ -141,12 +151,12 @@ def _how_to_read(page: TablePage) -> str:
     text = (
         "First line of a cell: measured macro-F1 (%) on the test nodes, mean ± standard deviation over the draws. "
         "Second line: published value and, in brackets, measured minus published. Bold: highest measured mean of its "
-        f"{'column' if page.kind == 'comparison' else 'table'}. {NONE}: not measured or not published."
+        f"{'column' if page.spec.kind == 'comparison' else 'table'}. {NONE}: not measured or not published."
     )
     if page.reference is None:
         return text
-    reference = {"comparison": "", "priors": "the priors ", "delta": "δ = "}[page.kind] + page.reference
+    reference = {"comparison": "", "priors": "the priors ", "delta": "δ = "}[page.spec.kind] + page.reference
     return text + (
-        f" ▲ and ▼: significantly better or worse than {reference} ({level()}, two-sided Wilcoxon signed-rank test on "
-        "the same draws, Holm-corrected over the rows of a data set and ratio)."
+        f" ▲ and ▼: significantly better or worse than {reference} ({LEVEL_WORDS}, two-sided Wilcoxon signed-rank test "
+        "on the same draws, Holm-corrected over the rows of a data set and ratio)."
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from pugnn.experiments.pages.blocks import Block, Figure, Heading, Line, Paragraph, Text, table
 from pugnn.experiments.pages.charts import Point, Series, Tick, Tile, heat_map, line_chart
-from pugnn.experiments.pages.summary import LEVEL, Entry, Result, Summary
-from pugnn.experiments.pages.wording import NONE, dataset_name, draws, entry_cell, labels, level, number, p_value
+from pugnn.experiments.pages.summary import LEVEL, Entry, Summary
+from pugnn.experiments.pages.wording import LEVEL_WORDS, NONE, dataset_name, entry_cell, number, p_value, span
 from pugnn.experiments.statistics import FEWEST_PAIRS
 
 
@@ -16,8 +16,8 @@ def comparison(summary: Summary, dataset: str) -> Iterator[Block]:
     """A data set's rows against the label ratio."""
     name, ratios = dataset_name(dataset), summary.ratios(dataset)
     columns = {ratio: summary.column(dataset, ratio) for ratio in ratios}
-    yield Heading(f"{name}, {draws(summary, dataset)}", 3)
-    heads = [Text(f"{ratio:g}", labels(summary, dataset, ratio)) for ratio in ratios]
+    yield Heading(f"{name}, {span(summary.draws(dataset), 'draw')}", 3)
+    heads = [Text(f"{ratio:g}", span(summary.labels(dataset, ratio), "label")) for ratio in ratios]
     rows = list(columns[ratios[0]])
     # The reference comes first, so that it has the same colour on every chart.
     drawn = sorted(rows, key=lambda row: row != summary.reference)
@@ -38,8 +38,8 @@ def comparison(summary: Summary, dataset: str) -> Iterator[Block]:
 def sensitivity(summary: Summary, dataset: str, ratio: float, kind: Literal["priors", "delta"]) -> Iterator[Block]:
     """What a setting of PU-GNN changes, on one data set and ratio."""
     where = f"{dataset_name(dataset)} at ratio {ratio:g}"
-    counted = labels(summary, dataset, ratio) or "not measured"
-    yield Heading(f"{where} ({counted}), {draws(summary, dataset)}", 3)
+    counted = span(summary.labels(dataset, ratio), "label") or "not measured"
+    yield Heading(f"{where} ({counted}), {span(summary.draws(dataset), 'draw')}", 3)
     entries = summary.column(dataset, ratio)
     if kind == "priors":
         yield from _priors(entries, where)
@@ -56,28 +56,22 @@ def sensitivity(summary: Summary, dataset: str, ratio: float, kind: Literal["pri
         cells = [entry_cell(entry) for entry in entries.values()]
         yield table(f"Macro-F1 on {where}", ["δ", *entries], [["macro-F1", *cells]])
     yield from _caveat(summary, dataset)
-    times = [summary.average(dataset, row, _seconds) for row in entries]
-    known = [time for time in times if time is not None]
+    known = [time for row in entries if (time := summary.average(dataset, row, "seconds")) is not None]
     if known:
         yield Paragraph(f"Mean training time: {sum(known) / len(known):.2f} seconds.")
 
 
 def _priors(entries: Mapping[str, Entry], where: str) -> Iterator[Block]:
-    cells = {_split(row): entry_cell(entry) for row, entry in entries.items()}
-    near, far = (sorted({pair[side] for pair in cells}) for side in (0, 1))
-    heat = [
-        Tile(*pair, cell.text, cell.under, entry.mean)
-        for (pair, cell), entry in zip(cells.items(), entries.values(), strict=True)
-    ]
+    cells = {row: entry_cell(entry) for row, entry in entries.items()}
+    heat = []
+    for row, cell in cells.items():
+        column, line = row.split(", ")
+        heat.append(Tile(column, line, cell.text, cell.under, entries[row].mean))
+    near, far = sorted({tile.column for tile in heat}), sorted({tile.line for tile in heat})
     title, across, down = f"Macro-F1 on {where} by the two priors", "prior of the near nodes, π̂", "far, π̆"
     yield Figure(heat_map(heat, near, far, title=title, column_title=across, line_title=down))
-    lines = [[line, *(cells.get((column, line), NONE) for column in near)] for line in far]
+    lines = [[line, *(cells.get(f"{column}, {line}", NONE) for column in near)] for line in far]
     yield table(title, ["far π̆, near π̂", *near], lines)
-
-
-def _split(row: str) -> tuple[str, str]:
-    near, _, far = row.partition(", ")
-    return near, far
 
 
 def over_all(summary: Summary) -> Iterator[Block]:
@@ -96,9 +90,9 @@ def over_all(summary: Summary) -> Iterator[Block]:
         head: Line = ["", *(Text(name, f"{blocks} blocks") for name, (_, blocks) in ranked.items())]
         lines = [[row, *(number(ranks.get(row), 2) for ranks, _ in ranked.values())] for row in rows]
         yield table("Average rank", head, lines)
-    averages: tuple[tuple[str, Callable[[Result], float | None], int], ...] = (
-        ("Mean ROC-AUC (%), over ratios and draws", lambda result: result.roc_auc, 1),
-        ("Mean training time (seconds)", _seconds, 2),
+    averages: tuple[tuple[str, Literal["roc_auc", "seconds"], int], ...] = (
+        ("Mean ROC-AUC (%), over ratios and draws", "roc_auc", 1),
+        ("Mean training time (seconds)", "seconds", 2),
     )
     for title, value, digits in averages:
         found = {row: [summary.average(name, row, value) for name in summary.datasets] for row in summary.rows}
@@ -124,15 +118,11 @@ def pairs(summary: Summary) -> Iterator[Block]:
         "Wilcoxon signed-rank test, Holm-corrected over the pairs of a data set.",
         note=True,
     )
-    lines = []
-    for pair in names:
-        compared = [found.get(pair) for found in by_dataset.values()]
-        lines.append(
-            [
-                f"{pair[0]} – {pair[1]}",
-                *(Text(f"{one.wins} / {one.ties} / {one.losses}", p_value(one.p)) if one else NONE for one in compared),
-            ]
-        )
+    lines: list[Line] = []
+    for first, second in names:
+        compared = [found.get((first, second)) for found in by_dataset.values()]
+        cells = (Text(f"{one.wins} / {one.ties} / {one.losses}", p_value(one.p)) if one else NONE for one in compared)
+        lines.append([f"{first} – {second}", *cells])
     yield table("Pairs of rows", ["", *map(dataset_name, by_dataset)], lines)
 
 
@@ -151,10 +141,6 @@ def _caveat(summary: Summary, dataset: str) -> Iterator[Paragraph]:
         yield Paragraph("One draw: there is no spread, and nothing is tested.", note=True)
     elif summary.reference is not None and (most < FEWEST_PAIRS or tests * 2 / 2**most >= LEVEL):
         yield Paragraph(
-            f"With {most} draws, a test corrected over {tests} rows cannot reach the {level()}: nothing is marked.",
+            f"With {most} draws, a test corrected over {tests} rows cannot reach the {LEVEL_WORDS}: nothing is marked.",
             note=True,
         )
-
-
-def _seconds(result: Result) -> float:
-    return result.seconds

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 from pugnn.experiments.published import Published
-from pugnn.experiments.statistics import Paired, average_ranks, compare, holm, mean_and_deviation
+from pugnn.experiments.statistics import Paired, average_ranks, compare_all, mean_and_deviation
 
 #: Level of the tests.
 LEVEL = 0.05
@@ -45,23 +46,17 @@ class Result(Place):
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell of a table: measured, published, and compared within its column.
+    """One cell of a table, compared within its column; mean and standard deviation are in percent.
 
-    Args:
-        mean: percent; ``None`` where nothing was measured.
-        deviation: percentage points; ``nan`` with fewer than two draws.
-        draws: how many were measured.
-        published: mean and standard deviation in the paper.
-        mark: significantly better (▲) or worse (▼) than the reference row.
-        best: the highest mean of the column.
+    ``mean`` is ``None`` where nothing was measured, ``deviation`` is ``nan`` with fewer than two draws, and ``mark``
+    means significantly better (▲) or worse (▼) than the reference row.
     """
 
     mean: float | None
     deviation: float
-    draws: int
     published: tuple[float, float] | None
-    mark: Literal["", "▲", "▼"] = ""
-    best: bool = False
+    mark: Literal["", "▲", "▼"]
+    best: bool
 
     @property
     def difference(self) -> float | None:
@@ -108,37 +103,41 @@ class Summary:
 
     def draws(self, dataset: str) -> tuple[int, int]:
         """Least and largest number of draws of the measured cells of a data set."""
-        columns = (self.column(dataset, ratio) for ratio in self.ratios(dataset))
-        return _ends(entry.draws for column in columns for entry in column.values() if entry.draws) or (0, 0)
+        drawn = Counter((result.row, result.ratio) for result in self.results if result.dataset == dataset)
+        return _ends(drawn.values()) or (0, 0)
 
     def column(self, dataset: str, ratio: float) -> dict[str, Entry]:
         """The cells of a data set and ratio, for every row that this data set has at any ratio."""
-        scores = {row: self._column_scores(dataset, row, ratio) for row in self._rows_of(dataset)}
-        entries = {}
-        for row, draws in scores.items():
-            mean, deviation = mean_and_deviation(list(draws.values())) if draws else (None, math.nan)
-            entries[row] = Entry(mean, deviation, len(draws), self.published.get((dataset, row, ratio)))
-        marks = self._marks(scores)
-        # Means that print alike are equally good.
-        means = [round(entry.mean, 1) for entry in entries.values() if entry.mean is not None]
-        best = max(means) if len(means) > 1 else None
-        return {
-            row: replace(entry, mark=marks.get(row, ""), best=entry.mean is not None and round(entry.mean, 1) == best)
-            for row, entry in entries.items()
+        published = {row for name, row, _ in self.published if name == dataset}
+        scores = {
+            row: {case: score for case, score in self._scores[dataset, row].items() if case[1] == ratio}
+            for row in self.rows
+            if row in published or self._scores[dataset, row]
         }
+        measured = {row: mean_and_deviation(list(draws.values())) for row, draws in scores.items() if draws}
+        # Means that print alike are equally good.
+        best = max(round(mean, 1) for mean, _ in measured.values()) if len(measured) > 1 else None
+        marks = self._marks(scores)
+        entries = {}
+        for row in scores:
+            mean, deviation = measured.get(row, (None, math.nan))
+            is_best = mean is not None and round(mean, 1) == best
+            paper = self.published.get((dataset, row, ratio))
+            entries[row] = Entry(mean, deviation, paper, marks.get(row, ""), is_best)
+        return entries
 
     def ranks(self, datasets: Sequence[str]) -> tuple[dict[str, float], int]:
         """Average ranks of the rows measured on each of these data sets, over the blocks that all of them have."""
         # A row that was left out on a data set must not exclude that data set for the others.
-        rows = [row for row in self.rows if all(self._measured(name, row) for name in datasets)]
+        rows = [row for row in self.rows if all(self._scores[name, row] for name in datasets)]
         # Ratios that give the same number of labels are the same draws, and count once.
         once = {name: {self.labels(name, ratio): ratio for ratio in self.ratios(name)}.values() for name in datasets}
         scores = {
             row: {
-                block: score
+                case: score
                 for name in datasets
-                for block, score in self._measured(name, row).items()
-                if block[1] in once[name]
+                for case, score in self._scores[name, row].items()
+                if case[1] in once[name]
             }
             for row in rows
         }
@@ -150,50 +149,33 @@ class Summary:
         A draw gives one pair of values, each a mean over the ratios, which share split and seed.
         """
         known = {row for name, row, _ in self.published if name == dataset}
-        rows = [row for row in self.rows if row in known and self._measured(dataset, row)]
+        rows = [row for row in self.rows if row in known and self._scores[dataset, row]]
         rows.sort(key=lambda row: row != self.reference)
-        pairs = [(first, second) for at, first in enumerate(rows) for second in rows[at + 1 :]]
-        compared = [compare(*self._means_by_draw(dataset, *pair)) for pair in pairs]
-        corrected = holm([paired.p for paired in compared])
-        return {pair: replace(paired, p=p) for pair, paired, p in zip(pairs, compared, corrected, strict=True)}
+        return compare_all({pair: self._means_by_draw(dataset, *pair) for pair in combinations(rows, 2)})
 
-    def average(self, dataset: str, row: str, value: Callable[[Result], float | None]) -> float | None:
-        """Mean of something over the trainings of a row on a data set; ``None`` where nothing was measured."""
-        own = (value(result) for result in self.results if (result.dataset, result.row) == (dataset, row))
+    def average(self, dataset: str, row: str, name: Literal["roc_auc", "seconds"]) -> float | None:
+        """Mean of a value over the trainings of a row on a data set; ``None`` where nothing was measured."""
+        own = (getattr(result, name) for result in self.results if (result.dataset, result.row) == (dataset, row))
         known = [number for number in own if number is not None and math.isfinite(number)]
         return mean_and_deviation(known)[0] if known else None
 
     def _means_by_draw(self, dataset: str, *rows: str) -> list[dict[int, float]]:
-        """For each row its mean over the ratios, by draw, over the blocks that all these rows have."""
-        scores = [self._measured(dataset, row) for row in rows]
+        """For each row its mean over the ratios, by draw, over the cases that all these rows have."""
+        scores = [self._scores[dataset, row] for row in rows]
         common = sorted(set.intersection(*(set(own) for own in scores)))
-        draws = dict.fromkeys(block[2] for block in common)
+        draws = dict.fromkeys(case[2] for case in common)
         return [
-            {draw: mean_and_deviation([own[block] for block in common if block[2] == draw])[0] for draw in draws}
+            {draw: mean_and_deviation([own[case] for case in common if case[2] == draw])[0] for draw in draws}
             for own in scores
         ]
-
-    def _measured(self, dataset: str, row: str) -> Mapping[Case, float]:
-        return self._scores.get((dataset, row), {})
-
-    def _column_scores(self, dataset: str, row: str, ratio: float) -> dict[Case, float]:
-        return {block: score for block, score in self._measured(dataset, row).items() if block[1] == ratio}
-
-    def _rows_of(self, dataset: str) -> list[str]:
-        known = {row for name, row, _ in self.published if name == dataset}
-        return [row for row in self.rows if row in known or self._measured(dataset, row)]
 
     def _marks(self, scores: Mapping[str, Mapping[Case, float]]) -> dict[str, Literal["▲", "▼"]]:
         if self.reference is None or self.reference not in scores:
             return {}
-        others = [row for row in scores if row != self.reference]
-        compared = [compare(scores[row], scores[self.reference]) for row in others]
-        corrected = holm([paired.p for paired in compared])
-        return {
-            row: "▲" if paired.direction > 0 else "▼"
-            for row, paired, p in zip(others, compared, corrected, strict=True)
-            if p is not None and p < LEVEL
-        }
+        reference = scores[self.reference]
+        compared = compare_all({row: (own, reference) for row, own in scores.items() if row != self.reference})
+        significant = {row: paired for row, paired in compared.items() if paired.p is not None and paired.p < LEVEL}
+        return {row: "▲" if paired.direction > 0 else "▼" for row, paired in significant.items()}
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 
 from pugnn.experiments.pages.blocks import Text
-from pugnn.experiments.pages.summary import LEVEL, Entry, Summary
+from pugnn.experiments.pages.summary import LEVEL, Entry
 from pugnn.experiments.published import DATASET_NAMES
 
 #: Shown where nothing was measured or published.
 NONE = "–"
+
+#: The level of the tests in words.
+LEVEL_WORDS = f"{100 * LEVEL:g} % level"
 
 
 def entry_cell(entry: Entry) -> Text:
@@ -64,32 +67,24 @@ def p_value(p: float | None) -> str:
     return f"p = {p:.3f}" if p < 0.01 or f"{p:.2f}" == f"{LEVEL:.2f}" else f"p = {p:.2f}"
 
 
-def level() -> str:
-    """The level of the tests."""
-    return f"{100 * LEVEL:g} % level"
-
-
 def dataset_name(name: str) -> str:
     """The name of a data set as the paper writes it."""
     return DATASET_NAMES.get(name, name)
 
 
-def draws(summary: Summary, dataset: str) -> str:
-    """Number of draws of the cells of a data set: ``10 draws``, ``8 to 10 draws``."""
-    least, most = summary.draws(dataset)
-    return _counted(least, most, "draw")
+def span(ends: tuple[int, int] | None, noun: str) -> str:
+    """A range of numbers; nothing where there is none.
 
-
-def labels(summary: Summary, dataset: str, ratio: float) -> str:
-    """Number of labels of a column; empty where nothing was measured."""
-    ends = summary.labels(dataset, ratio)
-    return _counted(*ends, "label") if ends else ""
+    Example:
+        >>> span((10, 10), "draw"), span((1, 3), "label"), span(None, "label")
+        ('10 draws', '1 to 3 labels', '')
+    """
+    if ends is None:
+        return ""
+    least, most = ends
+    return f"{'' if least == most else f'{least} to '}{most} {noun}{'' if most == 1 else 's'}"
 
 
 def sentence(text: str) -> str:
     """The text with a capital at its start and a full stop at its end."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-
-def _counted(least: int, most: int, noun: str) -> str:
-    return f"{'' if least == most else f'{least} to '}{most} {noun}{'' if most == 1 else 's'}"

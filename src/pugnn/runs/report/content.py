@@ -32,17 +32,9 @@ class Ring:
 
 @dataclass(frozen=True, eq=False)
 class ReportContent:
-    """A finished run, as the report needs it. All arrays have one entry per node.
+    """A finished run, as the report needs it: ``record`` is the content of ``run.json``.
 
-    Args:
-        record: content of ``run.json``.
-        log: every term of the loss at every epoch; empty where nothing was trained.
-        task: the graph and its known positives.
-        scores: score of each node.
-        threshold: score from which a node is decided positive.
-        check_up: what was found before training.
-        truth: the benchmark, where the truth is known.
-        class_of_node: true class of each node by name, where there are classes.
+    ``log`` is empty where nothing was trained; the true classes are given where they are known.
     """
 
     record: Mapping[str, Any]
@@ -53,16 +45,6 @@ class ReportContent:
     check_up: CheckUp
     truth: PUBenchmark | None = None
     class_of_node: Sequence[str] | None = None
-
-    @property
-    def distances(self) -> NDArray[np.int32]:
-        """Hops to the nearest known positive."""
-        return self.task.distances
-
-    @property
-    def nearest(self) -> NDArray[np.int32]:
-        """Position of that known positive, ``NO_SOURCE`` where there is none."""
-        return self.task.nearest
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
@@ -89,7 +71,7 @@ class ReportContent:
     @cached_property
     def rings(self) -> list[Ring]:
         """The others by distance; those without a path to any known positive come last."""
-        hops = self.distances[self.others]
+        hops = self.task.distances[self.others]
         reached = [int(each) for each in np.unique(hops) if each != UNREACHABLE]
         rings = [Ring(in_hops(each), self.others[hops == each]) for each in reached[:MOST_RINGS]]
         if len(reached) > MOST_RINGS:

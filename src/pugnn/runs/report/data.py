@@ -49,11 +49,7 @@ def slider_steps(scores: NDArray[np.float64], threshold: float) -> NDArray[np.fl
     """Positions of the slider, ascending: the run's threshold exactly, and short decimals.
 
     Hundredths alone would be useless where all scores lie close together, so there are also steps for every hundredth
-    of the nodes and for 1, 2, 5, 10, 20, 50, … nodes.
-
-    Args:
-        scores: of the nodes that are decided on, best first, shape ``(n,)``.
-        threshold: of the run.
+    of the nodes and for 1, 2, 5, 10, 20, 50, … nodes. ``scores`` of the nodes that are decided on come best first.
     """
     count = len(scores)
     wanted = {round(count * share / 100) for share in range(1, 100)}
@@ -97,8 +93,8 @@ def _list(content: ReportContent) -> dict[str, Any]:
     kept, names = _kept(content)
     index = {position: place for place, position in enumerate(names)}
     ids = content.task.graph.ids
-    distances = np.where(content.distances == UNREACHABLE, -1, content.distances)[kept]
-    nearest = [index.get(position, NO_SOURCE) for position in content.nearest[kept].tolist()]
+    distances = np.where(content.task.distances == UNREACHABLE, -1, content.task.distances)[kept]
+    nearest = [index.get(position, NO_SOURCE) for position in content.task.nearest[kept].tolist()]
     listed = {
         "kept": len(kept),
         "names": [_cut(str(ids[position])) for position in names],
@@ -116,14 +112,14 @@ def _kept(content: ReportContent) -> tuple[NDArray[np.int64], list[int]]:
     spent = 0
     ids = content.task.graph.ids
     for position in content.order[:MOST_LISTED].tolist():
-        for needed in {position, int(content.nearest[position])} - charged:
+        for needed in {position, int(content.task.nearest[position])} - charged:
             spent += len(_safe(json.dumps(_cut(str(ids[needed])), ensure_ascii=False)).encode("utf-8", "replace")) + 1
             charged.add(needed)
         if spent > MOST_BYTES_OF_IDS and kept:
             break
         kept.append(position)
     listed = np.asarray(kept, dtype=np.int64)
-    nearest = content.nearest[listed]
+    nearest = content.task.nearest[listed]
     return listed, [*kept, *np.setdiff1d(nearest[nearest != NO_SOURCE], listed).tolist()]
 
 

@@ -71,13 +71,13 @@ def render(content: ReportContent) -> str:
 
 def _rings(content: ReportContent) -> list[dict[str, Any]]:
     """Sizes of the rings and, where the truth is known, the share of positives in each."""
-    lines = charts.bars([ring.label for ring in content.rings], [len(ring.members) for ring in content.rings])
-    shares: list[float | None] = []
-    for ring in content.rings:
+    bars = charts.bars([ring.label for ring in content.rings], [len(ring.members) for ring in content.rings])
+    lines = []
+    for bar, ring in zip(bars, content.rings, strict=True):
         judged = ring.members[content.judged[ring.members]]
-        positive = None if content.truth is None or not len(judged) else content.truth.positive[judged]
-        shares.append(None if positive is None else 100 * float(positive.mean()))
-    return [{"bar": bar, "positive": share} for bar, share in zip(lines, shares, strict=True)]
+        positive = content.truth.positive[judged] if content.truth is not None and len(judged) else None
+        lines.append({"bar": bar, "positive": None if positive is None else 100 * float(positive.mean())})
+    return lines
 
 
 def _protocol(record: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -108,10 +108,9 @@ def _flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
 
 
 def _plain(value: Any) -> str:
-    for constant, word in ((True, "yes"), (False, "no"), (None, "–")):
-        if value is constant:
-            return word
-    return shown(value, limit=300)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value is None else shown(value, limit=300)
 
 
 def _words(name: str) -> str:

@@ -85,13 +85,13 @@ def _chosen(content: ReportContent) -> list[int]:
 
 def _path(content: ReportContent, node: int) -> list[int]:
     """One shortest path from a node to its nearest known positive, without the node itself."""
-    if not 0 < content.distances[node] <= LONGEST_PATH:
+    if not 0 < content.task.distances[node] <= LONGEST_PATH:
         return []
     path: list[int] = []
-    while content.distances[node] > 0:
+    while content.task.distances[node] > 0:
         around = content.task.graph.neighbours(node)
-        closer = (content.distances[around] < content.distances[node]) & (
-            content.nearest[around] == content.nearest[node]
+        closer = (content.task.distances[around] < content.task.distances[node]) & (
+            content.task.nearest[around] == content.task.nearest[node]
         )
         node = int(around[closer][0])
         path.append(node)
@@ -115,13 +115,8 @@ def layout(
     """Positions between 0 and 1 in a box: linked nodes attract, all nodes repel, and none covers another.
 
     The forces are those of Fruchterman and Reingold, with a pull towards the centre that keeps separate parts close. It
-    starts from a spiral, so the same graph always gives the same picture.
-
-    Args:
-        lines: pairs of linked nodes.
-        size: width and height of the box.
-        rooms: radius kept free around each node, shape ``(nodes,)``.
-        rounds: number of steps.
+    starts from a spiral, so the same graph always gives the same picture. ``lines`` are pairs of linked nodes, ``size``
+    is that of the box, and ``rooms`` are the radii kept free around the nodes.
     """
     count = len(rooms)
     box = np.array(size)

@@ -75,10 +75,10 @@ def _found(content: ReportContent) -> str:
     text += _assumed(content)
     if others:
         best = int(content.others[0])
-        hops = content.distances[best]
+        hops = content.task.distances[best]
         where = "no path joins it to a known one"
         if hops != UNREACHABLE:
-            where = f"it lies {in_hops(int(hops))} from the known {content.name(int(content.nearest[best]))}"
+            where = f"it lies {in_hops(int(hops))} from the known {content.name(int(content.task.nearest[best]))}"
         text += f" The best find is {content.name(best)} with a score of {content.scores[best]:.3f}; {where}."
     return text
 
