@@ -73,5 +73,6 @@ def test_entry_points_of_other_packages_are_loaded_when_asked_for(registry):
 def test_packages_that_do_not_work_are_named(registry):
     with pytest.raises(PugnnError, match="the thing 'broken' of other-things cannot be loaded: No module named"):
         registry["broken"]
+    assert list(registry.loadable()) == ["good"]
     with pytest.raises(PugnnError, match="other-things names forgetful as the thing 'forgotten', but does not reg"):
         registry["forgotten"]

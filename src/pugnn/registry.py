@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -79,6 +80,14 @@ class Registry(Mapping[str, T]):
 
     def __contains__(self, name: object) -> bool:
         return name in list(iter(self))
+
+    def loadable(self) -> dict[str, T]:
+        """All that can be loaded: a broken package is no reason not to use the others."""
+        found = {}
+        for name in self:
+            with suppress(PugnnError):
+                found[name] = self[name]
+        return found
 
     def provider(self, name: str) -> str:
         """The distribution that provides it, or else the module that registered it."""

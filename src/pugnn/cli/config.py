@@ -73,7 +73,7 @@ def _options_of_methods() -> set[str]:
     from pugnn.methods import METHODS
     from pugnn.training import TrainingSettings
 
-    return {field.name for kind in (*METHODS.values(), TrainingSettings) for field in fields(kind)}
+    return {field.name for kind in (*METHODS.loadable().values(), TrainingSettings) for field in fields(kind)}
 
 
 def _options(command: Any) -> dict[str, str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields
+from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -93,7 +94,7 @@ def fit_command(arguments: Sequence[str]) -> Callable[..., None]:
     data = options_of(DataOptions, DATA)
     command = with_options(fit, data=data, settings=settings, training=_training_options(method))
     known = set(map(flag, command.__annotations__))
-    others = {flag(field.name) for each in METHODS.values() for field in fields(each)} - known
+    others = {flag(field.name) for each in METHODS.loadable().values() for field in fields(each)} - known
     for given in (argument.split("=")[0] for argument in arguments):
         if given in others:
             raise PugnnError(f"{name} has no option {given}; it has {', '.join(map(flag, settings)) or 'none'}")
@@ -105,8 +106,9 @@ def _training_options(method: type[Method]) -> dict[str, Any]:
     from pugnn.models import BACKBONES
     from pugnn.training import TrainingSettings
 
-    required = {field.name: 0.5 for field in fields(method) if field.default is MISSING}
-    defaults = method(**required).training
+    defaults = {}
+    with suppress(AttributeError):  # if they depend on a setting that has no default
+        defaults = object.__new__(method).training
     hidden = not method.trains
     found = options_of(TrainingSettings, TRAINING, without=("seed", "device"), defaults=defaults, hidden=hidden)
     backbone = defaults.get("backbone", TrainingSettings.backbone)
