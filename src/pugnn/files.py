@@ -67,7 +67,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         temporary = _unfinished(path)
         temporary.mkdir()
     except OSError as error:
-        raise PugnnError(f"cannot create the folder {path}: {error.strerror}. Choose another --out.") from None
+        raise PugnnError(f"cannot make the folder {path}: {error.strerror}. Choose another --out.") from None
     try:
         with locked(temporary):
             yield temporary

@@ -177,7 +177,7 @@ def test_a_complete_run_survives_a_name_that_was_taken_meanwhile(tmp_path):
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("1")
     for path in (tmp_path / "file" / "mine", tmp_path / "new" / ("x" * 300)):
-        with pytest.raises(PugnnError, match="cannot create the folder"):
+        with pytest.raises(PugnnError, match="cannot make the folder"):
             RunFolder(path)
     assert names(tmp_path) == ["file"]
 

@@ -58,7 +58,7 @@ class RunFolder:
             raise self._taken() from None
         except OSError as error:
             self._remove_made()
-            raise PugnnError(f"cannot create the folder {self.partial}: {error.strerror}") from None
+            raise PugnnError(f"cannot make the folder {self.partial}: {error.strerror}") from None
         if lock(self._lock, self._lock_file) is False:
             self._release()
             raise self._taken()
