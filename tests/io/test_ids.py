@@ -87,7 +87,6 @@ def test_nulls_are_empty():
     table = IdTable()
     assert table.add(column(["a", None, ""]))[0].tolist() == [0, EMPTY, EMPTY]
     assert table.find(column([None, "a"])).tolist() == [EMPTY, 0]
-    assert table.empty == 3
 
 
 def test_known_ids_keep_their_positions():

@@ -113,22 +113,14 @@ class Cells:
 
     In SQL, ``cell`` is a cell as it is stored, and ``text`` its trimmed text, null if the cell is not ``present``: if
     it is null, NaN or one of :data:`MISSING_WORDS`.
-
-    Args:
-        attributes: the table.
-        name: the user's name of the column.
-        column: the column in DuckDB, or an expression.
-        type: its DuckDB type.
-        learning: whether a recipe is being learned, so that the user may still choose the column's kind.
-        numbers: where the column is, if it is numeric; it is not in DuckDB then.
     """
 
-    attributes: Attributes
-    name: str
-    column: str
-    type: str
-    learning: bool = False
-    numbers: NumberColumns | None = None
+    attributes: Attributes  # the table
+    name: str  # the user's name of the column
+    column: str  # the column in DuckDB, or an expression
+    type: str  # its DuckDB type
+    learning: bool = False  # whether a recipe is being learned, so that the user may still choose the column's kind
+    numbers: NumberColumns | None = None  # where the column is, if it is numeric; it is not in DuckDB then
 
     @cached_property
     def values(self) -> NDArray[np.float64]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features.attributes import FALSE_WORDS, TRUE_WORDS, Cells, holds_word, number_in_text
 from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
-from pugnn.features.saved import Saved, damaged
 
 
 def truth_in_text(cell: str) -> str:
@@ -23,17 +22,13 @@ def truth_in_text(cell: str) -> str:
 
 @dataclass(frozen=True)
 class BooleanEncoding(Encoding):
-    """True and false as 1 and 0.
-
-    Args:
-        share: of true values among those present; it replaces missing ones.
-    """
+    """True and false as 1 and 0."""
 
     kind = "boolean"
     group = "0 or 1"
     stand_in = "the share of true values"
 
-    share: float
+    share: float  # of true values among those present; it replaces missing ones
 
     @classmethod
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
@@ -46,22 +41,11 @@ class BooleanEncoding(Encoding):
         missing = np.isnan(values)
         return ColumnFeatures(np.where(missing, self.share, values)[:, None].astype(np.float32), missing)
 
-    @property
-    def value_names(self) -> list[str]:  # noqa: D102
-        return [self.column]
-
     def describe_values(self) -> str:  # noqa: D102
         return f"0 or 1, {100 * self.share:.3g} % are 1"
 
-    def to_plain(self) -> dict[str, Any]:  # noqa: D102
-        return {"share": self.share}
-
-    @classmethod
-    def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        share = saved.number("share")
-        if not 0 <= share <= 1:
-            raise damaged(f"the share of true values in column {column!r} is {share}")
-        return cls(column, missing, share)
+    def flaw(self) -> str:  # noqa: D102
+        return "" if 0 <= self.share <= 1 else f"the share of true values is {self.share}"
 
 
 def read_truths(cells: Cells) -> NDArray[np.float64]:

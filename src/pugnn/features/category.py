@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from pugnn.errors import counted, shorten
 from pugnn.features.attributes import Cells
 from pugnn.features.encoding import ColumnFeatures, Encoding
-from pugnn.features.saved import Saved
 
 #: Values of fewer nodes than this identify nodes rather than describe them; they share a feature.
 LEAST_NODES = 3
@@ -28,23 +27,18 @@ _MISSING, _OTHER = -2, -1
 
 @dataclass(frozen=True)
 class CategoryEncoding(Encoding):
-    """One 0/1 feature per frequent value, the most frequent first, and one for all others together.
-
-    Args:
-        values: those that have a feature.
-        pooled: number of nodes with another value when the encoding was learned; if there were any, all other values
-            share a feature.
-        nodes: number of nodes that had a value then.
-    """
+    """One 0/1 feature per frequent value, the most frequent first, and one for all others together."""
 
     kind = "category"
     group = "one feature for each frequent value"
     stand_in = "none of the values"
     nothing = f"no value occurs in {LEAST_NODES} nodes"
 
-    values: tuple[str, ...]
+    values: tuple[str, ...]  # those that have a feature
+    #: Number of nodes with another value when the encoding was learned; if there were any, all other values share a
+    #: feature.
     pooled: int
-    nodes: int
+    nodes: int  # number of nodes that had a value then
 
     @classmethod
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
@@ -106,12 +100,8 @@ class CategoryEncoding(Encoding):
             text += f"; one for those of fewer than {LEAST_NODES} nodes{most} ({counted(self.pooled, 'node')})"
         return text
 
-    def to_plain(self) -> dict[str, Any]:  # noqa: D102
-        return {"values": list(self.values), "pooled": self.pooled, "nodes": self.nodes}
-
-    @classmethod
-    def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        return cls(column, missing, saved.different_texts("values"), saved.integer("pooled"), saved.integer("nodes", 1))
+    def flaw(self) -> str:  # noqa: D102
+        return "" if self.nodes else "no node has a value"
 
 
 def _shortened(value: str) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from pugnn.features.attributes import Attributes, Cells
 from pugnn.features.number import read_numbers
-from pugnn.features.saved import Saved, damaged
 
 #: This many columns that look like counts are words, tags or one-hot columns. Fewer may be anything.
 MANY = 20
@@ -24,14 +23,10 @@ class Counts:
     .. math:: x_{ij} = \frac{c_{ij}}{\lVert c_i \rVert_2}
 
     A missing count is 0. Columns are not standardised: that would give the rarest word the largest weight.
-
-    Args:
-        columns: their names.
-        share: of cells that were not zero in training.
     """
 
-    columns: tuple[str, ...]
-    share: float
+    columns: tuple[str, ...]  # their names
+    share: float  # of cells that were not zero in training
 
     @classmethod
     def learn(cls, attributes: Attributes, kinds: Mapping[str, str]) -> Self | None:
@@ -63,17 +58,10 @@ class Counts:
         """What is done with the columns, in words and figures."""
         return f"{100 * self.share:.2g} % not zero; used as they are, scaled to length one for each node"
 
-    def to_plain(self) -> dict[str, Any]:
-        """What :meth:`from_saved` needs, fit for JSON."""
-        return {"columns": list(self.columns), "share": self.share}
-
-    @classmethod
-    def from_saved(cls, saved: Saved) -> Self:
-        """What was saved by :meth:`to_plain`."""
-        columns, share = saved.different_texts("columns"), saved.number("share")
-        if not columns or not 0 <= share <= 1:
-            raise damaged(f"{len(columns)} columns of counts, of which {share} is not zero")
-        return cls(columns, share)
+    def flaw(self) -> str:
+        """What cannot be right, if anything."""
+        possible = self.columns and 0 <= self.share <= 1
+        return "" if possible else f"{len(self.columns)} columns of counts, of which {self.share} is not zero"
 
     def _read(self, attributes: Attributes) -> sp.csr_array:
         """The counts as they are, shape ``(N, columns)``, without stored zeros."""

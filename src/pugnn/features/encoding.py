@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from pugnn.errors import counted
 from pugnn.features.attributes import Cells
-from pugnn.features.saved import Saved
 from pugnn.graph.building import Features
 
 #: Matrices with a smaller share of non-zeros than this are kept sparse.
@@ -23,35 +22,25 @@ SPARSE_BELOW = 0.25
 
 @dataclass(frozen=True)
 class ColumnFeatures:
-    """Features read from the cells of a column.
+    """Features read from the cells of a column."""
 
-    Args:
-        features: shape ``(N, k)``, dense or sparse, with a stand-in for missing values.
-        missing: which nodes have no value, shape ``(N,)``.
-        remarks: what differs from the column that was learned from.
-    """
-
-    features: Features
-    missing: NDArray[np.bool_]
-    remarks: tuple[str, ...] = ()
+    features: Features  # shape ``(N, k)``, dense or sparse, with a stand-in for missing values
+    missing: NDArray[np.bool_]  # which nodes have no value, shape ``(N,)``
+    remarks: tuple[str, ...] = ()  # what differs from the column that was learned from
 
 
 @dataclass(frozen=True)
 class Encoding(ABC):
-    """How one column becomes features: learned from one table, applied to it and to others.
-
-    Args:
-        column: its name.
-        missing: number of nodes that had a row but no value in training. If there were any, the last feature marks
-            missing values.
-    """
+    """How one column becomes features: learned from one table, applied to it and to others."""
 
     kind: ClassVar[str]
     stand_in: ClassVar[str]  # what a missing value counts as
     group: ClassVar[str]  # what becomes of all columns of this kind
     nothing: ClassVar[str] = ""  # why a column may give no features
 
-    column: str
+    column: str  # its name
+    #: Number of nodes that had a row but no value in training. If there were any, the last feature marks missing
+    #: values.
     missing: int
 
     @classmethod
@@ -64,22 +53,17 @@ class Encoding(ABC):
         """Features of the cells, all but the one that marks missing values."""
 
     @property
-    @abstractmethod
     def value_names(self) -> list[str]:
         """Names of the features that :meth:`read` gives."""
+        return [self.column]
 
     @abstractmethod
     def describe_values(self) -> str:
         """What becomes of the values, in words and figures."""
 
     @abstractmethod
-    def to_plain(self) -> dict[str, Any]:
-        """What was learned besides the column's name and missing values, fit for JSON."""
-
-    @classmethod
-    @abstractmethod
-    def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:
-        """The encoding with this :meth:`to_plain`."""
+    def flaw(self) -> str:
+        """What cannot be right about what was learned, if anything."""
 
     @property
     def feature_names(self) -> list[str]:

@@ -15,7 +15,6 @@ from pugnn.features.attributes import WHITE_SPACE, Cells
 from pugnn.features.boolean import truth_in_text
 from pugnn.features.category import MOST_VALUES
 from pugnn.features.number import DAYS_IN_TEXT, NUMBER_IN_TEXT
-from pugnn.features.number_columns import Summary
 
 #: The kinds that users may name.
 KINDS = ("number", "category", "boolean", "text", "vector", "counts", "ignore")
@@ -75,16 +74,26 @@ def kind_of(cells: Cells) -> Choice:
     if _ROW_NUMBERS.fullmatch(cells.name) and _counts_rows(cells):
         return Choice("ignore", ROW_NUMBERS)
     if cells.numbers is not None:
-        return _kind_of_numbers(cells.numbers.summary(cells.name))
+        summary = cells.numbers.summary(cells.name)
+        if not summary.present:
+            return Choice("ignore", EMPTY)
+        if summary.lowest == summary.highest and not summary.missing:
+            return Choice("ignore", CONSTANT)
+        return Choice("boolean" if summary.boolean else "number")
     if cells.type == '"NULL"':
         return Choice("ignore", EMPTY)
     if cells.is_text:
-        untyped = not cells.attributes.typed or cells.type == "JSON"
-        return _kind_of_texts(cells, untyped=untyped)
+        return _kind_of_texts(cells)
     if cells.is_number or cells.is_date or cells.type == "BOOLEAN":
         return _kind_of_values(cells)
     if cells.type.endswith("]"):
-        return _kind_of_lists(cells)
+        items = replace(cells, type=cells.type[: cells.type.rindex("[")])
+        if not cells.query("count(cell)").fetchone()[0]:
+            return Choice("ignore", EMPTY)
+        if items.is_number or items.type == "BOOLEAN":
+            return Choice("vector")
+        if items.is_text:
+            return Choice("text")
     if cells.type == "UUID":
         return Choice("ignore", "it contains identifiers")
     return Choice("ignore", f"cells of the type {cells.type} cannot become features")
@@ -98,14 +107,6 @@ def _counts_rows(cells: Cells) -> bool:
     return bool((values == np.trunc(values)).all()) and len(np.unique(values)) == len(values)
 
 
-def _kind_of_numbers(summary: Summary) -> Choice:
-    if not summary.present:
-        return Choice("ignore", EMPTY)
-    if summary.lowest == summary.highest and not summary.missing:
-        return Choice("ignore", CONSTANT)
-    return Choice("boolean" if summary.boolean else "number")
-
-
 def _kind_of_values(cells: Cells) -> Choice:
     present, few = _few_values(cells)
     if few:
@@ -114,40 +115,25 @@ def _kind_of_values(cells: Cells) -> Choice:
     return Choice("boolean" if truths == present else "number")
 
 
-def _kind_of_lists(cells: Cells) -> Choice:
-    items = replace(cells, type=cells.type[: cells.type.rindex("[")])
-    if not cells.query("count(cell)").fetchone()[0]:
-        return Choice("ignore", EMPTY)
-    if items.is_number or items.type == "BOOLEAN":
-        return Choice("vector")
-    if items.is_text:
-        return Choice("text")
-    return Choice("ignore", f"cells of the type {cells.type} cannot become features")
-
-
-def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
+def _kind_of_texts(cells: Cells) -> Choice:
     present, few = _few_values(cells)
     if few:
         return few
-    if untyped:
-        truth = truth_in_text("cell")
-        numbers, truths, days, bracketed = cells.query(
-            f"count({NUMBER_IN_TEXT}), count({truth}), count({DAYS_IN_TEXT}), count(*) FILTER ({_BRACKETED})",
-            "WHERE present",
-        ).fetchone()
-        if truths == present:
-            return Choice("boolean")
-        if max(numbers, days) >= NEARLY_ALL * present:
-            return Choice("number")
-        if bracketed >= NEARLY_ALL * present and _first_is_vector(cells):
+    untyped = not cells.attributes.typed or cells.type == "JSON"
+    number, vector = (NUMBER_IN_TEXT, _BRACKETED) if untyped else ("NULL", "false")  # else someone chose text
+    numbers, truths, days, bracketed = cells.query(
+        f"count({number}), count({truth_in_text('cell')}), count({DAYS_IN_TEXT}), count(*) FILTER ({vector})",
+        "WHERE present",
+    ).fetchone()
+    if truths == present:
+        return Choice("boolean")
+    if max(numbers, days) >= NEARLY_ALL * present:
+        return Choice("number")
+    if bracketed >= NEARLY_ALL * present:
+        ((first,),) = cells.query("try_cast(arg_min(cell, position) AS FLOAT[])", f"WHERE {_BRACKETED}").fetchall()
+        if first and None not in first:
             return Choice("vector")
-    else:  # yes and no, and dates, are recognised in typed tables too
-        truths, days = cells.query(f"count({truth_in_text('cell')}), count({DAYS_IN_TEXT})", "WHERE present").fetchone()
-        if truths == present:
-            return Choice("boolean")
-        if days >= NEARLY_ALL * present:
-            return Choice("number")
-    _refuse_local_forms(cells, present)
+    _reject_local_forms(cells, present)
     different, words = cells.query(f"count(DISTINCT text), sum({_WORDS})").fetchone()
     if different * LEAST_REPEATS <= present and different <= MOST_VALUES:
         return Choice("category")
@@ -160,7 +146,7 @@ def _kind_of_texts(cells: Cells, *, untyped: bool) -> Choice:
     return Choice("category")
 
 
-def _refuse_local_forms(cells: Cells, present: int) -> None:
+def _reject_local_forms(cells: Cells, present: int) -> None:
     for local, plain, problem in (
         (_LOCAL_NUMBER, NUMBER_IN_TEXT, "is a number that is not written like 1234.5"),
         (_LOCAL_DATE, "NULL", "is a date that is not written like 2024-12-31"),
@@ -182,11 +168,6 @@ def _few_values(cells: Cells) -> tuple[int, Choice | None]:
     if present == cells.attributes.has_row.sum():
         return present, Choice("ignore", CONSTANT)
     return present, Choice("category")  # what matters is whether a row has the value
-
-
-def _first_is_vector(cells: Cells) -> bool:
-    first = cells.query("try_cast(arg_min(cell, position) AS FLOAT[])", f"WHERE {_BRACKETED}").fetchone()
-    return bool(first[0]) and None not in first[0]
 
 
 def expand_kinds(kinds: Mapping[str, str], names: Sequence[str], origin: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError
 from pugnn.features.attributes import LARGEST, Cells, number_in_text
 from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
-from pugnn.features.saved import Saved, damaged
 
 #: The number in a text, or null.
 NUMBER_IN_TEXT = number_in_text("cell")
@@ -31,21 +30,15 @@ _NOT_READ = "'inf'::DOUBLE"
 
 @dataclass(frozen=True)
 class NumberEncoding(Encoding):
-    """Numbers minus their mean, divided by their (population) standard deviation.
-
-    Args:
-        mean: of the values that are not missing.
-        deviation: their standard deviation; 1 if they are all the same.
-        dates: whether the column holds dates, which count as days since 1970.
-    """
+    """Numbers minus their mean, divided by their (population) standard deviation."""
 
     kind = "number"
     group = "standardised"
     stand_in = "the mean"
 
-    mean: float
-    deviation: float
-    dates: bool
+    mean: float  # of the values that are not missing
+    deviation: float  # their standard deviation; 1 if they are all the same
+    dates: bool  # whether the column holds dates, which count as days since 1970
 
     @classmethod
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
@@ -66,25 +59,15 @@ class NumberEncoding(Encoding):
             raise cells.complaint(int(beyond.argmax()), f"is out of proportion to {learned}")
         return ColumnFeatures(standardised[:, None].astype(np.float32), missing)
 
-    @property
-    def value_names(self) -> list[str]:  # noqa: D102
-        return [self.column]
-
     def describe_values(self) -> str:  # noqa: D102
         if self.dates:
             day = np.datetime64(0, "D") + np.timedelta64(round(self.mean), "D")
             return f"dates, standardised: mean {day}, standard deviation {self.deviation:,.4g} days"
         return f"standardised: mean {self.mean:,.4g}, standard deviation {self.deviation:,.4g}"
 
-    def to_plain(self) -> dict[str, Any]:  # noqa: D102
-        return {"mean": self.mean, "deviation": self.deviation, "dates": self.dates}
-
-    @classmethod
-    def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        mean, deviation = saved.number("mean"), saved.number("deviation")
-        if not (deviation > 0 and abs(mean) <= LARGEST):
-            raise damaged(f"column {column!r} has mean {mean} and standard deviation {deviation}")
-        return cls(column, missing, mean, deviation, saved.flag("dates"))
+    def flaw(self) -> str:  # noqa: D102
+        possible = self.deviation > 0 and abs(self.mean) <= LARGEST
+        return "" if possible else f"mean {self.mean} and standard deviation {self.deviation}"
 
 
 def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from pugnn.features.counts import Counts
 from pugnn.features.encoding import Encoding, compact
 from pugnn.features.kinds import EMPTY, KINDS_OF_TEXT, Choice, kind_of, nearest
 from pugnn.features.number import NumberEncoding
-from pugnn.features.saved import Saved, damaged
+from pugnn.features.saved import Saved, damaged, to_plain
 from pugnn.features.statements import Statement
 from pugnn.features.structural import Structure
 from pugnn.features.text import TextEncoding
@@ -86,9 +86,9 @@ class Recipe:
         blocks: list[Features] = []
         ignored: dict[str, str] = {}
         counts = Counts.learn(attributes, kinds)
-        counted_columns = set(counts.columns) if counts else set()
+        count_columns = set(counts.columns if counts else ())
         for name in attributes.names:
-            if name in counted_columns:
+            if name in count_columns:
                 continue
             cells = attributes.cells(name, learning=True)
             choice = _given_kind(cells, kinds[name]) if name in kinds else kind_of(cells)
@@ -196,42 +196,40 @@ class Recipe:
 
     def to_plain(self) -> dict[str, Any]:
         """The recipe in a form fit for JSON."""
+        columns = [(encoding.kind, to_plain(encoding)) for encoding in self.encodings]
         return {
             "format": FORMAT,
-            "columns": [
-                {"name": e.column, "kind": e.kind, "missing": e.missing, **e.to_plain()} for e in self.encodings
-            ],
+            "columns": [{"name": plain.pop("column"), "kind": kind, **plain} for kind, plain in columns],
             "ignored": [{"name": name, "reason": reason} for name, reason in self.ignored.items()],
             "rowless": self.rowless,
-            "structure": None if self.structure is None else self.structure.to_plain(),
-            "counts": None if self.counts is None else self.counts.to_plain(),
+            "structure": None if self.structure is None else to_plain(self.structure),
+            "counts": None if self.counts is None else to_plain(self.counts),
         }
 
     @classmethod
     def from_plain(cls, plain: object) -> Self:
         """The recipe that :meth:`to_plain` gave; anything else is an error."""
         saved = Saved(plain, "the recipe")
-        if saved.integer("format") not in (1, FORMAT):  # the first had no counts
+        version = saved.entry("format", int)
+        if version not in (1, FORMAT):  # the first had no counts
             raise PugnnError(
-                f"the recipe of the features has format {saved.integer('format')}, but this version reads {FORMAT}. "
-                "Use the version that trained the model, or train it again."
+                f"the recipe of the features has format {version}, but this version reads {FORMAT}. Use the version "
+                "that trained the model, or train it again."
             )
         encodings = []
         for part in saved.parts("columns"):
-            name, kind = part.text("name"), part.text("kind")
+            name, kind = part.entry("name", str), part.entry("kind", str)
             if kind not in _ENCODINGS:
                 raise damaged(f"column {name!r} has the unknown kind {kind!r}")
-            encodings.append(_ENCODINGS[kind].from_saved(name, part.integer("missing"), part))
-        ignored = {part.text("name"): part.text("reason") for part in saved.parts("ignored")}
-        structure, of_counts = saved.part("structure"), saved.part("counts")
-        counts = None if of_counts is None else Counts.from_saved(of_counts)
+            encodings.append(part.build(_ENCODINGS[kind], column=name))
+        ignored = {part.entry("name", str): part.entry("reason", str) for part in saved.parts("ignored")}
+        structure, counts = saved.part("structure", Structure), saved.part("counts", Counts)
         if (structure is None) != bool(encodings or counts):
             raise damaged("there are neither columns nor structure, or both")
         names = [*(encoding.column for encoding in encodings), *ignored, *(counts.columns if counts else ())]
         if len(set(names)) < len(names):
             raise damaged("two columns have the same name")
-        learned = None if structure is None else Structure.from_saved(structure)
-        return cls(tuple(encodings), ignored, saved.integer("rowless"), learned, counts)
+        return cls(tuple(encodings), ignored, saved.entry("rowless", int), structure, counts)
 
 
 def _given_kind(cells: Cells, kind: str) -> Choice:

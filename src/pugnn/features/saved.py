@@ -1,15 +1,44 @@
-"""Reading a saved recipe: whatever is wrong with it, the error says so plainly."""
+"""Parts of a recipe in a form fit for JSON, and back; whatever is wrong with a saved one, the error says so plainly."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from typing import Any
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, ClassVar, Protocol, TypeVar, get_args, get_type_hints
 
 from pugnn.errors import PugnnError
 
 #: No count is larger.
 LARGEST_INTEGER = 2**53
+
+#: The types of entries, and what they are called.
+_TYPES: dict[Any, str] = {
+    str: "a text",
+    bool: "true or false",
+    int: f"an integer from 0 to {LARGEST_INTEGER}",
+    float: "a number",
+    tuple[int, ...]: "a list of integers",
+    tuple[str, ...]: "a list of different texts",
+    list: "a list",
+}
+
+
+class Part(Protocol):
+    """A dataclass that is part of a recipe; its fields have the types of entries."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def flaw(self) -> str:
+        """What cannot be right about the fields, if anything."""
+
+
+P = TypeVar("P", bound=Part)
+
+
+def to_plain(part: Part) -> dict[str, Any]:
+    """The fields of a part of a recipe, fit for JSON."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(part).items()}
 
 
 def damaged(what: str) -> PugnnError:
@@ -26,56 +55,41 @@ class Saved:
         self._plain: Mapping[str, Any] = plain
         self._part = part
 
-    def text(self, key: str) -> str:
-        """A text."""
-        return str(self._checked(key, "a text", lambda value: isinstance(value, str)))
-
-    def flag(self, key: str) -> bool:
-        """True or false."""
-        return bool(self._checked(key, "true or false", lambda value: isinstance(value, bool)))
-
-    def integer(self, key: str, least: int = 0, most: int = LARGEST_INTEGER) -> int:
-        """An integer."""
-        expected = f"an integer from {least} to {most}"
-        return int(self._checked(key, expected, lambda value: _is_integer(value, least, most)))
-
-    def number(self, key: str) -> float:
-        """A finite number."""
-        return float(self._checked(key, "a number", _is_number))
-
-    def integers(self, key: str) -> tuple[int, ...]:
-        """A list of integers from 0."""
-        return tuple(self._checked(key, "a list of integers", lambda value: _all(value, _is_integer)))
-
-    def different_texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts, no two the same."""
-        texts = self._checked(key, "a list of texts", lambda value: _all(value, lambda item: isinstance(item, str)))
-        if len(set(texts)) < len(texts):
-            raise damaged(f"{key!r} of {self._part} has the same text twice")
-        return tuple(texts)
+    def entry(self, key: str, kind: Any) -> Any:
+        """The entry of this name and type."""
+        if key not in self._plain or not _fits(self._plain[key], kind):
+            raise damaged(f"{key!r} of {self._part} is not {_TYPES[kind]}")
+        value = self._plain[key]
+        return tuple(value) if get_args(kind) else kind(value)
 
     def parts(self, key: str) -> list[Saved]:
         """A list of parts."""
-        items = self._checked(key, "a list", lambda value: isinstance(value, list))
-        return [Saved(item, f"{key} {number} of {self._part}") for number, item in enumerate(items, 1)]
+        return [Saved(item, f"{key} {number} of {self._part}") for number, item in enumerate(self.entry(key, list), 1)]
 
-    def part(self, key: str) -> Saved | None:
+    def part(self, key: str, part: type[P]) -> P | None:
         """A part, or nothing."""
-        return None if self._plain.get(key) is None else Saved(self._plain[key], f"{key} of {self._part}")
+        return None if self._plain.get(key) is None else Saved(self._plain[key], f"{key} of {self._part}").build(part)
 
-    def _checked(self, key: str, expected: str, fits: Callable[[Any], bool]) -> Any:
-        if key not in self._plain or not fits(self._plain[key]):
-            raise damaged(f"{key!r} of {self._part} is not {expected}")
-        return self._plain[key]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_integer(value: object, least: int = 0, most: int = LARGEST_INTEGER) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    def build(self, part: type[P], **given: str) -> P:
+        """The part with these fields, and the others from the entries."""
+        types = get_type_hints(part)
+        names = [field.name for field in fields(part) if field.name not in given]
+        built = part(**given, **{name: self.entry(name, types[name]) for name in names})
+        if built.flaw():
+            raise damaged(f"{self._part}: {built.flaw()}")
+        return built
 
 
-def _all(value: object, fits: Callable[[Any], bool]) -> bool:
-    return isinstance(value, list | tuple) and all(map(fits, value))
+def _fits(value: object, kind: Any) -> bool:
+    if kind is float and isinstance(value, int | float):
+        return not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    if kind is int:
+        return type(value) is int and 0 <= value <= LARGEST_INTEGER
+    if not get_args(kind):
+        return type(value) is kind
+    items = get_args(kind)[0]
+    return (
+        isinstance(value, list | tuple)
+        and all(_fits(item, items) for item in value)
+        and (items is int or len(set(value)) == len(value))
+    )

@@ -7,13 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from pugnn.features.saved import Saved
 from pugnn.graph import Graph
 from pugnn.graph.compiling import kernel
 from pugnn.graph.random import random_bits
@@ -71,14 +70,10 @@ class Structure:
                 x, smoothed = smoothed, x
         return x
 
-    def to_plain(self) -> dict[str, Any]:
-        """What :meth:`from_saved` needs, fit for JSON."""
-        return {"width": self.width, "hops": self.hops}
-
-    @classmethod
-    def from_saved(cls, saved: Saved) -> Self:
-        """What was saved by :meth:`to_plain`."""
-        return cls(saved.integer("width", 1, 1 << 12), saved.integer("hops", 1, 1 << 12))
+    def flaw(self) -> str:
+        """What cannot be right, if anything."""
+        possible = min(self.width, self.hops) >= 1 and max(self.width, self.hops) <= 1 << 12
+        return "" if possible else f"{self.width} features, smoothed over {self.hops} hops"
 
 
 def hash_ids(ids: NDArray[Any]) -> NDArray[np.uint64]:

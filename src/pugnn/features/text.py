@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from pugnn.features.attributes import Cells
 from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
-from pugnn.features.saved import Saved, damaged
 
 #: Number of hash buckets. Of the few thousand words that matter in most tables, two seldom share one; each bucket costs
 #: the model a row of weights.
@@ -36,11 +35,6 @@ class TextEncoding(Encoding):
 
     with :math:`c_b` the number of the text's words in bucket :math:`b` and :math:`n_b` the number of training texts, of
     :math:`n`, that had any. Buckets without such texts have no feature.
-
-    Args:
-        texts: number of texts, n.
-        buckets: numbers of the buckets that have a feature, in order.
-        found: number of texts with words in each of them, :math:`n_b`.
     """
 
     kind = "text"
@@ -48,9 +42,9 @@ class TextEncoding(Encoding):
     stand_in = "no words"
     nothing = "no text has a word"
 
-    texts: int
-    buckets: tuple[int, ...]
-    found: tuple[int, ...]
+    texts: int  # number of texts, n
+    buckets: tuple[int, ...]  # numbers of the buckets that have a feature, in order
+    found: tuple[int, ...]  # number of texts with words in each of them, :math:`n_b`
 
     @classmethod
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
@@ -81,17 +75,11 @@ class TextEncoding(Encoding):
     def describe_values(self) -> str:  # noqa: D102
         return f"tf-idf of words in {len(self.buckets):,} hash buckets, learned from {self.texts:,} texts"
 
-    def to_plain(self) -> dict[str, Any]:  # noqa: D102
-        return {"texts": self.texts, "buckets": list(self.buckets), "found": list(self.found)}
-
-    @classmethod
-    def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        buckets, found, texts = saved.integers("buckets"), saved.integers("found"), saved.integer("texts")
-        if list(buckets) != sorted(set(buckets)) or any(bucket >= BUCKETS for bucket in buckets):
-            raise damaged(f"the buckets of column {column!r} are out of order")
-        if len(found) != len(buckets) or any(count > texts for count in found):
-            raise damaged(f"the counts of column {column!r} do not fit its buckets")
-        return cls(column, missing, texts, buckets, found)
+    def flaw(self) -> str:  # noqa: D102
+        if list(self.buckets) != sorted(set(self.buckets)) or any(bucket >= BUCKETS for bucket in self.buckets):
+            return "the buckets are out of order"
+        fits = len(self.found) == len(self.buckets) and all(count <= self.texts for count in self.found)
+        return "" if fits else "the counts do not fit the buckets"
 
 
 def count_words(cells: Cells) -> Iterator[sp.csr_array]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features.attributes import Cells
 from pugnn.features.encoding import ColumnFeatures, Encoding, compact, count_missing, stacked
-from pugnn.features.saved import Saved
 
 #: Vectors are read this many numbers at a time.
 NUMBERS = 1 << 23
@@ -26,17 +25,13 @@ NO_VECTOR = "is not a list of numbers such as [0.5, 2]"
 
 @dataclass(frozen=True)
 class VectorEncoding(Encoding):
-    """Lists of numbers, all of the same length, one feature per place.
-
-    Args:
-        length: of the lists.
-    """
+    """Lists of numbers, all of the same length, one feature per place."""
 
     kind = "vector"
     group = "used as they are"
     stand_in = "zeros"
 
-    length: int
+    length: int  # of the lists
 
     @classmethod
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
@@ -77,12 +72,8 @@ class VectorEncoding(Encoding):
     def describe_values(self) -> str:  # noqa: D102
         return f"{self.length:,} numbers, used as they are"
 
-    def to_plain(self) -> dict[str, Any]:  # noqa: D102
-        return {"length": self.length}
-
-    @classmethod
-    def from_saved(cls, column: str, missing: int, saved: Saved) -> Self:  # noqa: D102
-        return cls(column, missing, saved.integer("length", 1, LONGEST))
+    def flaw(self) -> str:  # noqa: D102
+        return "" if 1 <= self.length <= LONGEST else f"vectors of length {self.length:,}"
 
 
 def _items(cells: Cells, condition: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, quoted, shorten
+from pugnn.errors import PugnnError, shorten
 from pugnn.features.attributes import LARGEST
 from pugnn.io.columns import SOURCE, TARGET, WEIGHT, find_column, require_column
 from pugnn.io.id_types import IdColumn
@@ -20,31 +20,17 @@ _SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 
 @dataclass(frozen=True, eq=False)
 class EdgeTable:
-    """An edge table that was read.
+    """An edge table that was read."""
 
-    Args:
-        columns: those of the two ends.
-        sources: position of the source of each edge.
-        targets: position of its target.
-        weights: of the edges, if there are any.
-        notes: what was repaired or left out.
-    """
-
-    columns: tuple[IdColumn, ...]
-    sources: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    weights: NDArray[np.float32] | None
-    notes: tuple[str, ...]
+    columns: tuple[IdColumn, ...]  # those of the two ends
+    sources: NDArray[np.int32]  # position of the source of each edge
+    targets: NDArray[np.int32]  # position of its target
+    weights: NDArray[np.float32] | None  # of the edges, if there are any
+    notes: tuple[str, ...]  # what was repaired or left out
 
 
 def read_edges(table: Table, wanted: Mapping[str, str | None], ids: IdTable) -> EdgeTable:
-    """Read an edge table; new ids are added to ``ids``, row by row.
-
-    Args:
-        table: the table.
-        wanted: names of its columns that the user gave: ``source``, ``target``, ``weight``.
-        ids: the ids of the node table.
-    """
+    """Read an edge table; new ids are added to ``ids``, row by row. ``wanted`` has the user's names of columns."""
     notes, trimmed = [], ids.trimmed
     if table.header:
         ends = tuple(
@@ -68,13 +54,11 @@ def read_edges(table: Table, wanted: Mapping[str, str | None], ids: IdTable) -> 
         positions.append(np.stack(ids.add(source, target)))
         numbers += [piece.to_numpy() for piece in more]
     sources, targets = np.concatenate(positions, axis=1)
-    good = {"source": sources != EMPTY, "target": targets != EMPTY}
+    bad = {"source": sources == EMPTY, "target": targets == EMPTY}
     weights = None if weight is None else np.concatenate(numbers)
     if weights is not None:
-        good["weight"] = (weights >= _SMALLEST) & (weights <= LARGEST)
-    wrong = [(int(np.argmin(cells)), name) for name, cells in good.items() if not cells.all()]
-    if wrong:
-        raise _error(table, *min(wrong), weight)
+        bad["weight"] = ~((weights >= _SMALLEST) & (weights <= LARGEST))
+    table.reject_cells(bad, weight, "a positive, finite number. Correct it, or remove the row")
     if not len(sources):
         raise PugnnError(f"{table.shown} has no rows; a graph needs edges")
     if (ids.find(text_column([table.names[at] for at in ends])) >= 0).all():
@@ -85,14 +69,4 @@ def read_edges(table: Table, wanted: Mapping[str, str | None], ids: IdTable) -> 
         targets,
         None if weights is None else weights.astype(np.float32),
         (*notes, *table.trimmed_note(ids, trimmed)),
-    )
-
-
-def _error(table: Table, row: int, name: str, weight: int | None) -> PugnnError:
-    where = table.locate(row)
-    cell = None if weight is None or name != "weight" else table.cell(row, weight)
-    if cell is None:
-        return PugnnError(f"{where}: the {name} is empty. Fill it in, or remove the row.")
-    return PugnnError(
-        f"{where}: weight {quoted(cell)} is not a positive, finite number. Correct it, or remove the row."
     )

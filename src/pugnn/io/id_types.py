@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,48 +15,36 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, quoted
 
-#: DuckDB's integer types.
-_INTEGERS = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")} | {
-    "INTEGER",
-    "UINTEGER",
+#: What ids are called, by patterns of DuckDB types. NULL is the type of a column without a single value.
+_FAMILIES = {
+    "U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER": "integers",
+    'VARCHAR|"NULL"|ENUM.*': "text",
+    "FLOAT|DOUBLE": "numbers",
+    "DECIMAL.*": "decimal numbers",
+    "UUID": "UUIDs",
+    "(?!.*ZONE)TIMESTAMP.*": "times",
+    "DATE": "dates",
+    "BOOLEAN": "booleans",
 }
 
 #: Floating-point numbers of at least this size represent several integers each.
 EXACT_BELOW = {"FLOAT": 2**24, "DOUBLE": 2**53}
 
-_FROM_TEXT: dict[str, Callable[[str], Any]] = {
-    "integers": int,
-    "numbers": float,
-    "decimal numbers": decimal.Decimal,
-    "UUIDs": uuid.UUID,
-    "dates": datetime.date.fromisoformat,
-    "times": datetime.datetime.fromisoformat,
-    "booleans": lambda text: {"true": True, "false": False}[text.lower()],
-}
-
-#: Python's types of values that can be written in several ways; in Python a time is a date.
-_TYPES = {
-    "booleans": bool,
-    "numbers": float,
-    "decimal numbers": decimal.Decimal,
-    "UUIDs": uuid.UUID,
-    "times": datetime.datetime,
-    "dates": datetime.date,
+#: Python's types of ids, and how they are read from text. In Python a boolean is an integer, and a time is a date.
+_FROM_TEXT: dict[str, tuple[type, Callable[[str], Any]]] = {
+    "booleans": (bool, lambda text: {"true": True, "false": False}[text.lower()]),
+    "integers": (int, int),
+    "numbers": (float, float),
+    "decimal numbers": (decimal.Decimal, decimal.Decimal),
+    "UUIDs": (uuid.UUID, uuid.UUID),
+    "times": (datetime.datetime, datetime.datetime.fromisoformat),
+    "dates": (datetime.date, datetime.date.fromisoformat),
 }
 
 
 def family(kind: str) -> str | None:
     """What ids of a DuckDB type are called; ``None`` if it cannot be the type of ids."""
-    if kind in _INTEGERS:
-        return "integers"
-    if kind in ("VARCHAR", '"NULL"') or kind.startswith("ENUM"):  # NULL: there is not a single value
-        return "text"
-    if kind.startswith("DECIMAL"):
-        return "decimal numbers"
-    if kind.startswith("TIMESTAMP") and "ZONE" not in kind:
-        return "times"
-    named = {"FLOAT": "numbers", "DOUBLE": "numbers", "UUID": "UUIDs", "DATE": "dates", "BOOLEAN": "booleans"}
-    return named.get(kind)
+    return next((name for pattern, name in _FAMILIES.items() if re.fullmatch(pattern, kind, re.DOTALL)), None)
 
 
 def text_of(column: str, kind: str, where: str) -> str:
@@ -80,19 +69,12 @@ def text_of(column: str, kind: str, where: str) -> str:
 
 @dataclass(frozen=True)
 class IdColumn:
-    """A column of ids.
+    """A column of ids."""
 
-    Args:
-        where: its table in messages.
-        kind: its type in DuckDB.
-        typed: whether that type means something.
-        originals: the objects that its texts represent, if these are of mixed or unusual types.
-    """
-
-    where: str
-    kind: str
-    typed: bool
-    originals: Mapping[str, Any]
+    where: str  # its table in messages
+    kind: str  # its type in DuckDB
+    typed: bool  # whether that type means something
+    originals: Mapping[str, Any]  # the objects that its texts represent, if these are of mixed or unusual types
 
 
 def common_family(columns: Sequence[IdColumn]) -> tuple[str, list[str]]:
@@ -126,8 +108,9 @@ def ids_from_text(
         return _objects(texts), []
     if kind == "numbers" and all(text.removeprefix("-").isdecimal() for text in texts):
         kind = "integers"
-    of_text = _FROM_TEXT[kind]
-    odd = next((text for text in untyped if not _is_written(text, of_text)), None)
+    of_text = _FROM_TEXT[kind][1]
+    read = ((text, _value(text, of_text)) for text in untyped)
+    odd = next((text for text, value in read if value is None or str(value) != text), None)
     if odd is not None:
         return _objects(texts), [
             f"ids are kept as text: not all are {kind} as in the other tables, such as {quoted(odd)}"
@@ -149,8 +132,9 @@ def positions_of_values(texts: list[str], ids: NDArray[Any]) -> list[int]:
 
     Ids that are not text can be written in several ways: ``1`` and ``1.0``, or midnight with and without the time.
     """
-    of_text = next((_FROM_TEXT[name] for name, type_ in _TYPES.items() if isinstance(ids.tolist()[0], type_)), None)
-    if of_text is None:
+    first = ids.tolist()[0]
+    of_text = next((of_text for type_, of_text in _FROM_TEXT.values() if isinstance(first, type_)), None)
+    if of_text in (int, None):
         return [-1] * len(texts)
     position = {value: at for at, value in enumerate(ids.tolist())}
     return [position.get(_value(text, of_text), -1) for text in texts]
@@ -161,14 +145,6 @@ def _value(text: str, of_text: Callable[[str], Any]) -> Any:
         return None if "_" in text else of_text(text)
     except (ValueError, KeyError, ArithmeticError):
         return None
-
-
-def _is_written(text: str, of_text: Callable[[str], Any]) -> bool:
-    """Whether this text is the standard form of its value."""
-    try:
-        return str(of_text(text)) == text
-    except (ValueError, KeyError, ArithmeticError):
-        return False
 
 
 def _objects(values: Sequence[Any]) -> NDArray[Any]:

@@ -34,8 +34,8 @@ class IdTable:
 
     def __init__(self) -> None:
         self._ids = pa.array([], _TEXT)
-        #: How many of the ids that were looked up had white space around them, and how many were empty.
-        self.trimmed = self.empty = 0
+        #: How many of the ids that were looked up had white space around them.
+        self.trimmed = 0
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -51,7 +51,7 @@ class IdTable:
         positions = pc.fill_null(pc.index_in(trimmed, value_set=self._ids), UNKNOWN)
         found: NDArray[np.int32] = positions.to_numpy().astype(np.int32)
         found[_is_empty(trimmed)] = EMPTY
-        self._count(int(_differ(trimmed, column).sum()), found)
+        self.trimmed += int(_differ(trimmed, column).sum())
         return found
 
     def add(self, *columns: pa.ChunkedArray) -> list[NDArray[np.int32]]:
@@ -61,9 +61,8 @@ class IdTable:
         codes, distinct = _encoded(pa.chunked_array(chunks, _TEXT))
         codes, trimmed = codes[known:], pc.utf8_trim(distinct, WHITE_SPACE)
         untidy = _differ(trimmed, distinct)
-        count = 0
         if untidy.any():
-            count = int(untidy[codes].sum())
+            self.trimmed += int(untidy[codes].sum())
             merged, distinct = _encoded(pa.chunked_array([trimmed]))
             codes = merged[codes]
         # Those known already come first, then the new ones; an empty one has no position.
@@ -78,13 +77,7 @@ class IdTable:
         position = np.full(len(distinct), EMPTY, dtype=np.int32)
         position[order] = np.arange(len(order), dtype=np.int32)
         self._ids = distinct.take(pa.array(order))
-        found = position[rows]
-        self._count(count, found)
-        return list(found)
-
-    def _count(self, trimmed: int, found: NDArray[np.int32]) -> None:
-        self.trimmed += trimmed
-        self.empty += int((found == EMPTY).sum())
+        return list(position[rows])
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:

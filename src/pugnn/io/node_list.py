@@ -32,7 +32,7 @@ def read_node_list(
 
     Args:
         table: the list.
-        wanted: names of columns that the user gave: ``id`` and ``label``.
+        wanted: the user's names of columns: ``id`` and ``label``.
         usual: name of the column of ids in the node table.
         ids: the ids of the graph as text.
         node_ids: the ids of the graph.
@@ -53,6 +53,7 @@ def read_node_list(
     positions, labels = np.concatenate(found), np.concatenate(numbers)
     taken = labels == 1
     _reject_contradictions(table, positions, labels, ids)
+    table.reject_cells({"id": taken & (positions == EMPTY)})
     rows, positions = np.flatnonzero(taken), positions[taken]
     if not len(rows):
         raise PugnnError(f"{table.shown} names no {what}; at least one is needed")
@@ -60,9 +61,6 @@ def read_node_list(
         chosen = f"{len(rows):,} of {counted(len(labels), 'row')}"
         notes.append(f"{table.shown}: column {table.names[label]!r} says which rows are {what}: {chosen}")
     notes += table.trimmed_note(ids, trimmed)
-    if (positions == EMPTY).any():
-        row = int(rows[(positions == EMPTY).argmax()])
-        raise PugnnError(f"{table.locate(row)}: the id is empty. Fill it in, or remove the row.")
     unknown = positions == UNKNOWN
     if unknown.any():
         positions[unknown], protected = _otherwise_written(table, column, rows[unknown], ids, node_ids)

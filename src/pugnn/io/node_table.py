@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,9 +19,6 @@ from pugnn.io.ids import EMPTY, IdTable, text_column
 from pugnn.io.number_scan import MAYBE, OTHER_NUMBERS, Irregular, scan_numbers
 from pugnn.io.table import Table, Unreadable
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
 #: Numbers that are compared, or read from a typed table, at once.
 _COMPARED_AT_ONCE, _READ_AT_ONCE = 1 << 22, 1 << 24
 
@@ -31,31 +27,18 @@ _IRREGULAR = "its rows do not all have the same form"
 
 @dataclass(frozen=True, eq=False)
 class NodeTable:
-    """A node table that was read; node *i* of the graph is the *i*-th distinct id in it.
+    """A node table that was read; node *i* of the graph is the *i*-th distinct id in it."""
 
-    Args:
-        table: the table.
-        column: its column of ids.
-        name: name of that column.
-        names: names of the attributes.
-        stored: names of those that are in DuckDB's ``node_rows``, as ``a_0``, ``a_1``, ….
-        numbers: the others, which are purely numeric; one row per node.
-        rows: number of rows.
-        count: number of nodes.
-        row_of: the row of each node, if rows were merged; ``None`` if row *i* is node *i*.
-        notes: what was repaired.
-    """
-
-    table: Table
-    column: IdColumn
-    name: str
-    names: tuple[str, ...]
-    stored: tuple[str, ...]
-    numbers: NumberColumns
-    rows: int
-    count: int
-    row_of: NDArray[np.int64] | None
-    notes: tuple[str, ...]
+    table: Table  # the table
+    column: IdColumn  # its column of ids
+    name: str  # name of that column
+    names: tuple[str, ...]  # names of the attributes
+    stored: tuple[str, ...]  # names of those that are in DuckDB's ``node_rows``, as ``a_0``, ``a_1``, …
+    numbers: NumberColumns  # the others, which are purely numeric; one row per node
+    rows: int  # number of rows
+    count: int  # number of nodes
+    row_of: NDArray[np.int64] | None  # the row of each node, if rows were merged; ``None`` if row *i* is node *i*
+    notes: tuple[str, ...]  # what was repaired
 
     def attributes(self, num_nodes: int) -> Attributes:
         """The attributes of a graph's nodes, of which those beyond this table have no row."""
@@ -83,19 +66,10 @@ class NodeTable:
         return self.table.locate(position if self.row_of is None else int(self.row_of[position]))
 
 
-def no_attributes(connection: DuckDBPyConnection, num_nodes: int, origin: str) -> Attributes:
-    """The attributes of a graph without a node table."""
-    return Attributes(connection, NO_ROWS, (), True, num_nodes, origin, str)
-
-
 def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[str, str]) -> NodeTable:
     """Read a node table: its ids into ``ids``, its numeric columns, and the others into DuckDB's ``node_rows``.
 
-    Args:
-        table: the table.
-        wanted: the name of its column of ids, if the user gave one.
-        ids: empty; takes the ids.
-        kinds: kinds of columns, as far as they are known.
+    ``wanted`` is the user's name of the column of ids, and ``kinds`` has the kinds of columns that are known.
     """
     if not table.header:
         raise PugnnError(f"{table.shown} has no header; a node table needs one that names its columns, one of them id")
@@ -106,10 +80,7 @@ def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[st
         with table.reading():
             table.connection.execute(f"CREATE OR REPLACE TABLE read_once AS SELECT * FROM {table.sql}")
         table.sql, table.by_column = "read_once", True
-    if table.delimited:
-        numbers = _numbers_in_text(table, maybe_numbers, {name for name, kind in kinds.items() if kind == "number"})
-    else:
-        numbers = _typed_numbers(table, maybe_numbers)
+    numbers = _numbers_in_text(table, maybe_numbers, kinds) if table.delimited else _typed_numbers(table, maybe_numbers)
     stored = [i for i in others if table.names[i] not in numbers.places]
     columns = [f"c_{i} AS a_{place}" for place, i in enumerate(stored)]
     id_text, id_sql = table.id_text(at), table.sql
@@ -129,9 +100,7 @@ def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[st
         raise Unreadable(table, _IRREGULAR)  # DuckDB sees other rows
     if ids.find(text_column([table.names[at]]))[0] >= 0:
         table.look_for_headers()
-    if ids.empty:
-        row = int(np.argmax(positions == EMPTY))
-        raise PugnnError(f"{table.locate(row)}: the id is empty. Fill it in, or remove the row.")
+    table.reject_cells({"id": positions == EMPTY})
     notes, row_of = table.trimmed_note(ids), None
     if len(ids) < len(positions):
         row_of = _first_rows(table, positions, len(stored), numbers, ids)
@@ -157,10 +126,8 @@ def _first_rows(
     table: Table, positions: NDArray[np.int32], stored: int, numbers: NumberColumns, ids: IdTable
 ) -> NDArray[np.int64]:
     """The first row of each node; an error if its other rows differ."""
-    highest = np.maximum.accumulate(positions)
-    is_first = np.concatenate([[True], positions[1:] > highest[:-1]])  # positions are in order of appearance
-    first = np.flatnonzero(is_first)
-    again = np.flatnonzero(~is_first)
+    first = np.unique(positions, return_index=True)[1]
+    again = np.delete(np.arange(len(positions)), first)
     before = first[positions[again]]
     conflicts = []
     if stored:
@@ -188,14 +155,14 @@ def _first_rows(
     return first
 
 
-def _numbers_in_text(table: Table, places: Sequence[int], no_words: Collection[str]) -> NumberColumns:
+def _numbers_in_text(table: Table, places: Sequence[int], kinds: Mapping[str, str]) -> NumberColumns:
     """The purely numeric ones of the columns at these places of a table in delimited text.
 
-    ``true`` and the like count as 1 and 0, except in the columns named in ``no_words``.
+    ``true`` and the like count as 1 and 0, except in columns whose kind is ``number``.
     """
     known = np.zeros(len(table.names), dtype=np.uint8)
     for at in places:
-        known[at] = MAYBE | OTHER_NUMBERS if table.names[at] in no_words else MAYBE
+        known[at] = MAYBE | OTHER_NUMBERS if kinds.get(table.names[at]) == "number" else MAYBE
     blocks = []
     for file in table.delimited:
         delimiter, header = file.dialect

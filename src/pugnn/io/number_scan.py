@@ -51,9 +51,7 @@ def scan_numbers(
             found, 0 for those that are not numeric.
         header: whether the first row holds names.
     """
-
-    width, left, skip, blocks = len(known), b"", int(header), []
-    last = False
+    width, left, skip, blocks, last = len(known), b"", int(header), [], False
     stream = iter(chunks)
     following = next(stream, b"").removeprefix(b"\xef\xbb\xbf")
     while not last and known.any():
@@ -67,8 +65,8 @@ def scan_numbers(
         if state == _IRREGULAR:
             raise Irregular
         entries = ends[rows]
-        block = sp.csr_array((values[:entries].copy(), columns[:entries].copy(), ends[: rows + 1]), shape=(rows, width))
-        blocks.append(block)
+        stored = values[:entries].copy(), columns[:entries].copy(), ends[: rows + 1]
+        blocks.append(sp.csr_array(stored, shape=(rows, width)))
         left = data[used:].tobytes()
         if len(left) > LONGEST_LINE:  # a quotation mark that is not closed
             raise Irregular
@@ -82,12 +80,8 @@ def _scan(data, last, delimiter, skip, known, columns, values, ends):  # type: i
     quote, line_feed, carriage_return = 34, 10, 13
     at, used, rows, entries = 0, 0, 0, 0
     while at < size:
-        if data[at] == line_feed:  # a blank line
-            at += 1
-            used = at
-            continue
-        if data[at] == carriage_return and at + 1 < size and data[at + 1] == line_feed:
-            at += 2
+        if data[at] == line_feed or (data[at] == carriage_return and at + 1 < size and data[at + 1] == line_feed):
+            at += 1  # a blank line
             used = at
             continue
         column = 0

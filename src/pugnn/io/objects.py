@@ -23,19 +23,13 @@ _KNOWN = {str, bool, int, float, datetime.date, datetime.datetime, uuid.UUID, de
 
 @dataclass(frozen=True, eq=False)
 class MemoryTable:
-    """A table in memory.
+    """A table in memory."""
 
-    Args:
-        content: what DuckDB is given.
-        names: of its columns.
-        originals: values of mixed or unusual types, by column and by the text that represents them.
-        bare: whether it was a plain list of values.
-    """
-
-    content: Any
-    names: tuple[str, ...]
+    content: Any  # what DuckDB is given
+    names: tuple[str, ...]  # of its columns
+    #: Values of mixed or unusual types, by column and by the text that represents them.
     originals: dict[int, dict[str, Any]] = field(default_factory=dict)
-    bare: bool = False
+    bare: bool = False  # whether it was a plain list of values
 
 
 def as_memory_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
@@ -64,7 +58,8 @@ def as_memory_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
         except Exception as error:  # pyarrow does not know all of Polars' types
             raise PugnnError(f"{role}: the data frame cannot be read: {error}. Cast the column first.") from None
     if isinstance(given, pa.Table | pa.RecordBatch):
-        names = _unique(map(str, given.schema.names), role)
+        names = tuple(given.schema.names)
+        reject_repeated_names(names, role)
         renamed = given.rename_columns([f"c_{at}" for at in range(len(names))])
         return MemoryTable(renamed, names)
     if isinstance(given, Mapping):
@@ -116,7 +111,8 @@ def _from_pandas(frame: Any, role: str) -> MemoryTable:
     # A named index is a column like the others, unless it is one already.
     new = [name for name in frame.index.names if name is not None and name not in frame.columns]
     frame = frame.reset_index(level=new) if new else frame
-    names = _unique(map(str, frame.columns), role)
+    names = tuple(map(str, frame.columns))
+    reject_repeated_names(names, role)
     frame = frame.set_axis([f"c_{at}" for at in range(len(names))], axis=1).reset_index(drop=True)
     originals: dict[int, dict[str, Any]] = {}
     for at, name in enumerate(names):
@@ -198,12 +194,6 @@ def _is_missing(value: Any) -> bool:
     return (
         value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
     )
-
-
-def _unique(names: Any, role: str) -> tuple[str, ...]:
-    listed = tuple(names)
-    reject_repeated_names(listed, role)
-    return listed
 
 
 def reject_repeated_names(names: Sequence[str], table: str) -> None:

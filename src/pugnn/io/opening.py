@@ -37,13 +37,7 @@ _USUAL = {"edges": SOURCE + TARGET, "attributes": ID + ATTRIBUTE}
 def open_tables(
     given: Mapping[str, Any], wanted: Mapping[str, str | None], scratch: Scratch
 ) -> tuple[DuckDBPyConnection, dict[str, Table]]:
-    """Connect to DuckDB and open all tables that were given, by role.
-
-    Args:
-        given: what the user gave for each role, or ``None``.
-        wanted: names of columns that the user gave, by option.
-        scratch: takes copies where some are needed.
-    """
+    """Connect to DuckDB and open all tables that were given, by role; ``wanted`` has the user's names of columns."""
     contents = {role: content for role, content in given.items() if content is not None}
     from_networkx = networkx_tables(given["edges"])
     if from_networkx is not None:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, shorten
+from pugnn.features.attributes import NO_ROWS, Attributes
 from pugnn.features.kinds import chosen_kinds, expand_kinds
 from pugnn.features.recipe import Recipe
 from pugnn.graph import Graph
@@ -20,7 +21,7 @@ from pugnn.io.formats.scratch import Scratch
 from pugnn.io.id_types import common_family, ids_from_text
 from pugnn.io.ids import IdTable
 from pugnn.io.node_list import read_node_list
-from pugnn.io.node_table import NodeTable, no_attributes, read_nodes
+from pugnn.io.node_table import NodeTable, read_nodes
 from pugnn.io.opening import open_tables
 from pugnn.io.sparse import as_matrix, long_attributes, matrix_attributes
 from pugnn.io.table import Table, Unreadable
@@ -150,10 +151,8 @@ def _read(
     on_phase(f"reading {tables['edges'].shown}")
     edges = read_edges(tables["edges"], wanted, ids)
     if nodes is not None and min(edges.sources.min(), edges.targets.min()) >= nodes.count:
-        in_edges, in_nodes = (
-            shorten(ids.texts(nodes.count, nodes.count + 2)),
-            shorten(ids.texts(0, min(nodes.count, 2))),
-        )
+        in_nodes = shorten(ids.texts(0, min(nodes.count, 2)))
+        in_edges = shorten(ids.texts(nodes.count, nodes.count + 2))
         raise PugnnError(
             f"{tables['edges'].shown} and {nodes.table.shown} have no id in common: {in_edges} in the former, "
             f"{in_nodes} in the latter. Write them the same way, or name the columns that hold them."
@@ -171,7 +170,7 @@ def _read(
     on_phase("making features")
     if nodes is None:
         origin = tables["attributes"].shown if "attributes" in tables else "nodes"
-        attributes = no_attributes(tables["edges"].connection, graph.num_nodes, origin)
+        attributes = Attributes(tables["edges"].connection, NO_ROWS, (), True, graph.num_nodes, origin, str)
     else:
         attributes = nodes.attributes(graph.num_nodes)
     if matrix is not None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, quoted, shown
 from pugnn.features.attributes import LARGEST
@@ -61,13 +60,7 @@ def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> NumberColumns:
 
 
 def long_attributes(table: Table, wanted: str | None, ids: IdTable) -> tuple[NumberColumns, list[str]]:
-    """The attributes in a table of (id, attribute, value), and notes. What is not listed is zero.
-
-    Args:
-        table: the table.
-        wanted: name of the column of ids, if the user gave one.
-        ids: the ids of the graph.
-    """
+    """The attributes in a table of (id, attribute, value), and notes. What is not listed is zero."""
     at, attribute, value = _columns(table, wanted)
     notes = []
     if not table.header:
@@ -81,7 +74,9 @@ def long_attributes(table: Table, wanted: str | None, ids: IdTable) -> tuple[Num
     if not sum(map(len, nodes)):
         raise PugnnError(f"{table.shown} has no rows; it has one for each attribute of a node")
     node, column, number = np.concatenate(nodes), np.concatenate(columns), np.concatenate(values)
-    _reject_bad_rows(table, {"id": node == EMPTY, "attribute": column == EMPTY}, number, value)
+    bad = {"id": node == EMPTY, "attribute": column == EMPTY, "value": ~(np.abs(number) <= LARGEST)}
+    remedy = "Correct it, or remove the row; categories and text belong in --nodes"
+    table.reject_cells(bad, value, f"a finite number. {remedy}")
     unknown = node == UNKNOWN
     if unknown.all():
         raise PugnnError(
@@ -116,26 +111,6 @@ def _columns(table: Table, wanted: str | None) -> tuple[int, int, int | None]:
             "one row for each value that is not zero. Attributes with a column each belong in --nodes."
         )
     return at, attribute, find_column(table.shown, table.names, "value", None, VALUE, first=True)
-
-
-def _reject_bad_rows(
-    table: Table, empty: dict[str, NDArray[np.bool_]], number: NDArray[np.float64], value: int | None
-) -> None:
-    for what, wrong in empty.items():
-        if wrong.any():
-            where = table.locate(int(wrong.argmax()))
-            raise PugnnError(f"{where}: the {what} is empty. Fill it in, or remove the row.")
-    wrong = ~(np.abs(number) <= LARGEST)
-    if wrong.any():
-        assert value is not None
-        row = int(wrong.argmax())
-        cell, where = table.cell(row, value), table.locate(row)
-        if cell is None:
-            raise PugnnError(f"{where}: the value is empty. Fill it in, or remove the row.")
-        raise PugnnError(
-            f"{where}: value {quoted(cell)} is not a finite number. Correct it, or remove the row; categories and text "
-            "belong in --nodes."
-        )
 
 
 def _checked(matrix: Any, name: str) -> sp.csr_array:

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, counted
+from pugnn.errors import PugnnError, counted, quoted
 from pugnn.features.attributes import number_in_text
 from pugnn.io.id_types import EXACT_BELOW, IdColumn, text_of
 from pugnn.io.ids import IdTable
@@ -36,40 +38,25 @@ class Unreadable(Exception):
 
 @dataclass(eq=False)
 class Table:
-    """A table to read.
+    """A table to read."""
 
-    Args:
-        shown: its name in messages.
-        connection: DuckDB's connection.
-        sql: what follows FROM in a query; the columns are ``c_0``, ``c_1``, …
-        names: the user's names for the columns.
-        types: their DuckDB types.
-        typed: whether the types mean something; in CSV every cell is text.
-        header: whether the names come from the table itself.
-        locate: where a row is, counted from 0, such as ``edges.csv, row 17``.
-        repair: replaces ``sql`` after DuckDB has rejected it, or raises an error that says why it cannot.
-        look_for_headers: raises :class:`Unreadable` if rows repeat the header; called once there is a sign of them.
-        by_column: whether one column can be read without the others.
-        bare: whether it is a plain list of values in memory.
-        delimited: the files of delimited text that it comes from, if it does.
-        notes: what a reader of the results should know.
-        originals: values in memory that are neither text nor of a type that DuckDB knows, by column and text.
-    """
-
-    shown: str
-    connection: DuckDBPyConnection
-    sql: str
-    names: tuple[str, ...]
-    types: tuple[str, ...]
-    typed: bool
-    locate: Callable[[int], str]
+    shown: str  # its name in messages
+    connection: DuckDBPyConnection  # DuckDB's connection
+    sql: str  # what follows FROM in a query; the columns are ``c_0``, ``c_1``, …
+    names: tuple[str, ...]  # the user's names for the columns
+    types: tuple[str, ...]  # their DuckDB types
+    typed: bool  # whether the types mean something; in CSV every cell is text
+    locate: Callable[[int], str]  # where a row is, counted from 0, such as ``edges.csv, row 17``
+    #: Replaces ``sql`` after DuckDB has rejected it, or raises an error that says why it cannot.
     repair: Callable[[Table, str], None]
+    #: Raises :class:`Unreadable` if rows repeat the header; called once there is a sign of them.
     look_for_headers: Callable[[], None] = lambda: None
-    header: bool = True
-    by_column: bool = False
-    bare: bool = False
-    delimited: Sequence[DelimitedFile] = ()
-    notes: list[str] = field(default_factory=list)
+    header: bool = True  # whether the names come from the table itself
+    by_column: bool = False  # whether one column can be read without the others
+    bare: bool = False  # whether it is a plain list of values in memory
+    delimited: Sequence[DelimitedFile] = ()  # the files of delimited text that it comes from, if it does
+    notes: list[str] = field(default_factory=list)  # what a reader of the results should know
+    #: Values in memory that are neither text nor of a type that DuckDB knows, by column and text.
     originals: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     def id_column(self, at: int) -> IdColumn:
@@ -122,6 +109,23 @@ class Table:
     def cell(self, row: int, column: int) -> Any:
         """One cell, for a message."""
         return self.query(f"c_{column}", f"LIMIT 1 OFFSET {row}")[0][0]
+
+    def reject_cells(self, bad: Mapping[str, NDArray[np.bool_]], number: int | None = None, expected: str = "") -> None:
+        """Raise for the first row with a bad cell.
+
+        Args:
+            bad: which cells of some columns are bad, by what these hold. A bad id is an empty one.
+            number: place of the last of these columns, if it holds numbers.
+            expected: what they should be, and what to do.
+        """
+        wrong = [(int(cells.argmax()), name) for name, cells in bad.items() if cells.any()]
+        if not wrong:
+            return
+        row, name = min(wrong)
+        cell = None if number is None or name != list(bad)[-1] else self.cell(row, number)
+        if cell is None:
+            raise PugnnError(f"{self.locate(row)}: the {name} is empty. Fill it in, or remove the row.")
+        raise PugnnError(f"{self.locate(row)}: {name} {quoted(cell)} is not {expected}.")
 
     def trimmed_note(self, ids: IdTable, before: int = 0) -> list[str]:
         """A note on the ids that had white space around them, beyond so many before."""

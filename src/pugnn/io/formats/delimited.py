@@ -36,30 +36,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DelimitedFile:
-    """A file of delimited text and how to read it.
+    """A file of delimited text and how to read it."""
 
-    Args:
-        file: the user's file.
-        copy: what DuckDB reads instead, if anything: plain CSV without a header.
-        encoding: of the user's file.
-        delimiter: between the cells of the user's file.
-        header: whether its first row holds names.
-        names: of its columns; ``column 1``, … without a header.
-        skipped: lines before its first row.
-        comments: how many of these are comments.
-        repeats: rows that repeat the header, as in files that were joined end to end; a copy leaves them out.
-        doubtful: a usual column name in the header that is also a cell of the first rows, if there is one.
-    """
-
-    file: File
-    copy: Path | None
-    encoding: str
-    delimiter: str
-    header: bool
-    names: tuple[str, ...]
-    skipped: int = 0
-    comments: int = 0
-    repeats: int = 0
+    file: File  # the user's file
+    copy: Path | None  # what DuckDB reads instead, if anything: plain CSV without a header
+    encoding: str  # of the user's file
+    delimiter: str  # between the cells of the user's file
+    header: bool  # whether its first row holds names
+    names: tuple[str, ...]  # of its columns; ``column 1``, … without a header
+    skipped: int = 0  # lines before its first row
+    comments: int = 0  # how many of these are comments
+    repeats: int = 0  # rows that repeat the header, as in files that were joined end to end; a copy leaves them out
+    #: A usual column name in the header that is also a cell of the first rows, if there is one.
     doubtful: str | None = None
 
     @property
@@ -201,7 +189,7 @@ def delimited_table(
         files: the files.
         heads: the beginning of each.
         connection: DuckDB's connection.
-        scratch: takes copies where some are needed.
+        scratch: where copies go.
         known: names of columns, in the form of :func:`~pugnn.io.columns.normal`, that make a first row a header.
         edges: whether it is a list of edges, which may begin with comments and have spaces between its columns.
     """

@@ -33,16 +33,12 @@ CHUNK_BYTES = 1 << 24
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
 
-def _open_zstd(path: Path, _mode: str) -> IO[bytes]:
-    return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
-
-
 _OPENERS: dict[str, Any] = {
     "none": open,
     "gzip": gzip.open,
     "bzip2": bz2.open,
     "xz": lzma.open,
-    "zstd": _open_zstd,
+    "zstd": lambda path, _: io.BufferedReader(pa.input_stream(str(path), compression="zstd")),
 }
 
 #: What DuckDB can decompress itself.
@@ -51,19 +47,12 @@ _KNOWN_TO_DUCKDB = ("none", "gzip", "zstd")
 
 @dataclass(frozen=True)
 class File:
-    """A file that exists.
+    """A file that exists."""
 
-    Args:
-        shown: its name in messages, as the user wrote it.
-        path: where it is, under a name without characters that are special to DuckDB.
-        first: its first bytes.
-        packed: ``gzip``, ``zstd``, ``bzip2``, ``xz`` or ``none``.
-    """
-
-    shown: str
-    path: Path
-    first: bytes
-    packed: str
+    shown: str  # its name in messages, as the user wrote it
+    path: Path  # where it is, under a name without characters that are special to DuckDB
+    first: bytes  # its first bytes
+    packed: str  # ``gzip``, ``zstd``, ``bzip2``, ``xz`` or ``none``
 
     def head(self) -> bytes:
         """The beginning of the file, decompressed."""
@@ -113,12 +102,10 @@ class File:
         try:
             with _OPENERS[self.packed](self.path, "rb") as file:
                 yield file
-        except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile):
-            raise _cut_short(self.shown) from None
-        except OSError as error:
-            if error.errno is None:
-                raise _cut_short(self.shown) from None
-            raise PugnnError(f"cannot read {self.shown}: {error.strerror}") from None
+        except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:  # of the system
+                raise PugnnError(f"cannot read {self.shown}: {error.strerror}") from None
+            raise PugnnError(f"{self.shown} is damaged or cut short: it cannot be decompressed to its end") from None
 
 
 def find_files(given: str | os.PathLike[str], scratch: Scratch) -> list[File]:
@@ -142,10 +129,6 @@ def find_files(given: str | os.PathLike[str], scratch: Scratch) -> list[File]:
         if not found:
             raise PugnnError(f"no file matches the pattern {name}")
     return [_file(each if len(found) > 1 else name, Path(each), scratch) for each in found]
-
-
-def _cut_short(name: str) -> PugnnError:
-    return PugnnError(f"{name} is damaged or cut short: it cannot be decompressed to its end")
 
 
 def _file(name: str, path: Path, scratch: Scratch) -> File:

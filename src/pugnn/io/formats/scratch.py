@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 from uuid import uuid4
 
@@ -22,22 +21,14 @@ _MOST_OPEN = 200
 OPEN_FILES = Path("/proc/self/fd")
 
 
-class Scratch:
+class Scratch(ExitStack):
     """Files that are deleted when this is closed, or when the process ends."""
 
     def __init__(self) -> None:
-        self._held = ExitStack()
+        super().__init__()
         self._open = 0
         self._nameless_files: list[IO[bytes]] = []
         self._folder = Path(tempfile.gettempdir()).resolve() / f"pugnn-{uuid4().hex}"
-
-    def __enter__(self) -> Scratch:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._held.close()
 
     @property
     def folders(self) -> tuple[Path, Path]:
@@ -48,7 +39,7 @@ class Scratch:
         """An empty file to write to, and the name to read it by once it is :meth:`written`."""
         try:
             if self._nameless():
-                file: IO[bytes] = self._held.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+                file: IO[bytes] = self.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
                 self._nameless_files.append(file)
                 return file, OPEN_FILES / str(file.fileno())
             path = self._new_name()
@@ -71,7 +62,7 @@ class Scratch:
         if not glob.has_magic(str(plain)) and str(plain).encode(errors="replace") == os.fsencode(plain):
             return plain
         if self._nameless():
-            return OPEN_FILES / str(self._held.enter_context(path.open("rb")).fileno())
+            return OPEN_FILES / str(self.enter_context(path.open("rb")).fileno())
         link = self._new_name()
         link.symlink_to(plain)
         return link
@@ -84,7 +75,7 @@ class Scratch:
     def _new_name(self) -> Path:
         if not self._folder.exists():
             self._folder.mkdir(mode=0o700)
-            self._held.callback(shutil.rmtree, self._folder, ignore_errors=True)
+            self.callback(shutil.rmtree, self._folder, ignore_errors=True)
         return self._folder / str(self._open)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pugnn.errors import PugnnError
@@ -25,12 +25,7 @@ _NO_PARTITIONS = "hive_partitioning=false"
 def parquet_table(shown: str, files: list[File], connection: DuckDBPyConnection) -> Table:
     """The table in Parquet files; columns are matched by name."""
     together = "union_by_name=true, " if len(files) > 1 else ""
-    table = _typed(
-        shown,
-        files,
-        connection,
-        lambda files: f"read_parquet({_paths(files)}, {together}binary_as_string=true, {_NO_PARTITIONS})",
-    )
+    table = _typed(shown, files, connection, "read_parquet", f"{together}binary_as_string=true, {_NO_PARTITIONS}")
     table.by_column = True
     # DuckDB renames columns whose names differ only in case.
     schemas = [_column_names(file, connection) for file in files]
@@ -54,12 +49,7 @@ def json_table(shown: str, files: list[File], connection: DuckDBPyConnection) ->
         reject(table, reason)
 
     try:
-        guessed = _typed(
-            shown,
-            files,
-            connection,
-            lambda files: f"read_json({_paths(files)}, {options}, union_by_name=true, sample_size=-1)",
-        )
+        guessed = _typed(shown, files, connection, "read_json", f"{options}, union_by_name=true, sample_size=-1")
     except PugnnError:
         for file in files:
             _look_for_bad_json(file)
@@ -74,9 +64,7 @@ def json_table(shown: str, files: list[File], connection: DuckDBPyConnection) ->
         _reject_alike([key for (key,) in keys], shown)
     types = ["VARCHAR" if kind in _GUESSED_FROM_TEXT else kind for kind in guessed.types]
     columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in zip(guessed.names, types, strict=True))
-    table = _typed(
-        shown, files, connection, lambda files: f"read_json({_paths(files)}, {options}, columns={{{columns}}})"
-    )
+    table = _typed(shown, files, connection, "read_json", f"{options}, columns={{{columns}}}")
     table.repair = explain
     return table
 
@@ -121,27 +109,26 @@ def _look_for_bad_json(file: File) -> None:
             raise PugnnError(f"{where}: not JSON, from character {error.colno} on: {error.msg}") from None
         except RecursionError:
             raise PugnnError(f"{file.shown}, row {row}: brackets are nested too deeply") from None
-        except _BadKey as error:
+        except PugnnError as error:
             raise PugnnError(f"{file.shown}, row {row}: {error}") from None
-
-
-class _BadKey(Exception):
-    pass
 
 
 def _with_good_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     entries = dict(pairs)
     if "" in entries:
-        raise _BadKey("a column has an empty name. Give it one.")
+        raise PugnnError("a column has an empty name. Give it one.")
     if len(entries) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise _BadKey(f"{twice!r} occurs twice. Remove or rename one.")
+        raise PugnnError(f"{twice!r} occurs twice. Remove or rename one.")
     return entries
 
 
-def _typed(shown: str, files: list[File], connection: DuckDBPyConnection, sql: Callable[[list[File]], str]) -> Table:
-    """A table from files that carry types; ``sql`` gives the table in some of them."""
+def _typed(shown: str, files: list[File], connection: DuckDBPyConnection, reader: str, options: str) -> Table:
+    """A table from files that carry types; ``reader`` is DuckDB's function that reads them."""
     import duckdb
+
+    def sql(files: list[File]) -> str:
+        return f"{reader}({_paths(files)}, {options})"
 
     try:
         types = described(connection, sql(files))
