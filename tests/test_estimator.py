@@ -97,7 +97,7 @@ def test_only_the_method_is_positional():
         ({"hidden": 0}, "hidden must be an integer, from 1 to 65,536; got 0"),
         ({"epochs": 0}, "epochs must be an integer, at least 1; got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be positive, got 0.0"),
-        ({"weight_decay": -1.0}, "weight_decay must not be negative, got -1.0"),
+        ({"weight_decay": -1.0}, "weight_decay must be a number and not negative, got -1.0"),
         ({"seed": -1}, "seed must be an integer, at least 0; got -1"),
         ({"device": "abacus"}, "no device 'abacus'"),
         ({"method": PUGNN(delta=0)}, "delta must be an integer, at least 1; got 0"),

@@ -8,32 +8,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.3.0"
 
 # Public names load with their module when first used, so that `import pugnn` stays light.
-_HOME = {
-    "Dataset": "pugnn.data",
-    "Graph": "pugnn.graph",
-    "PUBenchmark": "pugnn.task",
-    "PUGNN": "pugnn.methods",
-    "PUNodeClassifier": "pugnn.estimator",
-    "PUTask": "pugnn.task",
-    "PugnnError": "pugnn.errors",
-    "PugnnWarning": "pugnn.errors",
-    "dataset_names": "pugnn.data",
-    "draw_benchmark": "pugnn.task",
-    "load_dataset": "pugnn.data",
-    "check_up": "pugnn.checkup",
-    "read_graph": "pugnn.io",
-    "TableGraph": "pugnn.io",
-    "Recipe": "pugnn.features",
-    "CheckUp": "pugnn.checkup",
-    "DistPU": "pugnn.methods",
-    "GRAB": "pugnn.methods",
-    "LSDAN": "pugnn.methods",
-    "LabelPropagation": "pugnn.methods",
-    "NNPU": "pugnn.methods",
-    "Naive": "pugnn.methods",
-    "UPU": "pugnn.methods",
-    "make_method": "pugnn.methods",
+_NAMES = {
+    "checkup": ("CheckUp", "check_up"),
+    "data": ("Dataset", "dataset_names", "load_dataset"),
+    "errors": ("PugnnError", "PugnnWarning"),
+    "estimator": ("PUNodeClassifier",),
+    "features": ("Recipe",),
+    "graph": ("Graph",),
+    "io": ("TableGraph", "read_graph"),
+    "methods": ("GRAB", "LSDAN", "NNPU", "PUGNN", "UPU", "DistPU", "LabelPropagation", "Naive", "make_method"),
+    "task": ("PUBenchmark", "PUTask", "draw_benchmark"),
 }
+_HOME = {name: f"pugnn.{home}" for home, names in _NAMES.items() for name in names}
 
 __all__ = sorted([*_HOME, "__version__"])
 

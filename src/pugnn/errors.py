@@ -1,7 +1,7 @@
 """Errors and warnings that a user can act on, and how values are shown in them."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 
 
@@ -10,7 +10,7 @@ class PugnnError(ValueError):
 
 
 class PugnnWarning(UserWarning):
-    """Training goes on, but the result may disappoint. The message carries a remedy."""
+    """Training continues, but the result may disappoint. The message carries a remedy."""
 
 
 def require_whole(name: str, value: object, least: int, most: float = math.inf) -> None:
@@ -20,14 +20,27 @@ def require_whole(name: str, value: object, least: int, most: float = math.inf) 
         raise PugnnError(f"{name} must be an integer, {limits}; got {value!r}")
 
 
-def require_number(name: str, value: object) -> None:
-    """Raise unless ``value`` is a finite number, Python's or numpy's, and no boolean."""
+def require_number(name: str, value: object, *, negative: bool = True) -> None:
+    """Raise unless ``value`` is a finite number, Python's or numpy's, and no boolean; negative only if allowed."""
     try:
-        finite = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+        fits = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+        fits = fits and (negative or value >= 0)  # type: ignore[operator]
     except OverflowError:  # an integer of hundreds of digits
-        finite = False
-    if not finite:
-        raise PugnnError(f"{name} must be a number, got {value!r}")
+        fits = False
+    if not fits:
+        raise PugnnError(f"{name} must be a number{'' if negative else ' and not negative'}, got {value!r}")
+
+
+def require_share(name: str, value: float) -> None:
+    """Raise unless ``value`` lies strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise PugnnError(f"{name} must lie between 0 and 1, got {value}")
+
+
+def require_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise unless ``value`` is one of the choices."""
+    if value not in choices:
+        raise PugnnError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
 
 
 def shorten(values: Iterable[object], limit: int = 5) -> str:

@@ -25,6 +25,9 @@ from pugnn.training import Checkpoint, TrainingSettings, require_fitting, score
 #: Settings of the training whose default is the method's own.
 METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
 
+#: What a model's file holds besides weights and settings: attributes of the estimator, without their underscore.
+SAVED = ("num_features", "feature_names", "recipe", "threshold", "prior")
+
 
 class _NotFitted(PugnnError, NotFittedError):
     """A PugnnError that scikit-learn recognises."""
@@ -124,14 +127,13 @@ class PUNodeClassifier(BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
-        self._checked_method()
-        self._settings()
+        self._checked()
 
     def fit_task(self, task: PUTask, *, checkpoint: str | Path | None = None) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         graph = task.graph
         _check_graph(graph)
-        method, settings = self._checked_method(), self._settings()
+        method, settings = self._checked()
         state = None if checkpoint is None else Checkpoint(Path(checkpoint), _identity(task, method, settings))
         fitted = method.fit(task, settings, checkpoint=state, progress=self.progress)
         self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
@@ -141,11 +143,10 @@ class PUNodeClassifier(BaseEstimator):
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
         self.recipe_ = graph.recipe
         self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, score(self.model_, graph).numpy()
-        self.threshold_ = (
-            _prior_threshold(self._fitted[1][task.unlabelled], self.prior_)
-            if self.threshold == "prior"
-            else float(self.threshold)
-        )
+        if self.threshold == "prior":
+            self.threshold_ = _prior_threshold(self._fitted[1][task.unlabelled], self.prior_)
+        else:
+            self.threshold_ = float(self.threshold)
         return self
 
     def predict_proba(self, graph: Graph | None = None) -> NDArray[np.float64]:
@@ -154,8 +155,7 @@ class PUNodeClassifier(BaseEstimator):
         Args:
             graph: another graph with the same features; by default the one that was fitted.
         """
-        if not hasattr(self, "model_"):
-            raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
+        self._require_fitted()
         if graph is None and self._fitted is None:
             raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
         if self._fitted is not None and (graph is None or graph is self._fitted[0]):
@@ -173,10 +173,8 @@ class PUNodeClassifier(BaseEstimator):
 
     def save(self, path: str | Path) -> None:
         """Write the model to one safetensors file. The training graph is not part of it."""
-        if not hasattr(self, "model_"):
-            raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
-        names = ("num_features", "feature_names", "recipe", "threshold", "prior")
-        metadata = {**self.settings_, **{name: getattr(self, f"{name}_") for name in names}}
+        self._require_fitted()
+        metadata = {**self.settings_, **{name: getattr(self, f"{name}_") for name in SAVED}}
         save_model(Path(path), self.model_.state_dict(), metadata)
 
     @classmethod
@@ -194,9 +192,9 @@ class PUNodeClassifier(BaseEstimator):
             estimator = cls(make_method(options.pop("name"), **options), **metadata["parameters"])
             if backbone is not None:
                 estimator.backbone = backbone
-            for name in ("num_features", "feature_names", "recipe", "threshold", "prior"):
+            for name in SAVED:
                 setattr(estimator, f"{name}_", metadata[name])
-            method, settings = estimator._checked_method(), estimator._settings()
+            method, settings = estimator._checked()
             with torch.device("meta"):  # sizes are compared before any memory is allocated
                 expected = method.build(estimator.num_features_, settings).state_dict()
             require_fitting(expected, tensors)
@@ -212,18 +210,15 @@ class PUNodeClassifier(BaseEstimator):
 
     def _settings_record(self) -> dict[str, Any]:
         """All settings as plain values, for JSON: the method's own and the estimator's, and who provides them."""
-        method = self._checked_method()
-        given = {name: value for name, value in self.get_params(deep=False).items() if name != "method"}
-        resolved = vars(self._settings()) if method.trains else {}
-        parameters = {**given, **resolved}
+        method, settings = self._checked()
+        parameters = {**self.get_params(deep=False), **(vars(settings) if method.trains else {})}
+        del parameters["method"]
         backbone = parameters["backbone"]
-        providers = {
-            "method": METHODS.provider(method.name) if method.name in METHODS else type(method).__module__,
+        providers: dict[str, str | None] = {}
+        providers["method"] = METHODS.provider(method.name) if method.name in METHODS else type(method).__module__
+        if backbone is not None:
             # One that is no name comes from nowhere: it must be given again.
-            "backbone": BACKBONES.provider(backbone) if isinstance(backbone, str) else None,
-        }
-        if backbone is None:
-            del providers["backbone"]
+            providers["backbone"] = BACKBONES.provider(backbone) if isinstance(backbone, str) else None
         return {
             "method": {"name": method.name, **{name: _plain(value) for name, value in asdict(method).items()}},
             "parameters": {name: _plain(value) for name, value in parameters.items()},
@@ -232,7 +227,12 @@ class PUNodeClassifier(BaseEstimator):
 
     # ------------------------------------------------------------------ checks
 
-    def _checked_method(self) -> Method:
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "model_"):
+            raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
+
+    def _checked(self) -> tuple[Method, TrainingSettings]:
+        """The method and the settings of its training, or an error that names an invalid parameter."""
         method = make_method(self.method) if isinstance(self.method, str) else self.method
         if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
@@ -245,16 +245,12 @@ class PUNodeClassifier(BaseEstimator):
         number = isinstance(threshold, Real) and not isinstance(threshold, bool)
         if threshold != "prior" and not (number and 0 <= float(threshold) <= 1):
             raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {self.threshold!r}")
-        return method
-
-    def _settings(self) -> TrainingSettings:
-        method = make_method(self.method) if isinstance(self.method, str) else self.method
         mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
         given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
         surplus = [name for name in METHOD_DEFAULTS if name in given]
         if surplus and not method.trains:
             raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
-        return TrainingSettings(**{**method.training, **given})
+        return method, TrainingSettings(**{**method.training, **given})
 
 
 def _check_graph(graph: Any, *, edges: bool = True) -> None:

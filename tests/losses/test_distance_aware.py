@@ -132,8 +132,8 @@ def test_warning_when_near_is_no_more_likely_than_far():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"near_prior": 1.0}, "near_prior is a share"),
-        ({"far_prior": 0.0}, "far_prior is a share"),
+        ({"near_prior": 1.0}, "near_prior must lie between 0 and 1"),
+        ({"far_prior": 0.0}, "far_prior must lie between 0 and 1"),
         ({"set_weights": "sizes"}, "set_weights must be one of equal, size; got 'sizes'"),
         ({"labelled_weight": ""}, "labelled_weight must be one of sum, prior"),
         ({"empty_set": "ignore"}, "empty_set must be one of drop, dist-pu"),

@@ -128,7 +128,7 @@ def test_defaults_are_the_authors():
         ({"prior": 0.0}, "prior is a share of the unlabelled nodes and must lie between 0 and 1; got 0.0"),
         ({"prior": 1.0}, "prior is a share .* got 1.0"),
         ({"surrogate": "ramp"}, "surrogate must be one of sigmoid, logistic; got 'ramp'"),
-        ({"correction": "none"}, "correction must be ascent or clamp; got 'none'"),
+        ({"correction": "none"}, "correction must be one of ascent, clamp; got 'none'"),
         ({"beta": -0.1}, "beta must be a number and not negative, got -0.1"),
         ({"beta": math.nan}, "beta must be a number"),
         ({"gamma": -1.0}, "gamma must be a number and not negative, got -1.0"),

@@ -29,7 +29,7 @@ def test_defaults_are_the_authors():
         "learning_rate": 0.001,
         "weight_decay": 0.0,
     }
-    assert module.EPOCHS_WITHOUT_PROGRESS == 5
+    assert module.PATIENCE == 5
 
 
 @pytest.mark.parametrize(

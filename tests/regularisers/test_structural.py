@@ -235,7 +235,7 @@ def test_a_graph_without_edges_costs_nothing():
     ("arguments", "message"),
     [
         ({"negatives": 0}, "negatives must be an integer"),
-        ({"reduction": "mean"}, "reduction must be sum, edge-mean"),
+        ({"reduction": "mean"}, "reduction must be one of sum, edge-mean"),
     ],
 )
 def test_bad_settings_are_explained(arguments, message):

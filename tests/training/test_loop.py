@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 import torch
@@ -6,6 +8,7 @@ from conftest import random_graph, whole
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.training import Checkpoint, TrainingSettings, derive_seed, score, train
+from standard_error import replaced_stderr
 
 
 @pytest.fixture
@@ -104,7 +107,7 @@ def test_a_loss_that_is_not_finite_stops_with_advice(graph):
     [
         ({"epochs": 0}, "epochs must be an integer, at least 1; got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be positive"),
-        ({"weight_decay": -1.0}, "weight_decay must not be negative"),
+        ({"weight_decay": -1.0}, "weight_decay must be a number and not negative"),
         ({"seed": -1}, "seed must be an integer, at least 0; got -1"),
     ],
 )
@@ -215,3 +218,18 @@ def test_a_network_can_be_given_instead_of_made(graph):
     further = train(whole(graph), objective, settings, build=lambda *_: model)
     assert further.model is model
     assert further.log[0]["total"] < train(whole(graph), objective, settings).log[1]["total"]
+
+
+@pytest.mark.parametrize("progress", [True, False])
+def test_progress_is_shown_on_request(graph, progress, monkeypatch):
+    stream = replaced_stderr(monkeypatch)
+
+    def slow(output, batch, seed):
+        if progress:
+            stream.wait_for("training: first of 2 epochs")
+        else:
+            time.sleep(0.2)
+        return objective(output, batch, seed)
+
+    train(whole(graph), slow, TrainingSettings(epochs=2), progress=progress)
+    assert ("training" in stream.getvalue()) == progress

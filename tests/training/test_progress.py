@@ -2,24 +2,24 @@ import re
 import time
 
 from pugnn import waiting
-from pugnn.training.progress import EpochProgress
+from pugnn.training.progress import epoch_progress
 from standard_error import replaced_stderr
 
 
 def test_a_line_says_how_far_it_is(monkeypatch):
     stream = replaced_stderr(monkeypatch)
-    with EpochProgress(30) as progress:
+    with epoch_progress(30) as show:
         stream.wait_for("training: first of 30 epochs")  # a long one is not silent
-        progress.update(29, 0.5)
+        show(29, 0.5)
         stream.wait_for("training: epoch 29 of 30, loss 0.5000, about 0 s left")
 
 
 def test_it_names_the_part_and_counts_the_time_left_from_the_epochs_of_this_run(monkeypatch):
     stream, before = replaced_stderr(monkeypatch), time.monotonic()
-    with EpochProgress(30, 20, part=1) as progress:
+    with epoch_progress(30, 20, part=1) as show:
         stream.wait_for("training 2: first of 10 epochs")
         time.sleep(0.3)
-        progress.update(21, 0.5)
+        show(21, 0.5)
         most = time.monotonic() - before
         stream.wait_for("training 2: epoch 21 of 30, loss 0.5000, about ")
     (left,) = set(re.findall(r"about (\d+) s left", stream.getvalue()))
@@ -28,10 +28,3 @@ def test_it_names_the_part_and_counts_the_time_left_from_the_epochs_of_this_run(
 
 def test_there_are_lines_at_least_every_ten_seconds():
     assert waiting.LINE_EVERY == 10
-
-
-def test_it_can_be_silent(monkeypatch):
-    stream = replaced_stderr(monkeypatch)
-    with EpochProgress(3, show=False) as progress:
-        progress.update(1, 0.5)
-    assert stream.getvalue() == ""

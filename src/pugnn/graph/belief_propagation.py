@@ -15,14 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import require_share
 from pugnn.graph.graph import Graph
-
-
-def require_homophily(homophily: float) -> None:
-    """Raise unless the value lies strictly between 0 and 1, so that every state of the graph is possible."""
-    if not 0 < homophily < 1:
-        raise PugnnError(f"homophily must lie between 0 and 1, got {homophily}")
 
 
 def propagate_beliefs(
@@ -42,8 +36,9 @@ def propagate_beliefs(
         tolerance: stop when no belief changes by more than this.
         max_iterations: upper limit.
     """
-    require_homophily(homophily)
-    reverse = _reverse_edges(graph)
+    require_share("homophily", homophily)
+    # Edges are sorted by (source, target), so sorting them by (target, source) lists their reverses.
+    reverse = np.lexsort((graph.sources, graph.indices))
     with np.errstate(divide="ignore"):  # certain nodes are at plus or minus infinity
         prior = np.log(potentials) - np.log1p(-potentials)
     messages = np.zeros(len(graph.indices))
@@ -57,9 +52,3 @@ def propagate_beliefs(
         if np.abs(beliefs - before).max(initial=0.0) < tolerance:
             break
     return beliefs
-
-
-def _reverse_edges(graph: Graph) -> NDArray[np.int64]:
-    """The position of each directed edge's reverse."""
-    # Edges are sorted by (source, target), so sorting them by (target, source) lists their reverses.
-    return np.lexsort((graph.sources, graph.indices))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -78,8 +79,7 @@ def as_ids(ids: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         for value in listed:
             _check_id(value)
     if len(set(listed)) != len(listed):
-        seen: set[Any] = set()
-        twice = [i for i in listed if i in seen or seen.add(i)]  # type: ignore[func-returns-value]
+        twice = [node_id for node_id, times in Counter(listed).items() if times > 1]
         raise PugnnError(f"node ids must be unique; these appear more than once: {shorten(twice)}")
     return array
 
@@ -153,9 +153,9 @@ def as_weights(weights: ArrayLike, rows: int) -> NDArray[np.float32]:
     array = _as_numbers(weights, "edge weights")
     if array.shape != (rows,):
         raise PugnnError(f"edge weights have shape {array.shape}, expected ({rows},): one per edge")
-    if not (np.isfinite(array) & (array > 0)).all():
-        bad = int(np.flatnonzero(~(np.isfinite(array) & (array > 0)))[0])
-        raise PugnnError(f"edge weights must be positive and finite; edge {bad} has weight {array[bad]}")
+    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
+    if len(bad):
+        raise PugnnError(f"edge weights must be positive and finite; edge {bad[0]} has weight {array[bad[0]]}")
     return array
 
 
@@ -200,9 +200,7 @@ def symmetric_csr(
     indptr, indices, merged, counts = _symmetric(n, u, v, given)
     if not np.isfinite(merged).all():
         raise PugnnError("the weights of a repeated edge add up to more than a 32-bit float can hold")
-    self_loops, duplicates, two_way = counts.tolist()
-    cleaning = Cleaning(rows=len(u), self_loops=self_loops, duplicates=duplicates, two_way=two_way)
-    return indptr, indices, None if weights is None else merged, cleaning
+    return indptr, indices, None if weights is None else merged, Cleaning(len(u), *counts.tolist())
 
 
 @kernel(nogil=True)

@@ -63,7 +63,7 @@ class _DiskCache(FunctionCache):
                 self.flush()
                 super().save_overload(*arguments)
         except OSError as error:
-            _not_kept.say(f"{self.cache_path}: {error.strerror or error}")
+            _report_uncached(f"{self.cache_path}: {error.strerror or error}")
 
 
 class _InMemory(NullCache):
@@ -102,21 +102,16 @@ def _writable(folder: Path) -> bool:
     return True
 
 
-class _NotKept:
-    """Reports once that kernels will be recompiled next time."""
-
-    def __init__(self) -> None:
-        self._said = False
-
-    def say(self, reason: str) -> None:
-        """Print the reason, the first time only."""
-        if not self._said:
-            self._said = True
-            words = f"pugnn: compiled kernels cannot be cached ({reason}), so every start recompiles them"
-            print(f"{words}; set NUMBA_CACHE_DIR to a writable folder", file=sys.stderr)
+_reported = False
 
 
-_not_kept = _NotKept()
+def _report_uncached(reason: str) -> None:
+    """Print why kernels will be recompiled next time, once per process."""
+    global _reported
+    if not _reported:
+        _reported = True
+        words = f"pugnn: compiled kernels cannot be cached ({reason}), so every start recompiles them"
+        print(f"{words}; set NUMBA_CACHE_DIR to a writable folder", file=sys.stderr)
 
 
 class _Notice(event.Listener):
@@ -136,7 +131,7 @@ class _Notice(event.Listener):
             return
         words = "pugnn: compiling kernels"
         if isinstance(compiled._cache, _InMemory):
-            _not_kept.say("no folder is writable")
+            _report_uncached("no folder is writable")
         else:
             words += ", once after installation"
         line = self._shown.enter_context(status_line(patience=0))

@@ -285,11 +285,6 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _first_bad_feature(graph: Graph) -> str:
-    coo = sp.coo_array(graph.features) if sp.issparse(graph.features) else None
-    if coo is None:
-        row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(graph.features)))
-        value = graph.features[row, column]
-    else:
-        at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
-        row, column, value = int(coo.row[at]), int(coo.col[at]), coo.data[at]
-    return f"{value} at node {graph.ids.tolist()[row]!r}, column {column}. Replace or drop it."
+    coo = sp.coo_array(graph.features)
+    at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
+    return f"{coo.data[at]} at node {graph.ids.tolist()[coo.row[at]]!r}, column {coo.col[at]}. Replace or drop it."

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pugnn.errors import PugnnError, PugnnWarning, require_whole
+from pugnn.errors import PugnnWarning, require_choice, require_share, require_whole
 from pugnn.graph import UNREACHABLE
 from pugnn.losses.sets import Sets
 from pugnn.task import PUTask
@@ -83,16 +83,11 @@ class DistanceAwareLoss:
     empty_set: Literal["drop", "dist-pu"] = "drop"
 
     def __post_init__(self) -> None:
-        for name in ("near_prior", "far_prior"):
-            if not 0.0 < getattr(self, name) < 1.0:
-                raise PugnnError(f"{name} is a share and must lie between 0 and 1, got {getattr(self, name)}")
-        for name, choices in (
-            ("set_weights", ("equal", "size")),
-            ("labelled_weight", ("sum", "prior")),
-            ("empty_set", ("drop", "dist-pu")),
-        ):
-            if getattr(self, name) not in choices:
-                raise PugnnError(f"{name} must be one of {', '.join(choices)}; got {getattr(self, name)!r}")
+        require_share("near_prior", self.near_prior)
+        require_share("far_prior", self.far_prior)
+        require_choice("set_weights", self.set_weights, ("equal", "size"))
+        require_choice("labelled_weight", self.labelled_weight, ("sum", "prior"))
+        require_choice("empty_set", self.empty_set, ("drop", "dist-pu"))
         if self.near_prior <= self.far_prior:
             warnings.warn(
                 f"near_prior={self.near_prior} is not above far_prior={self.far_prior}: this says that nodes near "
@@ -108,12 +103,7 @@ class DistanceAwareLoss:
         return near * self.near_prior + (1 - near) * self.far_prior
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
-        """The three terms by name; their sum is the loss.
-
-        Args:
-            logits: one per node, shape ``(N,)``.
-            sets: which nodes are labelled, near and far.
-        """
+        """The three terms by name; their sum is the loss."""
         assert sets.near is not None
         assert sets.far is not None
         one_set = not len(sets.near) or not len(sets.far)

@@ -11,20 +11,19 @@ then takes a step that *raises* :math:`R^-`, along the gradient of :math:`-\gamm
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from pugnn.errors import PugnnError
+from pugnn.errors import require_choice, require_number
 from pugnn.losses.sets import Sets
 from pugnn.losses.upu import UnbiasedLoss
 
 
 @dataclass(frozen=True)
-class NonNegativeLoss:
+class NonNegativeLoss(UnbiasedLoss):
     r"""The risk with its lower bound.
 
     Args:
@@ -36,24 +35,19 @@ class NonNegativeLoss:
         gamma: :math:`\gamma`, size of the ascent.
     """
 
-    prior: float
-    surrogate: Literal["sigmoid", "logistic"] = "sigmoid"
     correction: Literal["ascent", "clamp"] = "ascent"
     beta: float = 0.0
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
-        UnbiasedLoss(self.prior, self.surrogate)  # validates both
-        if self.correction not in ("ascent", "clamp"):
-            raise PugnnError(f"correction must be ascent or clamp; got {self.correction!r}")
-        for name, value in (("beta", self.beta), ("gamma", self.gamma)):
-            if not 0 <= value < math.inf:
-                raise PugnnError(f"{name} must be a number and not negative, got {value}")
+        super().__post_init__()
+        require_choice("correction", self.correction, ("ascent", "clamp"))
+        require_number("beta", self.beta, negative=False)
+        require_number("gamma", self.gamma, negative=False)
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
         """The positive and the negative risk by name; their values add up to the risk."""
-        terms = UnbiasedLoss(self.prior, self.surrogate)(logits, sets)
-        positive, negative = terms["positive"], terms["negative"]
+        positive, negative = super().__call__(logits, sets).values()
         if self.correction == "clamp":
             return {"positive": positive, "negative": negative.clamp(min=-self.beta)}
         # Both branches in one expression that never reads the value, so it also works in a recorded epoch on a GPU.

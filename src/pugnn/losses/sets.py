@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 
 import numpy as np
@@ -76,8 +76,8 @@ class Sets:
 
     def to(self, device: torch.device | str) -> Sets:
         """The same sets on another device."""
-        tensors = {name: value for name, value in vars(self).items() if isinstance(value, Tensor)}
-        return Sets(**{**vars(self), **{name: tensor.to(device) for name, tensor in tensors.items()}})
+        moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
+        return replace(self, **moved)  # type: ignore[arg-type]
 
     def mean(self, key: str, values: Tensor) -> Tensor:
         """The mean of a set, see :class:`SetMeans`."""

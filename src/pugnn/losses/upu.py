@@ -16,8 +16,9 @@ from typing import Literal
 
 from torch import Tensor
 
+from pugnn.errors import require_choice
 from pugnn.losses.sets import Sets, require_prior
-from pugnn.losses.surrogate import SURROGATES, require_surrogate
+from pugnn.losses.surrogate import SURROGATES
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class UnbiasedLoss:
 
     def __post_init__(self) -> None:
         require_prior(self.prior)
-        require_surrogate(self.surrogate)
+        require_choice("surrogate", self.surrogate, SURROGATES)
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
         """The positive and the negative risk by name; their sum is the loss."""

@@ -1,8 +1,7 @@
 """Methods: one per file, each turns a task into scores."""
 
-from pugnn.methods.base import METHODS, FittedMethod, LossMethod, Method
+from pugnn.methods.base import DEFAULT_METHOD, METHODS, FittedMethod, LossMethod, Method, make_method
 from pugnn.methods.dist_pu import DistPU
-from pugnn.methods.factory import DEFAULT_METHOD, make_method
 from pugnn.methods.grab import GRAB
 from pugnn.methods.label_propagation import LabelPropagation
 from pugnn.methods.lsdan import LSDAN

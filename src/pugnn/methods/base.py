@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Unpack, get_args, get_origin, get_type_hints
 
 from torch import Tensor
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, require_choice
 from pugnn.losses import Sets
-from pugnn.models import Backbone, Output
+from pugnn.models import Backbone
 from pugnn.registry import Registry
 from pugnn.task import PUTask
-from pugnn.training import Batch, Checkpoint, FullGraph, Seed, TrainingSettings, make_network, train
+from pugnn.training import FullGraph, RunOptions, TrainingSettings, make_network, train
 from pugnn.training.checkpoint import Log
+from pugnn.training.steps import Objective
 
 
 @dataclass(frozen=True)
@@ -67,19 +68,38 @@ class Method(ABC):
         return make_network(num_features, settings)
 
     @abstractmethod
-    def fit(
-        self,
-        task: PUTask,
-        settings: TrainingSettings,
-        *,
-        checkpoint: Checkpoint | None = None,
-        progress: bool = False,
-    ) -> FittedMethod:
+    def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
 
 
 #: Every method by its name on the command line.
 METHODS: Registry[type[Method]] = Registry("method", "pugnn.methods", "pugnn.methods")
+#: The method where none is chosen.
+DEFAULT_METHOD = "pu-gnn"
+
+
+def make_method(name: str, **options: Any) -> Method:
+    """Build a method by name, with its own defaults for the options that are not given."""
+    method = METHODS[name]
+    known = {field.name: field for field in fields(method)}
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise PugnnError(f"{name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+    if "prior" not in options and "prior" in known and known["prior"].default is MISSING:
+        raise PugnnError(
+            f"{name} needs the prior, the positive share of the unlabelled nodes: --prior 0.1, or "
+            f"{method.__name__}(prior=0.1), for one in ten. If it is unknown, use pu-gnn, grab or naive."
+        )
+    return method(**options)
+
+
+#: From the logits and the sets of a batch to the named terms of a loss.
+Loss = Callable[[Tensor, Sets], dict[str, Tensor]]
+
+
+def of_logits(loss: Loss) -> Objective:
+    """The objective that consists of a loss of the logits alone."""
+    return lambda output, batch, _seed: loss(output.logit, batch.sets)
 
 
 @dataclass(frozen=True)
@@ -87,25 +107,14 @@ class LossMethod(Method):
     """A method that is defined by its loss of the logits alone."""
 
     @abstractmethod
-    def loss(self) -> Callable[[Tensor, Sets], dict[str, Tensor]]:
+    def loss(self) -> Loss:
         """The loss that the network is trained on."""
 
-    def fit(
-        self,
-        task: PUTask,
-        settings: TrainingSettings,
-        *,
-        checkpoint: Checkpoint | None = None,
-        progress: bool = False,
-    ) -> FittedMethod:
+    def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
-        loss = self.loss()
-
-        def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
-            return loss(output.logit, batch.sets)
-
+        objective = of_logits(self.loss())
         loader = FullGraph.of(task, settings.device)
-        trained = train(loader, objective, settings, build=self.build, checkpoint=checkpoint, progress=progress)
+        trained = train(loader, objective, settings, build=self.build, **run)
         known: float | None = getattr(self, "prior", None)
         return FittedMethod(trained.model, trained.log, known or 0.0)
 
@@ -115,8 +124,7 @@ def _require_kind(name: str, value: object, hint: Any) -> None:
     if value is None and type(None) in parts:
         return
     if get_origin(hint) is Literal:
-        if value not in parts:
-            raise PugnnError(f"{name} must be one of {', '.join(parts)}; got {value!r}")
+        require_choice(name, value, parts)
     elif int in (hint, *parts) or float in (hint, *parts):
         number = Integral if int in (hint, *parts) else Real
         if isinstance(value, bool) or not isinstance(value, number):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import torch
@@ -14,10 +15,10 @@ from torch import Tensor
 
 from pugnn.errors import PugnnError
 from pugnn.losses import DistPULoss, Sets, mean_entropy
-from pugnn.methods.base import METHODS, FittedMethod, LossMethod, join_logs
+from pugnn.methods.base import METHODS, FittedMethod, LossMethod, join_logs, of_logits
 from pugnn.models import Backbone, Output, backbone_name
 from pugnn.task import PUTask
-from pugnn.training import Batch, Checkpoint, FullGraph, Seed, Trained, TrainingSettings, derive_seed, train
+from pugnn.training import Batch, FullGraph, Loader, RunOptions, Seed, Trained, TrainingSettings, derive_seed, train
 
 # The authors' weights, for the loss R_lab / 2π.
 ENTROPY = 0.002  # stage one
@@ -65,51 +66,24 @@ class DistPU(LossMethod):
         """R_lab."""
         return DistPULoss(self.prior)
 
-    def fit(
-        self,
-        task: PUTask,
-        settings: TrainingSettings,
-        *,
-        checkpoint: Checkpoint | None = None,
-        progress: bool = False,
-    ) -> FittedMethod:
+    def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
         if self.variant == "formula":
-            return super().fit(task, settings, checkpoint=checkpoint, progress=progress)
+            return super().fit(task, settings, **run)
         self.loss()  # rejects a bad prior before any training
-        first = self._first_stage(task, settings, checkpoint, progress)
-        second = self._second_stage(task, settings, first.model, checkpoint, progress)
+        loader = FullGraph.of(task, settings.device)
+        first = self._first_stage(loader, settings, run)
+        second = self._second_stage(loader, settings, run, copy.deepcopy(first.model))
         return FittedMethod(second.model, join_logs([first.log, second.log]), self.prior)
 
-    def _first_stage(
-        self, task: PUTask, settings: TrainingSettings, checkpoint: Checkpoint | None, progress: bool
-    ) -> Trained:
-        def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
-            return self._scaled(output.logit, batch.sets, ENTROPY)
-
+    def _first_stage(self, loader: Loader, settings: TrainingSettings, run: RunOptions) -> Trained:
         def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:
             _set_rate(optimizer, settings.learning_rate * _cosine(epoch / settings.epochs))
 
-        return train(
-            FullGraph.of(task, settings.device),
-            objective,
-            settings,
-            build=self.build,
-            before_epoch=before_epoch,
-            checkpoint=checkpoint,
-            part=0,
-            progress=progress,
-        )
+        objective = of_logits(partial(self._scaled, entropy=ENTROPY))
+        return train(loader, objective, settings, build=self.build, before_epoch=before_epoch, part=0, **run)
 
-    def _second_stage(
-        self,
-        task: PUTask,
-        settings: TrainingSettings,
-        start: Backbone,
-        checkpoint: Checkpoint | None,
-        progress: bool,
-    ) -> Trained:
-        model = copy.deepcopy(start)
+    def _second_stage(self, loader: Loader, settings: TrainingSettings, run: RunOptions, model: Backbone) -> Trained:
         settings = replace(
             settings,
             learning_rate=SLOWER * settings.learning_rate,
@@ -132,16 +106,7 @@ class DistPU(LossMethod):
                 "mixup": MIXUP * F.binary_cross_entropy_with_logits(mixed, target),
             }
 
-        return train(
-            FullGraph.of(task, settings.device),
-            objective,
-            settings,
-            build=lambda *_: model,
-            before_epoch=before_epoch,
-            checkpoint=checkpoint,
-            part=1,
-            progress=progress,
-        )
+        return train(loader, objective, settings, build=lambda *_: model, before_epoch=before_epoch, part=1, **run)
 
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:
         """The network that the method trains, with new weights."""

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from pugnn.errors import require_whole
+from pugnn.errors import require_share, require_whole
 from pugnn.graph import propagate_beliefs
-from pugnn.graph.belief_propagation import require_homophily
 from pugnn.losses import SoftLabelLoss
-from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
-from pugnn.models import Output
+from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs, of_logits
 from pugnn.task import PUTask
-from pugnn.training import Batch, Checkpoint, FullGraph, Seed, Trained, TrainingSettings, derive_seed, score, train
+from pugnn.training import FullGraph, RunOptions, Trained, TrainingSettings, derive_seed, score, train
 
 #: Epochs without a lower loss after which a round ends, as in the authors' code.
-EPOCHS_WITHOUT_PROGRESS = 5
+PATIENCE = 5
 
 
 @METHODS.register("grab")
@@ -55,29 +52,19 @@ class GRAB(Method):
     @property
     def training(self) -> dict[str, Any]:
         """The authors' settings."""
-        return {
-            "backbone": "gcn-linear",
-            "dropout": 0.0,
-            "epochs": 1000,
-            "learning_rate": 0.001,
-            "weight_decay": 0.0,
-        }
+        optimiser = {"epochs": 1000, "learning_rate": 0.001, "weight_decay": 0.0}
+        return {"backbone": "gcn-linear", "dropout": 0.0, **optimiser}
 
-    def fit(
-        self,
-        task: PUTask,
-        settings: TrainingSettings,
-        *,
-        checkpoint: Checkpoint | None = None,
-        progress: bool = False,
-    ) -> FittedMethod:
+    def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
         require_whole("rounds", self.rounds, 0)
-        require_homophily(self.homophily)  # before any training
+        require_share("homophily", self.homophily)  # before any training
+        loader = FullGraph.of(task, settings.device)
 
         def run_round(number: int, beliefs: NDArray[np.float64]) -> Trained:
+            objective = of_logits(SoftLabelLoss(torch.from_numpy(beliefs.astype(np.float32)).to(loader.device)))
             seeded = replace(settings, seed=derive_seed(settings.seed, number)) if number else settings
-            return self._train(task, beliefs, seeded, checkpoint, number, progress)
+            return train(loader, objective, seeded, build=self.build, patience=PATIENCE, part=number, **run)
 
         best = run_round(0, np.zeros(task.graph.num_nodes))
         logs = [best.log]
@@ -93,12 +80,7 @@ class GRAB(Method):
         return FittedMethod(best.model, join_logs(logs), prior)
 
     def expect(self, task: PUTask, scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The share of unlabelled nodes that the scores decide positive, and the node potentials that follow.
-
-        Args:
-            task: says which nodes are labelled.
-            scores: of all nodes, shape ``(N,)``.
-        """
+        """The share of unlabelled nodes that the scores, shape ``(N,)``, decide positive, and the node potentials."""
         decided = scores >= 0.5
         prior = float(decided[task.unlabelled].mean())
         potentials = np.full(len(scores), prior)
@@ -106,32 +88,6 @@ class GRAB(Method):
             potentials[decided] = 1 - prior
         potentials[task.labelled] = 1.0
         return prior, potentials
-
-    def _train(
-        self,
-        task: PUTask,
-        beliefs: NDArray[np.float64],
-        settings: TrainingSettings,
-        checkpoint: Checkpoint | None,
-        number: int,
-        progress: bool,
-    ) -> Trained:
-        loader = FullGraph.of(task, settings.device)
-        loss = SoftLabelLoss(torch.from_numpy(beliefs.astype(np.float32)).to(loader.device))
-
-        def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
-            return loss(output.logit, batch.sets)
-
-        return train(
-            loader,
-            objective,
-            settings,
-            build=self.build,
-            patience=EPOCHS_WITHOUT_PROGRESS,
-            checkpoint=checkpoint,
-            part=number,
-            progress=progress,
-        )
 
 
 def _lowest(trained: Trained) -> float:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Unpack
 
 import torch
 
-from pugnn.errors import PugnnError
+from pugnn.errors import require_share
 from pugnn.losses.sets import require_prior
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Backbone, Propagation, inputs_on
 from pugnn.task import PUTask
-from pugnn.training import Checkpoint, TrainingSettings, resolve_device
+from pugnn.training import RunOptions, TrainingSettings, resolve_device
 
 
 @METHODS.register("label-propagation")
@@ -44,18 +44,10 @@ class LabelPropagation(Method):
 
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
         """A model without weights."""
-        if not 0 < self.restart < 1:
-            raise PugnnError(f"restart must lie between 0 and 1, got {self.restart}")
+        require_share("restart", self.restart)
         return Propagation(walk=self.normalisation == "walk", restart=self.restart)
 
-    def fit(
-        self,
-        task: PUTask,
-        settings: TrainingSettings,
-        *,
-        checkpoint: Checkpoint | None = None,  # noqa: ARG002
-        progress: bool = False,  # noqa: ARG002
-    ) -> FittedMethod:
+    def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:  # noqa: ARG002
         """Find the value that the prior's share of the unlabelled nodes reaches."""
         require_prior(self.prior)
         device = resolve_device(settings.device)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 import torch
 from torch import Tensor
 
-from pugnn.errors import PugnnError
+from pugnn.errors import require_number
 from pugnn.losses import DistanceAwareLoss, UnlabelledAsNegativeLoss, split_near_far
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Output
 from pugnn.regularisers import StructuralRegulariser, has_fused_gpu_kernel
 from pugnn.task import PUTask
-from pugnn.training import Batch, Checkpoint, FullGraph, Seed, TrainingSettings, train
+from pugnn.training import Batch, FullGraph, RunOptions, Seed, TrainingSettings, train
 
 REPRESENTATIONS: dict[str, Callable[[Output], Tensor]] = {
     "hidden": lambda output: output.embedding,
@@ -65,17 +64,9 @@ class PUGNN(Method):
     representation: Literal["hidden", "activated", "logit"] = "hidden"
     supervision: Literal["distance-aware", "cross-entropy"] = "distance-aware"
 
-    def fit(
-        self,
-        task: PUTask,
-        settings: TrainingSettings,
-        *,
-        checkpoint: Checkpoint | None = None,
-        progress: bool = False,
-    ) -> FittedMethod:
+    def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
-        if not 0 <= self.alpha < math.inf:
-            raise PugnnError(f"alpha must be a number and not negative, got {self.alpha}")
+        require_number("alpha", self.alpha, negative=False)
         distance_aware = DistanceAwareLoss(
             near_prior=self.near_prior,
             far_prior=self.far_prior,
@@ -95,13 +86,7 @@ class PUGNN(Method):
                 terms |= {name: self.alpha * part for name, part in parts.items()}
             return terms
 
-        trained = train(
-            FullGraph(task.graph, sets, settings.device),
-            objective,
-            settings,
-            build=self.build,
-            replayable=self.alpha == 0 or has_fused_gpu_kernel(),
-            checkpoint=checkpoint,
-            progress=progress,
-        )
+        loader = FullGraph(task.graph, sets, settings.device)
+        replayable = self.alpha == 0 or has_fused_gpu_kernel()
+        trained = train(loader, objective, settings, build=self.build, replayable=replayable, **run)
         return FittedMethod(trained.model, trained.log, distance_aware.prior(sets))

@@ -1,8 +1,7 @@
 """Backbones: networks that compute an embedding and a logit for each node."""
 
 from pugnn.models.appnp import APPNP
-from pugnn.models.backbone import BACKBONES, Backbone, Output
-from pugnn.models.factory import BackboneLike, backbone_name, make_backbone
+from pugnn.models.backbone import BACKBONES, Backbone, BackboneLike, Output, backbone_name, make_backbone
 from pugnn.models.gat import GAT
 from pugnn.models.gcn import GCN
 from pugnn.models.gin import GIN

@@ -1,13 +1,15 @@
-"""The interface of a backbone."""
+"""The interface of a backbone, and how one is made."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from pugnn.errors import PugnnError, require_whole
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 from pugnn.models.sparse import SparseMatrix
@@ -55,6 +57,40 @@ class Backbone(nn.Module):
 
 #: Every backbone by its name on the command line: a factory that takes ``num_features``, ``hidden`` and ``dropout``.
 BACKBONES: Registry[Callable[..., Backbone]] = Registry("backbone", "pugnn.backbones", "pugnn.models")
+#: A registered name, a factory such as the class of a network, or a network to start from.
+BackboneLike = str | Callable[..., Backbone] | Backbone
+
+
+def make_backbone(
+    backbone: BackboneLike, num_features: int, *, hidden: int, dropout: float, **options: Any
+) -> Backbone:
+    """Build a backbone; weights come from torch's global generator.
+
+    ``backbone`` is a registered name; a factory, called with the other arguments; or a network, which is copied.
+    ``options`` are the backbone's own.
+    """
+    if num_features == 0:
+        raise PugnnError(
+            "the graph has no features, and a graph neural network needs some. Without attributes, "
+            "give each node its own: features=scipy.sparse.eye_array(number_of_nodes, format='csr')"
+        )
+    require_whole("hidden", hidden, 1)
+    if not 0.0 <= dropout < 1.0:
+        raise PugnnError(f"dropout must lie in [0, 1), got {dropout}")
+    if isinstance(backbone, Backbone):
+        return copy.deepcopy(backbone)
+    make = BACKBONES[backbone] if isinstance(backbone, str) else backbone
+    made = make(num_features, hidden=hidden, dropout=dropout, **options)
+    if not isinstance(made, Backbone):
+        raise PugnnError(f"{backbone_name(backbone)} made a {type(made).__name__}, not a pugnn.models.Backbone")
+    return made
+
+
+def backbone_name(backbone: BackboneLike) -> str:
+    """Its name in messages and records."""
+    if isinstance(backbone, str):
+        return backbone
+    return getattr(backbone, "__qualname__", type(backbone).__qualname__)
 
 
 class InputLinear(nn.Module):
@@ -71,6 +107,13 @@ class InputLinear(nn.Module):
             mapped = features.dropout(self.dropout, self.training) @ self.linear.weight.t()
             return mapped if self.linear.bias is None else mapped + self.linear.bias
         return F.linear(dropout(features, self.dropout, self.training), self.linear.weight, self.linear.bias)
+
+
+def size_of_heads(hidden: int, heads: int) -> int:
+    """The outputs of each of several attention heads."""
+    if hidden % heads:
+        raise PugnnError(f"hidden={hidden} must be a multiple of the number of attention heads, {heads}")
+    return hidden // heads
 
 
 def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:

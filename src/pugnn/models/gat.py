@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import nn
 
-from pugnn.errors import PugnnError
-from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output
+from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, size_of_heads
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
@@ -26,10 +25,8 @@ class GAT(Backbone):
         from torch_geometric.nn import GATConv  # slow to import
 
         super().__init__()
-        if hidden % heads:
-            raise PugnnError(f"hidden={hidden} must be a multiple of the number of attention heads, {heads}")
         self.first_layer = InputLinear(num_features, hidden, dropout=dropout)
-        self.first_attention = GATConv(hidden, hidden // heads, heads=heads, dropout=dropout)
+        self.first_attention = GATConv(hidden, size_of_heads(hidden, heads), heads=heads, dropout=dropout)
         # PyG's layer would map dense features here; first_layer already maps both dense and sparse ones.
         self.first_attention.lin = nn.Identity()
         self.second_attention = GATConv(hidden, 1, dropout=dropout)

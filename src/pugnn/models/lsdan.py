@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import require_whole
 from pugnn.models.attention import Neighbourhoods, neighbour_attention
-from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
+from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear, size_of_heads
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
@@ -44,12 +44,10 @@ class LSDAN(Backbone):
         self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, hops: int = 3, heads: int = 4
     ) -> None:
         super().__init__()
-        if hidden % heads:
-            raise PugnnError(f"hidden={hidden} must be a multiple of the number of attention heads, {heads}")
         require_whole("hops", hops, 1, MOST_HOPS)
         # W₁ and W₂ side by side: one product with the features serves both.
         self.first_layer = InputLinear(num_features, 2 * hidden, dropout=dropout)
-        self.first_attention = ShortAttention(heads, hidden // heads)
+        self.first_attention = ShortAttention(heads, size_of_heads(hidden, heads))
         self.second_layer = linear(hidden, 2, bias=False)
         self.second_attention = ShortAttention(1, 1)
         self.dropout = dropout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any
 
@@ -43,15 +44,12 @@ class SparseMatrix:
         if not training or p == 0.0:
             return self
         assert not self._symmetric, "dropping entries would break the symmetry"
-        dropped = object.__new__(SparseMatrix)
-        dropped.__dict__.update(self.__dict__)
-        if self.values.device.type == "cpu":
-            seed = draw_seed()
-            places = self._places.numpy()
+        dropped = copy.copy(self)
+        if self.values.device.type == "cpu":  # hashing once more is faster than gathering
+            seed, places = draw_seed(), self._places.numpy()
+            transposed = drop_entries_at(self._transposed_values.numpy(), places, p, seed)
             dropped.values = torch.from_numpy(drop_entries(self.values.numpy(), p, seed))
-            dropped._transposed_values = torch.from_numpy(
-                drop_entries_at(self._transposed_values.numpy(), places, p, seed)
-            )
+            dropped._transposed_values = torch.from_numpy(transposed)
         else:
             dropped.values = F.dropout(self.values, p)
             dropped._transposed_values = dropped.values[self._places]
@@ -61,24 +59,18 @@ class SparseMatrix:
         product: Tensor = _Product.apply(self, dense)  # type: ignore[no-untyped-call]
         return product
 
-    def forward_csr(self) -> Tensor:
-        """This matrix as a torch CSR tensor."""
-        return _csr(*self._rows, self.values, self.shape)
-
-    def transposed_csr(self) -> Tensor:
-        """Its transpose as a torch CSR tensor."""
-        return _csr(*self._columns, self._transposed_values, (self.shape[1], self.shape[0]))
-
 
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: SparseMatrix, dense: Tensor) -> Tensor:
         ctx.matrix = matrix
-        return matrix.forward_csr() @ dense
+        return _csr(matrix._rows, matrix.values, matrix.shape) @ dense
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor]:
-        return None, ctx.matrix.transposed_csr() @ grad.contiguous()
+        matrix = ctx.matrix
+        transposed = _csr(matrix._columns, matrix._transposed_values, matrix.shape[::-1])
+        return None, transposed @ grad.contiguous()
 
 
 def _layout(matrix: sp.csr_array, device: torch.device | str) -> tuple[Tensor, Tensor]:
@@ -89,8 +81,8 @@ def _layout(matrix: sp.csr_array, device: torch.device | str) -> tuple[Tensor, T
     return starts, columns
 
 
-def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+def _csr(layout: tuple[Tensor, Tensor], values: Tensor, shape: tuple[int, int]) -> Tensor:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
         warnings.filterwarnings("ignore", message="Sparse invariant checks are implicitly disabled")  # torch < 2.13
-        return torch.sparse_csr_tensor(starts, columns, values, size=shape, check_invariants=False)
+        return torch.sparse_csr_tensor(*layout, values, size=shape, check_invariants=False)

@@ -1,8 +1,7 @@
 """The inner operations of the CPU kernel as vector instructions, sixteen numbers at a time.
 
-numba must assume that its arrays overlap, so it does not vectorise the innermost loops of this kernel. Here they are
-LLVM vectors of 16 lanes, which compile to one AVX-512 instruction, two of AVX2 or four of SSE or NEON. Tables are flat
-arrays whose rows start at multiples of 16.
+LLVM vectors of 16 lanes compile to one AVX-512 instruction, two of AVX2 or four of SSE or NEON. Tables are flat arrays
+whose rows start at multiples of 16.
 """
 
 from __future__ import annotations
@@ -16,12 +15,13 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from pugnn.graph.vectors import INDEX, data_of, load, loop, store
+
 LANES = 16
 
 # Allow reordered sums and fused multiply-adds: fixed at compile time, so results are still reproducible.
 _FAST = ("reassoc", "contract", "nsz", "arcp")
 FASTMATH = set(_FAST)
-_INDEX = ir.IntType(64)
 
 
 @intrinsic
@@ -31,10 +31,9 @@ def dot(_context, table, left, right):  # type: ignore[no-untyped-def]
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = _vector(context, signature.args[0])
-        data = _data(context, builder, signature.args[0], arguments[0])
-        product = builder.fmul(
-            _load(builder, data, arguments[1], vector), _load(builder, data, arguments[2], vector), flags=_FAST
-        )
+        (data,) = data_of(context, builder, signature, arguments, 1)
+        left, right = (load(builder, data, at, vector) for at in arguments[1:])
+        product = builder.fmul(left, right, flags=_FAST)
         name = f"llvm.vector.reduce.fadd.v16f{signature.args[0].dtype.bitwidth}"
         reduce = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(vector.element, [vector.element, vector]), name
@@ -50,7 +49,7 @@ def prefetch(_context, table, at):  # type: ignore[no-untyped-def]
     signature = types.void(table, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
-        data = _data(context, builder, signature.args[0], arguments[0])
+        (data,) = data_of(context, builder, signature, arguments, 1)
         byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
         ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
@@ -79,55 +78,25 @@ def exchange(_context, table, sums, slopes, rows, count, own, shift):  # type: i
 
 def _add_rows(context: Any, builder: Any, signature: Any, arguments: Any, *, both_ends: bool) -> None:
     vector = _vector(context, signature.args[0])
-    table, sums, slopes, rows = (
-        _data(context, builder, kind, value) for kind, value in zip(signature.args[:4], arguments[:4], strict=True)
-    )
+    table, sums, slopes, rows = data_of(context, builder, signature, arguments, 4)
     count, own, shift = arguments[4:]
-    zero = ir.Constant(_INDEX, 0)
-    mine = _load(builder, table, own, vector)
-    before = _load(builder, sums, own, vector)
+    mine = load(builder, table, own, vector)
 
-    entry = builder.block
-    loop, done = builder.append_basic_block("loop"), builder.append_basic_block("done")
-    builder.cbranch(builder.icmp_signed(">", count, zero), loop, done)
+    def add_row(t: Any, totals: list[Any]) -> list[Any]:
+        row = builder.add(builder.load(builder.gep(rows, [t])), shift)
+        slope = _spread(builder, builder.load(builder.gep(slopes, [t])), vector)
+        gained = builder.fmul(slope, load(builder, table, row, vector), flags=_FAST)
+        if both_ends:
+            given = builder.fmul(slope, mine, flags=_FAST)
+            store(builder, sums, row, builder.fadd(load(builder, sums, row, vector), given, flags=_FAST))
+        return [builder.fadd(totals[0], gained, flags=_FAST)]
 
-    builder.position_at_end(loop)
-    t, total = builder.phi(_INDEX), builder.phi(vector)  # the own sum stays in a register
-    row = builder.add(builder.load(builder.gep(rows, [t])), shift)
-    slope = _spread(builder, builder.load(builder.gep(slopes, [t])), vector)
-    gained = builder.fmul(slope, _load(builder, table, row, vector), flags=_FAST)
-    after = builder.fadd(total, gained, flags=_FAST)
-    if both_ends:
-        given = builder.fmul(slope, mine, flags=_FAST)
-        _store(builder, sums, row, builder.fadd(_load(builder, sums, row, vector), given, flags=_FAST))
-    following = builder.add(t, ir.Constant(_INDEX, 1))
-    for phi, start, value in ((t, zero, following), (total, before, after)):
-        phi.add_incoming(start, entry)
-        phi.add_incoming(value, loop)
-    builder.cbranch(builder.icmp_signed("<", following, count), loop, done)
-
-    builder.position_at_end(done)
-    result = builder.phi(vector)
-    result.add_incoming(before, entry)
-    result.add_incoming(after, loop)
-    _store(builder, sums, own, result)
+    (total,) = loop(builder, ir.Constant(INDEX, 0), count, [load(builder, sums, own, vector)], add_row)
+    store(builder, sums, own, total)
 
 
 def _vector(context: Any, table: Any) -> Any:
     return ir.VectorType(context.get_value_type(table.dtype), LANES)
-
-
-def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    return context.make_array(kind)(context, builder, value).data
-
-
-def _load(builder: Any, data: Any, at: Any, vector: Any) -> Any:
-    pointer = builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
-    return builder.load(pointer, align=4)  # numpy guarantees alignment for one number only
-
-
-def _store(builder: Any, data: Any, at: Any, value: Any) -> None:
-    builder.store(value, builder.bitcast(builder.gep(data, [at]), value.type.as_pointer()), align=4)
 
 
 def _spread(builder: Any, number: Any, vector: Any) -> Any:

@@ -34,7 +34,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from pugnn.errors import PugnnError, PugnnWarning, require_whole
+from pugnn.errors import PugnnWarning, require_choice, require_whole
 from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
 from pugnn.regularisers.structural_cpu import structural_sums_cpu
 from pugnn.regularisers.structural_exact import structural_sums_exact
@@ -63,10 +63,8 @@ class StructuralRegulariser:
 
     def __post_init__(self) -> None:
         require_whole("negatives", self.negatives, 1)
-        if self.reduction not in ("sum", "edge-mean", "pair-mean"):
-            raise PugnnError(f"reduction must be sum, edge-mean or pair-mean; got {self.reduction!r}")
-        if self.expectation not in ("sampled", "exact"):
-            raise PugnnError(f"expectation must be sampled or exact; got {self.expectation!r}")
+        require_choice("reduction", self.reduction, ("sum", "edge-mean", "pair-mean"))
+        require_choice("expectation", self.expectation, ("sampled", "exact"))
 
     def __call__(self, embedding: Tensor, graph: Graph, *, seed: int | Tensor) -> dict[str, Tensor]:
         """The two terms by name; their sum is R_S.

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from pugnn.graph.compiling import kernel
 from pugnn.graph.negatives import nth_non_neighbour
 from pugnn.graph.random import random_below, random_bits
+from pugnn.graph.vectors import CACHE_LINE, aligned_zeros
 from pugnn.regularisers.lanes import FASTMATH, LANES, collect, dot, exchange, exponential, prefetch
 
 #: Maximum number of threads, and number of gradient tables.
@@ -31,7 +31,6 @@ CHUNKS = 8
 BLOCK = 64
 #: Up to this degree, ranks step over the neighbours one by one, sixteen draws at a time; above it, by bisection.
 FEW = 192
-CACHE_LINE = 64
 #: Fewer pairs than this do not justify the overhead of threads.
 WORTH_THREADS = 100_000
 
@@ -47,12 +46,12 @@ def structural_sums_cpu(
     width = -(-d // LANES) * LANES
     table = z
     if width != d or z.ctypes.data % CACHE_LINE:
-        table = _aligned_zeros((n, width), z.dtype)
+        table = aligned_zeros((n, width), z.dtype)
         table[:, :d] = z
     bounds = np.searchsorted(indptr, np.linspace(0, len(indices), CHUNKS + 1).astype(np.int64))
     bounds[0], bounds[CHUNKS] = 0, n
-    (grad_edges,) = _aligned_zeros((1, n * width), z.dtype)
-    tables = _aligned_zeros((CHUNKS, n * width), z.dtype)
+    (grad_edges,) = aligned_zeros((1, n * width), z.dtype)
+    tables = aligned_zeros((CHUNKS, n * width), z.dtype)
     work = partial(_chunk, table.reshape(-1), width, indptr, indices, negatives, np.uint64(seed), grad_edges)
     threads = min(CHUNKS, torch.get_num_threads()) if len(indices) * negatives >= WORTH_THREADS else 1
     run = map if threads == 1 else _threads(threads).map
@@ -60,13 +59,6 @@ def structural_sums_cpu(
     edges, non_edges = (sum(part) for part in zip(*sums, strict=True))
     grad_non_edges = np.add.reduce(tables, axis=0)
     return (edges, non_edges), grad_edges.reshape(n, width)[:, :d], grad_non_edges.reshape(n, width)[:, :d]
-
-
-def _aligned_zeros(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Zeros aligned so that a row of 16 float32 fills one cache line instead of straddling two."""
-    zeros = np.zeros(shape[0] * shape[1] + CACHE_LINE // dtype.itemsize, dtype=dtype)
-    skip = -zeros.ctypes.data % CACHE_LINE // dtype.itemsize
-    return zeros[skip : skip + shape[0] * shape[1]].reshape(shape)
 
 
 @cache

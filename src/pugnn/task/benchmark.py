@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.data.dataset import Dataset
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import PugnnError, require_choice, require_share, require_whole
 from pugnn.task.task import PUTask
 
 RatioOf = Literal["all_nodes", "all_positives", "train_positives", "train_nodes"]
@@ -62,14 +62,12 @@ def draw_benchmark(
         labels: number of labelled nodes, instead of a ratio.
         unlabelled: nodes that the loss treats as unlabelled: ``"all"`` that are not labelled (the paper's
             section 3), or only those of the training split (a reading of its section 4).
-        seed: decides split and labels; the same seed gives the same draw.
+        seed: controls split and labels; the same seed gives the same draw.
     """
     if (label_ratio is None) == (labels is None):
         raise PugnnError("give either label_ratio or labels (a number of nodes)")
-    if label_ratio_of not in get_args(RatioOf):
-        raise PugnnError(f"label_ratio_of must be one of {', '.join(get_args(RatioOf))}; got {label_ratio_of!r}")
-    if unlabelled not in get_args(Unlabelled):
-        raise PugnnError(f"unlabelled must be one of {', '.join(get_args(Unlabelled))}; got {unlabelled!r}")
+    require_choice("label_ratio_of", label_ratio_of, get_args(RatioOf))
+    require_choice("unlabelled", unlabelled, get_args(Unlabelled))
     rng = np.random.default_rng(seed)
     nodes = rng.permutation(dataset.graph.num_nodes)
     train, test = np.sort(nodes[: dataset.train_size]), np.sort(nodes[dataset.train_size :])
@@ -110,18 +108,11 @@ def draw_share(dataset: Dataset, *, share: float, seed: int) -> PUBenchmark:
     Args:
         dataset: nodes with known classes.
         share: of the positives that is labelled; at least one node is.
-        seed: decides which.
+        seed: controls which ones.
     """
-    if not 0 < share < 1:
-        raise PugnnError(f"share must lie between 0 and 1, got {share}")
+    require_share("share", share)
     candidates = np.flatnonzero(dataset.positive & ~dataset.missing)
     count = max(1, round(share * len(candidates)))
     labelled = np.sort(np.random.default_rng(seed).choice(candidates, count, replace=False))
-    task = PUTask.from_positives(dataset.graph, labelled)
-    return PUBenchmark(
-        task=task,
-        positive=dataset.positive,
-        train=labelled,
-        test=task.unlabelled,
-        scored=task.unlabelled[~dataset.missing[task.unlabelled]],
-    )
+    drawn = PUBenchmark.of_unlabelled(PUTask.from_positives(dataset.graph, labelled), dataset.positive)
+    return replace(drawn, scored=drawn.test[~dataset.missing[drawn.test]])

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.graph import Graph, nearest_sources
@@ -54,9 +53,8 @@ class PUTask:
 
     def digest(self) -> hashlib._Hash:
         """A SHA-256 of the graph and the sets of nodes, to which more can be added."""
-        graph, hashed = self.graph, hashlib.sha256()
-        features = graph.features if isinstance(graph.features, np.ndarray) else sp.csr_array(graph.features)
-        parts = [features] if isinstance(features, np.ndarray) else [features.data, features.indices, features.indptr]
+        graph, x, hashed = self.graph, self.graph.features, hashlib.sha256()
+        parts = [x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr]
         negative = self.negative if len(self.negative) else None
         for array in (graph.indptr, graph.indices, graph.weights, self.labelled, self.unlabelled, negative, *parts):
             if array is not None:

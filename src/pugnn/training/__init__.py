@@ -3,7 +3,7 @@
 from pugnn.training.batches import Batch, FullGraph, Loader
 from pugnn.training.checkpoint import Checkpoint
 from pugnn.training.device import resolve_device
-from pugnn.training.loop import Trained, make_network, score, train
+from pugnn.training.loop import RunOptions, Trained, make_network, score, train
 from pugnn.training.sealed import load_sealed, require_fitting, save_sealed
 from pugnn.training.seeds import derive_seed
 from pugnn.training.settings import TrainingSettings
@@ -14,6 +14,7 @@ __all__ = [
     "Checkpoint",
     "FullGraph",
     "Loader",
+    "RunOptions",
     "Seed",
     "Trained",
     "TrainingSettings",

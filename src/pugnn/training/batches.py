@@ -48,13 +48,7 @@ class Loader(Protocol):
 
 
 class FullGraph:
-    """The simplest loader: every epoch is one batch, the whole graph.
-
-    Args:
-        graph: the graph.
-        sets: its sets of nodes.
-        device: where to train.
-    """
+    """The simplest loader: every epoch is one batch, the whole graph with its sets of nodes."""
 
     replayable = True
     has_edges = True

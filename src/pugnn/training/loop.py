@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 from torch import Tensor
@@ -20,10 +20,17 @@ from pugnn.models import Backbone, backbone_name, inputs_on, make_backbone
 from pugnn.training.batches import Loader
 from pugnn.training.checkpoint import Checkpoint, Log, Part, copy_of_weights
 from pugnn.training.patience import Patience
-from pugnn.training.progress import EpochProgress
+from pugnn.training.progress import epoch_progress
 from pugnn.training.seeds import derive_seed
 from pugnn.training.settings import TrainingSettings
 from pugnn.training.steps import Objective, ReplayedStep, Step
+
+
+class RunOptions(TypedDict, total=False):
+    """How a training is saved and shown: arguments that a method's ``fit`` passes on to :func:`train`."""
+
+    checkpoint: Checkpoint | None
+    progress: bool
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,8 @@ def train(
         replayable = replayable and loader.replayable and model.replayable and before_epoch is None
         step = (ReplayedStep if replayable and device.type == "cuda" else Step)(model, objective, optimizer)
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
-        with EpochProgress(settings.epochs, len(log), part=part, show=progress) as bar:
+        shown = epoch_progress(settings.epochs, len(log), part=part) if progress else nullcontext(lambda *_: None)
+        with shown as show:
             for epoch in range(len(log), settings.epochs):
                 _seed(device, derive_seed(settings.seed, epoch))
                 if before_epoch is not None:
@@ -101,7 +109,7 @@ def train(
                 ]
                 means = values[0] if len(values) == 1 else torch.stack(values).mean(dim=0)
                 log.append(_record(epoch, step.names, means.tolist(), time.perf_counter() - started))
-                bar.update(epoch + 1, log[-1]["total"])
+                show(epoch + 1, log[-1]["total"])
                 if lowest is not None:
                     lowest.after_step(log[-1]["total"])
                     if lowest.exhausted:

@@ -3,44 +3,28 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from pugnn.waiting import StatusLine, status_line
+from pugnn.waiting import status_line
 
 
-class EpochProgress:
-    """A line on standard error, as :class:`~pugnn.waiting.StatusLine` shows it, about the epochs of a training.
+@contextmanager
+def epoch_progress(epochs: int, before: int = 0, *, part: int | None = None) -> Iterator[Callable[[int, float], None]]:
+    """Show the epochs of a training on a status line; yields a function to call with those done and the last loss.
 
     Args:
-        epochs: how many there will be.
-        done: how many an earlier run has completed.
+        epochs: total number of epochs.
+        before: epochs that an earlier run has completed.
         part: number of this training, from 0, where a method makes several.
-        show: ``False`` keeps silent.
     """
+    name = "training" if part is None else f"training {part + 1}"
+    started = time.monotonic()
+    with status_line() as line:
+        line.say(f"{name}: first of {epochs - before} epochs")
 
-    def __init__(self, epochs: int, done: int = 0, *, part: int | None = None, show: bool = True) -> None:
-        self._name = "training" if part is None else f"training {part + 1}"
-        self._epochs, self._before = epochs, done
-        self._show = show
-        self._started = time.monotonic()
-        self._line: StatusLine | None = None
-        self._shown = ExitStack()
+        def update(done: int, loss: float) -> None:
+            left = (time.monotonic() - started) / (done - before) * (epochs - done)
+            line.update(f"{name}: epoch {done} of {epochs}, loss {loss:.4f}, about {left:.0f} s left")
 
-    def __enter__(self) -> EpochProgress:
-        if self._show:
-            self._line = self._shown.enter_context(status_line())
-            self._line.say(f"{self._name}: first of {self._epochs - self._before} epochs")
-        return self
-
-    def update(self, done: int, loss: float) -> None:
-        """Show that ``done`` epochs are complete, the last one with this loss."""
-        if self._line is not None:
-            each = (time.monotonic() - self._started) / (done - self._before)
-            left = f"about {each * (self._epochs - done):.0f} s left"
-            self._line.update(f"{self._name}: epoch {done} of {self._epochs}, loss {loss:.4f}, {left}")
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._shown.close()
+        yield update

@@ -42,13 +42,12 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         for name, least, most in (("hidden", 1, MOST_HIDDEN), ("epochs", 1, math.inf), ("seed", 0, math.inf)):
             require_whole(name, getattr(self, name), least, most)
-        for name in ("dropout", "learning_rate", "weight_decay"):
-            require_number(name, getattr(self, name))
+        require_number("dropout", self.dropout)
+        require_number("learning_rate", self.learning_rate)
+        require_number("weight_decay", self.weight_decay, negative=False)
         if not isinstance(self.device, str):
             raise PugnnError(f"device must be a name, got {self.device!r}")
         if not isinstance(self.backbone, str) and not callable(self.backbone):
             raise PugnnError(f"backbone must be a name, a factory or a network; got {self.backbone!r}")
         if not self.learning_rate > 0:
             raise PugnnError(f"learning_rate must be positive, got {self.learning_rate}")
-        if not self.weight_decay >= 0:
-            raise PugnnError(f"weight_decay must not be negative, got {self.weight_decay}")

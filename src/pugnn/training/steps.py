@@ -24,13 +24,7 @@ def _side_stream(device: torch.device) -> torch.cuda.Stream:
 
 
 class Step:
-    """One step, operation by operation.
-
-    Args:
-        model: the network.
-        objective: the loss, as named terms.
-        optimizer: of the network's parameters.
-    """
+    """One step, operation by operation."""
 
     def __init__(self, model: Backbone, objective: Objective, optimizer: torch.optim.Optimizer) -> None:
         self._model, self._objective, self._optimizer = model, objective, optimizer

@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.graph.compiling import kernel
-from pugnn.models.attention.lanes import NARROW, WIDE, sums_of_4, sums_of_16
+from pugnn.graph.vectors import aligned_zeros
+from pugnn.models.attention.lanes import NARROW, WIDE, member_sums
 
 Array = NDArray[np.float32]
 
 #: A smaller sum of weights has lost precision; the largest weight of all nodes is 1.
 LEAST = np.float32(1e-20)
-CACHE_LINE = 64
 
 
 def attend_cpu(
@@ -114,19 +114,11 @@ def _split_sums(
     first = 0
     while first < lanes:
         width = WIDE if lanes - first >= WIDE else NARROW
-        table = _aligned(n, width)
+        table = aligned_zeros((n, 4, width), np.float32)
         _lay_out(table, own, other, above, below, values, last, first)
-        kernel = sums_of_16 if width == WIDE else sums_of_4
-        kernel(table.reshape(-1), indptr, indices, sums, first)
+        member_sums(table.reshape(-1), width, indptr, indices, sums, first)
         first += width
     return sums[0], sums[1]
-
-
-def _aligned(nodes: int, width: int) -> Array:
-    """An empty table of shape ``(nodes, 4, width)``, aligned so that no 16 numbers straddle two cache lines."""
-    empty = np.empty(nodes * 4 * width + CACHE_LINE // 4, dtype=np.float32)
-    skip = -empty.ctypes.data % CACHE_LINE // 4
-    return empty[skip : skip + nodes * 4 * width].reshape(nodes, 4, width)
 
 
 @kernel(nogil=True, error_model="numpy")
@@ -142,14 +134,12 @@ def _lay_out(table, own, other, above, below, values, last, first):  # type: ign
     for i in range(n):
         for lane in range(width):
             at, head = first + lane, head_of[lane]
-            if head < heads:
+            if head < heads:  # the rest is padding
                 value = values[i, at] if at < d else last[i, head]
                 table[i, 0, lane] = own[i, head]
                 table[i, 1, lane] = other[i, head]
                 table[i, 2, lane] = above[i, head] * value
                 table[i, 3, lane] = below[i, head] * value
-            else:
-                table[i, :, lane] = np.float32(0)
 
 
 @kernel(nogil=True, error_model="numpy")
