@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pugnn.graph.compiling import kernel
 from pugnn.graph.negatives import nth_non_neighbour
 from pugnn.graph.random import random_below, random_bits
-from pugnn.graph.vectors import CACHE_LINE, aligned_zeros
+from pugnn.graph.vectors import CACHE_LINE, aligned
 from pugnn.regularisers.lanes import FASTMATH, LANES, collect, dot, exchange, exponential, prefetch
 
 #: Maximum number of threads, and number of gradient tables.
@@ -46,12 +46,12 @@ def structural_sums_cpu(
     width = -(-d // LANES) * LANES
     table = z
     if width != d or z.ctypes.data % CACHE_LINE:
-        table = aligned_zeros((n, width), z.dtype)
+        table = aligned(np.zeros, (n, width), z.dtype)
         table[:, :d] = z
     bounds = np.searchsorted(indptr, np.linspace(0, len(indices), CHUNKS + 1).astype(np.int64))
     bounds[0], bounds[CHUNKS] = 0, n
-    (grad_edges,) = aligned_zeros((1, n * width), z.dtype)
-    tables = aligned_zeros((CHUNKS, n * width), z.dtype)
+    (grad_edges,) = aligned(np.zeros, (1, n * width), z.dtype)
+    tables = aligned(np.zeros, (CHUNKS, n * width), z.dtype)
     work = partial(_chunk, table.reshape(-1), width, indptr, indices, negatives, np.uint64(seed), grad_edges)
     threads = min(CHUNKS, torch.get_num_threads()) if len(indices) * negatives >= WORTH_THREADS else 1
     run = map if threads == 1 else _threads(threads).map

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.graph.compiling import kernel
-from pugnn.graph.vectors import aligned_zeros
-from pugnn.models.attention.lanes import NARROW, WIDE, member_sums
+from pugnn.graph.vectors import aligned
+from pugnn.models.attention.lanes import NARROW, WIDE, sums_of_4, sums_of_16
 
 Array = NDArray[np.float32]
 
@@ -114,9 +114,10 @@ def _split_sums(
     first = 0
     while first < lanes:
         width = WIDE if lanes - first >= WIDE else NARROW
-        table = aligned_zeros((n, 4, width), np.float32)
+        table = aligned(np.empty, (n, 4, width), np.float32)
         _lay_out(table, own, other, above, below, values, last, first)
-        member_sums(table.reshape(-1), width, indptr, indices, sums, first)
+        kernel = sums_of_16 if width == WIDE else sums_of_4
+        kernel(table.reshape(-1), indptr, indices, sums, first)
         first += width
     return sums[0], sums[1]
 
@@ -134,12 +135,14 @@ def _lay_out(table, own, other, above, below, values, last, first):  # type: ign
     for i in range(n):
         for lane in range(width):
             at, head = first + lane, head_of[lane]
-            if head < heads:  # the rest is padding
+            if head < heads:
                 value = values[i, at] if at < d else last[i, head]
                 table[i, 0, lane] = own[i, head]
                 table[i, 1, lane] = other[i, head]
                 table[i, 2, lane] = above[i, head] * value
                 table[i, 3, lane] = below[i, head] * value
+            else:
+                table[i, :, lane] = np.float32(0)
 
 
 @kernel(nogil=True, error_model="numpy")

@@ -20,19 +20,24 @@ WIDE, NARROW = 16, 4
 
 
 @kernel(nogil=True, error_model="numpy")
-def member_sums(table, width, indptr, indices, sums, first):  # type: ignore[no-untyped-def]
-    """Both sums of every node, for ``width`` lanes: ``table`` has rows of 4 · width numbers, flat.
+def sums_of_16(table, indptr, indices, sums, first):  # type: ignore[no-untyped-def]
+    """Both sums of every node, for 16 lanes: ``table`` has rows of 4 · 16 numbers, flat.
 
     The result goes to the lanes of ``sums``, shape ``(2, N, lanes)``, from ``first`` on.
     """
     flat, n, lanes = sums.reshape(-1), sums.shape[1], sums.shape[2]
     for i in range(n):
         at = i * lanes + first
-        places = (i, indptr[i], indptr[i + 1], at, n * lanes + at)
-        if width == WIDE:
-            _add_rows(table, indices, flat, places, WIDE)
-        else:
-            _add_rows(table, indices, flat, places, NARROW)
+        _add_rows(table, indices, flat, (i, indptr[i], indptr[i + 1], at, n * lanes + at), WIDE)
+
+
+@kernel(nogil=True, error_model="numpy")
+def sums_of_4(table, indptr, indices, sums, first):  # type: ignore[no-untyped-def]
+    """The same for 4 lanes, with rows of 4 · 4 numbers; one kernel for both widths would be slower."""
+    flat, n, lanes = sums.reshape(-1), sums.shape[1], sums.shape[2]
+    for i in range(n):
+        at = i * lanes + first
+        _add_rows(table, indices, flat, (i, indptr[i], indptr[i + 1], at, n * lanes + at), NARROW)
 
 
 @intrinsic(prefer_literal=True)
