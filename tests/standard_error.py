@@ -25,7 +25,7 @@ class Stream(io.StringIO):
 
 def replaced_stderr(monkeypatch, *, patience=0.05, line_every=0.05, terminal=False) -> Stream:
     """A stream in place of standard error, with shorter times to wait."""
-    monkeypatch.setattr(waiting, "PATIENCE", patience)
+    monkeypatch.setattr(waiting, "SILENT_SECONDS", patience)
     monkeypatch.setattr(waiting, "LINE_EVERY", line_every)
     monkeypatch.setenv("TERM", "xterm")
     stream = Stream()

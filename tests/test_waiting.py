@@ -42,7 +42,7 @@ def test_how_far_it_is_shows_when_a_line_is_due(monkeypatch):
 def test_short_things_one_after_the_other_are_not_all_worth_a_line():
     code = """
 from pugnn import waiting
-waiting.PATIENCE = 60
+waiting.SILENT_SECONDS = 60
 for number in range(3):
     with waiting.status_line(patience=0) as line:
         line.say(f"compiling {number}")

@@ -17,7 +17,7 @@ def require_whole(name: str, value: object, least: int, most: float = math.inf) 
     """Raise unless ``value`` is an integer, Python's or numpy's, from ``least`` to ``most``, and no boolean."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
         limits = f"at least {least}" if most == math.inf else f"from {least} to {most:,}"
-        raise PugnnError(f"{name} must be an integer, {limits}; got {value!r}")
+        raise PugnnError(f"{name} must be a whole number, {limits}; got {value!r}")
 
 
 def require_number(name: str, value: object, *, negative: bool = True) -> None:

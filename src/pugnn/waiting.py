@@ -16,7 +16,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 #: Seconds before anything is shown.
-PATIENCE = 2.0
+SILENT_SECONDS = 2.0
 #: Seconds between plain lines, where there is no terminal to draw on.
 LINE_EVERY = 10.0
 
@@ -82,7 +82,7 @@ class StatusLine:
                 self._text, self._since = before
 
     def _keep_showing(self) -> None:
-        while not self._done.wait(PATIENCE / 8):
+        while not self._done.wait(SILENT_SECONDS / 8):
             self._show()
 
     def _show(self) -> None:
@@ -91,11 +91,11 @@ class StatusLine:
             if self._done.is_set() or not self._text or now - self._started < self._patience:
                 return
             seconds = now - self._since
-            words = self._text + (f" ({seconds:.0f} s so far)" if seconds >= PATIENCE else "")
+            words = self._text + (f" ({seconds:.0f} s so far)" if seconds >= SILENT_SECONDS else "")
             if self._live:
                 self._spinner.update(text=Text(words))
                 self._display.start()
-            elif now - StatusLine._last_line >= (PATIENCE if self._unsaid else LINE_EVERY):
+            elif now - StatusLine._last_line >= (SILENT_SECONDS if self._unsaid else LINE_EVERY):
                 self._console.print(words, markup=False)
                 StatusLine._last_line, self._unsaid = now, False
 
@@ -107,4 +107,4 @@ def status_line(patience: float | None = None) -> AbstractContextManager[StatusL
     """The current line, or a new one that appears after ``patience`` seconds (default: two)."""
     if _current is not None:
         return _current.lent()
-    return StatusLine(PATIENCE if patience is None else patience).on()
+    return StatusLine(SILENT_SECONDS if patience is None else patience).on()

@@ -39,7 +39,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.setenv("PUGNN_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("pugnn.waiting.PATIENCE", 600)  # on a busy machine there would be words on the phases
+    monkeypatch.setattr("pugnn.waiting.SILENT_SECONDS", 600)  # on a busy machine there would be words on the phases
     write_tables(folder)
     return folder
 

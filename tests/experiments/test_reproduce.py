@@ -79,8 +79,8 @@ def contents(folder):
         ({"ratios": [-0.1]}, "such as 0.01; got -0.1"),
         ({"ratios": [math.nan]}, "such as 0.01; got nan"),
         ({"ratios": [math.inf]}, "such as 0.01; got inf"),
-        ({"draws": 0}, "draws must be an integer, at least 1; got 0"),
-        ({"draws": 1.5}, "draws must be an integer, at least 1; got 1.5"),
+        ({"draws": 0}, "draws must be a whole number, at least 1; got 0"),
+        ({"draws": 1.5}, "draws must be a whole number, at least 1; got 1.5"),
         ({"what": "table3", "methods": ["naive"]}, "--methods has no effect on table3; leave it out"),
         ({"what": "table1", "methods": ["naive"]}, "--methods has no effect on table1; leave it out"),
         ({"what": "table1", "ratios": [0.01]}, "--ratios has no effect on table1; leave it out"),
@@ -350,7 +350,7 @@ def test_a_ratio_that_is_too_much_for_one_draw_of_many(tmp_path, trained):
 
 @pytest.mark.parametrize("jobs", [0, -1, 1.5])
 def test_jobs_are_whole_numbers_from_one(tmp_path, jobs):
-    with pytest.raises(PugnnError, match="jobs must be an integer, at least 1"):
+    with pytest.raises(PugnnError, match="jobs must be a whole number, at least 1"):
         reproduce(Request("table1"), tmp_path / "out", jobs=jobs)
     assert not (tmp_path / "out").exists()
 

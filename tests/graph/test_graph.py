@@ -83,7 +83,7 @@ def test_an_empty_graph_can_exist():
     [
         ({"source": [0], "target": [3], "num_nodes": 3}, "ends at node 3, but there are only 3 nodes"),
         ({"source": [0], "target": [-1]}, r"negative \(-1\)"),
-        ({"source": [0.5], "target": [1.0]}, "must be integers, got float64"),
+        ({"source": [0.5], "target": [1.0]}, "must be whole numbers, got float64"),
         ({"source": [0, 1], "target": [1]}, "2 edge sources but 1 edge targets"),
         ({"source": ["a"], "target": ["z"], "ids": ["a", "b"]}, "1 edge ends are not among the node ids: 'z'"),
         ({"source": ["a"], "target": ["b"], "ids": ["a", "b", "a"]}, "appear more than once: 'a'"),
@@ -122,9 +122,9 @@ def test_an_empty_graph_can_exist():
         ({"source": [0], "target": [1], "num_nodes": 10**12}, "1,000,000,000,000 nodes are more than 32-bit"),
         ({"source": [0], "target": [10**12]}, "ends at position 1,000,000,000,000, more than 32-bit"),
         ({"source": [0], "target": np.array([2**63], dtype=np.uint64)}, "ends at position 9,223,372,036,854,775,808"),
-        ({"source": [0], "target": [1], "num_nodes": -1}, "num_nodes must be an integer, at least 0; got -1"),
-        ({"source": [0], "target": [1], "num_nodes": 2.5}, "num_nodes must be an integer"),
-        ({"source": [0], "target": [1], "num_nodes": True}, "num_nodes must be an integer"),
+        ({"source": [0], "target": [1], "num_nodes": -1}, "num_nodes must be a whole number, at least 0; got -1"),
+        ({"source": [0], "target": [1], "num_nodes": 2.5}, "num_nodes must be a whole number"),
+        ({"source": [0], "target": [1], "num_nodes": True}, "num_nodes must be a whole number"),
     ],
 )
 def test_bad_input_is_explained(arguments, message):

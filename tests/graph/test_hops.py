@@ -80,5 +80,5 @@ def test_too_many_pairs_are_refused_before_they_are_made(monkeypatch):
 
 @pytest.mark.parametrize("number", [0, 1.5])
 def test_bad_number_of_hops(number):
-    with pytest.raises(PugnnError, match="hops must be an integer, at least 1"):
+    with pytest.raises(PugnnError, match="hops must be a whole number, at least 1"):
         hop_graphs(random_graph(5, 0.5, seed=0), number)

@@ -145,5 +145,5 @@ def test_bad_settings_are_explained(arguments, message):
 
 
 def test_delta_must_be_positive():
-    with pytest.raises(PugnnError, match="delta must be an integer, at least 1; got 0"):
+    with pytest.raises(PugnnError, match="delta must be a whole number, at least 1; got 0"):
         split_near_far(PUTask(random_graph(5, 0.5, 0), np.array([0]), np.array([1, 2])), 0)

@@ -230,8 +230,8 @@ def test_a_round_without_progress_ends_after_the_patience():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rounds": -1}, "rounds must be an integer, at least 0; got -1"),
-        ({"rounds": 1.5}, "rounds must be an integer; got 1.5"),
+        ({"rounds": -1}, "rounds must be a whole number, at least 0; got -1"),
+        ({"rounds": 1.5}, "rounds must be a whole number; got 1.5"),
         ({"homophily": 1.0}, "homophily must lie between 0 and 1, got 1.0"),
         ({"potentials": "none"}, "potentials must be one of decided, uniform; got 'none'"),
     ],

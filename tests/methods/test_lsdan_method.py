@@ -52,7 +52,7 @@ def test_equals_plain_training(risk):
     [
         ({}, {"backbone": "gcn"}, "lsdan has its own network and accepts no other backbone; got 'gcn'"),
         ({}, {"hidden": 6}, "hidden=6 must be a multiple of the number of attention heads, 4"),
-        ({"hops": 0}, {}, "hops must be an integer, from 1 to 100; got 0"),
+        ({"hops": 0}, {}, "hops must be a whole number, from 1 to 100; got 0"),
         ({"risk": "zero-one"}, {}, "risk must be one of non-negative, unbiased; got 'zero-one'"),
         ({"prior": 1.5}, {}, "prior is a share of the unlabelled nodes and must lie between 0 and 1; got 1.5"),
     ],

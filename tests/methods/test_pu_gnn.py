@@ -128,7 +128,7 @@ def test_cora_with_27_labels_is_well_above_chance():
         ({"alpha": -1.0}, "alpha must be a number and not negative"),
         ({"representation": "z"}, "representation must be one of hidden, activated, logit; got 'z'"),
         ({"supervision": "none"}, "supervision must be one of distance-aware, cross-entropy"),
-        ({"delta": 0}, "delta must be an integer"),
+        ({"delta": 0}, "delta must be a whole number"),
     ],
 )
 def test_bad_options_are_explained(task, options, message):

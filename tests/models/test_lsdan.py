@@ -104,7 +104,7 @@ def test_structures_are_made_once_for_each_number_of_hops():
     ("options", "message"),
     [
         ({"hidden": 6}, "hidden=6 must be a multiple of the number of attention heads, 4"),
-        ({"hops": 0}, "hops must be an integer, from 1 to 100; got 0"),
+        ({"hops": 0}, "hops must be a whole number, from 1 to 100; got 0"),
     ],
 )
 def test_bad_settings_are_explained(options, message):

@@ -234,7 +234,7 @@ def test_a_graph_without_edges_costs_nothing():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"negatives": 0}, "negatives must be an integer"),
+        ({"negatives": 0}, "negatives must be a whole number"),
         ({"reduction": "mean"}, "reduction must be one of sum, edge-mean"),
     ],
 )

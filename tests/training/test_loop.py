@@ -105,10 +105,10 @@ def test_a_loss_that_is_not_finite_stops_with_advice(graph):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"epochs": 0}, "epochs must be an integer, at least 1; got 0"),
+        ({"epochs": 0}, "epochs must be a whole number, at least 1; got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be positive"),
         ({"weight_decay": -1.0}, "weight_decay must be a number and not negative"),
-        ({"seed": -1}, "seed must be an integer, at least 0; got -1"),
+        ({"seed": -1}, "seed must be a whole number, at least 0; got -1"),
     ],
 )
 def test_bad_settings_are_explained(arguments, message):

@@ -98,7 +98,7 @@ def option_value(path: Path, key: str, value: Any, hint: Any) -> Any:
         return [_without_zero_bytes(path, key, each) for each in value]
     allowed, words = {
         bool: ((bool,), "true or false"),
-        int: ((int,), "an integer"),
+        int: ((int,), "a whole number"),
         float: ((int, float), "a number"),
     }.get(kind, ((str, int, float), "text"))  # a threshold is text or a number
     if not isinstance(value, allowed) or (isinstance(value, bool) and kind is not bool):

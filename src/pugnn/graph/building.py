@@ -116,7 +116,7 @@ def as_positions(ends: ArrayLike) -> NDArray[np.int64]:
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     if array.dtype.kind not in "iu":
-        raise PugnnError(f"edge ends must be integers, got {array.dtype}; if they are ids, pass `ids`")
+        raise PugnnError(f"edge ends must be whole numbers, got {array.dtype}; if they are ids, pass `ids`")
     if array.min() < 0:
         raise PugnnError(f"an edge end is negative ({array.min()}); positions count from 0")
     if array.max() >= MOST_NODES:

@@ -128,7 +128,7 @@ def _require_kind(name: str, value: object, hint: Any) -> None:
     elif int in (hint, *parts) or float in (hint, *parts):
         number = Integral if int in (hint, *parts) else Real
         if isinstance(value, bool) or not isinstance(value, number):
-            raise PugnnError(f"{name} must be {'an integer' if number is Integral else 'a number'}; got {value!r}")
+            raise PugnnError(f"{name} must be {'a whole number' if number is Integral else 'a number'}; got {value!r}")
     elif hint in (bool, str) and not isinstance(value, hint):
         raise PugnnError(f"{name} must be {'True or False' if hint is bool else 'text'}; got {value!r}")
 

@@ -76,7 +76,7 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
         alike = [text for text in map(str, given.tolist()) if text in names]
         if alike:
             raise PugnnError(
-                f"the positives are integers, but the graph's ids are text such as {alike[0]!r}: give them as "
+                f"the positives are whole numbers, but the graph's ids are text such as {alike[0]!r}: give them as "
                 "text, or as a mask"
             )
         found = np.unique(given)
