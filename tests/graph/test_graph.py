@@ -289,7 +289,7 @@ def test_pyg_directed_edges_without_features():
         ({"edge_index": torch.tensor([[0, 1], [1, 7]])}, "ends at node 7, but there are only 3 nodes"),
         ({}, "has no edges"),
         ({"edge_index": EDGES[0]}, "has no edges"),
-        ({"edge_index": EDGES.float()}, "must be integers"),
+        ({"edge_index": EDGES.float()}, "must be whole numbers"),
         ({"edge_index": EDGES, "edge_weight": torch.ones(2, 1)}, r"edge weights have shape \(2, 1\)"),
         ({"edge_index": EDGES, "edge_weight": torch.tensor([0.0, 1.0])}, "edge 0 has weight 0"),
     ],

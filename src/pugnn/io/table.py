@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pugnn.io.formats.delimited import DelimitedFile
 
 #: Rows of a batch, and batches that are in memory at once: more are faster.
-_BATCH_ROWS, _BATCHES = 1 << 20, 64
+_BATCH_ROWS, _BATCHES = 1 << 17, 64
 
 
 class Unreadable(Exception):
