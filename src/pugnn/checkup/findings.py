@@ -94,9 +94,9 @@ def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
         yield _size(
             "warning" if share > 0.2 else "note",
             f"{reach.unreachable:,} unlabelled nodes ({100 * share:.0f} %) cannot be reached from any known positive",
-            f"The graph has {statistics.components:,} separate parts, and {reach.components_with_labelled:,} of them "
-            "contain a known positive. Nodes in the other parts count as far away and are judged by their features "
-            "alone.",
+            f"The graph has {statistics.components:,} separate parts. Known positives lie in "
+            f"{reach.components_with_labelled:,} of them; nodes in the other parts count as far away and are judged by "
+            "their features alone.",
             "Where such a part matters, name at least one positive in it.",
         )
 
