@@ -53,7 +53,7 @@ class Cleaning:
         )
 
 
-def refuse_masked(values: object, what: str) -> None:
+def reject_masked(values: object, what: str) -> None:
     """Raise if any entry is masked: numpy would use the value under the mask."""
     parts = values if isinstance(values, list | tuple) else [values]
     if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
@@ -62,7 +62,7 @@ def refuse_masked(values: object, what: str) -> None:
 
 def as_ids(ids: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """One-dimensional array of unique ids; mixed types are preserved."""
-    refuse_masked(ids, "ids")
+    reject_masked(ids, "ids")
     if isinstance(ids, np.ndarray):
         array = ids
     else:
@@ -98,7 +98,7 @@ def _check_id(value: Any) -> None:
 
 def ends_from_ids(ends: ArrayLike, lookup: dict[Any, int]) -> NDArray[np.int64]:
     """Positions of edge ends given as ids."""
-    refuse_masked(ends, "edge ends")
+    reject_masked(ends, "edge ends")
     listed = ends.tolist() if isinstance(ends, np.ndarray) else list(ends)  # type: ignore[arg-type]
     try:
         unknown = [end for end in listed if end not in lookup]
@@ -111,7 +111,7 @@ def ends_from_ids(ends: ArrayLike, lookup: dict[Any, int]) -> NDArray[np.int64]:
 
 def as_positions(ends: ArrayLike) -> NDArray[np.int64]:
     """Edge ends given as positions, checked."""
-    refuse_masked(ends, "edge ends")
+    reject_masked(ends, "edge ends")
     array = np.asarray(ends)
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
@@ -173,7 +173,7 @@ def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
 
 def _as_numbers(values: ArrayLike, what: str) -> NDArray[np.float32]:
     """A float32 copy, independent of the caller's array."""
-    refuse_masked(values, what)
+    reject_masked(values, what)
     try:
         array = np.asarray(values)
         _require_real(array.dtype, what)

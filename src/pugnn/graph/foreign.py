@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, shorten
-from pugnn.graph.building import as_positions, as_weights, no_such_node, refuse_masked, require_num_nodes
+from pugnn.graph.building import as_positions, as_weights, no_such_node, reject_masked, require_num_nodes
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -24,7 +24,7 @@ def networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
     bare = [node for node, vector in vectors.items() if vector is None]
     if bare:
         raise PugnnError(f"{len(bare):,} nodes have no attribute {name!r}: {shorten(bare)}")
-    refuse_masked(list(vectors.values()), f"attributes {name!r}")
+    reject_masked(list(vectors.values()), f"attributes {name!r}")
     rows = {node: np.atleast_1d(vector) for node, vector in vectors.items()}
     shapes = {row.shape for row in rows.values()}
     if len(shapes) > 1:

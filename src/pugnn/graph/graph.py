@@ -22,7 +22,7 @@ from pugnn.graph.building import (
     as_weights,
     ends_from_ids,
     no_such_node,
-    refuse_masked,
+    reject_masked,
     require_num_nodes,
     symmetric_csr,
 )
@@ -208,7 +208,7 @@ class Graph:
         Entries count as edges of weight one unless ``weighted`` is set. A symmetric matrix gives each edge once;
         otherwise direction is dropped and the weights of both directions are added.
         """
-        refuse_masked(adjacency, "entries of the adjacency matrix")
+        reject_masked(adjacency, "entries of the adjacency matrix")
         coo = sp.coo_array(adjacency)
         if len(coo.shape) != 2 or coo.shape[0] != coo.shape[1]:
             raise PugnnError(f"an adjacency matrix must be square, this one has shape {coo.shape}")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, shorten
 from pugnn.graph import Graph
-from pugnn.graph.building import refuse_masked
+from pugnn.graph.building import reject_masked
 
 
 def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
@@ -33,7 +33,7 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
         (array([0, 2]), array([0]))
     """
     n = graph.num_nodes
-    refuse_masked(positives, "positives")
+    reject_masked(positives, "positives")
     values = list(positives) if isinstance(positives, set | frozenset) else positives
     given = _as_array(values)
     if given.dtype == object and given.ndim == 1:
@@ -98,7 +98,7 @@ def resolve_unlabelled(graph: Graph, nodes: ArrayLike, labelled: NDArray[np.int6
         nodes: positions, each once; labelled ones among them are left out.
         labelled: positions of the known positives.
     """
-    refuse_masked(nodes, "unlabelled")
+    reject_masked(nodes, "unlabelled")
     given = np.asarray(nodes)
     if given.ndim != 1 or given.dtype.kind not in "iu":
         raise PugnnError(f"unlabelled must be a list of positions; got shape {given.shape} of {given.dtype}")
