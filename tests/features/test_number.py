@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from attribute_tables import cells_of
@@ -32,6 +32,7 @@ def test_standardised_by_plain_loops():
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.floats(-1e30, 1e30), min_size=1, max_size=20))
+@example([0.0, 7.521649391586088e-226])
 def test_text_and_numbers_agree(values):
     typed = NumberEncoding.learn(cells_of(values, "DOUBLE"))
     text = NumberEncoding.learn(cells_of([repr(value) for value in values]))

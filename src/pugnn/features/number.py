@@ -46,7 +46,8 @@ class NumberEncoding(Encoding):
         values = read_numbers(cells, dates=dates)
         missing = np.isnan(values)
         present = values[~missing]
-        deviation = float(present.std()) if present.min() < present.max() else 1.0
+        spread = present.max() - present.min()
+        deviation = float(present.std() or spread) if spread else 1.0  # squares of numbers below 1e-162 are 0
         return cls(cells.name, count_missing(cells, missing), float(present.mean()), deviation, dates)
 
     def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
