@@ -32,6 +32,8 @@ RECORD = {
     "notes": [],
     "recipe": [],
     "warnings": [],
+    "method_notes": [],
+    "degenerate": [],
 }
 
 LOG = [{"epoch": epoch, "near": 1 / epoch, "total": 2 / epoch, "seconds": 0.1 * epoch} for epoch in (1, 2, 3)]

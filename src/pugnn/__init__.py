@@ -11,7 +11,7 @@ __version__ = "0.3.0"
 _NAMES = {
     "checkup": ("CheckUp", "check_up"),
     "data": ("Dataset", "dataset_names", "load_dataset"),
-    "errors": ("PugnnError", "PugnnWarning"),
+    "errors": ("DegenerateWarning", "PugnnError", "PugnnWarning"),
     "estimator": ("PUNodeClassifier",),
     "features": ("Recipe",),
     "graph": ("Graph",),
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pugnn.data import Dataset as Dataset
     from pugnn.data import dataset_names as dataset_names
     from pugnn.data import load_dataset as load_dataset
+    from pugnn.errors import DegenerateWarning as DegenerateWarning
     from pugnn.errors import PugnnError as PugnnError
     from pugnn.errors import PugnnWarning as PugnnWarning
     from pugnn.estimator import PUNodeClassifier as PUNodeClassifier

@@ -13,6 +13,10 @@ class PugnnWarning(UserWarning):
     """Training continues, but the result may disappoint. The message carries a remedy."""
 
 
+class DegenerateWarning(PugnnWarning):
+    """The training has collapsed: scores exist, but decisions or even the ranking are of no use."""
+
+
 def require_whole(name: str, value: object, least: int, most: float = math.inf) -> None:
     """Raise unless ``value`` is an integer, Python's or numpy's, from ``least`` to ``most``, and no boolean."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import asdict, fields, replace
 from numbers import Real
 from pathlib import Path
@@ -14,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from pugnn.errors import PugnnError
+from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.graph import Graph
-from pugnn.methods import DEFAULT_METHOD, METHODS, Method, make_method
+from pugnn.methods import DEFAULT_METHOD, METHODS, Method, find_reasons, make_method
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import BACKBONES, BackboneLike, backbone_name
 from pugnn.task import PUTask, resolve_positives, resolve_unlabelled
@@ -58,9 +59,11 @@ class PUNodeClassifier(BaseEstimator):
 
     Attributes:
         classes_: ``[0, 1]``, not positive and positive.
+        degenerate_: signs that the training has collapsed (:class:`pugnn.methods.Reason`); empty if it is healthy.
         labelled_: positions of the known positives.
         log_: one record per epoch with every term of the loss; empty where nothing is trained.
         model_: the trained network.
+        notes_: sentences about what the method decided on the way.
         recipe_: how the features were made from tables, for reading others the same way; ``None`` if they were not.
         settings_: all settings of the fit as plain values, the method's own and the estimator's.
         prior_: positive share of the unlabelled nodes that the method assumed or found.
@@ -137,16 +140,22 @@ class PUNodeClassifier(BaseEstimator):
         state = None if checkpoint is None else Checkpoint(Path(checkpoint), _identity(task, method, settings))
         fitted = method.fit(task, settings, checkpoint=state, progress=self.progress)
         self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
-        self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
+        self.model_, self.log_, self.prior_, self.notes_ = fitted.model, fitted.log, fitted.prior, fitted.notes
         self.labelled_ = task.labelled
         self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
         self.recipe_ = graph.recipe
         self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, score(self.model_, graph).numpy()
         if self.threshold == "prior":
-            self.threshold_ = _prior_threshold(self._fitted[1][task.unlabelled], self.prior_)
+            self.threshold_ = own = _prior_threshold(self._fitted[1][task.unlabelled], self.prior_)
         else:
-            self.threshold_ = float(self.threshold)
+            self.threshold_, own = float(self.threshold), 0.5
+        decision: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
+        found = find_reasons(self._fitted[1], task.labelled, task.unlabelled, log=self.log_, **decision)
+        self.degenerate_ = (*fitted.degenerate, *found)
+        if self.degenerate_:
+            words = " ".join(reason.message for reason in self.degenerate_)
+            warnings.warn(f"the result is degenerate. {words}", DegenerateWarning, stacklevel=3)
         return self
 
     def predict_proba(self, graph: Graph | None = None) -> NDArray[np.float64]:

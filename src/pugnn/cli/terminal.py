@@ -40,8 +40,7 @@ STYLE: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE}
 def print_check_up(console: Console, check_up: CheckUp, *, brief: bool, truth: PUBenchmark | None = None) -> None:
     """Show a check-up, or only its verdicts and advice; the truth adds the share of positives in each ring."""
     for finding in check_up.findings:
-        mark, colour = MARKS[finding.level]
-        console.print(Text.assemble((f"{mark} ", f"bold {colour}"), (finding.title, "bold")))
+        _print_marked(console, finding.level, finding.title, style="bold")
         if not brief:
             console.print(Padding(Text(finding.text), INDENTED))
             if finding.remedy:
@@ -58,6 +57,12 @@ def print_check_up(console: Console, check_up: CheckUp, *, brief: bool, truth: P
     console.print(_rings(check_up, truth))
     if truth is not None:
         console.print(_truth(truth))
+
+
+def _print_marked(console: Console, level: str, words: str, style: str = "") -> None:
+    """Words after the mark of their level."""
+    mark, colour = MARKS[level]
+    console.print(Text.assemble((f"{mark} ", f"bold {colour}"), (words, style)))
 
 
 def command(advice: Advice) -> str:
@@ -118,8 +123,14 @@ def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
     assert data.task is not None
     unknown = np.setdiff1d(np.arange(data.graph.num_nodes), data.task.labelled)
     console = Console(highlight=False, emoji=False)
+    for note in run.record["method_notes"]:
+        _print_marked(console, "note", printable(note))
     console.print(_found(run, data, data.task, unknown, top))
     console.print(_summary(run, data, data.task, unknown))
+    if run.record["degenerate"]:
+        _print_marked(console, "warning", "This result is degenerate", style="bold reverse")
+        for reason in run.record["degenerate"]:
+            console.print(Padding(Text(f"- {reason['message']}"), INDENTED))
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -181,7 +192,7 @@ def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]
     count = int((run.scores[unknown] >= record["threshold"]).sum())
     found = f"{count:,} unlabelled nodes score {record['threshold']:.3g} or more"
     if count in (0, len(unknown)):
-        found += f" ({'all' if count else 'none'} of them: train for more epochs, or use --threshold prior)"
+        found += f" ({'all' if count else 'none'} of them)"
     rows = {
         "graph": f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {graph.num_features:,} features",
         "known": known,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import typer
@@ -11,7 +12,7 @@ from rich.console import Console
 from pugnn.checkup import CheckUp, check_up
 from pugnn.cli.input_data import InputData
 from pugnn.cli.terminal import print_check_up, print_notes, print_recipe, print_run
-from pugnn.errors import PugnnError
+from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.runs import RunFolder, next_free, train_into_folder
 from pugnn.waiting import status_line
@@ -46,17 +47,20 @@ def train_and_show(
         folder.abandon()
         raise
     try:
-        run = train_into_folder(
-            estimator,
-            data.task,
-            folder,
-            options=data.options,
-            check_up=found,
-            notes=data.notes,
-            recipe=data.recipe,
-            truth=data.benchmark,
-            class_of_node=data.class_of_node,
-        )
+        with warnings.catch_warnings():
+            if not as_json:  # print_run shows it
+                warnings.simplefilter("ignore", DegenerateWarning)
+            run = train_into_folder(
+                estimator,
+                data.task,
+                folder,
+                options=data.options,
+                check_up=found,
+                notes=data.notes,
+                recipe=data.recipe,
+                truth=data.benchmark,
+                class_of_node=data.class_of_node,
+            )
     except KeyboardInterrupt:
         words = "stopped before the first checkpoint; nothing was kept"
         if folder.checkpoint.exists():

@@ -133,6 +133,7 @@ def measure(cell: Cell) -> dict[str, Any]:
         "threshold": estimator.threshold_,
         "settings": estimator.settings_,
         "epochs": len(estimator.log_),
+        "degenerate": [reason.code for reason in estimator.degenerate_],
         "seconds": {"training": round(trained - training_started, 3), "total": round(time.perf_counter() - started, 3)},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {

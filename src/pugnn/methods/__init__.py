@@ -1,6 +1,7 @@
 """Methods: one per file, each turns a task into scores."""
 
 from pugnn.methods.base import DEFAULT_METHOD, METHODS, FittedMethod, LossMethod, Method, make_method
+from pugnn.methods.degenerate import Reason, find_reasons
 from pugnn.methods.dist_pu import DistPU
 from pugnn.methods.grab import GRAB
 from pugnn.methods.label_propagation import LabelPropagation
@@ -24,5 +25,7 @@ __all__ = [
     "LossMethod",
     "Method",
     "Naive",
+    "Reason",
+    "find_reasons",
     "make_method",
 ]

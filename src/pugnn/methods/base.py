@@ -12,6 +12,7 @@ from torch import Tensor
 
 from pugnn.errors import PugnnError, require_choice
 from pugnn.losses import Sets
+from pugnn.methods.degenerate import Reason
 from pugnn.models import Backbone
 from pugnn.registry import Registry
 from pugnn.task import PUTask
@@ -28,11 +29,15 @@ class FittedMethod:
         model: the trained network.
         log: every term of the loss at every epoch.
         prior: positive share of the unlabelled nodes that the method assumed or found.
+        notes: sentences about what the method decided on the way, which terminal, ``run.json`` and report show.
+        degenerate: signs of a collapse that only the method can see. The estimator looks for those in scores and loss.
     """
 
     model: Backbone
     log: Log
     prior: float
+    notes: tuple[str, ...] = ()
+    degenerate: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from pugnn.errors import require_number
-from pugnn.losses import DistanceAwareLoss, UnlabelledAsNegativeLoss, split_near_far
+from pugnn.losses import DistanceAwareLoss, Sets, UnlabelledAsNegativeLoss, split_near_far
 from pugnn.methods.base import METHODS, FittedMethod, Method
+from pugnn.methods.degenerate import Reason
 from pugnn.models import Output
 from pugnn.regularisers import StructuralRegulariser, has_fused_gpu_kernel
 from pugnn.task import PUTask
@@ -89,4 +90,19 @@ class PUGNN(Method):
         loader = FullGraph(task.graph, sets, settings.device)
         replayable = self.alpha == 0 or has_fused_gpu_kernel()
         trained = train(loader, objective, settings, build=self.build, replayable=replayable, **run)
-        return FittedMethod(trained.model, trained.log, distance_aware.prior(sets))
+        dropped = self._dropped_terms(sets) if loss is distance_aware and self.empty_set == "drop" else ()
+        return FittedMethod(trained.model, trained.log, distance_aware.prior(sets), degenerate=dropped)
+
+    def _dropped_terms(self, sets: Sets) -> tuple[Reason, ...]:
+        """The set that is empty, if one is: without its term, distance has no influence."""
+        assert sets.near is not None
+        assert sets.far is not None
+        within = f"within delta={self.delta} of a known positive, so the loss has no"
+        reasons = []
+        if not len(sets.near):
+            words = f"No unlabelled node is {within} near term. Use a larger delta, or add known positives."
+            reasons.append(Reason("empty-near-set", words))
+        if not len(sets.far):
+            words = f"Every unlabelled node is {within} far term. Use a smaller delta, or dist-pu."
+            reasons.append(Reason("empty-far-set", words))
+        return tuple(reasons)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnWarning
+from pugnn.errors import DegenerateWarning, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.files import replacing
 from pugnn.graph import graph_statistics
@@ -86,7 +86,8 @@ def train_into_folder(
         record = _record(estimator, task, options)
         record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe], "check_up": check_up.to_plain()}
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
-        record["warnings"] = noted
+        record |= {"warnings": noted, "method_notes": list(estimator.notes_)}
+        record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
         seconds = {"training": trained - started, "total": time.perf_counter() - started}
         record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
         content = ReportContent(
@@ -114,13 +115,13 @@ def train_into_folder(
 
 @contextmanager
 def _noted_warnings() -> Iterator[list[str]]:
-    """Collect our own warnings, which are also shown as usual."""
+    """Collect our own warnings, which are also shown as usual; a collapse has its own place in the record."""
     noted: list[str] = []
     with warnings.catch_warnings():
         show = warnings.showwarning
 
         def note(message: Warning | str, category: type[Warning], *rest: Any) -> None:
-            if issubclass(category, PugnnWarning):
+            if issubclass(category, PugnnWarning) and not issubclass(category, DegenerateWarning):
                 noted.append(str(message))
             show(message, category, *rest)
 

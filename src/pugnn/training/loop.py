@@ -134,6 +134,12 @@ def score(model: Backbone, graph: Graph) -> Tensor:
     device = next(chain(model.parameters(), model.buffers())).device
     with _current(device):
         logit = model.eval()(inputs_on(graph, device)).logit
+    lost = int(logit.isnan().sum())
+    if lost:  # a loss is computed before its step, so the last step may fail unseen
+        raise PugnnError(
+            f"the scores of {lost:,} of {graph.num_nodes:,} nodes are nan. Lower the learning rate, or scale the "
+            "features down if they are large."
+        )
     # In double precision, so that confident scores keep their order instead of all rounding to 1.
     return torch.sigmoid(logit.double()).cpu()
 

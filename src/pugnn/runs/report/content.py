@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import shown
 from pugnn.graph import UNREACHABLE
+from pugnn.methods.degenerate import RANKING_LOST
 from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:
@@ -67,6 +68,11 @@ class ReportContent:
     def found(self) -> int:
         """Number of others that reach the threshold."""
         return int((self.scores[self.others] >= self.threshold).sum())
+
+    @cached_property
+    def ranked(self) -> bool:
+        """Whether the order of the scores means anything."""
+        return RANKING_LOST.isdisjoint(reason["code"] for reason in self.record["degenerate"])
 
     @cached_property
     def rings(self) -> list[Ring]:

@@ -18,7 +18,7 @@ from pugnn.runs.report.templates import content_policy, fill_template, resource
 from pugnn.runs.report.words import next_steps, summary
 
 #: Parts of ``run.json`` that are shown elsewhere on the page.
-ELSEWHERE = ("check_up", "metrics", "notes", "recipe", "warnings")
+ELSEWHERE = ("check_up", "degenerate", "method_notes", "metrics", "notes", "recipe", "warnings")
 
 #: Lines of the recipe, and of the repairs, that are shown.
 MOST_LINES = 200

@@ -33,6 +33,12 @@ def summary(content: ReportContent) -> list[Part]:
 
 def next_steps(content: ReportContent) -> list[str]:
     """What to do next, most useful first."""
+    warned = [finding for finding in content.check_up.findings if finding.level == "warning"]
+    remedies = [f"{finding.title}: {finding.remedy}" for finding in warned if finding.remedy]
+    advised = _advised(content)
+    remedies += [advised] if advised else []
+    if not content.ranked:
+        return ["Follow the notice at the top and run again: the list below is not worth checking.", *remedies]
     steps = []
     if content.found in (0, len(content.others)):
         steps.append(
@@ -44,11 +50,7 @@ def next_steps(content: ReportContent) -> list[str]:
         else "Compare the decisions with the truth below, and move the threshold to what matters more to you: few "
         "false alarms, or few misses."
     )
-    steps.append("Add the finds that you confirm to the known positives, and run again.")
-    warned = [finding for finding in content.check_up.findings if finding.level == "warning"]
-    steps += [f"{finding.title}: {finding.remedy}" for finding in warned if finding.remedy]
-    advised = _advised(content)
-    return [*steps, advised] if advised else steps
+    return [*steps, "Add the finds that you confirm to the known positives, and run again.", *remedies]
 
 
 def _known(content: ReportContent) -> str:
@@ -63,10 +65,11 @@ def _known(content: ReportContent) -> str:
 
 def _found(content: ReportContent) -> str:
     others, threshold = len(content.others), f"{content.threshold:.3g}"
+    ranking = "the ranking still holds" if content.ranked else "the ranking means nothing either"
     if not content.found:
-        text = f"No node reaches the threshold of {threshold}, so none was decided positive; the ranking still holds."
+        text = f"No node reaches the threshold of {threshold}, so none was decided positive; {ranking}."
     elif content.found == others:
-        text = f"Every node reaches the threshold of {threshold}, so decisions mean nothing; the ranking still holds."
+        text = f"Every node reaches the threshold of {threshold}, so decisions mean nothing; {ranking}."
     else:
         text = (
             f"{content.found:,} of the {others:,} other nodes ({_percent(content.found, others)}) "
