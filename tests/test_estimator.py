@@ -3,6 +3,7 @@ import pickle
 import random
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -10,7 +11,19 @@ import torch
 from safetensors.torch import save_file
 from sklearn.base import clone
 
-from pugnn import GRAB, LSDAN, NNPU, PUGNN, Graph, LabelPropagation, Naive, PugnnError, PUNodeClassifier
+from pugnn import (
+    GRAB,
+    LSDAN,
+    NNPU,
+    PUGNN,
+    DegenerateWarning,
+    Graph,
+    LabelPropagation,
+    Naive,
+    PugnnError,
+    PugnnWarning,
+    PUNodeClassifier,
+)
 from pugnn.training import load_sealed, save_sealed
 from stopping import Stopped, watched_epochs
 
@@ -672,3 +685,42 @@ def test_training_settings_that_are_left_open_are_the_methods_own(graph):
     }
     assert estimator.epochs == 3
     assert estimator.backbone is None
+
+
+# ---------------------------------------------------------------------- results that are of no use
+
+
+def test_a_collapse_is_one_warning_with_all_reasons():
+    pairs = np.array([(one, other) for one in range(12) for other in range(one)])
+    alike = Graph.from_edges(*pairs.T, num_nodes=12, features=np.ones((12, 3), dtype=np.float32))
+    with pytest.warns(DegenerateWarning) as warned:
+        fitted = classifier(method=Naive(), epochs=20).fit(alike, [0, 1])
+    assert issubclass(DegenerateWarning, PugnnWarning)
+    assert [reason.code for reason in fitted.degenerate_] == ["none-positive", "equal-scores"]
+    (only,) = warned
+    messages = " ".join(reason.message for reason in fitted.degenerate_)
+    assert str(only.message) == f"the result is degenerate. {messages}"
+    assert only.filename == __file__
+    assert fitted.predict_proba().shape == (12, 2)
+
+
+def test_what_the_method_knows_comes_first(graph):
+    path = path_graph(6)
+    with pytest.warns(PugnnWarning, match="leaves none") as warned:
+        fitted = classifier(method=PUGNN(delta=9), epochs=1).fit(path, ["n0"])
+    assert fitted.degenerate_[0].code == "empty-far-set"
+    assert sum(each.category is DegenerateWarning for each in warned) == 1
+
+
+def test_a_healthy_fit_warns_of_nothing(graph):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = PUNodeClassifier(LabelPropagation(0.3)).fit(graph, ["n0", "n1"])
+    assert fitted.degenerate_ == ()
+    assert fitted.notes_ == ()
+
+
+def test_the_threshold_of_the_user_is_no_collapse(graph):
+    fitted = PUNodeClassifier(LabelPropagation(0.3), threshold=1.0).fit(graph, ["n0", "n1"])
+    assert fitted.predict().sum() == 0
+    assert fitted.degenerate_ == ()

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def said_by_the_package() -> Iterator[tuple[str, ast.expr, ast.Module]]:
-    """Where a warning, a note on a table or a finding of the check-up that is not a good one stands, and its words."""
+    """Where a warning, a sign of collapse, a note on a table or a bad finding of the check-up stands, and its words."""
     for path in sorted((ROOT / "src").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
@@ -22,6 +22,8 @@ def said_by_the_package() -> Iterator[tuple[str, ast.expr, ast.Module]]:
             where, name = f"{path.relative_to(ROOT)}:{node.lineno}", ast.unparse(node.func)
             if name.endswith(("warnings.warn", "notes.append")):
                 yield where, node.args[0], tree
+            elif name == "Reason":
+                yield where, node.args[1], tree
             elif name == "Finding" and ast.unparse(node.args[1]) != "'good'":
                 yield where, node.args[2], tree
 

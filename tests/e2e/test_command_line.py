@@ -216,6 +216,25 @@ def test_a_warning_is_one_line_and_the_run_goes_on(here, pugnn_main):
     assert len(json.loads((here / "mine" / "run.json").read_text())["warnings"]) == 1
 
 
+def test_a_collapsed_training_says_so_everywhere(here, pugnn_main):
+    """Told to expect few positives, nnPU with the sigmoid loss finds none and loses the ranking, too."""
+    data = ["fit", "--dataset", "cora", "--labels", "27", "--epochs", "40"]
+    result = pugnn_main(*data, "--method", "nnpu", "--prior", "0.1", "--out", "bad")
+    assert result.code == 0
+    assert "! This result is degenerate" in result.out
+    assert "None of the 2,681 unlabelled nodes is decided positive" in result.out
+    found = json.loads((here / "bad" / "run.json").read_text())["degenerate"]
+    assert [reason["code"] for reason in found] == ["none-positive", "no-ranking"]
+    page = (here / "bad" / "report.html").read_text()
+    assert page.index("This result is degenerate") < page.index('id="summary"')
+
+    result = pugnn_main(*data, "--method", "nnpu", "--prior", "0.45", "--learning-rate", "0.05", "--out", "good")
+    assert result.code == 0
+    assert "degenerate" not in result.out + result.err
+    assert json.loads((here / "good" / "run.json").read_text())["degenerate"] == []
+    assert "degenerate" not in (here / "good" / "report.html").read_text()
+
+
 def test_isolated_nodes_are_scored_by_their_attributes(here, pugnn_main):
     append("nodes.csv", "hermit,1,2,3\n")(here)
     result = pugnn_main(*FIT, "--out", "mine")

@@ -245,6 +245,7 @@ def test_a_record_says_what_was_measured_and_how():
     assert Cell(**{**record["cell"], "positive_classes": None}) == asked
     assert record["epochs"] == 3
     assert record["threshold"] == 0.4
+    assert record["degenerate"] == ["no-ranking"]
     assert 0 <= record["seconds"]["training"] <= record["seconds"]["total"]
     assert set(record["metrics"]) >= {"macro_f1", "f1", "roc_auc"}
     assert record["metrics"]["test_nodes"] == 2437

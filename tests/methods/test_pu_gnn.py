@@ -136,6 +136,22 @@ def test_bad_options_are_explained(task, options, message):
         PUGNN(**options).fit(task, SETTINGS)
 
 
+@pytest.mark.filterwarnings("ignore:delta=")
+def test_an_empty_set_is_a_sign_of_collapse():
+    ends = np.arange(5)
+    path = PUTask.from_positives(Graph.from_edges(ends, ends + 1, features=np.eye(6)), np.array([0]))
+    apart = PUTask(Graph.from_edges([0, 2], [1, 3], features=np.eye(4)), np.array([0]), np.array([2, 3]))
+
+    def codes(task, **options):
+        return [reason.code for reason in PUGNN(negatives=2, **options).fit(task, SETTINGS).degenerate]
+
+    assert codes(path, delta=2) == []
+    assert codes(path, delta=5) == ["empty-far-set"]
+    assert codes(apart, delta=3) == ["empty-near-set"]
+    assert codes(path, delta=5, empty_set="dist-pu") == [], "nothing is dropped"
+    assert codes(path, delta=5, supervision="cross-entropy") == [], "the sets are not used"
+
+
 def test_methods_are_made_by_name():
     assert make_method("pu-gnn", delta=2) == PUGNN(delta=2)
     with pytest.raises(PugnnError, match=r"no method 'pugnn'; choose one of .*pu-gnn"):

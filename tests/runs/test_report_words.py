@@ -50,3 +50,15 @@ def test_advice_is_told_where_the_run_did_not_follow_it():
     followed = path_content([0.9, 0.8, 0.2], record={"options": {"method": "pu-gnn", "delta": 2}})
     assert followed.check_up is CHECK_UP
     assert not any("check-up advises" in step for step in next_steps(followed))
+
+
+def test_says_when_not_even_the_ranking_holds():
+    collapsed = {"degenerate": [{"code": "no-ranking", "message": "They do not rank above."}]}
+    content = path_content([0.1, 0.3, 0.2], record=collapsed)
+    assert "so none was decided positive; the ranking means nothing either." in text_of(content, "What was found")
+    assert next_steps(content)[0].startswith("Follow the notice at the top")
+    assert not any("first 20" in step for step in next_steps(content))
+    nobody = {"degenerate": [{"code": "none-positive", "message": "None is decided positive."}]}
+    content = path_content([0.4, 0.3, 0.2], record=nobody)
+    assert "the ranking still holds" in text_of(content, "What was found")
+    assert any("first 20" in step for step in next_steps(content))

@@ -2,13 +2,25 @@ import csv
 import json
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import pugnn
-from pugnn import PUGNN, Graph, PUBenchmark, PugnnError, PugnnWarning, PUNodeClassifier, PUTask
+from pugnn import (
+    PUGNN,
+    DegenerateWarning,
+    Graph,
+    LabelPropagation,
+    Naive,
+    PUBenchmark,
+    PugnnError,
+    PugnnWarning,
+    PUNodeClassifier,
+    PUTask,
+)
 from pugnn.checkup import check_up
 from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
 from stopping import watched_epochs
@@ -131,6 +143,7 @@ def test_record(done):
     assert record["threshold"] == 0.5
     assert record["prior"] == estimator.prior_
     assert record["warnings"] == []
+    assert record["method_notes"] == []
     assert 0 < record["seconds"]["training"] <= record["seconds"]["total"]
     assert {"python", "torch", "numpy"} <= set(record["versions"])
 
@@ -170,8 +183,40 @@ def test_warnings_are_shown_and_written_down(task, tmp_path):
     path = PUTask(task.graph, task.labelled, np.arange(2, 10))
     with pytest.warns(PugnnWarning) as shown:
         run = into_folder(classifier(method=method), path, RunFolder(tmp_path / "mine"))
-    assert run.record["warnings"] == [str(warning.message) for warning in shown]
+    others = [each for each in shown if each.category is not DegenerateWarning]  # they have a place of their own
+    assert run.record["warnings"] == [str(warning.message) for warning in others]
     assert [text.split()[0] for text in run.record["warnings"]] == ["near_prior=0.5", "delta=20"]
+
+
+def test_a_collapse_is_written_down_and_shown_in_the_first_lines(task, tmp_path):
+    with pytest.warns(DegenerateWarning, match=r"the result is degenerate\. All 10 unlabelled nodes"):
+        run = into_folder(classifier(), task, RunFolder(tmp_path / "mine"))
+    (reason,) = json.loads((tmp_path / "mine" / "run.json").read_text())["degenerate"]
+    assert reason["code"] == "all-positive"
+    assert reason["message"].startswith("All 10 unlabelled nodes are decided positive")
+    assert run.record["warnings"] == []
+    page = (tmp_path / "mine" / "report.html").read_text()
+    notice = page.index("This result is degenerate")
+    assert notice < page.index(reason["message"].replace("'", "&#39;")) < page.index('id="summary"')
+
+
+def test_a_healthy_run_has_no_notice(task, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = into_folder(PUNodeClassifier(LabelPropagation(0.3)), task, RunFolder(tmp_path / "mine"))
+    assert run.record["degenerate"] == []
+    assert "degenerate" not in (tmp_path / "mine" / "report.html").read_text()
+
+
+def test_notes_of_the_method_are_written_down_and_shown(task, tmp_path):
+    class Talkative(Naive):
+        def fit(self, task, settings, **run):
+            return replace(super().fit(task, settings, **run), notes=("Words & links count.",))
+
+    run = into_folder(classifier(method=Talkative()), task, RunFolder(tmp_path / "mine"))
+    assert run.record["method_notes"] == ["Words & links count."]
+    page = (tmp_path / "mine" / "report.html").read_text()
+    assert page.index("What the method decided") < page.index("Words &amp; links count.")
 
 
 def test_only_some_unlabelled_nodes(task, tmp_path):

@@ -102,6 +102,15 @@ def test_a_loss_that_is_not_finite_stops_with_advice(graph):
         )
 
 
+def test_scores_that_are_no_numbers_are_an_error(graph):
+    """The last step may spoil the weights after its loss was computed."""
+    trained = train(whole(graph), objective, TrainingSettings(epochs=1))
+    for parameter in trained.model.parameters():
+        torch.nn.init.constant_(parameter, float("nan"))
+    with pytest.raises(PugnnError, match=r"the scores of 20 of 20 nodes are nan\. Lower the learning rate"):
+        score(trained.model, graph)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -90,19 +90,18 @@ class PUGNN(Method):
         loader = FullGraph(task.graph, sets, settings.device)
         replayable = self.alpha == 0 or has_fused_gpu_kernel()
         trained = train(loader, objective, settings, build=self.build, replayable=replayable, **run)
-        dropped = self._dropped_terms(sets) if loss is distance_aware and self.empty_set == "drop" else ()
+        dropped = _dropped_term(sets, self.delta) if loss is distance_aware and self.empty_set == "drop" else ()
         return FittedMethod(trained.model, trained.log, distance_aware.prior(sets), degenerate=dropped)
 
-    def _dropped_terms(self, sets: Sets) -> tuple[Reason, ...]:
-        """The set that is empty, if one is: without its term, distance has no influence."""
-        assert sets.near is not None
-        assert sets.far is not None
-        within = f"within delta={self.delta} of a known positive, so the loss has no"
-        reasons = []
-        if not len(sets.near):
-            words = f"No unlabelled node is {within} near term. Use a larger delta, or add known positives."
-            reasons.append(Reason("empty-near-set", words))
-        if not len(sets.far):
-            words = f"Every unlabelled node is {within} far term. Use a smaller delta, or dist-pu."
-            reasons.append(Reason("empty-far-set", words))
-        return tuple(reasons)
+
+def _dropped_term(sets: Sets, delta: int) -> tuple[Reason, ...]:
+    """Without the term of an empty set, the loss does not depend on distance."""
+    assert sets.near is not None
+    assert sets.far is not None
+    if not len(sets.near):
+        message = f"No unlabelled node is within delta={delta} of a known positive, so the loss has no near term. "
+        return (Reason("empty-near-set", message + "Use a larger delta, or add known positives."),)
+    if not len(sets.far):
+        message = f"Every unlabelled node is within delta={delta} of a known positive, so the loss has no far term. "
+        return (Reason("empty-far-set", message + "Use a smaller delta, or dist-pu, which ignores distance."),)
+    return ()

@@ -1,0 +1,51 @@
+"""What `fit` and `demo` show of a method's own words and of a collapse."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pugnn import Naive, PUNodeClassifier
+from pugnn.cli.input_data import read_input
+from pugnn.cli.options import DataOptions
+from pugnn.cli.training import train_and_show
+
+
+class Talkative(Naive):
+    def fit(self, task, settings, **run):
+        return replace(super().fit(task, settings, **run), notes=("The view [links] counted.",))
+
+
+@pytest.fixture
+def shown(tmp_path, monkeypatch, capsys):
+    """Everything that the terminal shows of a short run on Cora."""
+    monkeypatch.setenv("COLUMNS", "160")
+    data = read_input(DataOptions(dataset="cora", labels=27), seed=0)
+
+    def show(method, **options):
+        estimator = PUNodeClassifier(method, epochs=2, progress=False)
+        train_and_show(estimator, data, name="cora", out=tmp_path / "run", resume=False, **options)
+        return capsys.readouterr()
+
+    return show
+
+
+def test_notes_of_the_method_come_before_the_finds(shown):
+    lines = shown(Talkative(), as_json=False).out.splitlines()
+    at = lines.index("· The view [links] counted.")
+    assert any("Found:" in line for line in lines[at + 1 :])
+
+
+def test_a_collapse_is_the_last_thing_that_is_shown(shown):
+    captured = shown(Naive(), as_json=False)
+    _, after = captured.out.split("! This result is degenerate\n")
+    assert "- None of the 2,681 unlabelled nodes is decided positive" in after
+    assert "report.html" not in after
+    assert "degenerate" not in captured.err
+
+
+def test_as_json_a_collapse_is_also_a_warning(shown):
+    with pytest.warns(UserWarning, match="the result is degenerate"):
+        record = json.loads(shown(Talkative(), as_json=True).out)
+    assert record["method_notes"] == ["The view [links] counted."]
+    assert "none-positive" in [reason["code"] for reason in record["degenerate"]]
