@@ -65,7 +65,7 @@ def _known(content: ReportContent) -> str:
 
 def _found(content: ReportContent) -> str:
     others, threshold = len(content.others), f"{content.threshold:.3g}"
-    ranking = "the ranking still holds" if content.ranked else "the ranking means nothing either"
+    ranking = "the ranking may still be of use" if content.ranked else "the ranking means nothing either"
     if not content.found:
         text = f"No node reaches the threshold of {threshold}, so none was decided positive; {ranking}."
     elif content.found == others:
