@@ -25,7 +25,7 @@ LEAST_NODES = 150
 
 _REST = "Every other node is unlabelled and scored, and a draw is the same for all rows. "
 _PAPER_CLASSES = "On the paper's four data sets its classes are positive; elsewhere "
-_SETTINGS = "Settings are the same for all data sets; none was tuned here. Decisions are the method's own."
+_SETTINGS = "Settings are the same for all data sets; none was tuned here. Decisions are the row's own."
 
 STUDIES = {
     "graphs": Study(

@@ -80,8 +80,10 @@ def study_page(page: StudyPage) -> Iterator[Block]:
             note=True,
         )
         for title, cases in _groups(summary.cases).items():
-            yield Heading(f"{title}, {_draws(summary, cases)}", 3)
-            yield _values(summary, metric, cases, title)
+            draws = [len(own[case]) for own in summary.scores(metric).values() for case in cases if case in own]
+            if draws:
+                yield Heading(f"{title}, {span((min(draws), max(draws)), 'draw')}", 3)
+                yield _values(summary, metric, cases, title)
 
 
 def _left_out(page: StudyPage) -> Iterator[Paragraph]:
@@ -173,16 +175,6 @@ def _groups(cases: Sequence[Case]) -> dict[str, list[Case]]:
     for case in cases:
         groups.setdefault(dataset_name(case.dataset), []).append(case)
     return {"All data sets": list(cases)} if len(groups) == len(cases) > 1 else groups
-
-
-def _draws(summary: StudySummary, cases: Sequence[Case]) -> str:
-    drawn = {
-        len({r.draw for r in summary.results if (r.row, r.case) == (row, case)})
-        for row in summary.rows
-        for case in cases
-    }
-    drawn.discard(0)
-    return span((min(drawn), max(drawn)), "draw")
 
 
 def _values(summary: StudySummary, metric: Metric, cases: Sequence[Case], title: str) -> Block:
