@@ -37,7 +37,7 @@ def test_the_largest_class_and_the_smallest_that_is_large_enough(sizes, expected
 
 def test_on_the_papers_data_sets_its_classes_are_positive():
     for study in STUDIES.values():
-        assert targets(study, PAPER) == [Target(name, "the paper's classes", None) for name in PAPER]
+        assert targets(study, PAPER) == [Target(name, "paper's classes", None) for name in PAPER]
 
 
 @pytest.mark.data("cora_ml", "tolokers")

@@ -107,7 +107,7 @@ def targets(study: Study, datasets: Iterable[str]) -> list[Target]:
     found = []
     for name in datasets:
         if name in TABLE1:
-            found.append(Target(name, "the paper's classes", None))
+            found.append(Target(name, "paper's classes", None))
             continue
         data = named_dataset(name)
         largest, smallest = extreme_classes(data.labels[~data.missing])

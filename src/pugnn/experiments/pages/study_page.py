@@ -18,6 +18,12 @@ METRIC_NAMES: dict[Metric, str] = {
     "precision_at_100": "precision at 100",
     "macro_f1": "macro-F1",
 }
+_SHORT: dict[Metric, str] = {
+    "average_precision": "AP",
+    "roc_auc": "AUC",
+    "precision_at_100": "P@100",
+    "macro_f1": "macro-F1",
+}
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,8 @@ def study_page(page: StudyPage) -> Iterator[Block]:
         yield Heading(f"{name[0].upper()}{name[1:]} (%)", 2)
         yield from _differences(study, summary, metric)
         yield Paragraph(
-            f"Mean ± standard deviation over the draws. Bold: highest mean of its column. {NONE}: not measured.",
+            "Mean ± standard deviation over the draws. Bold: highest mean of its column. Percentage in the head of a "
+            f"column: positive share of the test nodes. {NONE}: not measured.",
             note=True,
         )
         for title, cases in _groups(summary.cases).items():
@@ -100,17 +107,18 @@ def _standings(study: Study, summary: StudySummary) -> Iterator[Block]:
     shown: tuple[Metric, ...] = (first, *(metric for metric in METRIC_NAMES if metric != first))
     yield Heading("Summary", 2)
     yield Paragraph(
-        "A case is a data set with its positive classes, a way to draw labels and their number; values are means over "
-        f"cases, in percent. Near the best: cases where the {METRIC_NAMES[first]} of the row is at most {NEAR:g} "
-        "points below that of the best row; worst gap: its largest distance from the best, in points. Error of the "
-        "share: mean absolute difference between the share of test nodes that is decided positive and the true one, in "
-        "points. All or none: trainings that decide every test node alike. Prior: whether the row is given the "
-        "positive share of the unlabelled nodes.",
+        "A case is a data set with its positive classes, a number of labels and a way to draw them. AP (average "
+        "precision), AUC, P@100 (precision among the 100 nodes that score highest) and macro-F1 are means over cases, in "
+        f"percent. Near best: cases where the {METRIC_NAMES[first]} of the row is at most {NEAR:g} points below that of "
+        "the best row; worst gap: its largest distance from the best, in points. Share error: mean absolute difference "
+        "between the share of test nodes that is decided positive and the true one, in points. All or none: trainings "
+        "that decide every test node alike. Prior: whether the row is given the positive share of the unlabelled nodes. "
+        "Seconds are those of a training on one core.",
         note=True,
     )
     given = {result.row for result in summary.results if result.prior_given}
-    heads = ["row", "prior", *(METRIC_NAMES[metric] for metric in shown), "near the best", "worst gap"]
-    heads += ["error of the share", "all or none", "seconds"]
+    heads: list[Text | str] = ["row", "prior", *(_SHORT[metric] for metric in shown)]
+    heads += [Text("near", "best"), Text("worst", "gap"), Text("share", "error"), Text("all or", "none"), "seconds"]
     lines: list[Line] = []
     for row in summary.rows:
         found = summary.standing(row, first, shown)
@@ -120,10 +128,10 @@ def _standings(study: Study, summary: StudySummary) -> Iterator[Block]:
                 "given" if row in given else NONE,
                 _first_mean(study, summary, row, first),
                 *(number(found.means[metric], 1) for metric in shown[1:]),
-                f"{found.near_best} of {found.cases}",
+                f"{found.near_best} / {found.cases}",
                 number(found.worst_gap, 1),
                 f"{found.share_error:.1f}",
-                f"{found.one_sided} of {found.trainings}",
+                f"{found.one_sided} / {found.trainings}",
                 f"{found.seconds:.1f}",
             ]
         )
@@ -137,7 +145,7 @@ def _first_mean(study: Study, summary: StudySummary, row: str, metric: Metric) -
         under = f"{len(cases)} of {len(summary.cases)} cases"
         baseline = study.baselines.get(row)
         if baseline in summary.rows:
-            under += f"; {baseline} there: {number(summary.over(metric, baseline, cases), 1)}"
+            under += f"; {baseline}: {number(summary.over(metric, baseline, cases), 1)}"
     return Text(number(summary.over(metric, row, cases), 1), under)
 
 
@@ -148,7 +156,7 @@ def _differences(study: Study, summary: StudySummary, metric: Metric) -> Iterato
     yield Heading(f"Differences in {METRIC_NAMES[metric]}", 3)
     yield Paragraph(
         "First minus second row, in points, on the cases and draws that both have: means over each data set, and over "
-        "all tasks, a task being a data set with its positive classes. Wins / ties / losses of the first over the "
+        "all tasks, a task being a data set with its positive classes. Then wins / ties / losses of the first over the "
         "tasks, with the p of the Wilcoxon signed-rank test, Holm-corrected over the lines.",
         note=True,
     )
@@ -166,7 +174,7 @@ def _differences(study: Study, summary: StudySummary, metric: Metric) -> Iterato
             ]
         )
     name = f"Differences in {METRIC_NAMES[metric]}"
-    yield table(name, ["", "all tasks", "wins / ties / losses", *map(dataset_name, datasets)], lines)
+    yield table(name, ["", "all tasks", "w / t / l", *map(dataset_name, datasets)], lines)
 
 
 def _groups(cases: Sequence[Case]) -> dict[str, list[Case]]:
@@ -183,8 +191,9 @@ def _values(summary: StudySummary, metric: Metric, cases: Sequence[Case], title:
     several = len({case.dataset for case in cases}) > 1
     heads: list[Text | str] = [""]
     for case in cases:
-        where = dataset_name(case.dataset) if several else case.positive
-        heads.append(Text(where, f"{case.setting}, {_share(summary, case)}"))
+        share = next(result.share_positive for result in summary.results if result.case == case)
+        name, under = (dataset_name(case.dataset), case.setting) if several else (case.setting, case.positive)
+        heads.append(Text(name, f"{under}, {share:.2g} %"))
     lines: list[Line] = []
     for row in summary.rows:
         if not any(row in column for column in columns):
@@ -198,8 +207,3 @@ def _values(summary: StudySummary, metric: Metric, cases: Sequence[Case], title:
             line.append(NONE if entry is None else Text(spread(*entry), strong=is_best))
         lines.append(line)
     return table(f"{METRIC_NAMES[metric]}, {title}", heads, lines)
-
-
-def _share(summary: StudySummary, case: Case) -> str:
-    share = next(result.share_positive for result in summary.results if result.case == case)
-    return f"{share:.1f} % positive"
