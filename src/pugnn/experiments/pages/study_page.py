@@ -108,12 +108,12 @@ def _standings(study: Study, summary: StudySummary) -> Iterator[Block]:
     yield Heading("Summary", 2)
     yield Paragraph(
         "A case is a data set with its positive classes, a number of labels and a way to draw them. AP (average "
-        "precision), AUC, P@100 (precision among the 100 nodes that score highest) and macro-F1 are means over cases, in "
-        f"percent. Near best: cases where the {METRIC_NAMES[first]} of the row is at most {NEAR:g} points below that of "
-        "the best row; worst gap: its largest distance from the best, in points. Share error: mean absolute difference "
-        "between the share of test nodes that is decided positive and the true one, in points. All or none: trainings "
-        "that decide every test node alike. Prior: whether the row is given the positive share of the unlabelled nodes. "
-        "Seconds are those of a training on one core.",
+        "precision), AUC, P@100 (precision among the 100 nodes that score highest) and macro-F1 are means over cases, "
+        f"in percent. Near best: cases where the {METRIC_NAMES[first]} of the row is at most {NEAR:g} points below "
+        "that of the best row; worst gap: its largest distance from the best, in points. Share error: mean absolute "
+        "difference between the share of test nodes that is decided positive and the true one, in points. All or none: "
+        "trainings that decide every test node alike. Prior: whether the row is given the positive share of the "
+        "unlabelled nodes. Seconds are those of a training on one core.",
         note=True,
     )
     given = {result.row for result in summary.results if result.prior_given}
@@ -193,7 +193,7 @@ def _values(summary: StudySummary, metric: Metric, cases: Sequence[Case], title:
     for case in cases:
         share = next(result.share_positive for result in summary.results if result.case == case)
         name, under = (dataset_name(case.dataset), case.setting) if several else (case.setting, case.positive)
-        heads.append(Text(name, f"{under}, {share:.2g} %"))
+        heads.append(Text(name, f"{under}, {share:.{0 if share >= 10 else 1}f} %"))
     lines: list[Line] = []
     for row in summary.rows:
         if not any(row in column for column in columns):
