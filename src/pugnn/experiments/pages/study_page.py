@@ -113,7 +113,8 @@ def _standings(study: Study, summary: StudySummary) -> Iterator[Block]:
         "that of the best row; worst gap: its largest distance from the best, in points. Share error: mean absolute "
         "difference between the share of test nodes that is decided positive and the true one, in points. All or none: "
         "trainings that decide every test node alike. Prior: whether the row is given the positive share of the "
-        "unlabelled nodes. Seconds are those of a training on one core.",
+        "unlabelled nodes. Seconds are those of a training on one core. Where a row lacks cases, the second line is "
+        "the mean of another row on the same cases.",
         note=True,
     )
     given = {result.row for result in summary.results if result.prior_given}
@@ -140,12 +141,9 @@ def _standings(study: Study, summary: StudySummary) -> Iterator[Block]:
 
 def _first_mean(study: Study, summary: StudySummary, row: str, metric: Metric) -> Text:
     """The row's mean; where it lacks cases, with that of its baseline on the same ones, which alone is comparable."""
-    cases, under = summary.cases_of(row), ""
-    if len(cases) < len(summary.cases):
-        under = f"{len(cases)} of {len(summary.cases)} cases"
-        baseline = study.baselines.get(row)
-        if baseline in summary.rows:
-            under += f"; {baseline}: {number(summary.over(metric, baseline, cases), 1)}"
+    cases, baseline, under = summary.cases_of(row), study.baselines.get(row), ""
+    if len(cases) < len(summary.cases) and baseline in summary.rows:
+        under = f"{baseline}: {number(summary.over(metric, baseline, cases), 1)}"
     return Text(number(summary.over(metric, row, cases), 1), under)
 
 
@@ -155,9 +153,9 @@ def _differences(study: Study, summary: StudySummary, metric: Metric) -> Iterato
         return
     yield Heading(f"Differences in {METRIC_NAMES[metric]}", 3)
     yield Paragraph(
-        "First minus second row, in points, on the cases and draws that both have: means over each data set, and over "
-        "all tasks, a task being a data set with its positive classes. Then wins / ties / losses of the first over the "
-        "tasks, with the p of the Wilcoxon signed-rank test, Holm-corrected over the lines.",
+        "In points, on the cases and draws that both rows have: means over each data set, and over all tasks, a task "
+        "being a data set with its positive classes. Then wins / ties / losses of the first row over the tasks, with "
+        "the p of the Wilcoxon signed-rank test, Holm-corrected over the lines.",
         note=True,
     )
     datasets = list(dict.fromkeys(case.dataset for case in summary.cases))
@@ -167,7 +165,7 @@ def _differences(study: Study, summary: StudySummary, metric: Metric) -> Iterato
         paired = one.paired
         lines.append(
             [
-                f"{row} – {study.baselines[row]}",
+                Text(row, f"minus {study.baselines[row]}"),
                 Text(signed(one.overall, ".1f"), strong=True),
                 Text(f"{paired.wins} / {paired.ties} / {paired.losses}", p_value(paired.p)),
                 *(NONE if gap is None else signed(gap, ".1f") for gap in gaps),
