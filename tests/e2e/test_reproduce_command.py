@@ -212,6 +212,15 @@ def test_all_readings(here, pugnn_main):
     assert "--draws 1 --reading all`" in (here / "reproduction" / "table2-all-readings.md").read_text()
 
 
+def test_a_part_of_a_study(here, pugnn_main):
+    part = ["graphs", "--datasets", "cora", "--methods", "label-propagation", "--labels", "30,10", "--draws", "2"]
+    result = pugnn_main("reproduce", *part, "--jobs", "1")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[:3] == [f"reproduction/graphs.{kind}" for kind in ("md", "html", "csv")]
+    assert lines(here / "reproduction") == 4
+    assert f"Made by `pugnn reproduce {' '.join(part)}`. 4 trainings" in (here / "reproduction/graphs.md").read_text()
+
+
 @pytest.mark.parametrize("damage", ["cut", "spoilt", "rubbish"])
 def test_damaged_records_are_one_warning_and_then_a_right_result(here, pugnn_main, damage):
     assert pugnn_main("reproduce", *QUICK, "--jobs", "1", "--out", "out").code == 0
@@ -273,6 +282,9 @@ def test_interrupted_in_this_process(here, pugnn_main, monkeypatch):
         (["table3", "--jobs", "0"], ["jobs must be a whole number, at least 1; got 0"]),
         (["table3", "--methods", "naive"], ["--methods has no effect on table3; leave it out"]),
         (["checks", "--ratios", "0.1"], ["--ratios has no effect on checks; leave it out"]),
+        (["graphs", "--labels", "few"], ["labels must be whole numbers, such as 10,30; got 'few'"]),
+        (["graphs", "--labels", "0"], ["labels must be a whole number, at least 1; got 0"]),
+        (["graphs", "--ratios", "0.1"], ["--ratios has no effect on graphs; leave it out"]),
         (["table5", "--out", "file"], ["cannot write to file/records.jsonl: file is a file. Choose another --out."]),
         (["table5", "--out", "file/out"], ["cannot write to file/out/records.jsonl: Not a directory."]),
         (["table5", "--out", "x" * 300], ["cannot write to xxx", "File name too long. Choose another --out."]),

@@ -15,7 +15,7 @@ from pugnn.experiments import cells
 from pugnn.experiments.cells import Cell, measure
 from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS, Row
 from pugnn.methods import METHODS
-from pugnn.task import draw_benchmark
+from pugnn.task import draw_benchmark, draw_labels
 
 ROWS = {**PAPER_METHODS, **MORE_METHODS}
 BRIEF = {"epochs": 3}
@@ -51,6 +51,7 @@ CHANGES = {
     "threshold": "prior",
     "seed": 4,
     "positive_classes": (2,),
+    "prior_error": 0.1,
     "pugnn": "0.0.1",
 }
 
@@ -261,3 +262,29 @@ def test_the_protocol_of_a_share_with_classes_of_its_own():
     assert record["labels"] == round(classes.sum() / 2)
     assert np.array_equal(benchmark.positive, classes)
     assert record["metrics"]["test_nodes"] == 2708 - record["labels"]
+
+
+def test_the_protocol_of_a_number_of_labels():
+    row = Row("label-propagation", known_prior=True)
+    asked = Cell.of_protocol(row, {"labels": 40, "sampling": "by-degree", "seed": 1}, dataset="cora", seed=1)
+    drawn = draw_labels(load_dataset("cora"), labels=40, sampling="by-degree", seed=1)
+    assert asked.draw().task.labelled.tolist() == drawn.task.labelled.tolist()
+    assert measure(asked)["labels"] == 40
+
+
+@pytest.mark.parametrize(("error", "given"), [(0.1, 0.55), (-0.1, 0.35), (-0.9, 0.01), (0.9, 0.99)])
+def test_a_wrong_prior(error, given):
+    row = Row("label-propagation", known_prior=True, prior_error=error)
+    record = measure(Cell.of(row, READINGS["default"], dataset="cora", ratio=0.01, draw=0))
+    assert record["prior"] == pytest.approx(given, abs=0.01)
+
+
+@pytest.mark.data("polblogs")
+def test_a_graph_without_features_gets_those_of_its_structure():
+    data = cells.named_dataset("polblogs", (1,))
+    assert load_dataset("polblogs").graph.num_features == 0
+    assert data.graph.num_features == 32
+    assert data.positive_classes == {1}
+    protocol = {"labels": 30, "sampling": "uniform", "seed": 0}
+    record = measure(Cell.of_protocol(Row("dist-pu", known_prior=True), protocol, dataset="polblogs", seed=0))
+    assert record["metrics"]["roc_auc"] > 80

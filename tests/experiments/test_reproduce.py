@@ -88,6 +88,17 @@ def contents(folder):
         ({"what": "table1", "readings": ["one-draw"]}, "--reading has no effect on table1; leave it out"),
         ({"what": "checks", "readings": ["one-draw"]}, "--reading has no effect on checks; leave it out"),
         ({"what": "checks", "datasets": ["cora"]}, "--datasets has no effect on checks; leave it out"),
+        ({"what": "graph"}, "table5, all, checks, graphs, wrong-prior, biased-labels"),
+        (
+            {"what": "graphs", "methods": ["nnpu-mlp"]},
+            "there is no method 'nnpu-mlp'; choose from naive, nnpu, dist-pu",
+        ),
+        ({"what": "graphs", "ratios": [0.01]}, "--ratios has no effect on graphs; leave it out"),
+        ({"what": "graphs", "readings": ["one-draw"]}, "--reading has no effect on graphs; leave it out"),
+        ({"what": "graphs", "labels": [10, 0]}, "labels must be a whole number, at least 1; got 0"),
+        ({"what": "graphs", "labels": [1.5]}, "labels must be a whole number, at least 1; got 1.5"),
+        ({"what": "wrong-prior", "labels": [10]}, "--labels has no effect on wrong-prior; leave it out"),
+        ({"what": "table2", "labels": [10]}, "--labels has no effect on table2; leave it out"),
     ],
 )
 def test_what_cannot_be_asked_for(given, message):
@@ -102,6 +113,9 @@ def test_what_cannot_be_asked_for(given, message):
         ({"what": "table1", "datasets": ["cora"]}, "pugnn reproduce table1 --datasets cora"),
         ({"what": "all"}, "pugnn reproduce all --draws 10"),
         ({"what": "checks", "draws": 3}, "pugnn reproduce checks --draws 3"),
+        ({"what": "graphs"}, "pugnn reproduce graphs --draws 5"),
+        ({"what": "graphs", "labels": [10, 30], "draws": 2}, "pugnn reproduce graphs --labels 10,30 --draws 2"),
+        ({"what": "wrong-prior", "ratios": [0.01]}, "pugnn reproduce wrong-prior --ratios 0.01 --draws 5"),
         ({"what": "table3", "readings": ["default"]}, "pugnn reproduce table3 --draws 10"),
         ({"what": "table3", "readings": list(READINGS)}, "pugnn reproduce table3 --draws 10 --reading all"),
         (
@@ -137,7 +151,8 @@ def test_the_whole_of_the_paper():
     for grid in (table2, table3, table4, table5):
         places = {(data, row, ratio) for data in grid.datasets for row in grid.rows for ratio in grid.ratios}
         assert set(grid.spec.published) <= places
-    assert Request("table1").grids() == Request("checks").grids() == []
+    assert Request("table1").grids() == Request("checks").grids() == Request("graphs").grids() == []
+    assert Request("all").studies() == []
 
 
 def test_a_part_keeps_the_order_of_the_whole():

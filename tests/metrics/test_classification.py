@@ -1,9 +1,10 @@
 import math
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 
-from pugnn.metrics import accuracy, average_precision, f1, macro_f1, roc_auc
+from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
 
 
 def plain_f1(truth, decided):
@@ -50,3 +51,19 @@ def test_one_class_only():
     assert f1(~everyone, ~everyone) == 0.0
     assert macro_f1(everyone, everyone) == 0.5, "the class that nobody is in counts as 0"
     assert macro_f1(~everyone, everyone) == 0.0
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 6])
+def test_precision_at_a_number_of_nodes_is_the_mean_over_all_orders_of_ties(count):
+    truth = np.array([True, False, True, False, True, False])
+    scores = np.array([0.9, 0.5, 0.5, 0.5, 0.1, 0.0])
+    orders = [
+        order for order in permutations(range(6)) if all(scores[one] >= scores[other] for one, other in pairwise(order))
+    ]
+    assert len(orders) == 6
+    expected = np.mean([truth[list(order[:count])].mean() for order in orders])
+    assert precision_at(count, truth, scores) == pytest.approx(expected, abs=1e-12)
+
+
+def test_precision_at_more_nodes_than_there_are_does_not_exist():
+    assert math.isnan(precision_at(4, np.ones(3, dtype=bool), np.arange(3.0)))

@@ -163,7 +163,8 @@ def test_metrics(done):
         return 2 * hit / (truth.count(wanted) + decided.count(wanted))
 
     metrics = run.record["metrics"]
-    assert metrics["test_nodes"] == 7
+    assert (metrics["test_nodes"], metrics["positive"], metrics["decided_positive"]) == (7, 1, sum(decided))
+    assert metrics["precision_at_100"] is None, "there are seven nodes"
     assert metrics["accuracy"] == pytest.approx(100 * right / 7, abs=1e-3)
     assert metrics["roc_auc"] == pytest.approx(100 * np.mean(pairs), abs=1e-3)
     assert metrics["f1"] == pytest.approx(100 * f1(True), abs=1e-3)

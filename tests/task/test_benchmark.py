@@ -6,7 +6,7 @@ import pytest
 from pugnn.data import Dataset, load_dataset
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.task import PUTask, draw_benchmark, draw_share
+from pugnn.task import PUTask, draw_benchmark, draw_labels, draw_share
 
 RATIOS = (0.001, 0.002, 0.005, 0.01)
 
@@ -249,3 +249,107 @@ def test_a_share_is_drawn_uniformly():
 def test_a_share_lies_between_0_and_1(share):
     with pytest.raises(PugnnError, match=f"share must lie between 0 and 1, got {share}"):
         draw_share(tiny([1, 0, 1, 0, 1, 0], train_size=6), share=share, seed=0)
+
+
+# ---------------------------------------------------------------------- a number of all positives
+
+
+def on_graph(edges, positive, missing=()):
+    """Nodes that are positive as given, with these edges."""
+    dataset = tiny(positive, train_size=1, missing=missing)
+    graph = Graph.from_edges(*np.array(edges).T, num_nodes=len(positive), features=np.ones((len(positive), 1)))
+    return dataclasses.replace(dataset, graph=graph)
+
+
+def shares_drawn(dataset, sampling, draws=600):
+    drawn = [draw_labels(dataset, labels=1, sampling=sampling, seed=seed).task.labelled for seed in range(draws)]
+    return np.bincount(np.concatenate(drawn), minlength=len(dataset.labels)) / draws
+
+
+@pytest.mark.parametrize("sampling", ["uniform", "by-degree", "one-community"])
+def test_a_number_of_positives_is_labelled_and_the_rest_scored(cora, sampling):
+    drawn = draw_labels(cora, labels=30, sampling=sampling, seed=1)
+    labelled = drawn.task.labelled.tolist()
+    assert len(labelled) == 30
+    assert labelled == sorted(set(labelled))
+    assert np.all(cora.positive[drawn.task.labelled])
+    rest = [node for node in range(2708) if node not in set(labelled)]
+    assert drawn.task.unlabelled.tolist() == drawn.scored.tolist() == rest
+    again, other = (draw_labels(cora, labels=30, sampling=sampling, seed=seed).task.labelled for seed in (1, 2))
+    assert labelled == again.tolist() != other.tolist()
+
+
+def test_at_random_it_is_the_draw_of_a_share(cora):
+    share = draw_share(cora, share=0.1, seed=4).task.labelled
+    assert draw_labels(cora, labels=len(share), seed=4).task.labelled.tolist() == share.tolist()
+
+
+def test_by_degree_hubs_are_labelled_more_often():
+    # Degrees of the positive nodes 0, 1 and 2 are 3, 1 and 0; node 3 has three neighbours, but is negative.
+    dataset = on_graph([(0, 3), (0, 4), (0, 5), (1, 3), (3, 4)], [1, 1, 1, 0, 0, 0])
+    assert dataset.graph.degrees[:4].tolist() == [3, 1, 0, 3]
+    assert shares_drawn(dataset, "by-degree").tolist() == pytest.approx([0.75, 0.25, 0, 0, 0, 0], abs=0.06)
+    assert shares_drawn(dataset, "uniform").tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0, 0, 0], abs=0.06)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_in_one_community_no_positive_is_nearer_than_those_labelled(seed):
+    rng = np.random.default_rng(seed)
+    edges = [(a, b) for a in range(40) for b in range(a) if rng.random() < 0.08]
+    dataset = on_graph(edges, rng.random(40) < 0.5)
+    labelled = draw_labels(dataset, labels=6, sampling="one-community", seed=seed).task.labelled.tolist()
+
+    def hops_from(start):
+        hops, ring = {start: 0}, [start]
+        while ring:
+            ring = [b for a in ring for b in dataset.graph.neighbours(a).tolist() if b not in hops]
+            hops |= dict.fromkeys(ring, max(hops.values()) + 1)
+        return hops
+
+    def nearest(start):
+        """Whether the labelled nodes are the six positives that a walk in rings from this one meets first."""
+        hops = hops_from(start)
+        others = [hops.get(node, 999) for node in range(40) if dataset.positive[node] and node not in labelled]
+        return max(hops.get(node, 999) for node in labelled) <= min(min(others), 998)
+
+    assert any(nearest(start) for start in labelled)
+
+
+def test_one_community_is_drawn_where_there_are_enough_positives():
+    # A triangle of positives, and a pair; three labels fit into the triangle alone.
+    dataset = on_graph([(0, 1), (1, 2), (3, 4)], [1, 1, 1, 1, 1, 0])
+    for seed in range(20):
+        assert draw_labels(dataset, labels=3, sampling="one-community", seed=seed).task.labelled.tolist() == [0, 1, 2]
+    pairs = {
+        tuple(draw_labels(dataset, labels=2, sampling="one-community", seed=seed).task.labelled.tolist())
+        for seed in range(40)
+    }
+    assert pairs == {(0, 1), (1, 2), (3, 4)}, "ties are broken at random"
+
+
+@pytest.mark.parametrize("sampling", ["uniform", "by-degree", "one-community"])
+def test_nodes_without_a_true_class_are_not_labelled(sampling):
+    dataset = tiny([1, 0] * 10, train_size=6, missing=range(10))
+    for seed in range(10):
+        drawn = draw_labels(dataset, labels=3, sampling=sampling, seed=seed)
+        assert set(drawn.task.labelled.tolist()) <= {10, 12, 14, 16, 18}
+        assert drawn.scored.tolist() == [n for n in range(10, 20) if n not in drawn.task.labelled.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"labels": 0}, "labels must be a whole number, at least 1; got 0"),
+        ({"labels": 2, "sampling": "by-name"}, "uniform, by-degree, one-community; got 'by-name'"),
+        ({"labels": 6}, "cannot label 6 nodes: tiny holds 5 positives. Label fewer."),
+        ({"labels": 5, "sampling": "by-degree"}, "tiny holds 4 positives with neighbours. Label fewer."),
+        (
+            {"labels": 4, "sampling": "one-community"},
+            "tiny holds 0 positives in components with that many. Label fewer.",
+        ),
+    ],
+)
+def test_labels_that_cannot_be_drawn(options, words):
+    dataset = on_graph([(0, 1), (1, 2), (3, 5)], [1, 1, 1, 1, 1, 0])
+    with pytest.raises(PugnnError, match=words):
+        draw_labels(dataset, **options, seed=0)

@@ -1,4 +1,4 @@
-"""`pugnn reproduce`: the paper's tables, measured and published values side by side."""
+"""`pugnn reproduce`: the paper's tables, measured and published values side by side, and studies beside them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,22 @@ from pugnn.errors import PugnnError
 
 
 def reproduce(
-    what: Annotated[str, typer.Argument(help="table1, table2, table3, table4, table5, all of these, or checks.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="table1, table2, table3, table4, table5, all of these, or checks; or a study: graphs, wrong-prior, "
+            "biased-labels."
+        ),
+    ],
     datasets: Annotated[
-        str | None, option("Names with commas: cora,citeseer. Default: those of the paper's table.")
+        str | None, option("Names with commas: cora,citeseer. Default: those of the table or study.")
     ] = None,
-    methods: Annotated[str | None, option("Rows of table 2, with commas: dist-pu,pu-gnn. Default: all.")] = None,
+    methods: Annotated[
+        str | None, option("Rows of table 2 or of a study, with commas: dist-pu,pu-gnn. Default: all.")
+    ] = None,
     ratios: Annotated[str | None, option("Label ratios, with commas: 0.001,0.01. Default: the paper's.")] = None,
-    draws: Annotated[int, option("Repetitions of every training.")] = 10,
+    labels: Annotated[str | None, option("Numbers of labels of a study, with commas: 10,30.")] = None,
+    draws: Annotated[int | None, option("Repetitions of every training. Default: 10; studies: 5.")] = None,
     reading: Annotated[
         str,
         option(
@@ -49,6 +58,10 @@ def reproduce(
     continues; several processes may share one folder. `checks` compares GRAB and nnPU with values from other papers, in
     those papers' own protocols.
 
+    Studies have no published values: `graphs` compares the methods on eleven graphs with 10, 30 and 100 labels,
+    `wrong-prior` shows what a wrong prior costs, and `biased-labels` what it costs if the known positives are no random
+    sample. Most of their data sets must be in the folder that PUGNN_DATA names.
+
     Examples:
 
         pugnn reproduce all --draws 1 --datasets cora
@@ -56,6 +69,8 @@ def reproduce(
         pugnn reproduce table2 --datasets cora,citeseer --methods nnpu,dist-pu,pu-gnn --ratios 0.01
 
         pugnn reproduce table3 --reading all
+
+        pugnn reproduce graphs --datasets cora,amazon_cs --methods dist-pu,label-propagation --labels 30 --draws 2
     """
     from pugnn.experiments.reproduce import Request
     from pugnn.experiments.reproduce import reproduce as run
@@ -67,6 +82,7 @@ def reproduce(
         datasets=_names(datasets),
         methods=_names(methods),
         ratios=None if ratios is None else [_ratio(each) for each in _names(ratios) or ()],
+        labels=None if labels is None else [_whole(each) for each in _names(labels) or ()],
         draws=draws,
         readings=list(READINGS) if reading == "all" else _names(reading) or ("default",),
     )
@@ -99,3 +115,10 @@ def _ratio(text: str) -> float:
         return float(text)
     except ValueError:
         raise PugnnError(f"a label ratio is a share of nodes between 0 and 1, such as 0.01; got {text!r}") from None
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise PugnnError(f"labels must be whole numbers, such as 10,30; got {text!r}") from None

@@ -7,22 +7,24 @@ import json
 import platform
 import time
 import warnings
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from importlib.metadata import version
 from typing import Any, Literal
 
+import numpy as np
 import torch
 
 from pugnn import __version__
-from pugnn.data import load_dataset
+from pugnn.data import Dataset, load_dataset
 from pugnn.errors import PugnnWarning
 from pugnn.estimator import METHOD_DEFAULTS, PUNodeClassifier
 from pugnn.experiments.rows import Reading, Row
+from pugnn.features.structural import Structure
 from pugnn.methods import METHODS, make_method
 from pugnn.runs import evaluate
-from pugnn.task import PUBenchmark, draw_benchmark, draw_share
+from pugnn.task import PUBenchmark, draw_benchmark, draw_labels, draw_share
 from pugnn.training import TrainingSettings
 
 
@@ -32,10 +34,12 @@ class Cell:
 
     Args:
         dataset: a named data set.
-        protocol: arguments of :func:`pugnn.task.draw_benchmark`, or with ``share`` of :func:`pugnn.task.draw_share`.
+        protocol: arguments of :func:`pugnn.task.draw_benchmark`, with ``share`` of :func:`pugnn.task.draw_share`, or
+            with ``sampling`` of :func:`pugnn.task.draw_labels`.
         method: name of the method.
         options: the method's own settings, including defaults, so that a changed default is another cell.
         known_prior: whether the method is given the true positive share of the unlabelled nodes.
+        prior_error: what is added to that share.
         training: settings of the training, including defaults.
         threshold: of the decision.
         seed: of the training.
@@ -52,18 +56,13 @@ class Cell:
     threshold: float | Literal["prior"]
     seed: int
     positive_classes: tuple[int, ...] | None = None
+    prior_error: float = 0.0
     pugnn: str = __version__
 
     @classmethod
     def of(cls, row: Row, reading: Reading, *, dataset: str, ratio: float, draw: int) -> Cell:
         """A cell of a table: a row under a reading, and the number of the draw."""
-        protocol = {
-            "label_ratio": ratio,
-            "label_ratio_of": reading.label_ratio_of,
-            "unlabelled": reading.unlabelled,
-            "seed": draw if reading.redraw else 0,
-        }
-        return cls.of_protocol(row.under(reading), protocol, dataset=dataset, seed=draw)
+        return cls.of_protocol(row.under(reading), reading.protocol(ratio, draw), dataset=dataset, seed=draw)
 
     @classmethod
     def of_protocol(
@@ -90,6 +89,7 @@ class Cell:
             threshold=row.threshold,
             seed=seed,
             positive_classes=positive_classes,
+            prior_error=row.prior_error,
         )
 
     @cached_property
@@ -99,8 +99,10 @@ class Cell:
 
     def draw(self) -> PUBenchmark:
         """The benchmark of the cell."""
-        data = _dataset(self.dataset, positive_classes=self.positive_classes)
-        return (draw_share if "share" in self.protocol else draw_benchmark)(data, **self.protocol)
+        data = named_dataset(self.dataset, self.positive_classes)
+        if "share" in self.protocol:
+            return draw_share(data, **self.protocol)
+        return (draw_labels if "sampling" in self.protocol else draw_benchmark)(data, **self.protocol)
 
 
 def measure(cell: Cell) -> dict[str, Any]:
@@ -109,7 +111,10 @@ def measure(cell: Cell) -> dict[str, Any]:
     started = time.perf_counter()
     benchmark = cell.draw()
     task = benchmark.task
-    known = {"prior": float(benchmark.positive[task.unlabelled].mean())} if cell.known_prior else {}
+    known = {}
+    if cell.known_prior:
+        share = float(benchmark.positive[task.unlabelled].mean())
+        known["prior"] = float(np.clip(share + cell.prior_error, 0.01, 0.99)) if cell.prior_error else share
     estimator = PUNodeClassifier(
         make_method(cell.method, **cell.options, **known),
         **cell.training,
@@ -143,4 +148,10 @@ def measure(cell: Cell) -> dict[str, Any]:
     }
 
 
-_dataset = lru_cache(maxsize=8)(load_dataset)
+@lru_cache(maxsize=32)
+def named_dataset(name: str, positive_classes: tuple[int, ...] | None = None) -> Dataset:
+    """A data set; without features, it gets those of its structure, as `pugnn fit` does without a table of nodes."""
+    data = load_dataset(name, positive_classes=positive_classes)
+    if data.graph.num_features:
+        return data
+    return replace(data, graph=replace(data.graph, features=Structure().encode(data.graph)))

@@ -13,27 +13,32 @@ from pugnn.errors import PugnnError, require_whole
 from pugnn.experiments.cells import Cell
 from pugnn.experiments.checks import check_cells, checks_page
 from pugnn.experiments.pages.blocks import Block, to_html, to_markdown
-from pugnn.experiments.pages.page import TablePage, readings_page, statistics_page, table_page
+from pugnn.experiments.pages.page import readings_page, statistics_page, table_page
+from pugnn.experiments.pages.study_page import study_page
+from pugnn.experiments.pages.study_summary import StudyResult
 from pugnn.experiments.pages.summary import Result
 from pugnn.experiments.published import TABLE1
 from pugnn.experiments.rows import READINGS
 from pugnn.experiments.runner import run_cells
 from pugnn.experiments.store import RecordStore
+from pugnn.experiments.studies import DRAWS, STUDIES, StudyGrid
 from pugnn.experiments.tables import TABLES, Grid, count_nodes
 from pugnn.files import replacing, write_csv
 
-WHAT = ("table1", *TABLES, "all", "checks")
+WHAT = ("table1", *TABLES, "all", "checks", *STUDIES)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to reproduce; ``None`` stands for what the paper has.
+    """What to reproduce; ``None`` stands for what the paper has, or the study.
 
     Args:
-        what: ``table1`` … ``table5``, ``all`` of them, or ``checks`` in other papers' protocols.
+        what: ``table1`` … ``table5``, ``all`` of them, ``checks`` in other papers' protocols, or a study of
+            :data:`pugnn.experiments.studies.STUDIES`.
         datasets: named data sets.
-        methods: rows of Table 2.
+        methods: rows of Table 2 or of the study.
         ratios: label ratios.
+        labels: numbers of labels, of a study.
         draws: repetitions of every cell.
         readings: names of :data:`pugnn.experiments.rows.READINGS`.
     """
@@ -42,27 +47,44 @@ class Request:
     datasets: Sequence[str] | None = None
     methods: Sequence[str] | None = None
     ratios: Sequence[float] | None = None
-    draws: int = 10
+    labels: Sequence[int] | None = None
+    draws: int | None = None
     readings: Sequence[str] = ("default",)
 
     def __post_init__(self) -> None:
         _require_known("table", [self.what], WHAT)
-        require_whole("draws", self.draws, 1)
+        require_whole("draws", self.repetitions, 1)
         _require_known("data set", self.datasets, dataset_names())
-        _require_known("method", self.methods, list(TABLES["table2"].rows))
+        study = STUDIES.get(self.what)
+        _require_known("method", self.methods, list((study or TABLES["table2"]).rows))
         _require_known("reading", self.readings, list(READINGS))
         for ratio in self.ratios or ():
             if not 0 < ratio <= 1:
                 raise PugnnError(f"a label ratio is a share of nodes between 0 and 1, such as 0.01; got {ratio}")
+        for labels in self.labels or ():
+            require_whole("labels", labels, 1)
         unused = {
-            "methods": self.methods is not None and self.what not in ("table2", "all"),
-            "ratios": self.ratios is not None and self.what in ("table1", "checks"),
+            "methods": self.methods is not None and self.what not in ("table2", "all", *STUDIES),
+            "ratios": self.ratios is not None
+            and not (study.ratios if study else self.what not in ("table1", "checks")),
+            "labels": self.labels is not None and not (study and study.labels),
             "datasets": self.datasets is not None and self.what == "checks",
-            "reading": self._reading != "default" and self.what in ("table1", "checks"),
+            "reading": self._reading != "default" and self.what in ("table1", "checks", *STUDIES),
         }
         for option, given in unused.items():
             if given:
                 raise PugnnError(f"--{option} has no effect on {self.what}; leave it out")
+        for part in self.studies():
+            pairs = [(part.study.rows[row].method, dataset) for row in part.rows for dataset in part.datasets]
+            if all(pair in part.study.left_out for pair in pairs):
+                method, dataset = pairs[0]
+                why = part.study.left_out[method, dataset]
+                raise PugnnError(f"{self.what} leaves out {method} on {dataset} ({why}); choose others")
+
+    @property
+    def repetitions(self) -> int:
+        """The number of draws, given or not."""
+        return self.draws if self.draws is not None else DRAWS if self.what in STUDIES else 10
 
     @property
     def _reading(self) -> str:
@@ -71,11 +93,11 @@ class Request:
     @property
     def command(self) -> str:
         """The command that asks for this."""
-        lists = {"datasets": self.datasets, "methods": self.methods, "ratios": self.ratios}
+        lists = {"datasets": self.datasets, "methods": self.methods, "ratios": self.ratios, "labels": self.labels}
         parts = [f"pugnn reproduce {self.what}"]
         parts += [f"--{name} {','.join(map(str, given))}" for name, given in lists.items() if given is not None]
         if self.what != "table1":
-            parts.append(f"--draws {self.draws}")
+            parts.append(f"--draws {self.repetitions}")
         if self._reading != "default":
             parts.append(f"--reading {self._reading}")
         return " ".join(parts)
@@ -94,10 +116,25 @@ class Request:
                 datasets=tuple(self.datasets or spec.datasets),
                 ratios=tuple(sorted(self.ratios or spec.ratios)),
                 readings=tuple(each for each in READINGS if each in self.readings),
-                draws=self.draws,
+                draws=self.repetitions,
             )
             for name, spec in TABLES.items()
             if self.what in (name, "all")
+        ]
+
+    def studies(self) -> list[StudyGrid]:
+        """The study, where one is asked for."""
+        return [
+            StudyGrid(
+                name,
+                rows=tuple(row for row in study.rows if row in (self.methods or study.rows)),
+                datasets=tuple(self.datasets or study.datasets),
+                labels=tuple(sorted(self.labels or study.labels)),
+                ratios=tuple(sorted(self.ratios or study.ratios)),
+                draws=self.repetitions,
+            )
+            for name, study in STUDIES.items()
+            if name == self.what
         ]
 
 
@@ -105,9 +142,10 @@ def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) 
     """Train what has no record in the folder yet, write the pages of all tables asked for, and return their paths."""
     require_whole("jobs", jobs, 1)
     store = RecordStore(out)
-    grids = request.grids()
-    checks = check_cells(request.draws) if request.what == "checks" else {}
-    cells = [*(cell for grid in grids for cell in grid.cells().values()), *checks.values()]
+    grids, studies = request.grids(), request.studies()
+    checks = check_cells(request.repetitions) if request.what == "checks" else {}
+    parts: list[Grid | StudyGrid] = [*grids, *studies]
+    cells = [*(cell for part in parts for cell in part.cells().values()), *checks.values()]
     cells.sort(key=lambda cell: cell.seed)  # draw by draw over all tables: a stopped grid is worth most that way
     # All draws, so that a ratio that asks for too many labels is reported before any training: the number of positives
     # in a training split differs between them.
@@ -125,14 +163,19 @@ def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) 
     if len(request.readings) > 1:
         pages[f"{request.what}{request.suffix}-compared"] = readings_page(list(tables.values()), request.command)
     if checks and not failures:
-        pages["checks"] = checks_page(records, request.draws, request.command)
+        pages["checks"] = checks_page(records, request.repetitions, request.command)
+    trainings = {name: _csv(Result, page.results) for name, page in tables.items()}
+    for study in studies:
+        studied = study.page(records, request.command)
+        pages[study.name] = study_page(studied)
+        trainings[study.name] = _csv(StudyResult, studied.results)
 
     files: dict[str, str] = {}
     for name, page in pages.items():
         blocks = list(page)
         files |= {f"{name}.md": to_markdown(blocks), f"{name}.html": to_html(blocks)}
-        if name in tables:
-            files[f"{name}.csv"] = _trainings(tables[name])
+        if name in trainings:
+            files[f"{name}.csv"] = trainings[name]
     for name, text in files.items():
         with replacing(out / name) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="")
@@ -141,11 +184,11 @@ def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) 
     return [out / name for name in files]
 
 
-def _trainings(page: TablePage) -> str:
+def _csv(kind: type[Result] | type[StudyResult], results: Sequence[Result] | Sequence[StudyResult]) -> str:
     """Every single training as CSV."""
     text = StringIO()
-    names = [field.name for field in fields(Result)]
-    write_csv(text, names, ([getattr(result, name) for name in names] for result in page.results))
+    names = [field.name for field in fields(kind)]
+    write_csv(text, names, ([getattr(result, name) for name in names] for result in results))
     return text.getvalue()
 
 

@@ -23,6 +23,15 @@ class Reading:
     options: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
 
+    def protocol(self, ratio: float, draw: int) -> dict[str, Any]:
+        """Arguments of :func:`pugnn.task.draw_benchmark`."""
+        return {
+            "label_ratio": ratio,
+            "label_ratio_of": self.label_ratio_of,
+            "unlabelled": self.unlabelled,
+            "seed": draw if self.redraw else 0,
+        }
+
 
 #: Each takes up one question that ``default`` answers differently.
 READINGS = {
@@ -55,7 +64,8 @@ READINGS = {
 class Row:
     """A method as a table shows it, with its own settings and those of its training that differ from the defaults.
 
-    With ``known_prior`` it is given the true positive share of the unlabelled nodes, and nothing else of the truth.
+    With ``known_prior`` it is given the true positive share of the unlabelled nodes, plus ``prior_error``, and nothing
+    else of the truth.
     """
 
     method: str
@@ -63,6 +73,7 @@ class Row:
     known_prior: bool = False
     training: dict[str, Any] = field(default_factory=dict)
     threshold: float | Literal["prior"] = 0.5
+    prior_error: float = 0.0
 
     def under(self, reading: Reading) -> Row:
         """The row under a reading, which may change PU-GNN's own settings."""
@@ -111,3 +122,19 @@ PRIORS = {
 
 #: Table 5.
 DELTAS = {str(delta): Row("pu-gnn", {"delta": delta}) for delta in (1, 2, 3, 4, 5)}
+
+#: Rows of the study of many graphs, as in Table 2: methods that can take the prior are given it.
+GRAPH_METHODS = {
+    **PAPER_METHODS,
+    **{name: MORE_METHODS[name] for name in ("naive-balanced", "upu", "label-propagation")},
+}
+
+#: Those that train within seconds on graphs of ten thousand nodes.
+FAST_METHODS = {name: row for name, row in GRAPH_METHODS.items() if row.method not in ("lsdan", "grab")}
+
+#: Rows that are given the true prior, or one that is off.
+WRONG_PRIORS = {
+    f"{method}{suffix}": Row(method, known_prior=True, prior_error=error)
+    for method in ("dist-pu",)
+    for suffix, error in (("", 0.0), ("-0.1", -0.1), ("+0.1", 0.1))
+}

@@ -37,3 +37,20 @@ def roc_auc(truth: Truth, scores: NDArray[np.floating]) -> float:
 def average_precision(truth: Truth, scores: NDArray[np.floating]) -> float:
     """Precision averaged over the positives as the threshold falls; ``nan`` without positives."""
     return float(average_precision_score(truth, scores)) if truth.any() else float("nan")
+
+
+def precision_at(count: int, truth: Truth, scores: NDArray[np.floating]) -> float:
+    """Share of positives among the nodes that score highest; ``nan`` with fewer nodes than ``count``.
+
+    Where equal scores straddle the last place, it is the mean over the orders that they could have.
+
+    Example:
+        >>> truth = np.array([True, True, False, False])
+        >>> precision_at(2, truth, np.array([0.9, 0.5, 0.5, 0.1]))
+        0.75
+    """
+    if len(scores) < count:
+        return float("nan")
+    last = np.sort(scores)[-count]
+    above, level = truth[scores > last], truth[scores == last]
+    return float((above.sum() + (count - len(above)) * level.mean()) / count)

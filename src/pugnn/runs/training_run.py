@@ -22,7 +22,7 @@ from pugnn.errors import DegenerateWarning, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.files import replacing
 from pugnn.graph import graph_statistics
-from pugnn.metrics import accuracy, average_precision, f1, macro_f1, roc_auc
+from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.report import ReportContent, write_report
 from pugnn.runs.writers import plot_log, score_table, write_log, write_scores
@@ -130,7 +130,7 @@ def _noted_warnings() -> Iterator[list[str]]:
 
 
 def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) -> dict[str, Any]:
-    """Metrics on the benchmark's test nodes, in percent; never seen by any training.
+    """Metrics on the benchmark's test nodes, never seen by any training: numbers of nodes, and values in percent.
 
     A metric that does not exist, such as the AUC where all test nodes are of one class, is ``None``.
     """
@@ -142,9 +142,11 @@ def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) 
         "accuracy": accuracy(positive, decided),
         "roc_auc": roc_auc(positive, scored),
         "average_precision": average_precision(positive, scored),
+        "precision_at_100": precision_at(100, positive, scored),
     }
     percent = {name: None if math.isnan(value) else round(100 * value, 3) for name, value in values.items()}
-    return {"test_nodes": len(scored), **percent}
+    counts = {"test_nodes": len(scored), "positive": int(positive.sum()), "decided_positive": int(decided.sum())}
+    return {**counts, **percent}
 
 
 def _record(estimator: PUNodeClassifier, task: PUTask, options: dict[str, Any]) -> dict[str, Any]:

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from pugnn.data.dataset import Dataset
 from pugnn.errors import PugnnError, require_choice, require_share, require_whole
+from pugnn.graph import hop_distances
 from pugnn.task.task import PUTask
 
 RatioOf = Literal["all_nodes", "all_positives", "train_positives", "train_nodes"]
 Unlabelled = Literal["all", "train"]
+Sampling = Literal["uniform", "by-degree", "one-community"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +113,51 @@ def draw_share(dataset: Dataset, *, share: float, seed: int) -> PUBenchmark:
         seed: controls which ones.
     """
     require_share("share", share)
-    candidates = np.flatnonzero(dataset.positive & ~dataset.missing)
-    count = max(1, round(share * len(candidates)))
-    labelled = np.sort(np.random.default_rng(seed).choice(candidates, count, replace=False))
+    return draw_labels(dataset, labels=max(1, round(share * len(_candidates(dataset)))), seed=seed)
+
+
+def draw_labels(dataset: Dataset, *, labels: int, sampling: Sampling = "uniform", seed: int) -> PUBenchmark:
+    """Label a number of positives and score the rest; there is no training split, as in :func:`draw_share`.
+
+    Known positives are rarely a random sample: the other two ways to draw them show what that costs.
+
+    Args:
+        dataset: nodes with known classes.
+        labels: number of positives that are labelled.
+        sampling: ``uniform``: each positive is equally likely. ``by-degree``: as likely as it has neighbours, one
+            positive after the other; those without neighbours are never drawn. ``one-community``: a random positive
+            and those nearest to it in hops, ties at random; it is drawn from the connected components with enough
+            positives.
+        seed: controls which ones.
+    """
+    require_whole("labels", labels, 1)
+    require_choice("sampling", sampling, get_args(Sampling))
+    candidates = _candidates(dataset)
+    if sampling == "by-degree":
+        candidates = candidates[dataset.graph.degrees[candidates] > 0]
+    elif sampling == "one-community":
+        component = dataset.graph.components[candidates]
+        candidates = candidates[np.bincount(component)[component] >= labels]
+    if labels > len(candidates):
+        where = {"uniform": "", "by-degree": " with neighbours", "one-community": " in components with that many"}
+        raise PugnnError(
+            f"cannot label {labels} nodes: {dataset.name} holds {len(candidates)} positives{where[sampling]}. "
+            "Label fewer."
+        )
+    rng = np.random.default_rng(seed)
+    if sampling == "one-community":
+        first = rng.choice(candidates)
+        shuffled = rng.permutation(candidates)
+        hops = hop_distances(dataset.graph, [first])[shuffled]
+        labelled = shuffled[np.argsort(hops, kind="stable")[:labels]]
+    else:
+        degrees = dataset.graph.degrees[candidates]
+        likely = degrees / degrees.sum() if sampling == "by-degree" else None
+        labelled = rng.choice(candidates, labels, replace=False, p=likely)
     drawn = PUBenchmark.of_unlabelled(PUTask.from_positives(dataset.graph, labelled), dataset.positive)
     return replace(drawn, scored=drawn.test[~dataset.missing[drawn.test]])
+
+
+def _candidates(dataset: Dataset) -> NDArray[np.int64]:
+    """Positions of the positives whose class is known."""
+    return np.flatnonzero(dataset.positive & ~dataset.missing)

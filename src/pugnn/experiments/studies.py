@@ -1,0 +1,189 @@
+"""Studies beside the paper's tables: which cells each one needs, and its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.experiments.cells import Cell, named_dataset
+from pugnn.experiments.pages.study_page import Study, StudyPage
+from pugnn.experiments.pages.study_summary import StudyPlace, StudyResult
+from pugnn.experiments.published import TABLE1
+from pugnn.experiments.rows import FAST_METHODS, GRAPH_METHODS, READINGS, WRONG_PRIORS
+from pugnn.experiments.store import Record
+from pugnn.experiments.tables import footer
+
+#: Repetitions where none are asked for.
+DRAWS = 5
+
+#: Nodes that a class needs, so that a hundred of them can be labelled and some are left to be found.
+LEAST_NODES = 150
+
+_REST = "Every other node is unlabelled and scored, and a draw is the same for all rows. "
+_PAPER_CLASSES = "On the paper's four data sets its classes are positive; elsewhere "
+_SETTINGS = "Settings are the same for all data sets; none was tuned here. Decisions are the row's own."
+
+_SLOW = "a training takes more than four minutes on one core"
+
+STUDIES = {
+    "graphs": Study(
+        title="The methods on many graphs",
+        question="Known positives are drawn at random from all positives. "
+        + _REST
+        + _PAPER_CLASSES
+        + f"the largest class is, and in a second task the smallest one with at least {LEAST_NODES} nodes. "
+        + _SETTINGS,
+        rows=GRAPH_METHODS,
+        datasets=(
+            *TABLE1,
+            "cora_ml",
+            "amazon_cs",
+            "coauthor_phy",
+            "twitch_de",
+            "tolokers",
+            "squirrel_filtered",
+            "polblogs",
+        ),
+        metrics=("average_precision",),
+        labels=(10, 30, 100),
+        both_classes=True,
+        left_out={
+            ("lsdan", "amazon_cs"): _SLOW,
+            ("lsdan", "coauthor_phy"): _SLOW,
+            ("lsdan", "twitch_de"): _SLOW,
+            ("lsdan", "tolokers"): _SLOW,
+            ("pu-gnn", "tolokers"): _SLOW,
+        },
+    ),
+    "wrong-prior": Study(
+        title="A wrong prior",
+        question="The protocol of Table 2 of the paper: a random tenth of the nodes is the training split, from which "
+        "the labelled positives are drawn. A row is given the true positive share of the unlabelled nodes, or that "
+        "share minus or plus 0.1. " + _SETTINGS,
+        rows=WRONG_PRIORS,
+        baselines={name: row.method for name, row in WRONG_PRIORS.items() if row.prior_error},
+        datasets=tuple(TABLE1),
+        metrics=("macro_f1", "roc_auc"),
+        ratios=(0.005,),
+    ),
+    "biased-labels": Study(
+        title="Known positives that are no random sample",
+        question="Known positives are drawn at random; with a probability proportional to their degree (by-degree); or "
+        "as a random positive and those nearest to it in hops (one-community). "
+        + _REST
+        + _PAPER_CLASSES
+        + f"the smallest one with at least {LEAST_NODES} nodes is. "
+        + _SETTINGS,
+        rows=FAST_METHODS,
+        datasets=(*TABLE1, "amazon_cs", "cora_ml"),
+        metrics=("average_precision", "macro_f1"),
+        labels=(30,),
+        samplings=("uniform", "by-degree", "one-community"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is looked for in a data set; no ``classes`` are the data set's own."""
+
+    dataset: str
+    words: str
+    classes: tuple[int, ...] | None
+
+
+def extreme_classes(labels: NDArray[np.int64]) -> tuple[int, int]:
+    """The largest class, and the smallest of those with at least `LEAST_NODES` nodes.
+
+    Without a second class of that size, both are the largest.
+
+    Example:
+        >>> extreme_classes(np.repeat([0, 1, 2], [200, 900, 149]))
+        (1, 0)
+    """
+    sizes = np.bincount(labels)
+    largest = int(sizes.argmax())
+    enough = np.flatnonzero(sizes >= min(LEAST_NODES, sizes[largest]))
+    return largest, int(enough[sizes[enough].argmin()])
+
+
+def targets(study: Study, datasets: Iterable[str]) -> list[Target]:
+    """The tasks of a study on some data sets: the paper's classes, or one or two by their size."""
+    found = []
+    for name in datasets:
+        if name in TABLE1:
+            found.append(Target(name, "paper's classes", None))
+            continue
+        data = named_dataset(name)
+        largest, smallest = extreme_classes(data.labels[~data.missing])
+        chosen = dict.fromkeys((largest, smallest) if study.both_classes else (smallest,))
+        found += [Target(name, f"class {data.class_names[one]}", (one,)) for one in chosen]
+    return found
+
+
+@dataclass(frozen=True)
+class StudyGrid:
+    """The part of a study that is asked for."""
+
+    name: str
+    rows: tuple[str, ...]
+    datasets: tuple[str, ...]
+    labels: tuple[int, ...]
+    ratios: tuple[float, ...]
+    draws: int
+
+    @property
+    def study(self) -> Study:
+        """The whole study."""
+        return STUDIES[self.name]
+
+    def protocols(self, draw: int) -> dict[str, dict[str, Any]]:
+        """How the labels of a draw are drawn, by the name of the setting."""
+        found = {}
+        for labels in self.labels:
+            for sampling in self.study.samplings:
+                name = f"{labels} label{'' if labels == 1 else 's'}"
+                name += "" if sampling == "uniform" else f", {sampling}"
+                found[name] = {"labels": labels, "sampling": sampling, "seed": draw}
+        for ratio in self.ratios:
+            found[f"ratio {ratio:g}"] = READINGS["default"].protocol(ratio, draw)
+        return found
+
+    def cells(self) -> dict[StudyPlace, Cell]:
+        """Every training by its place, draw by draw."""
+        rows = {name: self.study.rows[name] for name in self.rows}
+        return {
+            StudyPlace(target.dataset, target.words, setting, name, draw): Cell.of_protocol(
+                row, protocol, dataset=target.dataset, seed=draw, positive_classes=target.classes
+            )
+            for draw in range(self.draws)
+            for target in targets(self.study, self.datasets)
+            for setting, protocol in self.protocols(draw).items()
+            for name, row in rows.items()
+            if (row.method, target.dataset) not in self.study.left_out
+        }
+
+    def page(self, records: dict[str, Record], command: str) -> StudyPage:
+        """The study's page, from the records of its cells."""
+        results, mine = [], {}
+        for place, cell in self.cells().items():
+            if cell.key not in records:
+                continue
+            record = mine[cell.key] = records[cell.key]
+            metrics = record["metrics"]
+            names = ("roc_auc", "average_precision", "precision_at_100", "macro_f1")
+            result = StudyResult(
+                **vars(place),
+                **{name: metrics[name] for name in names},
+                prior_given=cell.known_prior,
+                labels=record["labels"],
+                share_positive=round(100 * metrics["positive"] / metrics["test_nodes"], 6),
+                share_decided=round(100 * metrics["decided_positive"] / metrics["test_nodes"], 6),
+                seconds=record["seconds"]["training"],
+            )
+            results.append(result)
+        return StudyPage(self.study, self.rows, self.datasets, results, command, footer(mine.values()))
