@@ -36,6 +36,8 @@ from pugnn.training.checkpoint import Log
 
 #: How fast weights follow the evidence, and how much of it is needed against the smoothed view, or the trained scores.
 SHARPNESS, RESERVE = 2.0, 1.0
+#: Share of the linear model among the trained scores.
+BY_LINEAR = 0.25
 #: Views with a smaller weight are left out.
 LEAST_WEIGHT = 0.1
 #: The penalty on weights is this times π over the number of labels, but within bounds; the upper one is a setting.
@@ -81,7 +83,7 @@ class Views(Method):
        where the entropy's weight :math:`\lambda_t` rises from 0 to 1 over the first half of the epochs, and
        :math:`\rho = 0.06\,\pi / |L|` within bounds: the fewer labels, the stronger.
     6. **Blend.** The standardised scores of contrast, linear model and perceptron are added. The share of the two
-       trained ones is :math:`\sigma(2 (z + 1))`, with z the evidence that the linear model ranks hidden positives
+       trained ones, a quarter of it the linear model's, is :math:`\sigma(2 (z + 1))`, with z the evidence that the linear model ranks hidden positives
        higher than the contrast. The share π of the unlabelled nodes that score highest is decided positive.
 
     If a training does not place the known positives above the unlabelled nodes, it starts again with another seed and
@@ -131,13 +133,13 @@ class Views(Method):
                 lead = advantage(known.hidden_ranks(rows @ committee.linear.weight[1:].t()), ranks)
             trust = 0.0 if failures > 1 else float(expit(SHARPNESS * (lead + RESERVE)))
             trust = {"contrast": 1.0, "training": 0.0}.get(self.leave_out, trust)
-            half = {"linear": 0.0, "perceptron": 1.0}.get(self.leave_out, 0.5)
+            by_linear = {"linear": 0.0, "perceptron": 1.0}.get(self.leave_out, BY_LINEAR)
             model.fill(
                 linear=committee.linear.weight[0],
                 hidden=committee.hidden.weight.t(),
                 hidden_bias=committee.hidden.bias,
                 head=committee.head.weight[0],
-                shares=torch.tensor([1 - trust, half * trust, (1 - half) * trust], dtype=torch.float64),
+                shares=torch.tensor([1 - trust, by_linear * trust, (1 - by_linear) * trust], dtype=torch.float64),
             )
             model.to(device).cut_at(rows[known.unlabelled], prior)
         notes = [weighing.note, prior_note(prior, self.prior, ranks), _blend_note(trust, lead, failures)]
