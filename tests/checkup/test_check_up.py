@@ -80,10 +80,10 @@ def test_unreachable_and_isolated_nodes_are_told():
 
 def test_advice_follows_homophily():
     together = check_up(PUTask.from_positives(planted(0.06, 0.006), np.arange(0, 200, 5)))
-    assert "expect the wider neighbourhood to count most" in together.advice[1]
+    assert "expect the smoothed view to count most" in together.advice[1]
     assert level_of(together, "homophily") == ["good"]
     apart = check_up(PUTask.from_positives(planted(0.02, 0.2), np.arange(0, 200, 4)))
-    assert "expect a node's own attributes to count most" in apart.advice[1]
+    assert "expect a node's own view, or its neighbours', to count most" in apart.advice[1]
     assert level_of(apart, "homophily") == ["note"], "the default method copes with it"
 
 
@@ -104,7 +104,7 @@ def test_advice_follows_the_number_of_known_positives():
 
 def test_advice_follows_the_attributes(tmp_path):
     known = np.arange(0, 200, 5)
-    assert "their own attributes" in check_up(PUTask.from_positives(planted(0.06, 0.006), known)).advice[0]
+    assert "views of their attributes" in check_up(PUTask.from_positives(planted(0.06, 0.006), known)).advice[0]
     assert (
         "for lack of attributes" in check_up(PUTask.from_positives(planted(0.06, 0.006, features=0), known)).advice[0]
     )

@@ -7,10 +7,10 @@ from pugnn.checkup.homophily import Homophily
 
 #: What the links contribute, by what is known of them.
 _LINKS = {
-    "together": "Positives cluster, so expect the wider neighbourhood to count most.",
-    "weak": "Positives cluster only weakly, so expect a node's own attributes to count as well.",
-    "no sign": "Positives do not cluster, so expect a node's own attributes to count most.",
-    "apart": "Positives avoid each other, so expect a node's own attributes to count most.",
+    "together": "Positives cluster, so expect the smoothed view to count most.",
+    "weak": "Positives cluster only weakly, so expect a node's own view to count as well.",
+    "no sign": "Positives do not cluster, so expect a node's own view to count most.",
+    "apart": "Positives avoid each other, so expect a node's own view, or its neighbours', to count most.",
     "too few": "Whether links help cannot be told beforehand here; hidden positives will show it.",
 }
 
@@ -23,20 +23,20 @@ def advise(known: int, homophily: Homophily, *, attributes: bool) -> tuple[str, 
         homophily: whether they cluster.
         attributes: whether the nodes have any; if not, features are made from the edges.
     """
-    features = "attributes" if attributes else "features, which are made from the links for lack of attributes"
+    features = "attributes" if attributes else "features (made from the links, for lack of attributes)"
     views = (
-        "It looks for nodes that resemble the known positives in three views: their own "
-        f"{features}; those of their neighbours; and those of their wider neighbourhood."
+        f"It compares nodes with the known positives in three views of their {features}: their own, their neighbours', "
+        "and smoothed ones, which are averages over the wider neighbourhood."
     )
     if known == 1:
         return (
             views,
-            "With one known positive, views cannot be tested: the wider neighbourhood alone counts.",
+            "With one known positive, views cannot be tested: the smoothed one alone counts.",
             "The share of positives cannot be estimated either. If you know it, add --prior 0.1 for one in ten.",
         )
     tested = "Known positives are hidden in turn, and views that find them again count more."
     if known < FEW_KNOWN:
-        tested += f" With {known:,} of them that is thin evidence, so the wider neighbourhood is preferred."
+        tested += f" With {known:,} of them that is thin evidence, so the smoothed view is preferred."
     else:
         tested += f" {_LINKS[homophily.verdict]}"
     return (
