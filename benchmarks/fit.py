@@ -3,8 +3,8 @@
     python benchmarks/fit.py                                  # this version
     python benchmarks/fit.py --python ../older/.venv/bin/python   # another one beside it, in the same run
 
-Cora's exported tables with 27 known positives and 200 epochs of PU-GNN, and 5 million edges between 1 million nodes with one
-epoch (of benchmarks/tables.py). Steps are counted by name in a profile of their own, times are those of unprofiled
+PU-GNN on Cora's exported tables with 27 known positives and 200 epochs, and on 5 million edges between 1 million nodes
+with one epoch (of benchmarks/tables.py). Steps are counted by name in a profile of their own, times are those of unprofiled
 processes: the best of three rounds, in turns.
 """
 

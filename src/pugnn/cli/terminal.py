@@ -55,7 +55,7 @@ def print_check_up(console: Console, check_up: CheckUp, command: str, *, truth: 
     console.print(Text("What the default method will do here", style="bold"))
     for step in check_up.advice:
         console.print(Padding(Text(f"- {step}"), INDENTED))
-    console.print("To let it do so:")
+    console.print("To run it:")
     console.print(Text(f"  {command}", style="bold"), soft_wrap=True)  # not broken, so that it can be copied
     console.print()
     console.print(_sizes(check_up))
