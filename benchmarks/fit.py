@@ -4,8 +4,8 @@
     python benchmarks/fit.py --python ../older/.venv/bin/python   # another one beside it, in the same run
 
 PU-GNN on Cora's exported tables with 27 known positives and 200 epochs, and on 5 million edges between 1 million nodes
-with one epoch (of benchmarks/tables.py). Steps are counted by name in a profile of their own, times are those of unprofiled
-processes: the best of three rounds, in turns.
+with one epoch (of benchmarks/tables.py). Steps are counted by name in a profile of their own, times are those of
+unprofiled processes: the best of three rounds, in turns.
 """
 
 from __future__ import annotations
