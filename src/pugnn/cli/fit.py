@@ -58,7 +58,7 @@ def fit(
 
         pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --prior 0.1
 
-        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --method pu-gnn --delta 2
+        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --method pu-gnn
 
         pugnn fit --config mine.toml --out runs/mine --resume
 
