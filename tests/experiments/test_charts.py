@@ -126,7 +126,7 @@ def test_every_row_of_table_2_has_a_colour_of_its_own_in_light_and_dark():
     light, dark = source("style.css").split("prefers-color-scheme: dark")
     assert (len(PAPER_METHODS), len(MORE_METHODS)) == (STRONG_COLOURS, WEAK_COLOURS)
     for theme in (light, dark):
-        colours = dict(re.findall(r"--((?:strong|weak)\d): (#\w+);", theme))
+        colours = dict(re.findall(r"--((?:strong|weak)\d+): (#\w+);", theme))
         assert len(set(colours.values())) == len(colours) == STRONG_COLOURS + WEAK_COLOURS
 
 

@@ -98,6 +98,13 @@ def test_biased_labels_beside_random_ones():
     }
 
 
+def test_every_row_is_compared_with_the_default_method_that_knows_as_much():
+    against = STUDIES["graphs"].baselines
+    assert set(against) == set(STUDIES["graphs"].rows) - {"views"}
+    assert against["views-no-prior"] == against["dist-pu"] == against["centroid"] == "views"
+    assert against["pu-gnn"] == against["grab"] == against["centroid-no-prior"] == "views-no-prior"
+
+
 @pytest.fixture
 def small(monkeypatch):
     """A study of methods that train nothing; one of them is left out on another data set."""

@@ -20,7 +20,7 @@ def reproduce(
         str,
         typer.Argument(
             help="table1, table2, table3, table4, table5, all of these, or checks; or a study: graphs, wrong-prior, "
-            "biased-labels."
+            "biased-labels, parts."
         ),
     ],
     datasets: Annotated[
@@ -59,8 +59,9 @@ def reproduce(
     those papers' own protocols.
 
     Studies have no published values: `graphs` compares the methods on eleven graphs with 10, 30 and 100 labels,
-    `wrong-prior` shows what a wrong prior costs, and `biased-labels` what it costs if the known positives are no random
-    sample. Most of their data sets must be in the folder that PUGNN_DATA names.
+    `wrong-prior` shows what a wrong prior costs, `biased-labels` what it costs if the known positives are no random
+    sample, and `parts` what each part of the default method is worth. Most of their data sets must be in the folder
+    that PUGNN_DATA names.
 
     Examples:
 
@@ -70,7 +71,7 @@ def reproduce(
 
         pugnn reproduce table3 --reading all
 
-        pugnn reproduce graphs --datasets cora,amazon_cs --methods dist-pu,label-propagation --labels 30 --draws 2
+        pugnn reproduce graphs --datasets cora,amazon_cs --methods views,dist-pu --labels 30 --draws 2
     """
     from pugnn.experiments.reproduce import Request
     from pugnn.experiments.reproduce import reproduce as run

@@ -93,8 +93,11 @@ PAPER_METHODS = {
     "pu-gnn": Row("pu-gnn"),
 }
 
-#: In addition: yardsticks without edges or without training, and variants of the same methods.
+#: In addition: the package's default, yardsticks that are simpler, and variants of the same methods.
 MORE_METHODS = {
+    "views": Row("views", known_prior=True),  # the package's default
+    "smoothed-logistic": Row("smoothed-logistic", known_prior=True),
+    "centroid": Row("centroid", known_prior=True),
     "naive-balanced": Row("naive", {"balanced": True}, known_prior=True, threshold="prior"),
     "upu": Row("upu", known_prior=True),
     "nnpu-clamp": Row("nnpu", {"correction": "clamp"}, known_prior=True),
@@ -123,8 +126,13 @@ PRIORS = {
 #: Table 5.
 DELTAS = {str(delta): Row("pu-gnn", {"delta": delta}) for delta in (1, 2, 3, 4, 5)}
 
+#: Methods that can be given the prior, but are not.
+WITHOUT_PRIOR = {f"{method}-no-prior": Row(method) for method in ("views", "smoothed-logistic", "centroid")}
+
 #: Rows of the study of many graphs, as in Table 2: methods that can take the prior are given it.
 GRAPH_METHODS = {
+    **{name: MORE_METHODS[name] for name in ("views", "smoothed-logistic", "centroid")},
+    **WITHOUT_PRIOR,
     **PAPER_METHODS,
     **{name: MORE_METHODS[name] for name in ("naive-balanced", "upu", "label-propagation")},
 }
@@ -135,6 +143,9 @@ FAST_METHODS = {name: row for name, row in GRAPH_METHODS.items() if row.method n
 #: Rows that are given the true prior, or one that is off.
 WRONG_PRIORS = {
     f"{method}{suffix}": Row(method, known_prior=True, prior_error=error)
-    for method in ("dist-pu",)
+    for method in ("views", "dist-pu")
     for suffix, error in (("", 0.0), ("-0.1", -0.1), ("+0.1", 0.1))
 }
+
+#: The default method, and what remains of it without one of its parts.
+PARTS = {"views": Row("views", known_prior=True)}

@@ -1,6 +1,7 @@
 """Methods: one per file, each turns a task into scores."""
 
 from pugnn.methods.base import DEFAULT_METHOD, METHODS, FittedMethod, LossMethod, Method, make_method
+from pugnn.methods.centroid import Centroid
 from pugnn.methods.degenerate import Reason, find_reasons
 from pugnn.methods.dist_pu import DistPU
 from pugnn.methods.grab import GRAB
@@ -9,7 +10,9 @@ from pugnn.methods.lsdan import LSDAN
 from pugnn.methods.naive import Naive
 from pugnn.methods.nnpu import NNPU
 from pugnn.methods.pu_gnn import PUGNN
+from pugnn.methods.smoothed_logistic import SmoothedLogistic
 from pugnn.methods.upu import UPU
+from pugnn.methods.views import Views
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -19,6 +22,7 @@ __all__ = [
     "NNPU",
     "PUGNN",
     "UPU",
+    "Centroid",
     "DistPU",
     "FittedMethod",
     "LabelPropagation",
@@ -26,6 +30,8 @@ __all__ = [
     "Method",
     "Naive",
     "Reason",
+    "SmoothedLogistic",
+    "Views",
     "find_reasons",
     "make_method",
 ]

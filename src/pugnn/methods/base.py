@@ -80,7 +80,7 @@ class Method(ABC):
 #: Every method by its name on the command line.
 METHODS: Registry[type[Method]] = Registry("method", "pugnn.methods", "pugnn.methods")
 #: The method where none is chosen.
-DEFAULT_METHOD = "pu-gnn"
+DEFAULT_METHOD = "views"
 
 
 def make_method(name: str, **options: Any) -> Method:
@@ -93,7 +93,7 @@ def make_method(name: str, **options: Any) -> Method:
     if "prior" not in options and "prior" in known and known["prior"].default is MISSING:
         raise PugnnError(
             f"{name} needs the prior, the positive share of the unlabelled nodes: --prior 0.1, or "
-            f"{method.__name__}(prior=0.1), for one in ten. If it is unknown, use pu-gnn, grab or naive."
+            f"{method.__name__}(prior=0.1), for one in ten. If it is unknown, use views, which estimates it."
         )
     return method(**options)
 

@@ -2,10 +2,11 @@
 
 from pugnn.models.appnp import APPNP
 from pugnn.models.backbone import BACKBONES, Backbone, BackboneLike, Output, backbone_name, make_backbone
+from pugnn.models.blend import Blend, Committee
 from pugnn.models.gat import GAT
 from pugnn.models.gcn import GCN
 from pugnn.models.gin import GIN
-from pugnn.models.inputs import GraphInputs, inputs_on
+from pugnn.models.inputs import GraphInputs, RowInputs, inputs_on
 from pugnn.models.lsdan import LSDAN
 from pugnn.models.mlp import MLP
 from pugnn.models.propagation import Propagation
@@ -21,10 +22,13 @@ __all__ = [
     "MLP",
     "Backbone",
     "BackboneLike",
+    "Blend",
+    "Committee",
     "GraphInputs",
     "GraphSAGE",
     "Output",
     "Propagation",
+    "RowInputs",
     "backbone_name",
     "inputs_on",
     "make_backbone",

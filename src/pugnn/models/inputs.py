@@ -66,3 +66,13 @@ class GraphInputs:
         if hops not in self._hop_structures:
             self._hop_structures[hops] = [Neighbourhoods(*part, self.device) for part in hop_graphs(self.graph, hops)]
         return self._hop_structures[hops]
+
+
+class RowInputs(GraphInputs):
+    """Rows of features on their own, without a graph, for networks that read no edges."""
+
+    features: Tensor
+
+    def __init__(self, features: Tensor) -> None:
+        self.features = features
+        self.device = features.device

@@ -1,6 +1,6 @@
 """Training: the loop, its settings, checkpoints and progress."""
 
-from pugnn.training.batches import Batch, FullGraph, Loader
+from pugnn.training.batches import Batch, FullGraph, Loader, RowBatches
 from pugnn.training.checkpoint import Checkpoint
 from pugnn.training.device import resolve_device
 from pugnn.training.loop import RunOptions, Trained, make_network, score, train
@@ -14,6 +14,7 @@ __all__ = [
     "Checkpoint",
     "FullGraph",
     "Loader",
+    "RowBatches",
     "RunOptions",
     "Seed",
     "Trained",

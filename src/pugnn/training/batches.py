@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import torch
+from torch import Tensor
 
 from pugnn.graph import Graph
 from pugnn.losses import Sets
-from pugnn.models import GraphInputs, inputs_on
+from pugnn.models import GraphInputs, RowInputs, inputs_on
 from pugnn.task import PUTask
 from pugnn.training.device import resolve_device
 
@@ -66,3 +68,40 @@ class FullGraph:
     def batches(self, seed: int) -> Iterator[Batch]:  # noqa: ARG002 (nothing is random here)
         """The whole graph, once."""
         yield self.batch
+
+
+class RowBatches:
+    """Each epoch is one batch of rows: those of all labelled nodes, then of a random sample of the unlabelled ones.
+
+    Every epoch draws another sample, so that means over it are unbiased estimates of the means over all. A sample of
+    ``size`` nodes or more is all of them, in the same order.
+
+    Args:
+        graph: where the nodes come from.
+        rows: what the network reads of each node, shape ``(N, d)``.
+        labelled: positions of the labelled nodes.
+        unlabelled: positions of the unlabelled nodes.
+        size: unlabelled nodes in a batch, at most.
+    """
+
+    replayable = False
+    has_edges = False
+
+    def __init__(self, graph: Graph, rows: Tensor, labelled: Tensor, unlabelled: Tensor, size: int) -> None:
+        self.graph, self.device = graph, rows.device
+        self._rows, self._labelled, self._unlabelled = rows, labelled, unlabelled
+        self._size = min(size, len(unlabelled))
+        known = len(labelled)
+        self._sets = Sets(torch.arange(known), torch.arange(known, known + self._size)).to(self.device)
+        self._whole = self._batch(unlabelled) if self._size == len(unlabelled) else None
+
+    def batches(self, seed: int) -> Iterator[Batch]:
+        """The batch of an epoch."""
+        if self._whole is not None:
+            yield self._whole
+        else:
+            chosen = np.random.default_rng(seed).choice(len(self._unlabelled), self._size, replace=False)
+            yield self._batch(self._unlabelled[torch.from_numpy(chosen).to(self.device)])
+
+    def _batch(self, unlabelled: Tensor) -> Batch:
+        return Batch(RowInputs(self._rows[torch.cat([self._labelled, unlabelled])]), self._sets)

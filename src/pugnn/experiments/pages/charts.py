@@ -28,7 +28,7 @@ _MARKERS = (
 )
 
 #: Colours of the style sheet for rows in the foreground and in the background.
-STRONG_COLOURS, WEAK_COLOURS = 6, 8
+STRONG_COLOURS, WEAK_COLOURS = 6, 11
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,60 @@
+"""Centroid: similarity to the mean of the known positives, against the mean of all nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from torch import Tensor
+
+from pugnn.losses.sets import require_prior
+from pugnn.methods.base import METHODS, FittedMethod, Method
+from pugnn.methods.evidence import KnownPositives, estimate_prior, prior_note
+from pugnn.models import Backbone, Blend, inputs_on
+from pugnn.models.views import Attributes, view
+from pugnn.task import PUTask
+from pugnn.training import RunOptions, TrainingSettings, resolve_device
+
+
+@METHODS.register("centroid")
+@dataclass(frozen=True)
+class Centroid(Method):
+    r"""Similarity to the mean of the known positives, against the mean of all nodes: no training.
+
+    Attributes are smoothed over the neighbourhood, with rows of length 1 (:mod:`pugnn.models.views`). With
+    :math:`\mu_L` the mean row of the known positives and :math:`\mu` that of all nodes, node i scores
+    :math:`\langle v_i, \mu_L - \mu \rangle`. Without :math:`\mu`, what all nodes share would decide.
+
+    The share π of the unlabelled nodes that score highest is decided positive.
+
+    Args:
+        prior: π, positive share of the unlabelled nodes; estimated from hidden positives where it is not known.
+    """
+
+    trains: ClassVar[bool] = False
+
+    prior: float | None = None
+
+    def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
+        """A model that is still empty: its sizes depend on the data."""
+        return Blend()
+
+    def direction(self, rows: Tensor, known: KnownPositives) -> Tensor:
+        """What the rows are multiplied with."""
+        return known.contrasts(rows)[:, 0]
+
+    def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:  # noqa: ARG002
+        """Find the direction, and where to cut."""
+        if self.prior is not None:
+            require_prior(self.prior)
+        device = resolve_device(settings.device)
+        inputs = inputs_on(task.graph, device)
+        known = KnownPositives.of(task, device, settings.seed)
+        attributes = Attributes.of(task.graph)
+        rows = view("smoothed", attributes.rows(inputs), inputs)
+        ranks = known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:])
+        prior = estimate_prior(ranks) if self.prior is None else float(self.prior)
+        model = Blend()
+        model.fill(**attributes.tensors(), **Blend.only(self.direction(rows, known)))
+        model.to(device).cut_at(rows[known.unlabelled], prior)
+        return FittedMethod(model.eval(), [], prior, notes=(prior_note(prior, self.prior, ranks),))

@@ -1,0 +1,242 @@
+"""Views: several views of every node, weighed by hidden positives. The default method."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+from torch import Tensor
+
+from pugnn.errors import PugnnError
+from pugnn.losses import Sets
+from pugnn.losses.sets import require_prior
+from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
+from pugnn.methods.evidence import KnownPositives, advantage, estimate_prior, prior_note
+from pugnn.models import Backbone, Blend, Committee, GraphInputs, Output, RowInputs, inputs_on
+from pugnn.models.views import VIEWS, Attributes, view
+from pugnn.task import PUTask
+from pugnn.training import (
+    Batch,
+    RowBatches,
+    RunOptions,
+    Seed,
+    Trained,
+    TrainingSettings,
+    derive_seed,
+    resolve_device,
+    train,
+)
+from pugnn.training.checkpoint import Log
+
+#: How fast weights follow the evidence, and how much of it is needed against the smoothed view, or the trained scores.
+SHARPNESS, RESERVE = 2.0, 1.0
+#: Views with a smaller weight are left out.
+LEAST_WEIGHT = 0.1
+#: The penalty on weights is this times π over the number of labels, but within bounds; the upper one is a setting.
+PENALTY, LEAST_PENALTY = 0.06, 1e-5
+#: Unlabelled nodes in a batch.
+BATCH = 1024
+
+
+@METHODS.register("views")
+@dataclass(frozen=True)
+class Views(Method):
+    r"""Several views of every node, weighed by how well they rank known positives that are hidden in turn.
+
+    1. **Views.** Rows of attributes at length 1: smoothed over the wider neighbourhood, the node's own, and the mean
+       of its neighbours' (:mod:`pugnn.models.views`).
+    2. **Contrast.** In a view with rows :math:`v_i`, mean :math:`\mu` over all nodes and :math:`\mu_L` over the known
+       positives, node i scores :math:`\langle v_i, \mu_L - \mu \rangle`. It has no parameters and needs no prior.
+    3. **Weights.** Known positives are hidden in five turns and ranked by the contrast
+       (:mod:`pugnn.methods.evidence`). With :math:`z_v` the evidence that view v ranks them higher than the smoothed
+       view, :math:`w_v \propto e^{2 (z_v - 1)}`, and 1 for the smoothed view. The views :math:`\sqrt{w_v}\,V_v` side by
+       side are the rows Z, again of length 1.
+    4. **Prior.** :math:`\pi` is given, or estimated from the ranks of hidden positives on Z.
+    5. **Training.** A linear model and a perceptron on Z minimise, with scores :math:`s = \sigma(g)`,
+
+       .. math:: \max(2\pi, 1) \Big|\operatorname{mean}_L s - 1\Big| + \Big|\operatorname{mean}_U s - \pi\Big|
+           + \lambda_t \operatorname{mean}_U H(s) + \tfrac{\rho}{2} \lVert W \rVert^2
+
+       where the entropy's weight :math:`\lambda_t` rises from 0 to 1 over the first half of the epochs, and
+       :math:`\rho = 0.06\,\pi / |L|` within bounds: the fewer labels, the stronger.
+    6. **Blend.** The standardised scores of contrast, linear model and perceptron are added. The share of the two
+       trained ones is :math:`\sigma(2 (z + 1))`, with z the evidence that the linear model ranks hidden positives
+       higher than the contrast. The share π of the unlabelled nodes that score highest is decided positive.
+
+    If a training does not place the known positives above the unlabelled nodes, it starts again with another seed and
+    a tenth of the penalty; if that fails, too, the contrast alone decides.
+
+    The setting ``weight_decay`` is the largest penalty.
+
+    Args:
+        prior: positive share of the unlabelled nodes; estimated where it is not known.
+    """
+
+    prior: float | None = None
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """Settings of the trained scores."""
+        return {"backbone": "mlp", "hidden": 64, "epochs": 300, "weight_decay": 5e-3}
+
+    def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
+        """A model that is still empty: its sizes depend on the data."""
+        if settings.backbone != "mlp":
+            raise PugnnError(f"views trains an mlp and accepts no other backbone; got {settings.backbone!r}")
+        return Blend()
+
+    def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
+        """Weigh the views, train on them, and blend."""
+        if self.prior is not None:
+            require_prior(self.prior)
+        model = self.build(task.graph.num_features, settings)
+        assert isinstance(model, Blend)
+        device = resolve_device(settings.device)
+        known = KnownPositives.of(task, device, settings.seed)
+        weighing = _weigh_views(model, inputs_on(task.graph, device), known)
+        rows, ranks = weighing.rows, weighing.ranks
+        prior = estimate_prior(ranks) if self.prior is None else float(self.prior)
+        trained, failures = _train(task, rows, known, prior, settings, run)
+        committee = trained.model
+        assert isinstance(committee, Committee)
+        with torch.no_grad():
+            lead = 0.0
+            if len(ranks) > 1:
+                lead = advantage(known.hidden_ranks(rows @ committee.linear.weight[1:].t()), ranks)
+            trust = 0.0 if failures > 1 else float(expit(SHARPNESS * (lead + RESERVE)))
+            model.fill(
+                linear=committee.linear.weight[0],
+                hidden=committee.hidden.weight.t(),
+                hidden_bias=committee.hidden.bias,
+                head=committee.head.weight[0],
+                shares=torch.tensor([1 - trust, trust / 2, trust / 2], dtype=torch.float64),
+            )
+            model.to(device).cut_at(rows[known.unlabelled], prior)
+        notes = [weighing.note, prior_note(prior, self.prior, ranks), _blend_note(trust, lead, failures)]
+        return FittedMethod(model.eval(), trained.log, prior, notes=tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Weighing:
+    """The weighted views side by side, the ranks of hidden positives on them, and what to say about it."""
+
+    rows: Tensor
+    ranks: NDArray[np.float64]
+    note: str
+
+
+def _weigh_views(model: Blend, inputs: GraphInputs, known: KnownPositives) -> _Weighing:
+    """Steps 1 to 3: fill in how attributes are read, the weights of the views and the contrast."""
+    attributes = Attributes.of(inputs.graph)
+    own = attributes.rows(inputs)
+    candidates = {name: view(name, own, inputs) for name in VIEWS}
+    ranks = {name: known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:]) for name, rows in candidates.items()}
+    weights = np.array([1.0, 0.0, 0.0])
+    if known.turns:
+        base = ranks[VIEWS[0]]
+        weights = softmax([0.0, *(SHARPNESS * (advantage(ranks[name], base) - RESERVE) for name in VIEWS[1:])])
+        weights = np.where(weights >= LEAST_WEIGHT, weights, 0.0)
+        weights /= weights.sum()
+    kept = [math.sqrt(weight) * candidates[name] for name, weight in zip(VIEWS, weights, strict=True) if weight > 0]
+    rows = torch.cat(kept, dim=1) if len(kept) > 1 else kept[0]
+    contrasts = known.contrasts(rows)
+    model.fill(
+        **attributes.tensors(),
+        view_weights=torch.from_numpy(weights.astype(np.float32)).to(rows.device),
+        contrast=contrasts[:, 0],
+    )
+    shares = ", ".join(f"{name} {100 * weight:.0f} %" for name, weight in zip(VIEWS, weights, strict=True))
+    if not known.turns:
+        note = "With a single known positive no view can be checked; attributes smoothed over the neighbourhood count."
+        return _Weighing(rows, np.empty(0), note)
+    medians = ", ".join(f"{name} {100 * np.median(ranks[name]):.1f} %" for name in VIEWS)
+    note = (
+        f"Views of a node's attributes count as follows: {shares}. The median known positive, when hidden, ranks among "
+        f"the top {medians} of the unlabelled nodes."
+    )
+    return _Weighing(rows, known.hidden_ranks(rows @ contrasts[:, 1:]), note)
+
+
+def _train(
+    task: PUTask, rows: Tensor, known: KnownPositives, prior: float, settings: TrainingSettings, run: RunOptions
+) -> tuple[Trained, int]:
+    """Step 5; again with another seed and a tenth of the penalty if it fails. Also how often it failed."""
+    seen = known.memberships()
+    seen = torch.cat([seen[:, :1], seen], dim=1)  # the perceptron sees all labels, as the first linear model does
+    penalty = min(max(PENALTY * prior / len(task.labelled), LEAST_PENALTY), settings.weight_decay)
+    loader = RowBatches(task.graph, rows, known.labelled, known.unlabelled, BATCH)
+    confidence = 0.0
+
+    def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:  # noqa: ARG001
+        nonlocal confidence
+        confidence = min(1.0, 2 * epoch / settings.epochs)
+
+    def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
+        return confident_prior_matching(output.embedding, batch.sets, seen, prior, confidence)
+
+    def build(num_features: int, settings: TrainingSettings) -> Committee:  # noqa: ARG001
+        width, models = rows.shape[1], seen.shape[1] - 1
+        return Committee(width, hidden=settings.hidden, dropout=settings.dropout, linear_models=models)
+
+    logs: list[Log] = []
+    for attempt in range(2):
+        # The terms are means over the models, so that the penalty is one, too.
+        own = replace(
+            settings,
+            seed=derive_seed(settings.seed, attempt),
+            weight_decay=0.1**attempt * penalty / seen.shape[1],
+        )
+        trained = train(loader, objective, own, build=build, before_epoch=before_epoch, part=attempt, **run)
+        logs.append(trained.log)
+        if _places_known_first(trained.model, rows, known):
+            return Trained(trained.model, join_logs(logs)), attempt
+    return Trained(trained.model, join_logs(logs)), 2
+
+
+def confident_prior_matching(
+    logits: Tensor, sets: Sets, seen: Tensor, prior: float, confidence: float
+) -> dict[str, Tensor]:
+    """The three terms of the loss, means over the models.
+
+    Args:
+        logits: of the nodes of a batch, one column for each model.
+        sets: the labelled and the unlabelled nodes of the batch.
+        seen: 1 where a labelled node is a label for a model; where not, it takes no part in its training.
+        prior: π.
+        confidence: weight of the entropy.
+    """
+    known, free = logits[sets.labelled], logits[sets.unlabelled]
+    reached = (torch.sigmoid(known) * seen).sum(dim=0) / seen.sum(dim=0)
+    scores = torch.sigmoid(free)
+    entropy = F.softplus(free) - scores * free
+    return {
+        "labelled": max(2 * prior, 1.0) * (1 - reached).mean(),
+        "unlabelled": (scores.mean(dim=0) - prior).abs().mean(),
+        "entropy": confidence * entropy.mean(),
+    }
+
+
+@torch.no_grad()
+def _places_known_first(model: Backbone, rows: Tensor, known: KnownPositives) -> bool:
+    """Whether perceptron and linear model both place the median known positive above the median unlabelled node."""
+    known_scores, free_scores = (
+        model(RowInputs(rows[nodes])).embedding[:, :2].median(dim=0).values
+        for nodes in (known.labelled, known.unlabelled)
+    )
+    return bool((known_scores > free_scores).all())
+
+
+def _blend_note(trust: float, lead: float, failures: int) -> str:
+    if failures > 1:
+        return "Training failed twice to place the known positives first, so the plain contrast alone decides."
+    again = "Training failed to place the known positives first and started again. " if failures else ""
+    return (
+        f"{again}Trained scores count {100 * trust:.0f} %, the plain contrast {100 * (1 - trust):.0f} %: training "
+        f"ranks hidden positives {'higher' if lead > 0 else 'lower' if lead < 0 else 'as high'} (evidence {lead:+.1f})."
+    )

@@ -1,0 +1,158 @@
+"""Several scores of a node, from the views of its attributes, blended into one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from pugnn.errors import PugnnError
+from pugnn.models.backbone import Backbone, Output, linear
+from pugnn.models.dropout import dropout
+from pugnn.models.inputs import GraphInputs
+from pugnn.models.views import VIEWS, Attributes, view
+
+#: The scores that are blended.
+SCORES = ("contrast", "linear", "perceptron")
+#: In double precision, so that confident scores keep their order.
+_FINE = ("shares", "means", "spreads", "cut")
+
+
+class Committee(Backbone):
+    """A perceptron and linear models, on the same rows, trained side by side.
+
+    Its embedding has their logits as columns: the perceptron's, then those of the linear models. All weights decay.
+
+    Args:
+        width: number of inputs.
+        hidden: size of the perceptron's hidden layer.
+        dropout: share of the inputs, and of the hidden units, that is dropped in training.
+        linear_models: how many.
+    """
+
+    reads_edges = False
+    uses_weights = True
+
+    def __init__(self, width: int, *, hidden: int, dropout: float, linear_models: int) -> None:
+        super().__init__()
+        self.hidden = linear(width, hidden)
+        self.head = linear(hidden, 1)
+        self.linear = nn.Linear(width, linear_models)
+        nn.init.zeros_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
+        self.dropout = dropout
+
+    @property
+    def first_layer(self) -> nn.Module:  # type: ignore[override]
+        """All layers."""
+        return self
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score rows."""
+        assert isinstance(inputs.features, Tensor)
+        x = dropout(inputs.features, self.dropout, self.training)
+        hidden = dropout(F.relu(self.hidden(x)), self.dropout, self.training)
+        logits = torch.cat([self.head(hidden), self.linear(x)], dim=1)
+        return Output(logits, logits[:, 0])
+
+
+class Blend(Backbone):
+    r"""The blended logit :math:`\gamma \big(\sum_j \alpha_j (g_j - m_j) / s_j - t\big)` of every node.
+
+    :math:`g_j` are the scores in :data:`SCORES`, of the weighted views side by side; :math:`m_j` and :math:`s_j` are
+    their means and standard deviations over the unlabelled nodes, :math:`\alpha_j` their shares, and :math:`t` is where
+    decisions change. :class:`pugnn.methods.Views` fills all of it in; the sizes depend on its data.
+    """
+
+    #: γ: a score turns from undecided to confident within a standard deviation.
+    SLOPE = 4.0
+
+    uses_weights = True
+
+    centre: Tensor
+    scale: Tensor
+    view_weights: Tensor
+    contrast: Tensor
+    linear: Tensor
+    hidden: Tensor
+    hidden_bias: Tensor
+    head: Tensor
+    shares: Tensor
+    means: Tensor
+    spreads: Tensor
+    cut: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        for name in Blend.__annotations__:
+            self.register_buffer(name, torch.empty(0, dtype=torch.float64 if name in _FINE else torch.float32))
+
+    def fill(self, **values: Tensor) -> None:
+        """Set parts of it."""
+        for name, value in values.items():
+            setattr(self, name, value.detach().clone(memory_format=torch.contiguous_format))
+
+    @staticmethod
+    def only(direction: Tensor) -> dict[str, Tensor]:
+        """What to fill in for the product of the first view with a direction, and nothing else."""
+        weights, shares = torch.zeros(len(VIEWS)), torch.zeros(len(SCORES), dtype=torch.float64)
+        weights[0], shares[0] = 1.0, 1.0
+        none = direction.new_empty(0)
+        hidden = {"hidden": direction.new_empty(len(direction), 0), "hidden_bias": none, "head": none}
+        return {
+            "view_weights": weights,
+            "contrast": direction,
+            "linear": torch.zeros_like(direction),
+            **hidden,
+            "shares": shares,
+        }
+
+    def rows(self, inputs: GraphInputs) -> Tensor:
+        """The weighted views side by side, shape ``(N, W)``; their rows have length 1 again."""
+        kept = [(name, weight) for name, weight in zip(VIEWS, self.view_weights, strict=True) if weight > 0]
+        width = len(self.contrast) // len(kept)
+        attributes = Attributes(self.centre.cpu().numpy(), self.scale.cpu().numpy(), width).rows(inputs)
+        return torch.cat([weight.sqrt() * view(name, attributes, inputs) for name, weight in kept], dim=1)
+
+    def scores(self, rows: Tensor) -> Tensor:
+        """The single scores, one column each, shape ``(N, 3)``."""
+        perceptron = F.relu(rows @ self.hidden + self.hidden_bias) @ self.head
+        return torch.stack([rows @ self.contrast, rows @ self.linear, perceptron], dim=1)
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score every node of a graph."""
+        scores = self.scores(self.rows(inputs)).double()
+        return Output(scores, self.SLOPE * (self.blended(scores) - self.cut))
+
+    def blended(self, scores: Tensor) -> Tensor:
+        """The single scores, standardised and added up by their shares, shape ``(N,)``."""
+        return ((scores - self.means) / self.spreads * self.shares).sum(dim=1)
+
+    def cut_at(self, unlabelled: Tensor, prior: float) -> None:
+        """Standardise the scores of the unlabelled nodes, given their rows, and cut off the share ``prior`` of them."""
+        scores = self.scores(unlabelled).double()
+        self.fill(means=scores.mean(dim=0), spreads=scores.std(dim=0, correction=0).clamp_min(1e-12))
+        blended = self.blended(scores).sort(descending=True).values
+        last = min(max(1, round(prior * len(blended))), max(1, len(blended) - 1)) - 1  # neither nobody nor everybody
+        self.fill(cut=blended[last : last + 2].mean())
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        for name in Blend.__annotations__:
+            setattr(self, name, torch.empty_like(state_dict[f"{prefix}{name}"]))  # sized as they were saved
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+        width = self.contrast.shape
+        sizes: dict[str, tuple[int, ...]] = {
+            "scale": self.centre.shape,
+            "view_weights": (len(VIEWS),),
+            "linear": width,
+            "hidden": (*width, *self.head.shape),
+            "hidden_bias": self.head.shape,
+            **dict.fromkeys(("shares", "means", "spreads"), (len(SCORES),)),
+            "cut": (),
+        }
+        for name, size in sizes.items():
+            given = tuple(getattr(self, name).shape)
+            if given != tuple(size):
+                raise PugnnError(f"its weights {name} have the shape {given}, not {tuple(size)}")
