@@ -567,7 +567,7 @@ def test_every_option_of_pu_gnn_reaches_the_run(here, pugnn_main):
 
 OPTIONS_OF_METHODS = {
     "views": {"prior": 0.2},
-    "smoothed-logistic": {"prior": 0.2},
+    "smoothed-logistic": {"prior": 0.2, "inverse_penalty": 5.0},
     "centroid": {"prior": 0.2},
     "naive": {"balanced": True, "prior": 0.2},
     "upu": {"prior": 0.2, "surrogate": "logistic"},
@@ -589,7 +589,7 @@ def test_every_option_of_the_other_methods_reaches_the_run(here, pugnn_main, met
     assert set(given) == {field.name for field in fields(METHODS[method])}, "none is left out"
     assert all(getattr(METHODS[method], name, None) != value for name, value in given.items()), "no defaults"
     parameters = {"hidden": 8, "dropout": 0.25, "epochs": 2, "learning_rate": 0.02, "weight_decay": 0.001, "seed": 9}
-    if method == "label-propagation":
+    if not METHODS[method].trains:
         parameters = {"seed": 9}
     result = pugnn_main(*FIT[:-2], "--json", "--method", method, *as_options({**given, **parameters}))
     assert result.code == 0, result.err
@@ -603,11 +603,11 @@ def test_every_option_of_the_other_methods_reaches_the_run(here, pugnn_main, met
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_fits_and_predicts(here, pugnn_main, method):
     needed = ["--prior", "0.3"] if method in ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation") else []
-    fit = FIT[:-2] if method == "label-propagation" else FIT  # it has no epochs
+    trains_nothing = not METHODS[method].trains
+    fit = FIT[:-2] if trains_nothing else FIT  # it has no epochs
     result = pugnn_main(*fit, "--method", method, *needed, "--out", "mine")
     assert (result.code, result.err) == (0, "")
     assert "2 positives among 12 nodes" in result.out
-    trains_nothing = method == "label-propagation"
     files = [name for name in FILES if not (trains_nothing and name in ("log.csv", "training.png"))]
     assert sorted(path.name for path in (here / "mine").iterdir()) == files
     record = json.loads((here / "mine" / "run.json").read_text())
