@@ -72,7 +72,7 @@ class Attributes:
             x = (_dense(x) - self.centre) / self.scale
         if self.width < x.shape[1]:
             x = x @ _hashing(x.shape[1], self.width)
-        return unit_rows(torch.from_numpy(np.array(_dense(x), dtype=np.float32, order="C")).to(inputs.device))
+        return unit_rows(torch.from_numpy(np.array(_dense(x), dtype=np.float32)).to(inputs.device))
 
 
 def view(name: str, attributes: Tensor, inputs: GraphInputs) -> Tensor:
