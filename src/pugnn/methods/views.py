@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import torch
@@ -43,6 +43,21 @@ PENALTY, LEAST_PENALTY = 0.06, 1e-5
 #: Unlabelled nodes in a batch.
 BATCH = 1024
 
+#: Parts that an ablation can leave out.
+Part = Literal[
+    "nothing",
+    "weighing",
+    "graph",
+    "contrast",
+    "training",
+    "linear",
+    "perceptron",
+    "entropy",
+    "ramp",
+    "penalty",
+    "least-weight",
+]
+
 
 @METHODS.register("views")
 @dataclass(frozen=True)
@@ -77,9 +92,14 @@ class Views(Method):
 
     Args:
         prior: positive share of the unlabelled nodes; estimated where it is not known.
+        leave_out: a part of the method to do without, to see what it does: the ``weighing`` of views (the smoothed one
+            alone), the ``graph`` (own attributes alone), the ``contrast``, the ``training``, the ``linear`` model, the
+            ``perceptron``, the ``entropy``, its ``ramp`` (full weight from the first epoch), the ``penalty`` by number
+            of labels (0.0005 instead), or the ``least-weight`` of the labelled term (2π instead of max(2π, 1)).
     """
 
     prior: float | None = None
+    leave_out: Part = "nothing"
 
     @property
     def training(self) -> dict[str, Any]:
@@ -100,10 +120,10 @@ class Views(Method):
         assert isinstance(model, Blend)
         device = resolve_device(settings.device)
         known = KnownPositives.of(task, device, settings.seed)
-        weighing = _weigh_views(model, inputs_on(task.graph, device), known)
+        weighing = self._weigh_views(model, inputs_on(task.graph, device), known)
         rows, ranks = weighing.rows, weighing.ranks
         prior = estimate_prior(ranks) if self.prior is None else float(self.prior)
-        trained, failures = _train(task, rows, known, prior, settings, run)
+        trained, failures = self._train(task, rows, known, prior, settings, run)
         committee = trained.model
         assert isinstance(committee, Committee)
         with torch.no_grad():
@@ -111,16 +131,96 @@ class Views(Method):
             if len(ranks) > 1:
                 lead = advantage(known.hidden_ranks(rows @ committee.linear.weight[1:].t()), ranks)
             trust = 0.0 if failures > 1 else float(expit(SHARPNESS * (lead + RESERVE)))
+            trust = {"contrast": 1.0, "training": 0.0}.get(self.leave_out, trust)
+            half = {"linear": 0.0, "perceptron": 1.0}.get(self.leave_out, 0.5)
             model.fill(
                 linear=committee.linear.weight[0],
                 hidden=committee.hidden.weight.t(),
                 hidden_bias=committee.hidden.bias,
                 head=committee.head.weight[0],
-                shares=torch.tensor([1 - trust, trust / 2, trust / 2], dtype=torch.float64),
+                shares=torch.tensor([1 - trust, half * trust, (1 - half) * trust], dtype=torch.float64),
             )
             model.to(device).cut_at(rows[known.unlabelled], prior)
         notes = [weighing.note, prior_note(prior, self.prior, ranks), _blend_note(trust, lead, failures)]
         return FittedMethod(model.eval(), trained.log, prior, notes=tuple(notes))
+
+    def _weigh_views(self, model: Blend, inputs: GraphInputs, known: KnownPositives) -> _Weighing:
+        """Steps 1 to 3: fill in how attributes are read, the weights of the views and the contrast."""
+        attributes = Attributes.of(inputs.graph)
+        own = attributes.rows(inputs)
+        candidates = {name: view(name, own, inputs) for name in VIEWS}
+        ranks = {name: known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:]) for name, rows in candidates.items()}
+        weights = np.array([0.0, 1.0, 0.0] if self.leave_out == "graph" else [1.0, 0.0, 0.0])
+        if known.turns and self.leave_out not in ("graph", "weighing"):
+            base = ranks[VIEWS[0]]
+            weights = softmax([0.0, *(SHARPNESS * (advantage(ranks[name], base) - RESERVE) for name in VIEWS[1:])])
+            weights = np.where(weights >= LEAST_WEIGHT, weights, 0.0)
+            weights /= weights.sum()
+        kept = [math.sqrt(weight) * candidates[name] for name, weight in zip(VIEWS, weights, strict=True) if weight > 0]
+        rows = torch.cat(kept, dim=1) if len(kept) > 1 else kept[0]
+        contrasts = known.contrasts(rows)
+        model.fill(
+            **attributes.tensors(),
+            view_weights=torch.from_numpy(weights.astype(np.float32)).to(rows.device),
+            contrast=contrasts[:, 0],
+        )
+        shares = ", ".join(f"{name} {100 * weight:.0f} %" for name, weight in zip(VIEWS, weights, strict=True))
+        if not known.turns:
+            note = (
+                "With a single known positive no view can be checked; attributes smoothed over the neighbourhood count."
+            )
+            return _Weighing(rows, np.empty(0), note)
+        medians = ", ".join(f"{name} {100 * np.median(ranks[name]):.1f} %" for name in VIEWS)
+        note = (
+            f"Views of a node's attributes count as follows: {shares}. The median known positive, when hidden, ranks "
+            f"among the top {medians} of the unlabelled nodes."
+        )
+        return _Weighing(rows, known.hidden_ranks(rows @ contrasts[:, 1:]), note)
+
+    def _train(
+        self,
+        task: PUTask,
+        rows: Tensor,
+        known: KnownPositives,
+        prior: float,
+        settings: TrainingSettings,
+        run: RunOptions,
+    ) -> tuple[Trained, int]:
+        """Step 5; again with another seed and a tenth of the penalty if it fails. Also how often it failed."""
+        seen = known.memberships()
+        seen = torch.cat([seen[:, :1], seen], dim=1)  # the perceptron sees all labels, as the first linear model does
+        penalty = min(max(PENALTY * prior / len(task.labelled), LEAST_PENALTY), settings.weight_decay)
+        if self.leave_out == "penalty":
+            penalty = 5e-4
+        labelled_weight = 2 * prior if self.leave_out == "least-weight" else max(2 * prior, 1.0)
+        loader = RowBatches(task.graph, rows, known.labelled, known.unlabelled, BATCH)
+        confidence = 0.0
+
+        def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:  # noqa: ARG001
+            nonlocal confidence
+            ramp = min(1.0, 2 * epoch / settings.epochs)
+            confidence = {"entropy": 0.0, "ramp": 1.0}.get(self.leave_out, ramp)
+
+        def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
+            return confident_prior_matching(output.embedding, batch.sets, seen, prior, labelled_weight, confidence)
+
+        def build(num_features: int, settings: TrainingSettings) -> Committee:  # noqa: ARG001
+            width, models = rows.shape[1], seen.shape[1] - 1
+            return Committee(width, hidden=settings.hidden, dropout=settings.dropout, linear_models=models)
+
+        logs: list[Log] = []
+        for attempt in range(2):
+            # The terms are means over the models, so that the penalty is one, too.
+            own = replace(
+                settings,
+                seed=derive_seed(settings.seed, attempt),
+                weight_decay=0.1**attempt * penalty / seen.shape[1],
+            )
+            trained = train(loader, objective, own, build=build, before_epoch=before_epoch, part=attempt, **run)
+            logs.append(trained.log)
+            if _places_known_first(trained.model, rows, known):
+                return Trained(trained.model, join_logs(logs)), attempt
+        return Trained(trained.model, join_logs(logs)), 2
 
 
 @dataclass(frozen=True)
@@ -132,76 +232,8 @@ class _Weighing:
     note: str
 
 
-def _weigh_views(model: Blend, inputs: GraphInputs, known: KnownPositives) -> _Weighing:
-    """Steps 1 to 3: fill in how attributes are read, the weights of the views and the contrast."""
-    attributes = Attributes.of(inputs.graph)
-    own = attributes.rows(inputs)
-    candidates = {name: view(name, own, inputs) for name in VIEWS}
-    ranks = {name: known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:]) for name, rows in candidates.items()}
-    weights = np.array([1.0, 0.0, 0.0])
-    if known.turns:
-        base = ranks[VIEWS[0]]
-        weights = softmax([0.0, *(SHARPNESS * (advantage(ranks[name], base) - RESERVE) for name in VIEWS[1:])])
-        weights = np.where(weights >= LEAST_WEIGHT, weights, 0.0)
-        weights /= weights.sum()
-    kept = [math.sqrt(weight) * candidates[name] for name, weight in zip(VIEWS, weights, strict=True) if weight > 0]
-    rows = torch.cat(kept, dim=1) if len(kept) > 1 else kept[0]
-    contrasts = known.contrasts(rows)
-    model.fill(
-        **attributes.tensors(),
-        view_weights=torch.from_numpy(weights.astype(np.float32)).to(rows.device),
-        contrast=contrasts[:, 0],
-    )
-    shares = ", ".join(f"{name} {100 * weight:.0f} %" for name, weight in zip(VIEWS, weights, strict=True))
-    if not known.turns:
-        note = "With a single known positive no view can be checked; attributes smoothed over the neighbourhood count."
-        return _Weighing(rows, np.empty(0), note)
-    medians = ", ".join(f"{name} {100 * np.median(ranks[name]):.1f} %" for name in VIEWS)
-    note = (
-        f"Views of a node's attributes count as follows: {shares}. The median known positive, when hidden, ranks among "
-        f"the top {medians} of the unlabelled nodes."
-    )
-    return _Weighing(rows, known.hidden_ranks(rows @ contrasts[:, 1:]), note)
-
-
-def _train(
-    task: PUTask, rows: Tensor, known: KnownPositives, prior: float, settings: TrainingSettings, run: RunOptions
-) -> tuple[Trained, int]:
-    """Step 5; again with another seed and a tenth of the penalty if it fails. Also how often it failed."""
-    seen = known.memberships()
-    seen = torch.cat([seen[:, :1], seen], dim=1)  # the perceptron sees all labels, as the first linear model does
-    penalty = min(max(PENALTY * prior / len(task.labelled), LEAST_PENALTY), settings.weight_decay)
-    loader = RowBatches(task.graph, rows, known.labelled, known.unlabelled, BATCH)
-    confidence = 0.0
-
-    def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:  # noqa: ARG001
-        nonlocal confidence
-        confidence = min(1.0, 2 * epoch / settings.epochs)
-
-    def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
-        return confident_prior_matching(output.embedding, batch.sets, seen, prior, confidence)
-
-    def build(num_features: int, settings: TrainingSettings) -> Committee:  # noqa: ARG001
-        width, models = rows.shape[1], seen.shape[1] - 1
-        return Committee(width, hidden=settings.hidden, dropout=settings.dropout, linear_models=models)
-
-    logs: list[Log] = []
-    for attempt in range(2):
-        # The terms are means over the models, so that the penalty is one, too.
-        own = replace(
-            settings,
-            seed=derive_seed(settings.seed, attempt),
-            weight_decay=0.1**attempt * penalty / seen.shape[1],
-        )
-        trained = train(loader, objective, own, build=build, before_epoch=before_epoch, part=attempt, **run)
-        logs.append(trained.log)
-        if _places_known_first(trained.model, rows, known):
-            return Trained(trained.model, join_logs(logs)), attempt
-    return Trained(trained.model, join_logs(logs)), 2
-
-
 def confident_prior_matching(
-    logits: Tensor, sets: Sets, seen: Tensor, prior: float, confidence: float
+    logits: Tensor, sets: Sets, seen: Tensor, prior: float, labelled_weight: float, confidence: float
 ) -> dict[str, Tensor]:
     """The three terms of the loss, means over the models.
 
@@ -210,6 +242,7 @@ def confident_prior_matching(
         sets: the labelled and the unlabelled nodes of the batch.
         seen: 1 where a labelled node is a label for a model; where not, it takes no part in its training.
         prior: π.
+        labelled_weight: weight of the labelled term.
         confidence: weight of the entropy.
     """
     known, free = logits[sets.labelled], logits[sets.unlabelled]
@@ -217,7 +250,7 @@ def confident_prior_matching(
     scores = torch.sigmoid(free)
     entropy = F.softplus(free) - scores * free
     return {
-        "labelled": max(2 * prior, 1.0) * (1 - reached).mean(),
+        "labelled": labelled_weight * (1 - reached).mean(),
         "unlabelled": (scores.mean(dim=0) - prior).abs().mean(),
         "entropy": confidence * entropy.mean(),
     }

@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+import torch
+
+from conftest import random_graph
+from pugnn.errors import PugnnError
+from pugnn.models import Blend, Committee, GraphInputs, RowInputs
+from pugnn.models.views import Attributes, view
+
+RNG = np.random.default_rng(0)
+
+
+def drawn(*shape: int) -> torch.Tensor:
+    return torch.from_numpy(RNG.normal(size=shape).astype(np.float32))
+
+
+def filled(graph, weights=(0.75, 0.25, 0.0), hidden=5) -> Blend:
+    attributes = Attributes.of(graph)
+    width = attributes.width * sum(weight > 0 for weight in weights)
+    model = Blend()
+    model.fill(
+        **attributes.tensors(),
+        view_weights=torch.tensor(weights),
+        contrast=drawn(width),
+        linear=drawn(width),
+        hidden=drawn(width, hidden),
+        hidden_bias=drawn(hidden),
+        head=drawn(hidden),
+        shares=torch.tensor([0.2, 0.3, 0.5], dtype=torch.float64),
+    )
+    return model
+
+
+@torch.no_grad()
+def test_the_committee_is_a_perceptron_beside_linear_models():
+    network = Committee(4, hidden=3, dropout=0.5, linear_models=2).eval()
+    torch.nn.init.normal_(network.linear.weight)
+    rows = drawn(6, 4)
+    output = network(RowInputs(rows))
+    for i in range(6):
+        hidden = [max(0.0, float(network.hidden.weight[k] @ rows[i] + network.hidden.bias[k])) for k in range(3)]
+        perceptron = sum(hidden[k] * float(network.head.weight[0, k]) for k in range(3)) + float(network.head.bias)
+        linear = [float(network.linear.weight[m] @ rows[i] + network.linear.bias[m]) for m in range(2)]
+        assert output.embedding[i].tolist() == pytest.approx([perceptron, *linear], abs=1e-5)
+        assert float(output.logit[i]) == pytest.approx(perceptron, abs=1e-5)
+
+
+def test_all_weights_of_the_committee_decay():
+    network = Committee(4, hidden=3, dropout=0.5, linear_models=2)
+    assert {id(p) for p in network.first_layer.parameters()} == {id(p) for p in network.parameters()}
+
+
+def test_rows_are_weighted_views_side_by_side():
+    graph = random_graph(15, 0.2, seed=0, features=4)
+    inputs, model = GraphInputs(graph), filled(graph)
+    own = Attributes.of(graph).rows(inputs)
+    smoothed = view("smoothed", own, inputs)
+    expected = np.hstack([np.sqrt(0.75) * smoothed.numpy(), np.sqrt(0.25) * own.numpy()])
+    assert model.rows(inputs).numpy() == pytest.approx(expected, abs=1e-6)
+    assert np.linalg.norm(expected, axis=1) == pytest.approx(np.ones(15), abs=1e-5)
+
+
+@pytest.mark.parametrize(("prior", "positive"), [(0.25, 3), (0.001, 1), (0.999, 11)])
+def test_the_cut_leaves_the_share_above_it(prior, positive):
+    graph = random_graph(15, 0.2, seed=0, features=4)
+    model, inputs = filled(graph), GraphInputs(graph)
+    unlabelled = torch.arange(3, 15)
+    model.cut_at(model.rows(inputs)[unlabelled], prior)
+    assert int((model(inputs).logit[unlabelled] > 0).sum()) == positive
+
+
+def test_the_blend_by_plain_loops():
+    graph = random_graph(15, 0.2, seed=0, features=4)
+    model, inputs = filled(graph), GraphInputs(graph)
+    rows = model.rows(inputs)
+    model.cut_at(rows, 0.4)
+    scores = np.zeros((15, 3))
+    for i in range(15):
+        row = rows[i].double().numpy()
+        hidden = np.maximum(0, model.hidden.double().numpy().T @ row + model.hidden_bias.double().numpy())
+        scores[i] = [row @ model.contrast.numpy(), row @ model.linear.numpy(), hidden @ model.head.numpy()]
+    standard = (scores - scores.mean(axis=0)) / scores.std(axis=0)
+    blended = standard @ [0.2, 0.3, 0.5]
+    order = np.sort(blended)[::-1]
+    cut = (order[5] + order[6]) / 2  # 0.4 of 15 are 6
+    assert model(inputs).logit.numpy() == pytest.approx(4 * (blended - cut), abs=1e-4)
+
+
+def test_a_direction_alone_ranks_by_it():
+    graph = random_graph(15, 0.2, seed=0, features=4)
+    inputs, direction = GraphInputs(graph), drawn(4)
+    model = Blend()
+    model.fill(**Attributes.of(graph).tensors(), **Blend.only(direction))
+    model.cut_at(model.rows(inputs), 0.4)
+    product = view("smoothed", Attributes.of(graph).rows(inputs), inputs) @ direction
+    assert model(inputs).logit.argsort().tolist() == product.argsort().tolist()
+
+
+def test_a_saved_state_comes_back_whatever_its_sizes():
+    graph = random_graph(15, 0.2, seed=0, features=4)
+    model, inputs = filled(graph), GraphInputs(graph)
+    model.cut_at(model.rows(inputs), 0.4)
+    again = Blend()
+    again.load_state_dict(model.state_dict())
+    assert torch.equal(again(inputs).logit, model(inputs).logit)
+
+
+@pytest.mark.parametrize("name", ["linear", "hidden", "hidden_bias", "scale", "view_weights", "means", "cut"])
+def test_sizes_that_do_not_fit_are_named(name):
+    graph = random_graph(15, 0.2, seed=0, features=4)
+    model = filled(graph)
+    model.cut_at(model.rows(GraphInputs(graph)), 0.4)
+    state = model.state_dict()
+    state[name] = torch.zeros(2, 2, dtype=state[name].dtype)
+    with pytest.raises(PugnnError, match=f"weights {name} have the shape"):
+        Blend().load_state_dict(state)

@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from conftest import random_graph
+from pugnn.features.structural import Structure
+from pugnn.graph import Graph
+from pugnn.models import GraphInputs
+from pugnn.models import views as module
+from pugnn.models.views import Attributes, unit_rows, view
+
+RNG = np.random.default_rng(0)
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return np.array([row / np.sqrt(sum(row**2)) if row.any() else row for row in rows])
+
+
+def with_features(features) -> Graph:
+    source, target = np.nonzero(np.triu(random_graph(20, 0.12, seed=1).to_scipy().toarray()))
+    return Graph.from_edges(source, target, num_nodes=20, features=features)
+
+
+WORDS = (RNG.random((20, 6)) < 0.3).astype(np.float32)
+
+
+def test_smoothed_rows_by_plain_loops():
+    graph = with_features(WORDS)
+    adjacency = graph.to_scipy().toarray() + np.eye(20)
+    degree = adjacency.sum(axis=1)
+    start = unit(WORDS)
+    values = start
+    for _ in range(10):
+        after = np.zeros_like(values)
+        for i in range(20):
+            for j in range(20):
+                after[i] += 0.85 * adjacency[i, j] / np.sqrt(degree[i] * degree[j]) * values[j]
+            after[i] += 0.15 * start[i]
+        values = after
+    inputs = GraphInputs(graph)
+    rows = Attributes.of(graph).rows(inputs)
+    assert rows.numpy() == pytest.approx(start, abs=1e-6)
+    assert view("smoothed", rows, inputs).numpy() == pytest.approx(unit(values), abs=1e-5)
+
+
+def test_neighbours_by_plain_loops():
+    graph = with_features(WORDS)
+    adjacency, start = graph.to_scipy().toarray(), unit(WORDS)
+    expected = np.zeros_like(start)
+    for i in range(20):
+        linked = [j for j in range(20) if adjacency[i, j]]
+        if linked:
+            expected[i] = sum(start[j] for j in linked) / len(linked)
+    inputs = GraphInputs(graph)
+    assert view("neighbours", Attributes.of(graph).rows(inputs), inputs).numpy() == pytest.approx(
+        unit(expected), abs=1e-5
+    )
+
+
+def test_many_columns_are_smoothed_in_blocks(monkeypatch):
+    graph = with_features(RNG.random((20, 7)).astype(np.float32))
+    inputs = GraphInputs(graph)
+    rows = Attributes.of(graph).rows(inputs)
+    whole = view("smoothed", rows, inputs)
+    monkeypatch.setattr(module, "BLOCK", 3)
+    assert torch.allclose(view("smoothed", rows, inputs), whole)
+
+
+def test_sparse_and_dense_attributes_are_the_same():
+    dense, sparse = with_features(WORDS), with_features(sp.csr_array(WORDS))
+    rows = [Attributes.of(graph).rows(GraphInputs(graph)) for graph in (dense, sparse)]
+    assert torch.equal(*rows)
+
+
+def test_numbers_are_standardised_and_words_are_not():
+    numbers = RNG.normal(loc=[0, 50, 3000], scale=[1, 5, 400], size=(20, 3)).astype(np.float32)
+    numbers[:, 2] = 7  # a column without spread
+    graph = with_features(numbers)
+    spread = numbers.std(axis=0)
+    expected = (numbers - numbers.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    found = Attributes.of(graph).rows(GraphInputs(graph))
+    assert found.numpy() == pytest.approx(unit(expected), abs=1e-4)
+    words = Attributes.of(with_features(WORDS))
+    assert not words.centre.any() and (words.scale == 1).all()
+
+
+def test_another_graph_is_read_the_same_way():
+    numbers = RNG.normal(size=(20, 3)).astype(np.float32)
+    learned = Attributes.of(with_features(numbers))
+    shifted = learned.rows(GraphInputs(with_features(numbers + 1)))
+    assert not torch.allclose(shifted, learned.rows(GraphInputs(with_features(numbers))))
+
+
+def test_wide_attributes_are_hashed_into_columns_that_keep_products(monkeypatch):
+    monkeypatch.setattr(module, "MOST_COLUMNS", 256)
+    wide = sp.csr_array((RNG.random((20, 3000)) < 0.02).astype(np.float32))
+    graph = with_features(wide)
+    attributes = Attributes.of(graph)
+    rows = attributes.rows(GraphInputs(graph)).numpy()
+    assert rows.shape == (20, 256)
+    exact = unit(wide.toarray())
+    assert np.abs(rows @ rows.T - exact @ exact.T).max() < 0.35
+    assert np.corrcoef((rows @ rows.T).ravel(), (exact @ exact.T).ravel())[0, 1] > 0.95
+
+
+def test_a_graph_without_attributes_has_structural_ones():
+    graph = with_features(None)
+    rows = Attributes.of(graph).rows(GraphInputs(graph)).numpy()
+    features = Structure().encode(graph)
+    attributes = Attributes.of(graph)
+    assert rows == pytest.approx(unit((features - attributes.centre) / attributes.scale), abs=1e-4)
+
+
+def test_rows_of_zeros_stay_zero():
+    assert unit_rows(torch.zeros(2, 3)).tolist() == [[0, 0, 0], [0, 0, 0]]
