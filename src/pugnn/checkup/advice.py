@@ -5,13 +5,13 @@ from __future__ import annotations
 from pugnn.checkup.findings import FEW_KNOWN
 from pugnn.checkup.homophily import Homophily
 
-#: What the links contribute, by what is known of them.
+#: What is known of the links beforehand. It decides nothing: attributes of neighbours may help where links do not.
 _LINKS = {
-    "together": "Positives cluster, so expect the smoothed view to count most.",
-    "weak": "Positives cluster only weakly, so expect a node's own view to count as well.",
-    "no sign": "Positives do not cluster, so expect a node's own view to count most.",
-    "apart": "Positives avoid each other, so expect a node's own view, or its neighbours', to count most.",
-    "too few": "Whether links help cannot be told beforehand here; hidden positives will show it.",
+    "together": "Since positives cluster, links should help.",
+    "weak": "Since positives cluster only weakly, links may help little.",
+    "no sign": "Since positives do not cluster, links may not help, and a node's own view may count more.",
+    "apart": "Since positives avoid each other, links may not help, and a node's own view may count more.",
+    "too few": "Whether links help cannot be told beforehand here.",
 }
 
 
@@ -34,11 +34,12 @@ def advise(known: int, homophily: Homophily, *, attributes: bool) -> tuple[str, 
             "With one known positive, views cannot be tested: the smoothed one alone counts.",
             "The share of positives cannot be estimated either. If you know it, add --prior 0.1 for one in ten.",
         )
-    tested = "Known positives are hidden in turn, and views that find them again count more."
+    tested = (
+        f"{_LINKS[homophily.verdict]} What decides is a test: known positives are hidden in turn, and the smoothed view "
+        "counts unless another one finds them better."
+    )
     if known < FEW_KNOWN:
-        tested += f" With {known:,} of them that is thin evidence, so the smoothed view is preferred."
-    else:
-        tested += f" {_LINKS[homophily.verdict]}"
+        tested += f" With {known:,} of them, the evidence is thin."
     return (
         views,
         tested,

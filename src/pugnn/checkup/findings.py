@@ -102,8 +102,8 @@ def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
 
 
 _ONLY_SMOOTHING = (
-    "Methods that average over neighbours are misled; the default method tests whether neighbours help and also "
-    "looks at each node alone."
+    "Methods that average over neighbours may be misled; the default method tests on hidden positives whether "
+    "neighbours help."
 )
 
 
