@@ -65,9 +65,11 @@ def print_check_up(console: Console, check_up: CheckUp, command: str, *, truth: 
 
 
 def _print_marked(console: Console, level: str, words: str, style: str = "") -> None:
-    """Words after the mark of their level."""
+    """Words beside the mark of their level."""
     mark, colour = MARKS[level]
-    console.print(Text.assemble((f"{mark} ", f"bold {colour}"), (words, style)))
+    line = Table.grid(padding=(0, 1))
+    line.add_row(Text(mark, style=f"bold {colour}"), Text(words, style=style))
+    console.print(line)
 
 
 def fit_command(data: DataOptions, seed: int) -> str:
