@@ -35,8 +35,8 @@ def advise(known: int, homophily: Homophily, *, attributes: bool) -> tuple[str, 
             "The share of positives cannot be estimated either. If you know it, add --prior 0.1 for one in ten.",
         )
     tested = (
-        f"{_LINKS[homophily.verdict]} What decides is a test: known positives are hidden in turn, and the smoothed view "
-        "counts unless another one finds them better."
+        f"{_LINKS[homophily.verdict]} What decides is a test: known positives are hidden in turn, and the smoothed "
+        "view counts unless another one finds them better."
     )
     if known < FEW_KNOWN:
         tested += f" With {known:,} of them, the evidence is thin."

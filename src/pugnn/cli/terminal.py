@@ -17,7 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pugnn.cli.options import DataOptions, flag
-from pugnn.errors import printable, shown
+from pugnn.errors import counted, printable, shown
 from pugnn.features import Statement, grouped
 from pugnn.graph import UNREACHABLE
 
@@ -193,14 +193,15 @@ def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], 
 
 def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]) -> Table:
     graph, record, metrics = data.graph, run.record, run.record["metrics"]
-    known = f"{len(task.labelled):,} positives among {graph.num_nodes:,} nodes"
+    known = f"{counted(len(task.labelled), 'positive')} among {graph.num_nodes:,} nodes"
     if data.benchmark is not None:
         classes = data.class_of_node or []
         names = sorted({classes[node] for node in np.flatnonzero(data.benchmark.positive)} if classes else ())
         known += f"; {int(data.benchmark.positive.sum()):,} are truly positive"
         known += f" ({', '.join(names)})" if names else ""
     count = int((run.scores[unknown] >= record["threshold"]).sum())
-    found = f"{count:,} unlabelled nodes score {record['threshold']:.3g} or more"
+    score = "scores" if count == 1 else "score"
+    found = f"{counted(count, 'unlabelled node')} {score} {record['threshold']:.3g} or more"
     if count in (0, len(unknown)):
         found += f" ({'all' if count else 'none'} of them)"
     rows = {
