@@ -642,7 +642,7 @@ def test_label_propagation_predicts_no_other_graph(here, pugnn_main):
             for name in ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation")
         ),
         (["--method", "pu-gnn", "--prior", "0.3"], ["pu-gnn has no option --prior", "--near-prior"]),
-        (["--delta", "2"], ["views has no option --delta; it has --prior"]),
+        (["--delta", "2"], ["views has no option --delta; it has --prior", "--delta belongs to pu-gnn."]),
         (["--method", "nnpu", "--prior", "0.3", "--delta", "2"], ["nnpu has no option --delta", "it has --prior"]),
         (["--method", "upu", "--prior", "0.3", "--gamma", "1"], ["upu has no option --gamma"]),
         (["--method", "naive", "--rounds", "1"], ["naive has no option --rounds; it has --balanced, --prior"]),

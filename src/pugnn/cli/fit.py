@@ -98,10 +98,12 @@ def fit_command(arguments: Sequence[str]) -> Callable[..., None]:
     data = options_of(DataOptions, DATA)
     command = with_options(fit, data=data, settings=settings, training=_training_options(method))
     known = set(map(flag, command.__annotations__))
-    others = {flag(field.name) for each in METHODS.loadable().values() for field in fields(each)} - known
+    of_others = {other: {flag(field.name) for field in fields(each)} for other, each in METHODS.loadable().items()}
     for given in (argument.split("=")[0] for argument in arguments):
-        if given in others:
-            raise PugnnError(f"{name} has no option {given}; it has {', '.join(map(flag, settings)) or 'none'}")
+        owners = [other for other, theirs in of_others.items() if given in theirs - known]
+        if owners:
+            own = ", ".join(map(flag, settings)) or "none"
+            raise PugnnError(f"{name} has no option {given}; it has {own}. {given} belongs to {', '.join(owners)}.")
     return command
 
 
