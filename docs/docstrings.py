@@ -30,6 +30,7 @@ class Docstrings(Extension):
 def as_markdown(text: str, where: Object) -> str:
     """Formulas between dollar signs; references as links if their target has a page."""
     text = re.sub(r"^( *)Example:$", r"\1Examples:", text, flags=re.MULTILINE)  # the section name for code
+    text = re.sub(r"^ {3}(?=\S)", "    ", text, flags=re.MULTILINE)  # Markdown wants four spaces in a numbered list
     text = BLOCK.sub(lambda match: _block(*match.groups()), text)
     text = INLINE.sub(lambda match: f"${' '.join(match[1].split())}$", text)
     return REFERENCE.sub(lambda match: _link(match[1], where), text)

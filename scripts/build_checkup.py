@@ -38,6 +38,7 @@ MARK = "<!-- Below this line: made by scripts/build_checkup.py -->\n"
 DRAWS = 30
 SIZES = (27, 100)
 RATED = ("cora", "citeseer", "pubmed", "dblp", "polblogs", "tolokers", "squirrel_filtered")
+COMMAND = "pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv"
 SHOWN = {"cora": 100, "polblogs": 100, "tolokers": 100, "squirrel_filtered": 100}
 
 Draw = Callable[[Dataset, int, np.random.Generator], NDArray[np.int64]]
@@ -255,7 +256,7 @@ def _parts() -> Iterable[str]:
             labelled = draw(data, count, np.random.default_rng(0))
             printed = io.StringIO()
             console = Console(file=printed, width=100, highlight=False, emoji=False)
-            print_check_up(console, check_up(PUTask.from_positives(data.graph, labelled)), brief=False)
+            print_check_up(console, check_up(PUTask.from_positives(data.graph, labelled)), COMMAND)
             text = "\n".join(line.rstrip() for line in printed.getvalue().splitlines())
             yield f"### {name}, {count} positives drawn {words}\n\n```text\n{text}\n```\n"
     folder = PAGE.with_suffix("")

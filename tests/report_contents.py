@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pugnn.checkup import Advice, Finding
+from pugnn.checkup import Finding
 from pugnn.graph import Graph
+from pugnn.methods import DEFAULT_METHOD
 from pugnn.runs.report import ReportContent
 from pugnn.task import PUBenchmark, PUTask
 
@@ -19,14 +20,15 @@ CHECK_UP = SimpleNamespace(
         Finding("homophily", "good", "Positives cluster", "They do."),
         Finding("size", "warning", "Few labels", "Only one.", "Label ten more."),
     ),
-    advice=Advice("pu-gnn", {"delta": 2}, ("Positives cluster.",)),
+    advice=("Positives cluster, so the wider neighbourhood counts.",),
 )
 
 RECORD = {
     "pugnn": "1.2.3",
     "finished": "2026-05-04T10:11:12+00:00",
-    "options": {"edges": "tables/edges.csv", "method": "pu-gnn", "delta": 3, "seed": 0},
+    "options": {"edges": "tables/edges.csv", "method": DEFAULT_METHOD, "seed": 0},
     "threshold": 0.5,
+    "prior": 0.25,
     "versions": {"python": "3.12.0"},
     "metrics": None,
     "notes": [],

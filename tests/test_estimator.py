@@ -39,7 +39,7 @@ def path_graph(nodes: int = 12, *, seed: int = 0, names=NAMES, features: int = 3
 
 
 def classifier(**options) -> PUNodeClassifier:
-    return PUNodeClassifier(**{"epochs": 4, "hidden": 4, "progress": False, **options})
+    return PUNodeClassifier(**{"method": "pu-gnn", "epochs": 4, "hidden": 4, "progress": False, **options})
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_only_the_method_is_positional():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"method": "magic"}, "no method 'magic'; choose one of dist-pu, grab"),
+        ({"method": "magic"}, "no method 'magic'; choose one of centroid, dist-pu"),
         ({"backbone": "cnn"}, "no backbone 'cnn'; choose one of appnp, gat, gcn, gcn-linear"),
         ({"threshold": 1.5}, "threshold must be a number from 0 to 1, or 'prior'; got 1.5"),
         ({"threshold": float("nan")}, "threshold must be .* got nan"),

@@ -12,13 +12,13 @@ def test_what_a_room_registers_is_found_by_name():
     assert METHODS["pu-gnn"] is PUGNN
     assert PUGNN.name == "pu-gnn"
     assert "gcn-linear" in BACKBONES
-    names = ["dist-pu", "grab", "label-propagation", "lsdan", "naive", "nnpu", "pu-gnn", "upu"]
-    assert [name for name in METHODS if METHODS.provider(name) == "pugnn"] == names
+    methods = "centroid dist-pu grab label-propagation lsdan naive nnpu pu-gnn smoothed-logistic upu views"
+    assert [name for name in METHODS if METHODS.provider(name) == "pugnn"] == methods.split()
     assert (METHODS.provider("upu"), BACKBONES.provider("gcn-linear")) == ("pugnn", "pugnn")
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(PugnnError, match="there is no method 'magic'; choose one of dist-pu, grab"):
+    with pytest.raises(PugnnError, match="there is no method 'magic'; choose one of centroid, dist-pu"):
         METHODS["magic"]
     assert METHODS.get("magic") is None
     assert "magic" not in METHODS

@@ -16,7 +16,10 @@ _NAMES = {
     "features": ("Recipe",),
     "graph": ("Graph",),
     "io": ("TableGraph", "read_graph"),
-    "methods": ("GRAB", "LSDAN", "NNPU", "PUGNN", "UPU", "DistPU", "LabelPropagation", "Naive", "make_method"),
+    "methods": (
+        *("GRAB", "LSDAN", "NNPU", "PUGNN", "UPU", "Centroid", "DistPU", "LabelPropagation", "Naive"),
+        *("SmoothedLogistic", "Views", "make_method"),
+    ),
     "task": ("PUBenchmark", "PUTask", "draw_benchmark"),
 }
 _HOME = {name: f"pugnn.{home}" for home, names in _NAMES.items() for name in names}
@@ -42,9 +45,12 @@ if TYPE_CHECKING:
     from pugnn.methods import NNPU as NNPU
     from pugnn.methods import PUGNN as PUGNN
     from pugnn.methods import UPU as UPU
+    from pugnn.methods import Centroid as Centroid
     from pugnn.methods import DistPU as DistPU
     from pugnn.methods import LabelPropagation as LabelPropagation
     from pugnn.methods import Naive as Naive
+    from pugnn.methods import SmoothedLogistic as SmoothedLogistic
+    from pugnn.methods import Views as Views
     from pugnn.methods import make_method as make_method
     from pugnn.task import PUBenchmark as PUBenchmark
     from pugnn.task import PUTask as PUTask

@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 from datetime import date
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ from conftest import special_graphs
 from pugnn.checkup import check_up
 from pugnn.checkup.advice import advise
 from pugnn.checkup.findings import chance_in_words
+from pugnn.checkup.homophily import Verdict
 from pugnn.checkup.sizes import degree_summary
 from pugnn.data import load_dataset
 from pugnn.graph import Graph
-from pugnn.methods import make_method
+from pugnn.io import read_graph
 from pugnn.task import PUTask, draw_benchmark
 
 
@@ -78,16 +80,38 @@ def test_unreachable_and_isolated_nodes_are_told():
 
 def test_advice_follows_homophily():
     together = check_up(PUTask.from_positives(planted(0.06, 0.006), np.arange(0, 200, 5)))
-    assert together.advice.method == "pu-gnn"
-    assert together.advice.options == {"delta": together.rings.delta}
+    assert "Since positives cluster, links should help" in together.advice[1]
     assert level_of(together, "homophily") == ["good"]
-    weak = advise(together.statistics, replace(together.homophily, verdict="weak"), together.rings)
-    assert weak.options == {"delta": together.rings.delta, "backbone": "sage"}
     apart = check_up(PUTask.from_positives(planted(0.02, 0.2), np.arange(0, 200, 4)))
-    assert (apart.advice.method, apart.advice.options) == ("naive", {"balanced": True, "backbone": "mlp"})
-    assert level_of(apart, "homophily") == ["warning"]
-    for found in (together, apart):
-        make_method(found.advice.method, **{k: v for k, v in found.advice.options.items() if k != "backbone"})
+    assert "a node's own view may count more" in apart.advice[1]
+    assert level_of(apart, "homophily") == ["note"], "the default method copes with it"
+
+
+@pytest.mark.parametrize("verdict", get_args(Verdict))
+def test_advice_has_words_for_every_verdict(verdict):
+    found = check_up(PUTask.from_positives(planted(0.06, 0.006), np.arange(0, 200, 5)))
+    assert len(advise(40, replace(found.homophily, verdict=verdict), attributes=True)[1]) > 100
+
+
+def test_advice_follows_the_number_of_known_positives():
+    graph = planted(0.06, 0.006)
+    one, few = (check_up(PUTask.from_positives(graph, np.arange(count))).advice for count in (1, 2))
+    assert "views cannot be tested" in one[1]
+    assert "The share of positives cannot be estimated either" in one[2]
+    assert "With 2 of them, the evidence is thin" in few[1]
+    assert "The share of positives is estimated, roughly" in few[2]
+
+
+def test_advice_follows_the_attributes(tmp_path):
+    known = np.arange(0, 200, 5)
+    assert "views of their attributes" in check_up(PUTask.from_positives(planted(0.06, 0.006), known)).advice[0]
+    assert (
+        "for lack of attributes" in check_up(PUTask.from_positives(planted(0.06, 0.006, features=0), known)).advice[0]
+    )
+    (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\nc,d\n")
+    bare = read_graph(str(tmp_path / "edges.csv"), positives=["a", "b"])
+    assert bare.graph.num_features > 0
+    assert "for lack of attributes" in check_up(bare.task).advice[0]
 
 
 def test_bias_is_told_with_its_consequence():

@@ -1,19 +1,23 @@
 import io
+import shlex
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from pugnn.checkup import check_up
-from pugnn.cli.terminal import print_check_up
+from pugnn.cli.options import DataOptions
+from pugnn.cli.terminal import fit_command, print_check_up, print_verdicts
 from pugnn.data import load_dataset
 from pugnn.graph import Graph
 from pugnn.task import PUTask, draw_benchmark
 
+COMMAND = "pugnn fit --edges edges.csv"
+
 
 def printed(found, *, width=80, **options):
     text = io.StringIO()
-    print_check_up(Console(file=text, width=width, highlight=False), found, **options)
+    print_check_up(Console(file=text, width=width, highlight=False), found, COMMAND, **options)
     return text.getvalue()
 
 
@@ -25,25 +29,39 @@ def cora():
 @pytest.mark.parametrize("width", [80, 120])
 def test_in_full(cora, width):
     found = check_up(cora.task)
-    text = printed(found, width=width, brief=False)
+    text = printed(found, width=width)
     assert max(map(len, text.splitlines())) <= width
     flat = " ".join(text.split())
     for finding in found.findings:
         assert finding.title in flat
         assert " ".join(finding.text.split()) in flat
-    assert "Advice: pugnn fit … --method pu-gnn --delta 3" in flat
+    for step in found.advice:
+        assert f"- {step}" in flat
+    assert f"\n  {COMMAND}\n" in text
     assert "truly positive" not in flat
 
 
-def test_in_brief(cora):
-    text = printed(check_up(cora.task), brief=True)
-    assert len(text.splitlines()) <= 12
-    assert "Positives cluster" in text
-    assert "Advice" in text
+def test_verdicts_are_a_line_each(cora):
+    found, text = check_up(cora.task), io.StringIO()
+    print_verdicts(Console(file=text, width=120, highlight=False), found)
+    assert [line[2:] for line in text.getvalue().splitlines()] == [finding.title for finding in found.findings]
+
+
+def test_the_command_is_never_broken_or_misread():
+    data = DataOptions(edges="my edges.csv", positives="p" * 200, column=["zip=category", "w_*=counts"])
+    line = fit_command(data, seed=4)
+    assert shlex.split(line) == [
+        *("pugnn", "fit", "--edges", "my edges.csv", "--positives", "p" * 200),
+        *("--column", "zip=category", "--column", "w_*=counts", "--seed", "4"),
+    ]
+    graph = Graph.from_edges([0], [1])
+    text = io.StringIO()
+    print_check_up(Console(file=text, width=80), check_up(PUTask.from_positives(graph, np.array([0]))), line)
+    assert f"\n  {line}\n" in text.getvalue()
 
 
 def test_with_truth(cora):
-    text = " ".join(printed(check_up(cora.task), brief=False, truth=cora).split())
+    text = " ".join(printed(check_up(cora.task), truth=cora).split())
     assert "truly positive" in text
     assert "45.9 % of the nodes are positive" in text
     assert "90.8 % of all edges join nodes of the same class" in text
@@ -52,13 +70,13 @@ def test_with_truth(cora):
 def test_ids_are_shown_as_they_are():
     ids = ["[red]a", "[/]b", "<b>c</b>"]
     graph = Graph.from_edges(["[red]a", "[/]b"], ["[/]b", "<b>c</b>"], ids=ids)
-    text = printed(check_up(PUTask.from_positives(graph, np.array([0]))), brief=False)
+    text = printed(check_up(PUTask.from_positives(graph, np.array([0]))))
     assert all(f"{name} (" in text for name in ids)
 
 
 def test_long_ids_and_control_characters_leave_the_terminal_alone():
     ids = ["x" * 1_000_000, "\x1b[31mred", "plain"]
     graph = Graph.from_edges(ids[:2], ids[1:], ids=ids)
-    text = printed(check_up(PUTask.from_positives(graph, np.array([0]))), brief=False)
+    text = printed(check_up(PUTask.from_positives(graph, np.array([0]))))
     assert len(text) < 10_000
     assert "\x1b" not in text

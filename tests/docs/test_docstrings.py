@@ -79,3 +79,15 @@ def test_comments_document_constants(module: griffe.Module) -> None:
 )
 def test_formulas_become_mathml(formula: str, expected: str) -> None:
     assert expected in load("hooks").on_page_content(formula)
+
+
+def test_a_numbered_list_keeps_its_formulas() -> None:
+    text = "1. First,\n\n   .. math:: a\n\n   and so on.\n\n2. Second."
+    module = griffe.Module("sample")
+    words = load("docstrings").as_markdown(text, module)
+    assert [part.strip("\n") for part in words.split("\n\n")] == [
+        "1. First,",
+        "    $$\n    a\n    $$",
+        "    and so on.",
+        "2. Second.",
+    ]

@@ -13,6 +13,7 @@ PUGNN = [sys.executable, "-c", "from pugnn.cli import main; main()"]
 NODES = [f"n{i}" for i in range(12)]
 TABLES = ["--edges", "edges.csv", "--nodes", "nodes.csv"]
 FIT = ["fit", *TABLES, "--positives", "positives.csv", "--epochs", "3"]
+FIT_PU_GNN = [*FIT, "--method", "pu-gnn"]
 
 
 def write_tables(folder: Path) -> None:

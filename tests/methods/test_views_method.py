@@ -40,7 +40,9 @@ def two_groups(*, homophily: float | None, signal: float, size: int = 150, seed:
 
 def fit(graph: Graph, labelled, method=None, **settings) -> PUNodeClassifier:
     method = method or Views()
-    return PUNodeClassifier(method, progress=False, **settings).fit(graph, np.isin(np.arange(graph.num_nodes), labelled))
+    return PUNodeClassifier(method, progress=False, **settings).fit(
+        graph, np.isin(np.arange(graph.num_nodes), labelled)
+    )
 
 
 HOMOPHILOUS = two_groups(homophily=0.9, signal=0.05)

@@ -86,7 +86,7 @@ def test_sections_and_their_content(written):
         "near holds nearly all nodes",
         "Positives cluster",
         "What helps: Label ten more.",
-        "Advice: pu-gnn, delta 2",
+        "Positives cluster, so the wider neighbourhood counts.",
         "not defined",
         "each curve goes from the first of 3 epochs",
         "3 self loops dropped",

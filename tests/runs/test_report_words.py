@@ -1,11 +1,8 @@
-from dataclasses import replace
-from types import SimpleNamespace
-
 import pytest
 
-from pugnn.checkup import Advice
+from pugnn.methods import DEFAULT_METHOD
 from pugnn.runs.report.words import next_steps, summary
-from report_contents import CHECK_UP, path_content
+from report_contents import graph_content, path_content
 
 
 def text_of(content, title):
@@ -41,15 +38,46 @@ def test_warnings_bring_their_remedy():
     assert "Few labels: Label ten more." in next_steps(path_content([0.9, 0.8, 0.2]))
 
 
-def test_advice_is_told_where_the_run_did_not_follow_it():
-    content = path_content([0.9, 0.8, 0.2])
-    assert next_steps(content)[-1] == "Compare with delta 2, which the check-up advises; this run had delta 3."
-    other = Advice("label-propagation")
-    content = replace(content, check_up=SimpleNamespace(findings=(), advice=other))
-    assert next_steps(content)[-1].startswith("Compare with label-propagation")
-    followed = path_content([0.9, 0.8, 0.2], record={"options": {"method": "pu-gnn", "delta": 2}})
-    assert followed.check_up is CHECK_UP
-    assert not any("check-up advises" in step for step in next_steps(followed))
+def test_another_method_is_to_be_compared_with_the_default():
+    assert not any("Compare with" in step for step in next_steps(path_content([0.9, 0.8, 0.2])))
+    other = path_content([0.9, 0.8, 0.2], record={"options": {"method": "grab"}})
+    assert next_steps(other)[-1] == f"Compare with the default method, --method {DEFAULT_METHOD}; this run used grab."
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (
+            {"options": {"method": "views", "prior": 0.2}},
+            "Their number follows from what the method was told to expect: that 20 % of the nodes are positive.",
+        ),
+        (
+            {"options": {"method": "pu-gnn", "delta": 1, "near_prior": 0.6, "far_prior": 0.3}},
+            "Their number follows from two fixed assumptions of the method, which know nothing of these data: that "
+            "60 % of the nodes within 1 hop of a known positive and 30 % of the others are positive.",
+        ),
+        (
+            {"options": {"method": "pu-gnn", "delta": 2, "near_prior": 0.6, "far_prior": 0.1}},
+            "Their number follows from what the method was told to expect: that 60 % of the nodes within 2 hops of a "
+            "known positive and 10 % of the others are positive.",
+        ),
+        (
+            {"options": {"method": "views"}, "prior": 0.125},
+            "no share of positives was given, and the method estimated 12.5 % from the known ones.",
+        ),
+    ],
+)
+def test_says_where_the_expected_share_comes_from(record, words):
+    graph = path_content([0.9, 0.8, 0.7, 0.2]).task.graph
+    content = graph_content(graph, [0.9, 0.8, 0.7, 0.2], labelled=[0, 1], record=record)
+    assert words in text_of(content, "What was found")
+
+
+def test_one_known_positive_gives_no_estimate():
+    content = path_content([0.9, 0.8, 0.2], record={"prior": 0.1})
+    assert "from an assumption: that 10 % of the nodes are positive." in text_of(content, "What was found")
+    naive = path_content([0.9, 0.8, 0.2], record={"options": {"method": "naive"}, "prior": 0.0})
+    assert "Their number" not in text_of(naive, "What was found"), "it expects nothing"
 
 
 def test_says_when_not_even_the_ranking_holds():

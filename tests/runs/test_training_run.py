@@ -39,7 +39,7 @@ def task():
 
 
 def classifier(**options):
-    return PUNodeClassifier(**{"epochs": 4, "hidden": 4, "progress": False, **options})
+    return PUNodeClassifier(**{"method": "pu-gnn", "epochs": 4, "hidden": 4, "progress": False, **options})
 
 
 def into_folder(estimator, task, folder, **more):

@@ -1,6 +1,5 @@
 """The check-up: what a graph and its known positives look like before anything is trained."""
 
-from pugnn.checkup.advice import Advice
 from pugnn.checkup.examine import CheckUp, check_up
 from pugnn.checkup.findings import Finding
 from pugnn.checkup.homophily import Homophily
@@ -9,7 +8,6 @@ from pugnn.checkup.sampling import Sampling
 from pugnn.checkup.sizes import Degrees, Hub, Reach
 
 __all__ = [
-    "Advice",
     "CheckUp",
     "Degrees",
     "Finding",

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pugnn.checkup.advice import Advice, advise
+from pugnn.checkup.advice import advise
 from pugnn.checkup.findings import Finding, find
 from pugnn.checkup.homophily import Homophily, check_homophily
 from pugnn.checkup.resemblance import Directions
 from pugnn.checkup.rings import Rings, check_rings
 from pugnn.checkup.sampling import Sampling, check_sampling
 from pugnn.checkup.sizes import Degrees, Reach, count_reach, degree_summary
-from pugnn.graph import GraphStatistics, graph_statistics
+from pugnn.graph import Graph, GraphStatistics, graph_statistics
 from pugnn.task import PUTask
 
 
@@ -28,9 +28,9 @@ class CheckUp:
         degrees: how links are distributed over nodes.
         reach: where the known positives lie.
         homophily: whether positives cluster.
-        rings: nodes by distance, and δ.
+        rings: nodes by distance, and the δ for PU-GNN.
         sampling: whether the known positives look like a random sample.
-        advice: what to start with.
+        advice: what the default method will do with it, and why.
         findings: all of that in words.
     """
 
@@ -40,7 +40,7 @@ class CheckUp:
     homophily: Homophily
     rings: Rings
     sampling: Sampling
-    advice: Advice
+    advice: tuple[str, ...]
     findings: tuple[Finding, ...]
 
     def to_plain(self) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def check_up(task: PUTask, *, seed: int = 0) -> CheckUp:
     Example:
         >>> from pugnn import draw_benchmark, load_dataset
         >>> found = check_up(draw_benchmark(load_dataset("cora"), labels=100, seed=0).task)
-        >>> found.homophily.verdict, found.sampling.verdict, found.advice.method, found.advice.options
-        ('together', 'random', 'pu-gnn', {'delta': 2})
+        >>> found.homophily.verdict, found.sampling.verdict
+        ('together', 'random')
     """
     graph = task.graph
     rng = np.random.default_rng(seed)
@@ -79,9 +79,14 @@ def check_up(task: PUTask, *, seed: int = 0) -> CheckUp:
         homophily=homophily,
         rings=rings,
         sampling=sampling,
-        advice=advise(statistics, homophily, rings),
+        advice=advise(reach.labelled, homophily, attributes=_has_attributes(graph)),
         findings=find(statistics, reach, homophily, rings, sampling),
     )
+
+
+def _has_attributes(graph: Graph) -> bool:
+    """Whether features tell anything that the edges do not."""
+    return graph.num_features > 0 and (graph.recipe or {}).get("structure") is None
 
 
 def _plain(value: object) -> Any:

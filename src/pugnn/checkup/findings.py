@@ -11,6 +11,7 @@ from pugnn.checkup.homophily import Homophily
 from pugnn.checkup.rings import NEAR_SHARE, NEARLY_ALL, TINY, Rings
 from pugnn.checkup.sampling import FEWEST, DegreeCheck, Sampling
 from pugnn.checkup.sizes import Reach
+from pugnn.errors import counted
 from pugnn.graph import GraphStatistics
 
 Level = Literal["good", "note", "warning"]
@@ -95,10 +96,15 @@ def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
             "warning" if share > 0.2 else "note",
             f"{reach.unreachable:,} unlabelled nodes ({100 * share:.0f} %) cannot be reached from any known positive",
             f"The graph has {statistics.components:,} separate parts. Known positives lie in "
-            f"{reach.components_with_labelled:,} of them; nodes in the other parts count as far away and are judged by "
-            "their features alone.",
+            f"{reach.components_with_labelled:,} of them; nodes in the other parts are judged by features alone.",
             "Where such a part matters, name at least one positive in it.",
         )
+
+
+_ONLY_SMOOTHING = (
+    "Methods that average over neighbours may be misled; the default method tests on hidden positives whether "
+    "neighbours help."
+)
 
 
 def _about_homophily(found: Homophily) -> Finding:
@@ -113,29 +119,25 @@ def _about_homophily(found: Homophily) -> Finding:
             "Positives cluster, but only weakly",
             f"{_evidence(found)}; {chance}. {strength}A neighbour of a positive is only slightly more likely to be "
             "positive than any other node.",
-            "Compare with a model that ignores links (--backbone mlp).",
         )
     if found.verdict == "too few":
         return _homophily(
             "note",
             "Too few links to tell whether positives cluster",
             f"{_links(found)}. {_visible(found)}",
-            "More known positives would show it. Until then, compare with a model that ignores links (--backbone mlp).",
+            "More known positives would show it.",
         )
     if found.verdict == "apart":
         return _homophily(
-            "warning",
+            "note",
             "Positives avoid each other",
-            f"{_lift(found)}; chance alone gives so few in {round(1000 * found.p_apart)} of 1,000 shuffles. Methods "
-            "that let neighbours vote are misled.",
-            "Use a model that ignores links (--backbone mlp), or one that treats a node and its neighbours separately "
-            "(--backbone sage).",
+            f"{_lift(found)}; chance alone gives so few in {round(1000 * found.p_apart)} of 1,000 shuffles. "
+            f"{_ONLY_SMOOTHING}",
         )
     return _homophily(
-        "warning",
+        "note",
         "No sign that positives cluster",
-        f"{_lift(found)}; {chance}. A clear tendency would have shown. Methods that let neighbours vote may be misled.",
-        "Use a model that ignores links (--backbone mlp), and keep what works better on positives that you hold back.",
+        f"{_lift(found)}; {chance}. A clear tendency would have shown. {_ONLY_SMOOTHING}",
     )
 
 
@@ -168,33 +170,37 @@ def _visible(found: Homophily) -> str:
     )
 
 
+_ONLY_DISTANCES = "That matters to PU-GNN (--method pu-gnn), whose loss uses distances; the default method does not."
+
+
 def _about_rings(rings: Rings, reach: Reach) -> Finding:
     nearest = next((ring.share_within for ring in rings.rings if ring.distance == 1), 0.0)
     linked = reach.unlabelled - reach.unreachable
     neighbours = f"{100 * nearest:.0f} % of the unlabelled nodes are linked to a known positive"
     if nearest > NEARLY_ALL:
         return _rings(
-            "warning",
+            "note",
             "Nearly every node is a neighbour of a known positive",
-            f"{neighbours}, so distance carries no information.",
-            "Use a method that does not use distances (--method dist-pu --prior SHARE).",
+            f"{neighbours}, so distance carries no information. {_ONLY_DISTANCES}",
         )
+    hops = counted(rings.delta, "hop")
+    within = f"{100 * rings.near_share:.3g} % of the unlabelled nodes lie within {hops} of a known positive"
     if rings.near_share < TINY:
         return _rings(
-            "warning",
+            "note",
             "Hardly any node is near a known positive",
-            f"Only {100 * rings.near_share:.1f} % of the unlabelled nodes lie within δ = {rings.delta}"
-            + (f", and only {linked:,} can be reached at all." if linked < reach.unlabelled else "."),
-            "Name positives in other places of the graph, or use a method that does not use distances "
-            "(--method dist-pu --prior SHARE).",
+            f"Only {within}"
+            + (f", and only {linked:,} can be reached at all." if linked < reach.unlabelled else ".")
+            + f" {_ONLY_DISTANCES}",
+            "If there are positives in other places of the graph, name some.",
         )
     if rings.near_share > NEAR_SHARE:
         title = "More than half of the nodes are neighbours of a known positive"
-        return _rings("note", title, f"{neighbours}, so distance carries little information.")
-    text = f"With δ = {rings.delta}, {100 * rings.near_share:.0f} % of the unlabelled nodes are near."
+        return _rings("note", title, f"{neighbours}, so distance carries little information. {_ONLY_DISTANCES}")
+    text = f"{within}."
     if rings.saturated_from is not None:
-        text += f" From δ = {rings.saturated_from} on, nearly all would be (more than {100 * NEARLY_ALL:.0f} %)."
-    return _rings("good", f"Distance separates the nodes: δ = {rings.delta}", text)
+        text += f" Within {rings.saturated_from} hops, nearly all do (more than {100 * NEARLY_ALL:.0f} %)."
+    return _rings("good", "Distance separates the nodes", text)
 
 
 _SCAR = (

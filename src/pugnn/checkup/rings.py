@@ -1,4 +1,4 @@
-"""How many nodes lie at each distance from the known positives, and which δ follows from that."""
+"""How many nodes lie at each distance from the known positives, and which δ of PU-GNN follows from that."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEAR_SHARE = 0.5
 #: nothing.
 NEARLY_ALL, TINY = 0.8, 0.02
 
-#: Largest δ that is recommended; larger ones were not measured.
+#: Largest δ that is chosen for PU-GNN; larger ones were not measured.
 LARGEST_DELTA = 5
 
 
@@ -43,7 +43,7 @@ class Rings:
 
     Args:
         rings: one for each distance that occurs.
-        delta: recommended δ.
+        delta: the δ for PU-GNN.
         near_share: share of the unlabelled nodes that this δ makes near.
         saturated_from: the smallest δ that makes nearly all of them near, ``None`` where there is none.
     """

@@ -22,10 +22,10 @@ def check(
     verbose: options.Verbose = False,
     as_json: options.Json = False,
 ) -> None:
-    """Check a graph and its known positives: what was read, whether it can work, and what to try.
+    """Check a graph and its known positives: what was read, whether it can work, and what `pugnn fit` will do with it.
 
     Do known positives cluster? Do they look like a random sample, or like those that are easiest to find? How many
-    nodes lie at each distance from them? Which method and which `--delta` follow from that?
+    nodes lie at each distance from them?
 
     Examples:
 
@@ -36,7 +36,7 @@ def check(
     from rich.console import Console
 
     from pugnn.checkup import check_up
-    from pugnn.cli.terminal import print_check_up, print_notes, print_recipe
+    from pugnn.cli.terminal import fit_command, print_check_up, print_notes, print_recipe
 
     found = read_input(data, seed=seed)
     if found.task is None:
@@ -51,5 +51,5 @@ def check(
         typer.echo(json.dumps(record))
         return
     console = Console(highlight=False, emoji=False)
-    print_check_up(console, checked, brief=False, truth=found.benchmark)
+    print_check_up(console, checked, fit_command(data, seed), truth=found.benchmark)
     print_recipe(console, found.recipe, verbose=verbose)

@@ -14,7 +14,9 @@ from pugnn.cli.options import DataOptions
 def demo(
     seed: options.Seed = 0,
     labels: Annotated[int, typer.Option(help="Number of known papers.", min=1)] = 27,
-    epochs: Annotated[int, typer.Option(help="Passes over the graph.", min=1)] = 200,
+    epochs: Annotated[
+        int | None, typer.Option(help="Passes over the graph. Default: as the method chooses.", min=1)
+    ] = None,
     out: options.Out = None,
     resume: options.Resume = False,
     as_json: options.Json = False,

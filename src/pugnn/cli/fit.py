@@ -28,7 +28,7 @@ def fit(
     verbose: options.Verbose = False,
     as_json: options.Json = False,
     method: Annotated[
-        str | None, option("Name of the method; `pugnn methods` lists them. Default: pu-gnn.", panel=METHOD)
+        str | None, option("Name of the method; `pugnn methods` lists them. Default: views.", panel=METHOD)
     ] = None,
     settings: dict[str, Any],
     training: dict[str, Any],
@@ -38,6 +38,8 @@ def fit(
     device: Annotated[str, option("cpu, cuda or cuda:1.", panel=TRAINING)] = "cpu",
 ) -> None:
     """Train on a graph and its known positives; every node gets a score.
+
+    No share of positives is needed: the default method, views, estimates it. If you know it, give it with `--prior`.
 
     The options of a method are shown by `pugnn fit --method NAME --help`. The known positives and the graph are checked
     first, as by `pugnn check`.
@@ -54,7 +56,9 @@ def fit(
 
         pugnn fit --edges 'edges-*.parquet' --positives known.csv --source payer --target payee
 
-        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --method nnpu --prior 0.1
+        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --prior 0.1
+
+        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --method pu-gnn
 
         pugnn fit --config mine.toml --out runs/mine --resume
 
@@ -94,10 +98,12 @@ def fit_command(arguments: Sequence[str]) -> Callable[..., None]:
     data = options_of(DataOptions, DATA)
     command = with_options(fit, data=data, settings=settings, training=_training_options(method))
     known = set(map(flag, command.__annotations__))
-    others = {flag(field.name) for each in METHODS.loadable().values() for field in fields(each)} - known
+    of_others = {other: {flag(field.name) for field in fields(each)} for other, each in METHODS.loadable().items()}
     for given in (argument.split("=")[0] for argument in arguments):
-        if given in others:
-            raise PugnnError(f"{name} has no option {given}; it has {', '.join(map(flag, settings)) or 'none'}")
+        owners = [other for other, theirs in of_others.items() if given in theirs - known]
+        if owners:
+            own = ", ".join(map(flag, settings)) or "none"
+            raise PugnnError(f"{name} has no option {given}; it has {own}. {given} belongs to {', '.join(owners)}.")
     return command
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,14 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from pugnn.cli.options import flag
-from pugnn.errors import printable, shown
+from pugnn.cli.options import DataOptions, flag
+from pugnn.errors import counted, printable, shown
 from pugnn.features import Statement, grouped
 from pugnn.graph import UNREACHABLE
 
 if TYPE_CHECKING:
     # The estimator and torch are slow to load, and `check` needs neither.
-    from pugnn.checkup import Advice, CheckUp
+    from pugnn.checkup import CheckUp
     from pugnn.cli.input_data import InputData
     from pugnn.runs import Run
     from pugnn.task import PUBenchmark, PUTask
@@ -37,21 +38,25 @@ INDENTED = (0, 0, 0, 2)
 STYLE: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE}
 
 
-def print_check_up(console: Console, check_up: CheckUp, *, brief: bool, truth: PUBenchmark | None = None) -> None:
-    """Show a check-up, or only its verdicts and advice; the truth adds the share of positives in each ring."""
+def print_verdicts(console: Console, check_up: CheckUp) -> None:
+    """Show what a check-up found, a line each."""
     for finding in check_up.findings:
         _print_marked(console, finding.level, finding.title, style="bold")
-        if not brief:
-            console.print(Padding(Text(finding.text), INDENTED))
-            if finding.remedy:
-                console.print(Padding(Text.assemble(("→ ", "bold"), finding.remedy), INDENTED))
-    if not brief:
-        console.print()
-    console.print(Text(f"Advice: {command(check_up.advice)}", style="bold"))
-    if brief:
-        return
-    for reason in check_up.advice.why:
-        console.print(Padding(Text(f"- {reason}"), INDENTED))
+
+
+def print_check_up(console: Console, check_up: CheckUp, command: str, *, truth: PUBenchmark | None = None) -> None:
+    """Show a check-up in full and the command to go on with; the truth adds the share of positives in each ring."""
+    for finding in check_up.findings:
+        _print_marked(console, finding.level, finding.title, style="bold")
+        console.print(Padding(Text(finding.text), INDENTED))
+        if finding.remedy:
+            console.print(Padding(Text.assemble(("→ ", "bold"), finding.remedy), INDENTED))
+    console.print()
+    console.print(Text("What the default method will do here", style="bold"))
+    for step in check_up.advice:
+        console.print(Padding(Text(f"- {step}"), INDENTED))
+    console.print("To run it:")
+    console.print(Text(f"  {command}", style="bold"), soft_wrap=True)  # not broken, so that it can be copied
     console.print()
     console.print(_sizes(check_up))
     console.print(_rings(check_up, truth))
@@ -60,21 +65,27 @@ def print_check_up(console: Console, check_up: CheckUp, *, brief: bool, truth: P
 
 
 def _print_marked(console: Console, level: str, words: str, style: str = "") -> None:
-    """Words after the mark of their level."""
+    """Words beside the mark of their level."""
     mark, colour = MARKS[level]
-    console.print(Text.assemble((f"{mark} ", f"bold {colour}"), (words, style)))
+    line = Table.grid(padding=(0, 1))
+    line.add_row(Text(mark, style=f"bold {colour}"), Text(words, style=style))
+    console.print(line)
 
 
-def command(advice: Advice) -> str:
-    """The advice as options of `pugnn fit`.
+def fit_command(data: DataOptions, seed: int) -> str:
+    """The command that trains on the same data with the default method, ready to be copied.
 
     Example:
-        >>> from pugnn.checkup import Advice
-        >>> command(Advice("naive", {"balanced": True, "backbone": "mlp"}, ()))
-        'pugnn fit … --method naive --balanced --backbone mlp'
+        >>> from pugnn.cli.options import DataOptions
+        >>> fit_command(DataOptions(edges="my edges.csv", positives="known.csv", column=["zip=category"]), seed=0)
+        "pugnn fit --edges 'my edges.csv' --positives known.csv --column zip=category"
     """
-    options = [flag(name) if value is True else f"{flag(name)} {value}" for name, value in advice.options.items()]
-    return " ".join([f"pugnn fit … --method {advice.method}", *options])
+    words = ["pugnn", "fit"]
+    for name, value in vars(data).items():
+        for each in value if isinstance(value, list) else [value]:
+            words += [] if each is None else [flag(name), str(each)]
+    words += ["--seed", str(seed)] if seed else []
+    return shlex.join(words)
 
 
 def _sizes(check_up: CheckUp) -> Table:
@@ -102,7 +113,6 @@ def _rings(check_up: CheckUp, truth: PUBenchmark | None) -> Table:
     table = Table(*columns, title="Unlabelled nodes by distance to a known positive", **STYLE)
     for ring, share in zip_longest(check_up.rings.rings, shares):
         hops = "unreachable" if ring.distance is None else str(ring.distance)
-        hops += " ← δ" if ring.distance == check_up.rings.delta else ""
         cells = [hops, f"{ring.nodes:,}", f"{100 * ring.share_within:.1f} %"]
         table.add_row(*cells, *([] if share is None else [f"{100 * share:.1f} %"]))
     return table
@@ -183,14 +193,15 @@ def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], 
 
 def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]) -> Table:
     graph, record, metrics = data.graph, run.record, run.record["metrics"]
-    known = f"{len(task.labelled):,} positives among {graph.num_nodes:,} nodes"
+    known = f"{counted(len(task.labelled), 'positive')} among {graph.num_nodes:,} nodes"
     if data.benchmark is not None:
         classes = data.class_of_node or []
         names = sorted({classes[node] for node in np.flatnonzero(data.benchmark.positive)} if classes else ())
         known += f"; {int(data.benchmark.positive.sum()):,} are truly positive"
         known += f" ({', '.join(names)})" if names else ""
     count = int((run.scores[unknown] >= record["threshold"]).sum())
-    found = f"{count:,} unlabelled nodes score {record['threshold']:.3g} or more"
+    score = "scores" if count == 1 else "score"
+    found = f"{counted(count, 'unlabelled node')} {score} {record['threshold']:.3g} or more"
     if count in (0, len(unknown)):
         found += f" ({'all' if count else 'none'} of them)"
     rows = {

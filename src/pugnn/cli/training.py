@@ -9,9 +9,9 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from pugnn.checkup import CheckUp, check_up
+from pugnn.checkup import check_up
 from pugnn.cli.input_data import InputData
-from pugnn.cli.terminal import print_check_up, print_notes, print_recipe, print_run
+from pugnn.cli.terminal import print_notes, print_recipe, print_run, print_verdicts
 from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.runs import RunFolder, next_free, train_into_folder
@@ -40,9 +40,8 @@ def train_and_show(
             found = check_up(data.task, seed=estimator.seed)
         if not as_json:
             console = Console(highlight=False, emoji=False)
-            print_check_up(console, found, brief=True)
+            print_verdicts(console, found)
             print_recipe(console, data.recipe, verbose=verbose)
-            _print_deviation(estimator, found)
     except BaseException:
         folder.abandon()
         raise
@@ -71,14 +70,3 @@ def train_and_show(
         typer.echo(json.dumps({"folder": str(run.path), **run.record}))
     else:
         print_run(run, data)
-
-
-def _print_deviation(estimator: PUNodeClassifier, found: CheckUp) -> None:
-    """Report where the run does not follow the advice: the default is the paper's, not the check-up's."""
-    mine = estimator.method if isinstance(estimator.method, str) else estimator.method.name
-    if mine != found.advice.method:
-        typer.echo(f"This run uses --method {mine}; the advice is {found.advice.method}.")
-        return
-    delta = getattr(estimator.method, "delta", None)
-    if delta is not None and found.advice.options.get("delta", delta) != delta:
-        typer.echo(f"This run uses --delta {delta}; the advice is {found.advice.options['delta']}.")

@@ -82,6 +82,7 @@ class Views(Method):
 
        where the entropy's weight :math:`\lambda_t` rises from 0 to 1 over the first half of the epochs, and
        :math:`\rho = 0.06\,\pi / |L|` within bounds: the fewer labels, the stronger.
+
     6. **Blend.** The standardised scores of contrast, linear model and perceptron are added. The share of the two
        trained ones, a quarter of it the linear model's, is :math:`\sigma(2 (z + 1))`, with z the evidence that the linear model ranks hidden positives
        higher than the contrast. The share π of the unlabelled nodes that score highest is decided positive.

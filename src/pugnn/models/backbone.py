@@ -74,9 +74,7 @@ def make_backbone(
             "the graph has no features, and a graph neural network needs some. Without attributes, "
             "give each node its own: features=scipy.sparse.eye_array(number_of_nodes, format='csr')"
         )
-    require_whole("hidden", hidden, 1)
-    if not 0.0 <= dropout < 1.0:
-        raise PugnnError(f"dropout must lie in [0, 1), got {dropout}")
+    require_sizes(hidden, dropout)
     if isinstance(backbone, Backbone):
         return copy.deepcopy(backbone)
     make = BACKBONES[backbone] if isinstance(backbone, str) else backbone
@@ -84,6 +82,13 @@ def make_backbone(
     if not isinstance(made, Backbone):
         raise PugnnError(f"{backbone_name(backbone)} made a {type(made).__name__}, not a pugnn.models.Backbone")
     return made
+
+
+def require_sizes(hidden: int, dropout: float) -> None:
+    """Raise an error if a network cannot have such a hidden layer, or such a dropout."""
+    require_whole("hidden", hidden, 1)
+    if not 0.0 <= dropout < 1.0:
+        raise PugnnError(f"dropout must lie in [0, 1), got {dropout}")
 
 
 def backbone_name(backbone: BackboneLike) -> str:

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from pugnn.errors import PugnnError
-from pugnn.models.backbone import Backbone, Output, linear
+from pugnn.models.backbone import Backbone, Output, linear, require_sizes
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 from pugnn.models.views import VIEWS, Attributes, view
@@ -37,6 +37,7 @@ class Committee(Backbone):
 
     def __init__(self, width: int, *, hidden: int, dropout: float, linear_models: int) -> None:
         super().__init__()
+        require_sizes(hidden, dropout)
         self.hidden = linear(width, hidden)
         self.head = linear(hidden, 1)
         self.linear = nn.Linear(width, linear_models)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pugnn.errors import counted
 from pugnn.graph import UNREACHABLE
+from pugnn.methods import DEFAULT_METHOD, PUGNN
 from pugnn.runs.report.content import ReportContent, in_hops
 
 #: Scores closer to the threshold than this could as well lie on its other side.
@@ -35,8 +36,9 @@ def next_steps(content: ReportContent) -> list[str]:
     """What to do next, most useful first."""
     warned = [finding for finding in content.check_up.findings if finding.level == "warning"]
     remedies = [f"{finding.title}: {finding.remedy}" for finding in warned if finding.remedy]
-    advised = _advised(content)
-    remedies += [advised] if advised else []
+    method = content.record["options"]["method"]
+    if method != DEFAULT_METHOD:
+        remedies.append(f"Compare with the default method, --method {DEFAULT_METHOD}; this run used {method}.")
     if not content.ranked:
         return ["Follow the notice at the top and run again: the list below is not worth checking.", *remedies]
     steps = []
@@ -87,16 +89,26 @@ def _found(content: ReportContent) -> str:
 
 
 def _assumed(content: ReportContent) -> str:
-    """The share of positives that the method was given, which affects the number of finds more than anything else."""
+    """The share of positives that the method expected, which affects the number of finds more than anything else."""
     given = content.record["options"]
+    told = "what the method was told to expect: that"
     if {"near_prior", "far_prior"} <= given.keys():
         near, far = (f"{100 * given[name]:g} %" for name in ("near_prior", "far_prior"))
         shares = f"{near} of the nodes within {in_hops(given['delta'])} of a known positive and {far} of the others"
-    elif "prior" in given:
-        shares = f"{100 * given['prior']:g} % of the nodes"
-    else:
+        if (given["near_prior"], given["far_prior"]) == (PUGNN.near_prior, PUGNN.far_prior):
+            told = "two fixed assumptions of the method, which know nothing of these data: that"
+        return f" Their number follows from {told} {shares} are positive."
+    if "prior" in given:
+        return f" Their number follows from {told} {100 * given['prior']:g} % of the nodes are positive."
+    share = content.record["prior"]
+    if not share:
         return ""
-    return f" Their number follows from what the method was told to expect: that {shares} are positive."
+    if len(content.task.labelled) == 1:
+        return f" Their number follows from an assumption: that {100 * share:.3g} % of the nodes are positive."
+    return (
+        " Their number follows from a rough estimate: no share of positives was given, and the method estimated "
+        f"{100 * share:.3g} % from the known ones."
+    )
 
 
 def _sure(content: ReportContent) -> str:
@@ -122,18 +134,6 @@ def _sure(content: ReportContent) -> str:
     if close and 0 < content.found < len(content.others):
         text += f" The score of {counted(close, 'node')} lies within {CLOSE} of it: too close to call."
     return text
-
-
-def _advised(content: ReportContent) -> str | None:
-    """The check-up's advice, where the run did not follow it."""
-    advice, used = content.check_up.advice, content.record["options"]
-    if advice.method != used["method"]:
-        return f"Compare with {advice.method}, which the check-up advises; this run used {used['method']}."
-    differs = {name: value for name, value in advice.options.items() if used.get(name) != value}
-    if not differs:
-        return None
-    advised, had = (", ".join(f"{name} {of.get(name)}" for name in differs) for of in (differs, used))
-    return f"Compare with {advised}, which the check-up advises; this run had {had}."
 
 
 def _percent(part: int, whole: int) -> str:
