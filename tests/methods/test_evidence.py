@@ -83,7 +83,7 @@ def test_the_prior_is_the_smallest_bound():
     ranks = np.array([0.3, 0.01, 0.5, 0.2, 0.9, 0.05])
     bounds = []
     for k, rank in enumerate(sorted(ranks), start=1):
-        if k >= 2:  # a quarter of six, and at least two
+        if k >= 3:  # half of six
             bounds.append(rank * 7 / k)
     assert estimate_prior(ranks) == pytest.approx(min(bounds))
 

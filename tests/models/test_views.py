@@ -82,7 +82,8 @@ def test_numbers_are_standardised_and_words_are_not():
     found = Attributes.of(graph).rows(GraphInputs(graph))
     assert found.numpy() == pytest.approx(unit(expected), abs=1e-4)
     words = Attributes.of(with_features(WORDS))
-    assert not words.centre.any() and (words.scale == 1).all()
+    assert not words.centre.any()
+    assert (words.scale == 1).all()
 
 
 def test_another_graph_is_read_the_same_way():

@@ -84,8 +84,8 @@ class Views(Method):
        :math:`\rho = 0.06\,\pi / |L|` within bounds: the fewer labels, the stronger.
 
     6. **Blend.** The standardised scores of contrast, linear model and perceptron are added. The share of the two
-       trained ones, a quarter of it the linear model's, is :math:`\sigma(2 (z + 1))`, with z the evidence that the linear model ranks hidden positives
-       higher than the contrast. The share π of the unlabelled nodes that score highest is decided positive.
+       trained ones, a quarter of it the linear model's, is :math:`\sigma(2 (z + 1))`, with z the evidence that the
+       linear model ranks hidden positives higher than the contrast. The share π of the unlabelled nodes that score highest is decided positive.
 
     If a training does not place the known positives above the unlabelled nodes, it starts again with another seed and
     a tenth of the penalty; if that fails, too, the contrast alone decides.
@@ -129,10 +129,10 @@ class Views(Method):
         committee = trained.model
         assert isinstance(committee, Committee)
         with torch.no_grad():
-            lead = 0.0
+            lead = None
             if len(ranks) > 1:
                 lead = advantage(known.hidden_ranks(rows @ committee.linear.weight[1:].t()), ranks)
-            trust = 0.0 if failures > 1 else float(expit(SHARPNESS * (lead + RESERVE)))
+            trust = 0.0 if failures > 1 else float(expit(SHARPNESS * ((lead or 0.0) + RESERVE)))
             trust = {"contrast": 1.0, "training": 0.0}.get(self.leave_out, trust)
             by_linear = {"linear": 0.0, "perceptron": 1.0}.get(self.leave_out, BY_LINEAR)
             model.fill(
@@ -268,11 +268,14 @@ def _places_known_first(model: Backbone, rows: Tensor, known: KnownPositives) ->
     return bool((known_scores > free_scores).all())
 
 
-def _blend_note(trust: float, lead: float, failures: int) -> str:
+def _blend_note(trust: float, lead: float | None, failures: int) -> str:
     if failures > 1:
         return "Training failed twice to place the known positives first, so the plain contrast alone decides."
     again = "Training failed to place the known positives first and started again. " if failures else ""
-    return (
-        f"{again}Trained scores count {100 * trust:.0f} %, the plain contrast {100 * (1 - trust):.0f} %: training "
-        f"ranks hidden positives {'higher' if lead > 0 else 'lower' if lead < 0 else 'as high'} (evidence {lead:+.1f})."
+    shares = f"{again}Trained scores count {100 * trust:.0f} %, the plain contrast {100 * (1 - trust):.0f} %"
+    if lead is None:
+        return f"{shares}; with a single known positive this cannot be checked."
+    compared = (
+        "no better or worse" if abs(lead) < 0.05 else f"{'better' if lead > 0 else 'worse'} (evidence {lead:+.1f})"
     )
+    return f"{shares}: training ranks hidden positives {compared}."
