@@ -119,8 +119,8 @@ def estimate_prior(ranks: NDArray[np.float64]) -> float:
 
     If the share :math:`h_{(k)}` of the unlabelled nodes must be taken to reach k of n hidden positives, it holds the
     share :math:`k / (n + 1)` of all positives, so that the prior is at most :math:`h_{(k)} (n + 1) / k`: equal to it if
-    all of them are positive. The estimate is the smallest such bound over all k that are at least half of n, and at least two:
-    fewer hidden positives say too little.
+    all of them are positive. The estimate is the smallest such bound over all k that are at least half of n, and at
+    least two: fewer hidden positives say too little.
 
     Example:
         >>> estimate_prior(np.linspace(0.02, 0.18, 9))  # spread evenly over the first fifth

@@ -85,7 +85,8 @@ class Views(Method):
 
     6. **Blend.** The standardised scores of contrast, linear model and perceptron are added. The share of the two
        trained ones, a quarter of it the linear model's, is :math:`\sigma(2 (z + 1))`, with z the evidence that the
-       linear model ranks hidden positives higher than the contrast. The share π of the unlabelled nodes that score highest is decided positive.
+       linear model ranks hidden positives higher than the contrast. The share π of the unlabelled nodes that score
+       highest is decided positive.
 
     If a training does not place the known positives above the unlabelled nodes, it starts again with another seed and
     a tenth of the penalty; if that fails, too, the contrast alone decides.
