@@ -8,7 +8,21 @@ import torch
 
 from conftest import random_graph
 from pugnn import PugnnError, PUNodeClassifier
-from pugnn.methods import GRAB, LSDAN, METHODS, NNPU, PUGNN, UPU, DistPU, LabelPropagation, Naive, make_method
+from pugnn.methods import (
+    GRAB,
+    LSDAN,
+    METHODS,
+    NNPU,
+    PUGNN,
+    UPU,
+    Centroid,
+    DistPU,
+    LabelPropagation,
+    Naive,
+    SmoothedLogistic,
+    Views,
+    make_method,
+)
 from pugnn.models import BACKBONES
 from pugnn.training import load_sealed
 from stopping import Stopped, watched_epochs
@@ -26,8 +40,11 @@ CASES = {
     "lsdan": LSDAN(0.3),
     "grab": GRAB(rounds=2),
     "label-propagation": LabelPropagation(0.3),
+    "views": Views(),
+    "centroid": Centroid(),
+    "smoothed-logistic": SmoothedLogistic(),
 }
-TRAINED = {name: method for name, method in CASES.items() if name != "label-propagation"}
+TRAINED = {name: method for name, method in CASES.items() if method.trains}
 every_method = pytest.mark.parametrize("method", CASES.values(), ids=CASES)
 every_trained_method = pytest.mark.parametrize("method", TRAINED.values(), ids=TRAINED)
 NEED_A_PRIOR = ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation")

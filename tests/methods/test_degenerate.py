@@ -5,7 +5,21 @@ import pytest
 
 from checkup.planted import planted
 from pugnn import Graph, PUNodeClassifier
-from pugnn.methods import GRAB, LSDAN, METHODS, NNPU, PUGNN, UPU, DistPU, LabelPropagation, Naive, find_reasons
+from pugnn.methods import (
+    GRAB,
+    LSDAN,
+    METHODS,
+    NNPU,
+    PUGNN,
+    UPU,
+    Centroid,
+    DistPU,
+    LabelPropagation,
+    Naive,
+    SmoothedLogistic,
+    Views,
+    find_reasons,
+)
 
 LABELLED, UNLABELLED = np.arange(10), np.arange(10, 110)
 KNOWN = np.linspace(0.85, 0.99, 10)
@@ -178,6 +192,9 @@ METHODS_TO_FIT = [
     LSDAN(0.45),
     GRAB(rounds=2),
     LabelPropagation(0.45),
+    Views(0.45),
+    Centroid(0.45),
+    SmoothedLogistic(0.45),
 ]
 every_method = pytest.mark.parametrize("method", METHODS_TO_FIT, ids=lambda method: method.name)
 
