@@ -246,7 +246,7 @@ class PUNodeClassifier(BaseEstimator):
         if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
         threshold: Any = self.threshold
-        if threshold == "prior" and getattr(method, "prior", 0.5) is None:
+        if threshold == "prior" and getattr(method, "prior", 0.5) is None and not method.estimates_prior:
             raise PugnnError(
                 f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
                 "the prior, such as 0.1, or a threshold as a number"

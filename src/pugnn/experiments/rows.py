@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from pugnn.methods.views import Part
 from pugnn.task.benchmark import RatioOf, Unlabelled
 
 
@@ -148,4 +149,11 @@ WRONG_PRIORS = {
 }
 
 #: The default method, and what remains of it without one of its parts.
-PARTS = {"views": Row("views", known_prior=True)}
+PARTS = {
+    "views": Row("views", known_prior=True),
+    **{
+        f"without {part}": Row("views", {"leave_out": part}, known_prior=True)
+        for part in get_args(Part)
+        if part != "nothing"
+    },
+}

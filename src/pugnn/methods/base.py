@@ -57,6 +57,9 @@ class Method(ABC):
     #: Whether it trains a network.
     trains: ClassVar[bool] = True
 
+    #: Whether it estimates a prior that is not given.
+    estimates_prior: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         # Types and choices; values are checked by the fit.
         hints = get_type_hints(type(self))

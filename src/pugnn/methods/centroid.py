@@ -14,6 +14,7 @@ from pugnn.models import Backbone, Blend, inputs_on
 from pugnn.models.views import Attributes, view
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings, resolve_device
+from pugnn.training.progress import stage_progress
 
 
 @METHODS.register("centroid")
@@ -32,6 +33,7 @@ class Centroid(Method):
     """
 
     trains: ClassVar[bool] = False
+    estimates_prior: ClassVar[bool] = True
 
     prior: float | None = None
 
@@ -43,7 +45,7 @@ class Centroid(Method):
         """What the rows are multiplied with."""
         return known.contrasts(rows)[:, 0]
 
-    def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:  # noqa: ARG002
+    def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Find the direction, and where to cut."""
         if self.prior is not None:
             require_prior(self.prior)
@@ -51,10 +53,12 @@ class Centroid(Method):
         inputs = inputs_on(task.graph, device)
         known = KnownPositives.of(task, device, settings.seed)
         attributes = Attributes.of(task.graph)
-        rows = view("smoothed", attributes.rows(inputs), inputs)
+        with stage_progress("smoothing attributes", show=run.get("progress", False)):
+            rows = view("smoothed", attributes.rows(inputs), inputs)
+            direction = self.direction(rows, known)
         ranks = known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:])
         prior = estimate_prior(ranks) if self.prior is None else float(self.prior)
         model = Blend()
-        model.fill(**attributes.tensors(), **Blend.only(self.direction(rows, known)))
+        model.fill(**attributes.tensors(), **Blend.only(direction))
         model.to(device).cut_at(rows[known.unlabelled], prior)
         return FittedMethod(model.eval(), [], prior, notes=(prior_note(prior, self.prior, ranks),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack
+from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 import torch
@@ -33,6 +33,7 @@ from pugnn.training import (
     train,
 )
 from pugnn.training.checkpoint import Log
+from pugnn.training.progress import stage_progress
 
 #: How fast weights follow the evidence, and how much of it is needed against the smoothed view, or the trained scores.
 SHARPNESS, RESERVE = 2.0, 1.0
@@ -101,6 +102,8 @@ class Views(Method):
             of labels (0.0005 instead), or the ``least-weight`` of the labelled term (2π instead of max(2π, 1)).
     """
 
+    estimates_prior: ClassVar[bool] = True
+
     prior: float | None = None
     leave_out: Part = "nothing"
 
@@ -123,7 +126,8 @@ class Views(Method):
         assert isinstance(model, Blend)
         device = resolve_device(settings.device)
         known = KnownPositives.of(task, device, settings.seed)
-        weighing = self._weigh_views(model, inputs_on(task.graph, device), known)
+        with stage_progress("comparing views of the attributes", show=run.get("progress", False)):
+            weighing = self._weigh_views(model, inputs_on(task.graph, device), known)
         rows, ranks = weighing.rows, weighing.ranks
         prior = estimate_prior(ranks) if self.prior is None else float(self.prior)
         trained, failures = self._train(task, rows, known, prior, settings, run)

@@ -28,3 +28,14 @@ def epoch_progress(epochs: int, before: int = 0, *, part: int | None = None) -> 
             line.update(f"{name}: epoch {done} of {epochs}, loss {loss:.4f}, about {left:.0f} s left")
 
         yield update
+
+
+@contextmanager
+def stage_progress(text: str, *, show: bool) -> Iterator[None]:
+    """Show what is being done before or between trainings on a status line."""
+    if not show:
+        yield
+        return
+    with status_line() as line:
+        line.say(text)
+        yield
