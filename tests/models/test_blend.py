@@ -114,3 +114,16 @@ def test_sizes_that_do_not_fit_are_named(name):
     state[name] = torch.zeros(2, 2, dtype=state[name].dtype)
     with pytest.raises(PugnnError, match=f"weights {name} have the shape"):
         Blend().load_state_dict(state)
+
+
+def test_kept_rows_serve_once_and_only_their_graph():
+    graph, other = (random_graph(15, 0.2, seed=seed, features=4) for seed in (0, 1))
+    model, inputs = filled(graph), GraphInputs(graph)
+    model.cut_at(model.rows(inputs), 0.4)
+    expected = [model(inputs).logit, model(GraphInputs(other)).logit]
+    model.keep(inputs, model.rows(inputs) * 0)
+    assert not torch.equal(model(inputs).logit, expected[0])
+    assert torch.equal(model(inputs).logit, expected[0])
+    model.keep(inputs, model.rows(inputs) * 0)
+    assert torch.equal(model(GraphInputs(other)).logit, expected[1])
+    assert torch.equal(model(inputs).logit, expected[0])

@@ -61,4 +61,5 @@ class Centroid(Method):
         model = Blend()
         model.fill(**attributes.tensors(), **Blend.only(direction))
         model.to(device).cut_at(rows[known.unlabelled], prior)
+        model.keep(inputs, rows)
         return FittedMethod(model.eval(), [], prior, notes=(prior_note(prior, self.prior, ranks),))

@@ -123,7 +123,7 @@ def estimate_prior(ranks: NDArray[np.float64]) -> float:
     least two: fewer hidden positives say too little.
 
     Example:
-        >>> estimate_prior(np.linspace(0.02, 0.18, 9))  # spread evenly over the first fifth
+        >>> round(estimate_prior(np.linspace(0.02, 0.18, 9)), 3)  # spread evenly over the first fifth
         0.2
     """
     n = len(ranks)

@@ -125,9 +125,9 @@ class Views(Method):
         model = self.build(task.graph.num_features, settings)
         assert isinstance(model, Blend)
         device = resolve_device(settings.device)
-        known = KnownPositives.of(task, device, settings.seed)
+        inputs, known = inputs_on(task.graph, device), KnownPositives.of(task, device, settings.seed)
         with stage_progress("comparing views of the attributes", show=run.get("progress", False)):
-            weighing = self._weigh_views(model, inputs_on(task.graph, device), known)
+            weighing = self._weigh_views(model, inputs, known)
         rows, ranks = weighing.rows, weighing.ranks
         prior = estimate_prior(ranks) if self.prior is None else float(self.prior)
         trained, failures = self._train(task, rows, known, prior, settings, run)
@@ -148,6 +148,7 @@ class Views(Method):
                 shares=torch.tensor([1 - trust, by_linear * trust, (1 - by_linear) * trust], dtype=torch.float64),
             )
             model.to(device).cut_at(rows[known.unlabelled], prior)
+            model.keep(inputs, rows)
         notes = [weighing.note, prior_note(prior, self.prior, ranks), _blend_note(trust, lead, failures)]
         return FittedMethod(model.eval(), trained.log, prior, notes=tuple(notes))
 
@@ -177,10 +178,10 @@ class Views(Method):
                 "With a single known positive no view can be checked; attributes smoothed over the neighbourhood count."
             )
             return _Weighing(rows, np.empty(0), note)
-        medians = ", ".join(f"{name} {100 * np.median(ranks[name]):.1f} %" for name in VIEWS)
+        medians = ", ".join(f"{100 * np.median(ranks[name]):.1f} % ({name})" for name in VIEWS)
         note = (
             f"Views of a node's attributes count as follows: {shares}. The median known positive, when hidden, ranks "
-            f"among the top {medians} of the unlabelled nodes."
+            f"in the top {medians} of the unlabelled nodes."
         )
         return _Weighing(rows, known.hidden_ranks(rows @ contrasts[:, 1:]), note)
 

@@ -89,6 +89,7 @@ class Blend(Backbone):
         super().__init__()
         for name in Blend.__annotations__:
             self.register_buffer(name, torch.empty(0, dtype=torch.float64 if name in _FINE else torch.float32))
+        self._kept: tuple[GraphInputs, Tensor] | None = None
 
     def fill(self, **values: Tensor) -> None:
         """Set parts of it."""
@@ -117,6 +118,10 @@ class Blend(Backbone):
         attributes = Attributes(self.centre.cpu().numpy(), self.scale.cpu().numpy(), width).rows(inputs)
         return torch.cat([weight.sqrt() * view(name, attributes, inputs) for name, weight in kept], dim=1)
 
+    def keep(self, inputs: GraphInputs, rows: Tensor) -> None:
+        """Keep rows that were computed already until a graph is scored: usually the same one, at once."""
+        self._kept = inputs, rows
+
     def scores(self, rows: Tensor) -> Tensor:
         """The single scores, one column each, shape ``(N, 3)``."""
         perceptron = F.relu(rows @ self.hidden + self.hidden_bias) @ self.head
@@ -124,7 +129,9 @@ class Blend(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
-        scores = self.scores(self.rows(inputs)).double()
+        kept, self._kept = self._kept, None
+        rows = kept[1] if kept is not None and kept[0] is inputs else self.rows(inputs)
+        scores = self.scores(rows).double()
         return Output(scores, self.SLOPE * (self.blended(scores) - self.cut))
 
     def blended(self, scores: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ from pugnn.models.inputs import GraphInputs
 VIEWS = ("smoothed", "own", "neighbours")
 STEPS, RESTART = 10, 0.15
 #: A view has at most this many columns, and numbers; wider attributes are hashed.
-MOST_COLUMNS, MOST_NUMBERS = 4096, 2**28
+MOST_COLUMNS, MOST_NUMBERS = 4096, 2**26
 #: Columns that are smoothed at a time.
 BLOCK = 256
 
