@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Unpack
 
@@ -19,7 +18,7 @@ from pugnn.losses.sets import require_prior
 from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
 from pugnn.methods.evidence import KnownPositives, advantage, estimate_prior, prior_note
 from pugnn.models import Backbone, Blend, Committee, GraphInputs, Output, RowInputs, inputs_on
-from pugnn.models.views import VIEWS, Attributes, view
+from pugnn.models.views import VIEWS, Attributes, side_by_side, view
 from pugnn.task import PUTask
 from pugnn.training import (
     Batch,
@@ -164,12 +163,15 @@ class Views(Method):
             weights = softmax([0.0, *(SHARPNESS * (advantage(ranks[name], base) - RESERVE) for name in VIEWS[1:])])
             weights = np.where(weights >= LEAST_WEIGHT, weights, 0.0)
             weights /= weights.sum()
-        kept = [math.sqrt(weight) * candidates[name] for name, weight in zip(VIEWS, weights, strict=True) if weight > 0]
-        rows = torch.cat(kept, dim=1) if len(kept) > 1 else kept[0]
+        view_weights = torch.from_numpy(weights.astype(np.float32)).to(own.device)
+        used = view_weights > 0
+        rows = side_by_side(
+            [candidates[name] for name, counts in zip(VIEWS, used, strict=True) if counts], view_weights[used]
+        )
         contrasts = known.contrasts(rows)
         model.fill(
             **attributes.tensors(),
-            view_weights=torch.from_numpy(weights.astype(np.float32)).to(rows.device),
+            view_weights=view_weights,
             contrast=contrasts[:, 0],
         )
         shares = ", ".join(f"{name} {100 * weight:.0f} %" for name, weight in zip(VIEWS, weights, strict=True))

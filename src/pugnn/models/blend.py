@@ -12,7 +12,7 @@ from pugnn.errors import PugnnError
 from pugnn.models.backbone import Backbone, Output, linear, require_sizes
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
-from pugnn.models.views import VIEWS, Attributes, view
+from pugnn.models.views import VIEWS, Attributes, side_by_side, view
 
 #: The scores that are blended.
 SCORES = ("contrast", "linear", "perceptron")
@@ -113,10 +113,11 @@ class Blend(Backbone):
 
     def rows(self, inputs: GraphInputs) -> Tensor:
         """The weighted views side by side, shape ``(N, W)``; their rows have length 1 again."""
-        kept = [(name, weight) for name, weight in zip(VIEWS, self.view_weights, strict=True) if weight > 0]
-        width = len(self.contrast) // len(kept)
+        used = self.view_weights > 0
+        width = len(self.contrast) // int(used.sum())
         attributes = Attributes(self.centre.cpu().numpy(), self.scale.cpu().numpy(), width).rows(inputs)
-        return torch.cat([weight.sqrt() * view(name, attributes, inputs) for name, weight in kept], dim=1)
+        views = [view(name, attributes, inputs) for name, counts in zip(VIEWS, used.tolist(), strict=True) if counts]
+        return side_by_side(views, self.view_weights[used])
 
     def keep(self, inputs: GraphInputs, rows: Tensor) -> None:
         """Keep rows that were computed already until a graph is scored: usually the same one, at once."""

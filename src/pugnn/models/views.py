@@ -10,6 +10,7 @@ where the bar scales rows to length 1, :math:`T = 10` and :math:`\beta = 0.15`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,6 +83,11 @@ def view(name: str, attributes: Tensor, inputs: GraphInputs) -> Tensor:
     if name == "neighbours":
         return unit_rows(inputs.mean_adjacency @ attributes)
     return unit_rows(smooth(attributes, inputs))
+
+
+def side_by_side(views: Sequence[Tensor], weights: Tensor) -> Tensor:
+    """Views, each times the root of its weight, as one matrix: rows have length 1 again if the weights add up to 1."""
+    return torch.cat([weight.sqrt() * rows for rows, weight in zip(views, weights, strict=True)], dim=1)
 
 
 def smooth(values: Tensor, inputs: GraphInputs) -> Tensor:
