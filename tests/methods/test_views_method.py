@@ -11,6 +11,7 @@ from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import Sets
 from pugnn.methods import Centroid, SmoothedLogistic, Views
+from pugnn.methods.evidence import KnownPositives
 from pugnn.methods.views import Part, confident_prior_matching
 from pugnn.metrics import average_precision, roc_auc
 from pugnn.models import GraphInputs
@@ -229,3 +230,25 @@ def test_the_penalty_must_be_positive():
     graph, _ = HOMOPHILOUS
     with pytest.raises(PugnnError, match="inverse_penalty must be positive"):
         fit(graph, LABELLED, SmoothedLogistic(inverse_penalty=0.0))
+
+
+def test_a_hidden_positive_teaches_neither_its_contrast_nor_its_linear_model():
+    rows = torch.from_numpy(RNG.normal(size=(200, 6)).astype(np.float32))
+    graph = Graph.from_edges([0], [1], num_nodes=200, features=rows.numpy())
+    task = PUTask.from_positives(graph, np.arange(12))
+    known = KnownPositives.of(task, torch.device("cpu"), 0)
+    other = rows.clone()
+    other[known.labelled[torch.from_numpy(known.folds == 0)]] *= -7
+    settings = TrainingSettings(**{**Views().training, "epochs": 20})
+    weights = [Views()._train(task, each, known, 0.2, settings, {})[0].model.linear.weight for each in (rows, other)]
+    assert [bool((one != two).any()) for one, two in zip(*weights, strict=True)] == [True, False] + 4 * [True]
+    seen = [known.contrasts(each) + each.mean(dim=0)[:, None] for each in (rows, other)]  # but for the mean of all
+    assert ((seen[0] - seen[1]).abs().amax(dim=0) > 1e-4).tolist() == [True, False] + 4 * [True]
+
+
+def test_graphs_without_attributes_are_told_apart_by_their_ids():
+    tasks = [
+        PUTask.from_positives(Graph.from_edges([ids[0]], [ids[1]], ids=ids), np.array([0]))
+        for ids in (["a", "b"], ["a", "c"])
+    ]
+    assert tasks[0].digest().hexdigest() != tasks[1].digest().hexdigest()

@@ -17,7 +17,7 @@ def drawn(*shape: int) -> torch.Tensor:
 def filled(graph, weights=(0.75, 0.25, 0.0), hidden=5) -> Blend:
     attributes = Attributes.of(graph)
     width = attributes.width * sum(weight > 0 for weight in weights)
-    model = Blend()
+    model = Blend(graph.num_features)
     model.fill(
         **attributes.tensors(),
         view_weights=torch.tensor(weights),
@@ -65,7 +65,7 @@ def test_the_cut_leaves_the_share_above_it(prior, positive):
     graph = random_graph(15, 0.2, seed=0, features=4)
     model, inputs = filled(graph), GraphInputs(graph)
     unlabelled = torch.arange(3, 15)
-    model.cut_at(model.rows(inputs)[unlabelled], prior)
+    model.cut_at(model.rows(inputs), unlabelled, prior)
     assert int((model(inputs).logit[unlabelled] > 0).sum()) == positive
 
 
@@ -73,7 +73,7 @@ def test_the_blend_by_plain_loops():
     graph = random_graph(15, 0.2, seed=0, features=4)
     model, inputs = filled(graph), GraphInputs(graph)
     rows = model.rows(inputs)
-    model.cut_at(rows, 0.4)
+    model.cut_at(rows, torch.arange(15), 0.4)
     scores = np.zeros((15, 3))
     for i in range(15):
         row = rows[i].double().numpy()
@@ -88,10 +88,10 @@ def test_the_blend_by_plain_loops():
 
 def test_a_direction_alone_ranks_by_it():
     graph = random_graph(15, 0.2, seed=0, features=4)
-    inputs, direction = GraphInputs(graph), drawn(4)
-    model = Blend()
+    inputs, direction = GraphInputs(graph), drawn(Attributes.of(graph).width)
+    model = Blend(4)
     model.fill(**Attributes.of(graph).tensors(), **Blend.only(direction))
-    model.cut_at(model.rows(inputs), 0.4)
+    model.cut_at(model.rows(inputs), torch.arange(15), 0.4)
     product = view("smoothed", Attributes.of(graph).rows(inputs), inputs) @ direction
     assert model(inputs).logit.argsort().tolist() == product.argsort().tolist()
 
@@ -99,8 +99,8 @@ def test_a_direction_alone_ranks_by_it():
 def test_a_saved_state_comes_back_whatever_its_sizes():
     graph = random_graph(15, 0.2, seed=0, features=4)
     model, inputs = filled(graph), GraphInputs(graph)
-    model.cut_at(model.rows(inputs), 0.4)
-    again = Blend()
+    model.cut_at(model.rows(inputs), torch.arange(15), 0.4)
+    again = Blend(4)
     again.load_state_dict(model.state_dict())
     assert torch.equal(again(inputs).logit, model(inputs).logit)
 
@@ -109,17 +109,17 @@ def test_a_saved_state_comes_back_whatever_its_sizes():
 def test_sizes_that_do_not_fit_are_named(name):
     graph = random_graph(15, 0.2, seed=0, features=4)
     model = filled(graph)
-    model.cut_at(model.rows(GraphInputs(graph)), 0.4)
+    model.cut_at(model.rows(GraphInputs(graph)), torch.arange(15), 0.4)
     state = model.state_dict()
     state[name] = torch.zeros(2, 2, dtype=state[name].dtype)
     with pytest.raises(PugnnError, match=f"weights {name} have the shape"):
-        Blend().load_state_dict(state)
+        Blend(4).load_state_dict(state)
 
 
 def test_kept_rows_serve_once_and_only_their_graph():
     graph, other = (random_graph(15, 0.2, seed=seed, features=4) for seed in (0, 1))
     model, inputs = filled(graph), GraphInputs(graph)
-    model.cut_at(model.rows(inputs), 0.4)
+    model.cut_at(model.rows(inputs), torch.arange(15), 0.4)
     expected = [model(inputs).logit, model(GraphInputs(other)).logit]
     model.keep(inputs, model.rows(inputs) * 0)
     assert not torch.equal(model(inputs).logit, expected[0])
@@ -127,3 +127,43 @@ def test_kept_rows_serve_once_and_only_their_graph():
     model.keep(inputs, model.rows(inputs) * 0)
     assert torch.equal(model(GraphInputs(other)).logit, expected[1])
     assert torch.equal(model(inputs).logit, expected[0])
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 40])
+def test_equal_scores_stay_equal(nodes):
+    graph = random_graph(15, 0.2, seed=0, features=4)
+    model = filled(graph)
+    row = model.rows(GraphInputs(graph))[:1].repeat(nodes + 3, 1)
+    model.cut_at(row, torch.arange(3, nodes + 3), 0.3)
+    logits = Blend.SLOPE * (model.blended(model.scores(row).double()) - model.cut)
+    assert logits.abs().max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("view_weights", [0.0, 0.0, 0.0], "nor all zero"),
+        ("view_weights", [1.5, -0.5, 0.0], "must not be negative"),
+        ("scale", [1.0, 0.0, 1.0, 1.0], "scale must be positive"),
+        ("spreads", [1.0, 0.0, 1.0], "spreads must be positive"),
+        ("centre", [0.0], "centre have the shape"),
+    ],
+)
+def test_values_that_make_no_sense_are_rejected(name, value, words):
+    graph = random_graph(15, 0.2, seed=0, features=4)
+    model = filled(graph)
+    model.cut_at(model.rows(GraphInputs(graph)), torch.arange(15), 0.4)
+    state = model.state_dict()
+    state[name] = torch.tensor(value, dtype=state[name].dtype)
+    with pytest.raises(PugnnError, match=words):
+        Blend(4).load_state_dict(state)
+
+
+@pytest.mark.parametrize("width", [0, 7, 60])
+def test_a_contrast_of_another_width_is_rejected(width):
+    graph = random_graph(15, 0.2, seed=0, features=4)
+    model = filled(graph)
+    model.cut_at(model.rows(GraphInputs(graph)), torch.arange(15), 0.4)
+    model.fill(contrast=drawn(width), linear=drawn(width), hidden=drawn(width, 5))
+    with pytest.raises(PugnnError, match="which 2 views of 4 columns have not"):
+        Blend(4).load_state_dict(model.state_dict())

@@ -4,6 +4,7 @@ import scipy.sparse as sp
 import torch
 
 from conftest import random_graph
+from pugnn.errors import PugnnError
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
@@ -78,7 +79,7 @@ def test_numbers_are_standardised_and_words_are_not():
     numbers[:, 2] = 7  # a column without spread
     graph = with_features(numbers)
     spread = numbers.std(axis=0)
-    expected = (numbers - numbers.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    expected = np.hstack([(numbers - numbers.mean(axis=0)) / np.where(spread > 0, spread, 1), np.ones((20, 1))])
     found = Attributes.of(graph).rows(GraphInputs(graph))
     assert found.numpy() == pytest.approx(unit(expected), abs=1e-4)
     words = Attributes.of(with_features(WORDS))
@@ -110,7 +111,55 @@ def test_a_graph_without_attributes_has_structural_ones():
     rows = Attributes.of(graph).rows(GraphInputs(graph)).numpy()
     features = Structure().encode(graph)
     attributes = Attributes.of(graph)
-    assert rows == pytest.approx(unit((features - attributes.centre) / attributes.scale), abs=1e-4)
+    standardised = (features - attributes.centre) / attributes.scale
+    assert rows == pytest.approx(unit(np.hstack([standardised, np.ones((20, 1))])), abs=1e-4)
+
+
+def test_a_single_number_still_tells_large_from_small():
+    graph = with_features(np.arange(1, 21, dtype=np.float32)[:, None])
+    rows = Attributes.of(graph).rows(GraphInputs(graph)).numpy()
+    assert (np.diff(rows[:, 0]) > 0).all()
+
+
+def test_explicit_zeros_are_zeros():
+    stored = sp.csr_array(WORDS + 1)
+    stored.data -= 1  # as many entries as the matrix has cells
+    assert Attributes.of(with_features(stored)).width == Attributes.of(with_features(WORDS)).width == 6
+
+
+def test_dense_attributes_are_standardised_before_they_are_hashed(monkeypatch):
+    monkeypatch.setattr(module, "MOST_COLUMNS", 256)
+    dense = RNG.normal(size=(20, 400)).astype(np.float32)
+    rows = [
+        Attributes.of(graph).rows(GraphInputs(graph)) for graph in (with_features(dense), with_features(9 * dense + 5))
+    ]
+    assert rows[0].shape == (20, 256)
+    assert torch.allclose(*rows, atol=1e-4)
+
+
+def test_many_nodes_have_fewer_columns(monkeypatch):
+    monkeypatch.setattr(module, "MOST_NUMBERS", 20 * 300)
+    assert Attributes.of(with_features(sp.csr_array((20, 5000), dtype=np.float32))).width == 300
+    monkeypatch.setattr(module, "MOST_NUMBERS", 1)
+    assert Attributes.of(with_features(sp.csr_array((20, 5000), dtype=np.float32))).width == 256
+
+
+@pytest.mark.parametrize("features", [WORDS * 1e30, RNG.normal(size=(20, 3)) * 1e38])
+def test_attributes_beyond_all_measure_are_rejected(features):
+    graph = with_features(features.astype(np.float32))
+    with np.errstate(over="ignore"), pytest.raises(PugnnError, match="scale them down"):
+        Attributes(np.zeros(graph.num_features), np.ones(graph.num_features), graph.num_features).rows(
+            GraphInputs(graph)
+        )
+
+
+def test_edge_weights_count_in_the_smoothed_view_only():
+    ends, words = ([0, 0], [1, 2]), np.eye(3, dtype=np.float32)
+    graph = Graph.from_edges(*ends, num_nodes=3, features=words, weights=[1.0, 99.0])
+    inputs = GraphInputs(graph)
+    smoothed, neighbours = (view(name, torch.from_numpy(words), inputs)[0] for name in ("smoothed", "neighbours"))
+    assert smoothed[2] > 2 * smoothed[1]
+    assert neighbours[1] == neighbours[2]
 
 
 def test_rows_of_zeros_stay_zero():

@@ -9,7 +9,7 @@ from pugnn.graph import Graph
 from pugnn.losses import DistPULoss, NonNegativeLoss, SetMeans, Sets
 from pugnn.models import GraphInputs
 from pugnn.task import PUTask
-from pugnn.training import Batch, Checkpoint, FullGraph, TrainingSettings, score, train
+from pugnn.training import Batch, Checkpoint, FullGraph, RowBatches, TrainingSettings, score, train
 
 GRAPH = random_graph(60, 0.1, seed=3, features=4)
 TASK = PUTask.from_positives(GRAPH, np.arange(6))
@@ -144,3 +144,24 @@ def test_the_last_batch_of_an_epoch_has_the_loss_of_the_whole(loss):
     assert {name: term.item() for name, term in found.items()} == pytest.approx(
         {name: term.item() for name, term in expected.items()}, rel=1e-5
     )
+
+
+def test_row_batches_hold_all_labelled_and_a_new_sample_of_unlabelled_rows():
+    rows = torch.arange(60.0)[:, None]
+    labelled, unlabelled = torch.arange(6), torch.arange(6, 60)
+    loader = RowBatches(GRAPH, rows, labelled, unlabelled, 20)
+    first, again, other = (next(iter(loader.batches(seed))) for seed in (1, 1, 2))
+    values = first.inputs.features[:, 0]
+    assert values[first.sets.labelled].tolist() == list(range(6))
+    sample = values[first.sets.unlabelled].tolist()
+    assert len(set(sample)) == 20
+    assert set(sample) <= set(range(6, 60))
+    assert torch.equal(first.inputs.features, again.inputs.features)
+    assert not torch.equal(first.inputs.features, other.inputs.features)
+
+
+def test_a_row_batch_that_holds_everything_is_always_the_same():
+    loader = RowBatches(GRAPH, torch.arange(60.0)[:, None], torch.arange(6), torch.arange(6, 60), 54)
+    first, other = (next(iter(loader.batches(seed))) for seed in (1, 2))
+    assert first is other
+    assert first.inputs.features[:, 0].tolist() == list(range(60))

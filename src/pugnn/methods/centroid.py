@@ -39,7 +39,7 @@ class Centroid(Method):
 
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
         """A model that is still empty: its sizes depend on the data."""
-        return Blend()
+        return Blend(num_features)
 
     def direction(self, rows: Tensor, known: KnownPositives) -> Tensor:
         """What the rows are multiplied with."""
@@ -58,8 +58,8 @@ class Centroid(Method):
             direction = self.direction(rows, known)
         ranks = known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:])
         prior = estimate_prior(ranks) if self.prior is None else float(self.prior)
-        model = Blend()
+        model = Blend(task.graph.num_features)
         model.fill(**attributes.tensors(), **Blend.only(direction))
-        model.to(device).cut_at(rows[known.unlabelled], prior)
+        model.to(device).cut_at(rows, known.unlabelled, prior)
         model.keep(inputs, rows)
         return FittedMethod(model.eval(), [], prior, notes=(prior_note(prior, self.prior, ranks),))

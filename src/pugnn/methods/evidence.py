@@ -20,7 +20,7 @@ from pugnn.training import derive_seed
 
 #: Known positives are hidden in this many turns, or one by one if there are fewer.
 FOLDS = 5
-#: An estimated prior lies between these: with a larger one, training on an overestimate is far worse than on none.
+#: An estimated prior lies between these: training on an overestimate is far worse than on an underestimate.
 LEAST_PRIOR, MOST_PRIOR = 0.005, 0.5
 #: A usual spread of gains in rank, and how many observations it is worth.
 USUAL_SPREAD, USUAL_FREEDOM = 0.15, 4

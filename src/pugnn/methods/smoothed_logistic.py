@@ -43,6 +43,6 @@ class SmoothedLogistic(Centroid):
         is_known = np.arange(len(nodes)) < len(known.labelled)
         regression = LogisticRegression(C=self.inverse_penalty, max_iter=300)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # further iterations change no rank
+            warnings.simplefilter("ignore", ConvergenceWarning)  # further iterations hardly change the ranking
             regression.fit(rows[nodes].cpu().numpy(), is_known)
         return torch.from_numpy(regression.coef_[0].astype(np.float32)).to(rows.device)

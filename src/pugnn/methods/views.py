@@ -72,8 +72,8 @@ class Views(Method):
        positives, node i scores :math:`\langle v_i, \mu_L - \mu \rangle`. It has no parameters and needs no prior.
     3. **Weights.** Known positives are hidden in five turns and ranked by the contrast
        (:mod:`pugnn.methods.evidence`). With :math:`z_v` the evidence that view v ranks them higher than the smoothed
-       view, :math:`w_v \propto e^{2 (z_v - 1)}`, and 1 for the smoothed view. The views :math:`\sqrt{w_v}\,V_v` side by
-       side are the rows Z, again of length 1.
+       view, :math:`w_v \propto e^{2 (z_v - 1)}`, and 1 for the smoothed view; weights below 0.1 are dropped. The views
+       :math:`\sqrt{w_v}\,V_v` side by side are the rows Z, again of length 1.
     4. **Prior.** :math:`\pi` is given, or estimated from the ranks of hidden positives on Z.
     5. **Training.** A linear model and a perceptron on Z minimise, with scores :math:`s = \sigma(g)`,
 
@@ -111,11 +111,11 @@ class Views(Method):
         """Settings of the trained scores."""
         return {"backbone": "mlp", "hidden": 64, "epochs": 300, "weight_decay": 5e-3}
 
-    def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
+    def build(self, num_features: int, settings: TrainingSettings) -> Backbone:
         """A model that is still empty: its sizes depend on the data."""
         if settings.backbone != "mlp":
             raise PugnnError(f"views trains an mlp and accepts no other backbone; got {settings.backbone!r}")
-        return Blend()
+        return Blend(num_features)
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Weigh the views, train on them, and blend."""
@@ -146,7 +146,7 @@ class Views(Method):
                 head=committee.head.weight[0],
                 shares=torch.tensor([1 - trust, by_linear * trust, (1 - by_linear) * trust], dtype=torch.float64),
             )
-            model.to(device).cut_at(rows[known.unlabelled], prior)
+            model.to(device).cut_at(rows, known.unlabelled, prior)
             model.keep(inputs, rows)
         notes = [weighing.note, prior_note(prior, self.prior, ranks), _blend_note(trust, lead, failures)]
         return FittedMethod(model.eval(), trained.log, prior, notes=tuple(notes))
@@ -164,10 +164,7 @@ class Views(Method):
             weights = np.where(weights >= LEAST_WEIGHT, weights, 0.0)
             weights /= weights.sum()
         view_weights = torch.from_numpy(weights.astype(np.float32)).to(own.device)
-        used = view_weights > 0
-        rows = side_by_side(
-            [candidates[name] for name, counts in zip(VIEWS, used, strict=True) if counts], view_weights[used]
-        )
+        rows = side_by_side(candidates.__getitem__, view_weights)
         contrasts = known.contrasts(rows)
         model.fill(
             **attributes.tensors(),
@@ -176,9 +173,7 @@ class Views(Method):
         )
         shares = ", ".join(f"{name} {100 * weight:.0f} %" for name, weight in zip(VIEWS, weights, strict=True))
         if not known.turns:
-            note = (
-                "With a single known positive no view can be checked; attributes smoothed over the neighbourhood count."
-            )
+            note = f"With a single known positive no view of a node's attributes can be checked; they count {shares}."
             return _Weighing(rows, np.empty(0), note)
         medians = ", ".join(f"{100 * np.median(ranks[name]):.1f} % ({name})" for name in VIEWS)
         note = (
@@ -269,15 +264,13 @@ def confident_prior_matching(
 @torch.no_grad()
 def _places_known_first(model: Backbone, rows: Tensor, known: KnownPositives) -> bool:
     """Whether perceptron and linear model both place the median known positive above the median unlabelled node."""
-    known_scores, free_scores = (
-        model(RowInputs(rows[nodes])).embedding[:, :2].median(dim=0).values
-        for nodes in (known.labelled, known.unlabelled)
-    )
+    logits = model(RowInputs(rows)).embedding[:, :2]
+    known_scores, free_scores = (logits[nodes].median(dim=0).values for nodes in (known.labelled, known.unlabelled))
     return bool((known_scores > free_scores).all())
 
 
 def _blend_note(trust: float, lead: float | None, failures: int) -> str:
-    if failures > 1:
+    if failures > 1 and trust == 0:
         return "Training failed twice to place the known positives first, so the plain contrast alone decides."
     again = "Training failed to place the known positives first and started again. " if failures else ""
     shares = f"{again}Trained scores count {100 * trust:.0f} %, the plain contrast {100 * (1 - trust):.0f} %"

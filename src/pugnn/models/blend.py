@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from pugnn.errors import PugnnError
+from pugnn.features.structural import WIDTH
 from pugnn.models.backbone import Backbone, Output, linear, require_sizes
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
@@ -16,6 +17,8 @@ from pugnn.models.views import VIEWS, Attributes, side_by_side, view
 
 #: The scores that are blended.
 SCORES = ("contrast", "linear", "perceptron")
+#: Scores whose spread is no more than this share of the largest differ by rounding alone.
+EQUAL = 1e-6
 #: In double precision, so that confident scores keep their order.
 _FINE = ("shares", "means", "spreads", "cut")
 
@@ -65,6 +68,9 @@ class Blend(Backbone):
     :math:`g_j` are the scores in :data:`SCORES`, of the weighted views side by side; :math:`m_j` and :math:`s_j` are
     their means and standard deviations over the unlabelled nodes, :math:`\alpha_j` their shares, and :math:`t` is where
     decisions change. :class:`pugnn.methods.Views` fills all of it in; the sizes depend on its data.
+
+    Args:
+        num_features: number of attributes; a graph without any has structural ones.
     """
 
     #: γ: a score turns from undecided to confident within a standard deviation.
@@ -85,8 +91,9 @@ class Blend(Backbone):
     spreads: Tensor
     cut: Tensor
 
-    def __init__(self) -> None:
+    def __init__(self, num_features: int) -> None:
         super().__init__()
+        self._columns = num_features or WIDTH
         for name in Blend.__annotations__:
             self.register_buffer(name, torch.empty(0, dtype=torch.float64 if name in _FINE else torch.float32))
         self._kept: tuple[GraphInputs, Tensor] | None = None
@@ -112,12 +119,10 @@ class Blend(Backbone):
         }
 
     def rows(self, inputs: GraphInputs) -> Tensor:
-        """The weighted views side by side, shape ``(N, W)``; their rows have length 1 again."""
-        used = self.view_weights > 0
-        width = len(self.contrast) // int(used.sum())
+        """The weighted views side by side, shape ``(N, W)``."""
+        width = len(self.contrast) // int((self.view_weights > 0).sum())
         attributes = Attributes(self.centre.cpu().numpy(), self.scale.cpu().numpy(), width).rows(inputs)
-        views = [view(name, attributes, inputs) for name, counts in zip(VIEWS, used.tolist(), strict=True) if counts]
-        return side_by_side(views, self.view_weights[used])
+        return side_by_side(lambda name: view(name, attributes, inputs), self.view_weights)
 
     def keep(self, inputs: GraphInputs, rows: Tensor) -> None:
         """Keep rows that were computed already until a graph is scored: usually the same one, at once."""
@@ -139,10 +144,18 @@ class Blend(Backbone):
         """The single scores, standardised and added up by their shares, shape ``(N,)``."""
         return ((scores - self.means) / self.spreads * self.shares).sum(dim=1)
 
-    def cut_at(self, unlabelled: Tensor, prior: float) -> None:
-        """Standardise the scores of the unlabelled nodes, given their rows, and cut off the share ``prior`` of them."""
-        scores = self.scores(unlabelled).double()
-        self.fill(means=scores.mean(dim=0), spreads=scores.std(dim=0, correction=0).clamp_min(1e-12))
+    def cut_at(self, rows: Tensor, unlabelled: Tensor, prior: float) -> None:
+        """Standardise the scores over the unlabelled nodes, and cut off the share ``prior`` of these.
+
+        Args:
+            rows: of all nodes, as :meth:`forward` has them: products with fewer rows are rounded differently.
+            unlabelled: positions of the unlabelled nodes.
+            prior: positive share of them.
+        """
+        scores = self.scores(rows).double()[unlabelled]
+        spreads = scores.std(dim=0, correction=0)
+        equal = spreads <= EQUAL * scores.abs().amax(dim=0)  # rounding must not become a ranking
+        self.fill(means=scores.mean(dim=0), spreads=spreads.masked_fill(equal, 1.0))
         blended = self.blended(scores).sort(descending=True).values
         last = min(max(1, round(prior * len(blended))), max(1, len(blended) - 1)) - 1  # neither nobody nor everybody
         self.fill(cut=blended[last : last + 2].mean())
@@ -151,17 +164,30 @@ class Blend(Backbone):
         for name in Blend.__annotations__:
             setattr(self, name, torch.empty_like(state_dict[f"{prefix}{name}"]))  # sized as they were saved
         super()._load_from_state_dict(state_dict, prefix, *rest)
-        width = self.contrast.shape
+        width, hidden = self.contrast.numel(), self.head.numel()
         sizes: dict[str, tuple[int, ...]] = {
-            "scale": self.centre.shape,
+            "centre": (self._columns,),
+            "scale": (self._columns,),
             "view_weights": (len(VIEWS),),
-            "linear": width,
-            "hidden": (*width, *self.head.shape),
-            "hidden_bias": self.head.shape,
+            "contrast": (width,),
+            "linear": (width,),
+            "hidden": (width, hidden),
+            "hidden_bias": (hidden,),
+            "head": (hidden,),
             **dict.fromkeys(("shares", "means", "spreads"), (len(SCORES),)),
             "cut": (),
         }
         for name, size in sizes.items():
             given = tuple(getattr(self, name).shape)
-            if given != tuple(size):
-                raise PugnnError(f"its weights {name} have the shape {given}, not {tuple(size)}")
+            if given != size:
+                raise PugnnError(f"its weights {name} have the shape {given}, not {size}")
+        views = int((self.view_weights > 0).sum())
+        if not views or (self.view_weights < 0).any():
+            raise PugnnError(f"its view_weights {self.view_weights.tolist()} must not be negative, nor all zero")
+        if width % views or not 0 < width // views <= self._columns + 1:
+            raise PugnnError(
+                f"its contrast has {width} entries, which {views} views of {self._columns} columns have not"
+            )
+        for name in ("scale", "spreads"):
+            if not (getattr(self, name) > 0).all():
+                raise PugnnError(f"its weights {name} must be positive")

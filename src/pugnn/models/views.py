@@ -10,7 +10,7 @@ where the bar scales rows to length 1, :math:`T = 10` and :math:`\beta = 0.15`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pugnn.errors import PugnnError
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
 from pugnn.models.inputs import GraphInputs
@@ -26,8 +27,11 @@ from pugnn.models.inputs import GraphInputs
 #: The names of the views. The first one is the base that the others are compared with.
 VIEWS = ("smoothed", "own", "neighbours")
 STEPS, RESTART = 10, 0.15
-#: A view has at most this many columns, and numbers; wider attributes are hashed.
+#: A view has at most this many columns, and with at least 256 columns at most this many numbers; wider attributes are
+#: hashed.
 MOST_COLUMNS, MOST_NUMBERS = 4096, 2**26
+#: Attributes must stay below this: the squares of larger ones overflow.
+LARGEST = 1e18
 #: Columns that are smoothed at a time.
 BLOCK = 256
 
@@ -36,8 +40,9 @@ BLOCK = 256
 class Attributes:
     """How the attributes of nodes become rows of length 1, the same way for every graph.
 
-    Columns are standardised where most entries are not zero: then zero has no special meaning, and scales differ.
-    Words, tags and categories, which are mostly zero, stay as they are. Attributes that are too wide are hashed: each
+    If most entries are not zero, columns are standardised, since zero then has no special meaning and scales differ;
+    and a column of ones is added, without which rows of length 1 would not tell large from small. Words, tags and
+    categories, which are mostly zero, stay as they are. Attributes that are too wide are hashed: each
     column is added to, or subtracted from, one of ``width`` columns. A graph without attributes has structural ones.
 
     Args:
@@ -56,10 +61,11 @@ class Attributes:
         x = _features(graph)
         n, columns = x.shape
         centre, scale = np.zeros(columns, np.float32), np.ones(columns, np.float32)
-        if (np.count_nonzero(x) if isinstance(x, np.ndarray) else x.nnz) > 0.5 * n * columns:
+        if np.count_nonzero(x if isinstance(x, np.ndarray) else x.data) > 0.5 * n * columns:
             dense = _dense(x).astype(np.float64)
-            centre, spread = dense.mean(axis=0).astype(np.float32), dense.std(axis=0)
-            scale = np.where(spread > 0, spread, 1.0).astype(np.float32)
+            centre, spread = (part.astype(np.float32) for part in (dense.mean(axis=0), dense.std(axis=0)))
+            scale = np.where(spread > 0, spread, np.float32(1))
+            columns += 1
         return cls(centre, scale, min(columns, MOST_COLUMNS, max(BLOCK, MOST_NUMBERS // n)))
 
     def tensors(self) -> dict[str, Tensor]:
@@ -70,10 +76,14 @@ class Attributes:
         """The attributes of all nodes of a graph, each row at length 1, shape ``(N, width)``."""
         x = _features(inputs.graph)
         if self.centre.any() or (self.scale != 1).any():
-            x = (_dense(x) - self.centre) / self.scale
+            standardised = (_dense(x) - self.centre) / self.scale
+            x = np.hstack([standardised, np.ones((len(standardised), 1), np.float32)])
         if self.width < x.shape[1]:
             x = x @ _hashing(x.shape[1], self.width)
-        return unit_rows(torch.from_numpy(np.array(_dense(x), dtype=np.float32)).to(inputs.device))
+        values = torch.from_numpy(np.array(_dense(x), dtype=np.float32)).to(inputs.device)
+        if not (values.abs() < LARGEST).all():
+            raise PugnnError(f"features reach {LARGEST:.0e} and more, too large to compare nodes; scale them down")
+        return unit_rows(values)
 
 
 def view(name: str, attributes: Tensor, inputs: GraphInputs) -> Tensor:
@@ -85,9 +95,11 @@ def view(name: str, attributes: Tensor, inputs: GraphInputs) -> Tensor:
     return unit_rows(smooth(attributes, inputs))
 
 
-def side_by_side(views: Sequence[Tensor], weights: Tensor) -> Tensor:
-    """Views, each times the root of its weight, as one matrix: rows have length 1 again if the weights add up to 1."""
-    return torch.cat([weight.sqrt() * rows for rows, weight in zip(views, weights, strict=True)], dim=1)
+def side_by_side(rows_of: Callable[[str], Tensor], weights: Tensor) -> Tensor:
+    """The views that have a weight, each times the root of it, as one matrix."""
+    return torch.cat(
+        [weight.sqrt() * rows_of(name) for name, weight in zip(VIEWS, weights, strict=True) if weight > 0], dim=1
+    )
 
 
 def smooth(values: Tensor, inputs: GraphInputs) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -60,4 +61,6 @@ class PUTask:
             if array is not None:
                 hashed.update(f"{array.dtype} {array.shape}".encode())  # so that it is clear where each array ends
                 hashed.update(np.ascontiguousarray(array).data)
+        if not graph.num_features:  # structural features depend on the ids
+            hashed.update(json.dumps(graph.ids.tolist(), default=str).encode())
         return hashed

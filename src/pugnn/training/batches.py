@@ -73,8 +73,8 @@ class FullGraph:
 class RowBatches:
     """Each epoch is one batch of rows: those of all labelled nodes, then of a random sample of the unlabelled ones.
 
-    Every epoch draws another sample, so that means over it are unbiased estimates of the means over all. A sample of
-    ``size`` nodes or more is all of them, in the same order.
+    Every epoch draws another sample, so that means over it are unbiased estimates of the means over all. Where there
+    are no more than ``size`` unlabelled nodes, every batch holds all of them, in the same order.
 
     Args:
         graph: where the nodes come from.
