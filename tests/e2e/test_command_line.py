@@ -284,7 +284,7 @@ def test_check_in_words(here, pugnn_main):
     result = pugnn_main("check", "--dataset", "cora", "--labels", 27)
     assert result.code == 0
     assert "Positives cluster" in result.out
-    assert "What the default method will do here" in result.out
+    assert "Advice: what the default method will do here" in result.out
     tables = pugnn_main("check", *TABLES, "--positives", "positives.csv")
     assert "How attributes become features" in tables.out
     assert "standardised" in tables.out

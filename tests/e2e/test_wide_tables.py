@@ -36,7 +36,7 @@ def test_a_line_for_all_counts_and_a_line_for_each(here, pugnn_main):
 def test_the_verdict_comes_first(here, pugnn_main):
     out = pugnn_main(*CHECK).out
     assert (
-        out.index("What the default method will do here")
+        out.index("Advice: what the default method will do here")
         < out.index("Graph")
         < out.index("How attributes become features")
     )

@@ -52,7 +52,7 @@ def print_check_up(console: Console, check_up: CheckUp, command: str, *, truth: 
         if finding.remedy:
             console.print(Padding(Text.assemble(("→ ", "bold"), finding.remedy), INDENTED))
     console.print()
-    console.print(Text("What the default method will do here", style="bold"))
+    console.print(Text("Advice: what the default method will do here", style="bold"))
     for step in check_up.advice:
         console.print(Padding(Text(f"- {step}"), INDENTED))
     console.print("To run it:")

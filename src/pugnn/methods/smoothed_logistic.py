@@ -41,7 +41,8 @@ class SmoothedLogistic(Centroid):
             raise PugnnError(f"inverse_penalty must be positive, got {self.inverse_penalty}")
         nodes = torch.cat([known.labelled, known.unlabelled])
         is_known = np.arange(len(nodes)) < len(known.labelled)
-        regression = LogisticRegression(C=self.inverse_penalty, max_iter=300)
+        # The usual tolerance stops before the first step where positives are rare.
+        regression = LogisticRegression(C=self.inverse_penalty, max_iter=300, tol=1e-6)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # further iterations hardly change the ranking
             regression.fit(rows[nodes].cpu().numpy(), is_known)
