@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Beside the source, or elsewhere where that is read-only.
 export COVERAGE_FILE ?= $(shell test -w . && echo .coverage || mktemp -u)
 
-.PHONY: demo test test-data test-slow lint format docs results benchmarks cora clean clean-kernels
+.PHONY: demo test test-data test-slow lint format docs results studies benchmarks cora clean clean-kernels
 
 demo: $(READY)
 	$(BIN)/pugnn demo
@@ -43,6 +43,16 @@ results: $(READY)
 	$(BIN)/pugnn reproduce table2 --reading all --methods naive,nnpu,dist-pu,pu-gnn --datasets cora --draws 10 \
 	  --out docs/results
 	$(BIN)/pugnn reproduce checks --draws 10 --out docs/results
+	$(BIN)/python scripts/build_results.py
+
+# The studies beside the paper's tables, as far as half an hour on two cores allows; needs PUGNN_DATA.
+YARDSTICKS = views,views-no-prior,smoothed-logistic,smoothed-logistic-no-prior,centroid,centroid-no-prior,dist-pu,nnpu,label-propagation
+GRAPHS = cora,citeseer,cora_ml,squirrel_filtered,polblogs,tolokers,pubmed,dblp,amazon_cs,twitch_de
+studies: $(READY)
+	$(BIN)/pugnn reproduce graphs --draws 2 --datasets $(GRAPHS) --methods $(YARDSTICKS) --out docs/results
+	$(BIN)/pugnn reproduce wrong-prior --draws 3 --out docs/results
+	$(BIN)/pugnn reproduce biased-labels --draws 2 --datasets cora,citeseer,cora_ml --methods $(YARDSTICKS) --out docs/results
+	$(BIN)/pugnn reproduce parts --draws 2 --labels 30 --out docs/results
 	$(BIN)/python scripts/build_results.py
 
 # benchmarks/results/: half an hour on a quiet machine; needs PUGNN_DATA for DBLP.

@@ -13,6 +13,10 @@ PAGES = [
     "checks",
     "table2-all-readings-compared",
     "table3-all-readings-compared",
+    "graphs",
+    "wrong-prior",
+    "biased-labels",
+    "parts",
 ]
 
 
