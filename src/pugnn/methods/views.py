@@ -198,7 +198,7 @@ class Views(Method):
         if self.leave_out == "penalty":
             penalty = 5e-4
         labelled_weight = 2 * prior if self.leave_out == "least-weight" else max(2 * prior, 1.0)
-        loader = RowBatches(task.graph, rows, known.labelled, known.unlabelled, BATCH)
+        loader = RowBatches(task.graph, rows, Sets(known.labelled, known.unlabelled, known.negative), BATCH)
         confidence = 0.0
 
         def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:  # noqa: ARG001
@@ -240,11 +240,11 @@ class _Weighing:
 def confident_prior_matching(
     logits: Tensor, sets: Sets, seen: Tensor, prior: float, labelled_weight: float, confidence: float
 ) -> dict[str, Tensor]:
-    """The three terms of the loss, means over the models.
+    """The terms of the loss, means over the models.
 
     Args:
         logits: of the nodes of a batch, one column for each model.
-        sets: the labelled and the unlabelled nodes of the batch.
+        sets: the labelled and the unlabelled nodes of the batch, and the known negatives.
         seen: 1 where a labelled node is a label for a model; where not, it takes no part in its training.
         prior: π.
         labelled_weight: weight of the labelled term.
@@ -258,6 +258,7 @@ def confident_prior_matching(
         "labelled": labelled_weight * (1 - reached).mean(),
         "unlabelled": (scores.mean(dim=0) - prior).abs().mean(),
         "entropy": confidence * entropy.mean(),
+        **sets.known_negatives(labelled_weight, torch.sigmoid(logits[sets.negative])),
     }
 
 

@@ -24,7 +24,10 @@ MOST_STEPS = 1000
 class Propagation(Backbone):
     r"""The fixed point of :math:`r \leftarrow (1 - \beta) S r + \beta y`; its logit is :math:`\log r - \log r_\pi`.
 
-    It has no weights. Its state is the starting nodes, the graph, and :math:`r_\pi`, the value that scores one half.
+    At known negatives :math:`r` is 0 throughout: they pass nothing on.
+
+    It has no weights. Its state is the starting nodes, the known negatives, the graph, and :math:`r_\pi`, the value that
+    scores one half.
 
     Args:
         walk: :math:`S = A D^{-1}` instead of :math:`D^{-1/2} A D^{-1/2}`.
@@ -34,6 +37,7 @@ class Propagation(Backbone):
     uses_weights = True
 
     labelled: Tensor
+    negative: Tensor
     graph: Tensor
     middle: Tensor
 
@@ -41,13 +45,14 @@ class Propagation(Backbone):
         super().__init__()
         self.walk = walk
         self.restart = restart
-        self.register_buffer("labelled", torch.empty(0, dtype=torch.int64))
+        for name in ("labelled", "negative"):
+            self.register_buffer(name, torch.empty(0, dtype=torch.int64))
         self.register_buffer("graph", torch.zeros((), dtype=torch.int64))
         self.register_buffer("middle", torch.ones((), dtype=torch.float64))
 
-    def start_from(self, graph: Graph, labelled: Tensor) -> None:
-        """Set the graph and its known positives."""
-        self.labelled = labelled
+    def start_from(self, graph: Graph, labelled: Tensor, negative: Tensor) -> None:
+        """Set the graph, its known positives and its known negatives."""
+        self.labelled, self.negative = labelled, negative
         self.graph = torch.tensor(_fingerprint(graph))
 
     def spread(self, inputs: GraphInputs) -> Tensor:
@@ -60,6 +65,7 @@ class Propagation(Backbone):
         reached = start
         for _ in range(MOST_STEPS):
             before, reached = reached, (1 - self.restart) * (matrix @ reached) + start
+            reached[self.negative] = 0.0
             if (reached - before).abs().max() <= TOLERANCE * reached.max():
                 break
         return reached.squeeze(1)
@@ -70,7 +76,8 @@ class Propagation(Backbone):
         return Output(reached[:, None], reached.log() - self.middle.log())
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        self.labelled = torch.empty_like(state_dict[f"{prefix}labelled"])  # as many as were saved
+        for name in ("labelled", "negative"):
+            setattr(self, name, torch.empty_like(state_dict[f"{prefix}{name}"]))  # as many as were saved
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
