@@ -18,7 +18,7 @@ Known negatives belong to neither set. They add :math:`|\operatorname{mean}_N \h
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -58,7 +58,7 @@ def split_near_far(task: PUTask, delta: int) -> Sets:
                 PugnnWarning,
                 stacklevel=2,
             )
-    return Sets.split(labelled, near, far, negative)
+    return replace(Sets.split(labelled, near, far), negative=negative)
 
 
 @dataclass(frozen=True)

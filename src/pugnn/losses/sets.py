@@ -65,14 +65,18 @@ class Sets:
     means: SetMeans = field(default_factory=SetMeans)
 
     @classmethod
-    def of(cls, *nodes: NDArray[np.int64]) -> Sets:
-        """Labelled and unlabelled nodes, and known negatives if there are any, by position."""
-        return cls(*(torch.from_numpy(np.array(positions)) for positions in nodes))
+    def of(
+        cls, labelled: NDArray[np.int64], unlabelled: NDArray[np.int64], negative: NDArray[np.int64] | None = None
+    ) -> Sets:
+        """Sets of nodes, by position."""
+        given = (labelled, unlabelled, np.zeros(0, np.int64) if negative is None else negative)
+        known, free, rejected = (torch.from_numpy(np.array(nodes)) for nodes in given)
+        return cls(known, free, rejected)
 
     @classmethod
-    def split(cls, labelled: Tensor, near: Tensor, far: Tensor, *negative: Tensor) -> Sets:
-        """Known positives, unlabelled nodes that are near and far, and known negatives if there are any."""
-        return cls(labelled, torch.cat([near, far]), *negative, near=near, far=far)
+    def split(cls, labelled: Tensor, near: Tensor, far: Tensor) -> Sets:
+        """Known positives, and unlabelled nodes that are near and far."""
+        return cls(labelled, torch.cat([near, far]), near=near, far=far)
 
     def to(self, device: torch.device | str) -> Sets:
         """The same sets on another device."""

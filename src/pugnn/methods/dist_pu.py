@@ -73,7 +73,7 @@ class DistPU(LossMethod):
         self.loss()  # rejects a bad prior before any training
         loader = FullGraph.of(task, settings.device)
         first = self._first_stage(loader, settings, run)
-        second = self._second_stage(loader, settings, run, copy.deepcopy(first.model))
+        second = self._second_stage(loader, settings, {**run, "start": None}, copy.deepcopy(first.model))
         return FittedMethod(second.model, join_logs([first.log, second.log]), self.prior)
 
     def _first_stage(self, loader: Loader, settings: TrainingSettings, run: RunOptions) -> Trained:

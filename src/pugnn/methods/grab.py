@@ -65,7 +65,8 @@ class GRAB(Method):
         def run_round(number: int, beliefs: NDArray[np.float64]) -> Trained:
             objective = of_logits(SoftLabelLoss(torch.from_numpy(beliefs.astype(np.float32)).to(loader.device)))
             seeded = replace(settings, seed=derive_seed(settings.seed, number)) if number else settings
-            return train(loader, objective, seeded, build=self.build, patience=PATIENCE, part=number, **run)
+            options: RunOptions = {**run, "start": None} if number else run  # each round trains a new network
+            return train(loader, objective, seeded, build=self.build, patience=PATIENCE, part=number, **options)
 
         best = run_round(0, np.zeros(task.graph.num_nodes))
         logs = [best.log]

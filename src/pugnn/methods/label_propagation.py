@@ -27,7 +27,9 @@ class LabelPropagation(Method):
     and let the score be :math:`r / (r + r_\pi)`, where :math:`r_\pi` is the value that the share ``prior`` of the
     unlabelled nodes reaches: the order is that of :math:`r`, and one half cuts where the prior says.
 
-    At known negatives :math:`r` is 0 in every step, so that they pass nothing on and their neighbours reach less.
+    With known negatives, :math:`r^-` spreads from these in the same way as :math:`r^+` from the known positives, and
+
+    .. math:: r = r^+ \cdot \frac{r^+}{r^+ + w r^-}, \qquad w = \min\Big(1, \frac{n_L}{n_N}\Big)
 
     Nothing is learned that another graph could use: fit it there again.
 

@@ -46,7 +46,7 @@ class SmoothedLogistic(Centroid):
         is_known = np.arange(len(nodes)) < len(known.labelled)
         weights = np.ones(len(nodes))
         if len(known.negative):
-            weights[-len(known.negative):] = NEGATIVE_WEIGHT
+            weights[-len(known.negative) :] = NEGATIVE_WEIGHT
         # The usual tolerance stops before the first step where positives are rare.
         regression = LogisticRegression(C=self.inverse_penalty, max_iter=300, tol=1e-6)
         with warnings.catch_warnings():

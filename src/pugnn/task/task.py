@@ -35,9 +35,7 @@ class PUTask:
     negative: NDArray[np.int64] = field(default_factory=lambda: _NONE)
 
     @classmethod
-    def from_positives(
-        cls, graph: Graph, labelled: NDArray[np.int64], negative: NDArray[np.int64] = _NONE
-    ) -> PUTask:
+    def from_positives(cls, graph: Graph, labelled: NDArray[np.int64], negative: NDArray[np.int64] = _NONE) -> PUTask:
         """The task where every node that is neither a known positive nor a known negative is unlabelled."""
         return cls(graph, _NONE, np.arange(graph.num_nodes)).with_feedback(labelled, negative)
 

@@ -91,9 +91,9 @@ class RowBatches:
         self.graph, self.device = graph, rows.device
         self._rows, self._known, self._unlabelled = rows, torch.cat([sets.labelled, sets.negative]), sets.unlabelled
         self._size = min(size, len(sets.unlabelled))
-        places = torch.arange(len(self._known) + self._size, device=self.device)
-        labelled, negative, unlabelled = places.split([len(sets.labelled), len(sets.negative), self._size])
-        self._sets = Sets(labelled, unlabelled, negative)
+        known, positive = len(self._known), len(sets.labelled)
+        labelled, negative = torch.arange(positive), torch.arange(positive, known)
+        self._sets = Sets(labelled, torch.arange(known, known + self._size), negative).to(self.device)
         self._whole = self._batch(sets.unlabelled) if self._size == len(sets.unlabelled) else None
 
     def batches(self, seed: int) -> Iterator[Batch]:
