@@ -1,0 +1,66 @@
+"""A finished run, opened again: what it says, its model, and the data that it was trained on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from pugnn.cli.config import option_value, read_config
+from pugnn.cli.input_data import InputData, read_input
+from pugnn.cli.options import DataOptions
+from pugnn.errors import PugnnError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pugnn.estimator import PUNodeClassifier
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedRun:
+    """A run folder, the content of its ``run.json``, its model, its data, and the scores by position."""
+
+    path: Path
+    record: dict[str, Any]
+    estimator: PUNodeClassifier
+    data: InputData
+    scores: NDArray[np.float64]
+
+
+def open_run(folder: Path) -> OpenedRun:
+    """Read a run and its data again; the tables must be where they were, and as they were."""
+    from pugnn.estimator import PUNodeClassifier
+    from pugnn.graph import graph_statistics
+
+    file = folder / "run.json"
+    if not file.is_file():
+        raise PugnnError(f"{folder} is not a run folder: it has no run.json. Give the folder that `pugnn fit` wrote.")
+    options, record = read_config(file), json.loads(file.read_text(encoding="utf-8-sig"))
+    estimator = PUNodeClassifier.load(folder / "model.safetensors")
+    hints = get_type_hints(DataOptions)
+    given = {
+        field.name: option_value(file, field.name, options[field.name], hints[field.name])
+        for field in fields(DataOptions)
+        if options.get(field.name) is not None
+    }
+    data = read_input(DataOptions(**given), seed=int(options.get("seed", 0)), recipe=estimator.recipe_)
+    if data.task is None:
+        raise PugnnError(f"{file} names no known positives, so the run cannot be opened again")
+    now = {**asdict(graph_statistics(data.graph)), "labelled": len(data.task.labelled)}
+    then = {**record.get("data", {}), "labelled": record.get("labelled")}
+    for name, value in now.items():
+        if then.get(name) != value:
+            raise PugnnError(
+                f"the data have changed since {folder} was trained: {name} is now {value}, and was {then.get(name)}. "
+                "Train again with `pugnn fit`."
+            )
+    return OpenedRun(
+        path=folder,
+        record=record,
+        estimator=estimator,
+        data=data,
+        scores=estimator.predict_proba(data.graph)[:, 1],
+    )
