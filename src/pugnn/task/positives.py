@@ -70,8 +70,8 @@ def _resolve(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     elif numeric and len(given) == n and np.isin(given, (-1, 0, 1)).all():
         if (given == 0).any() and (given == -1).any():
             raise PugnnError(
-                f"the vector of {what} holds 1, 0 and −1. It says which nodes are known (1) and which are not: use 1 and "
-                "0, or 1 and −1. If −1 means a known negative here, give these nodes apart: "
+                f"the vector of {what} holds 1, 0 and −1. It says which nodes are known (1) and which are not: use 1 "
+                "and 0, or 1 and −1. If −1 means a known negative here, give these nodes apart: "
                 "fit(graph, labels == 1, negatives=labels == -1)."
             )
         if n and not repeats and _name_nodes(graph, given):
