@@ -9,6 +9,10 @@ class PugnnError(ValueError):
     """Bad input. The message names what was given, what was expected and what to do."""
 
 
+class EmptyTableError(PugnnError):
+    """A table has no rows."""
+
+
 class PugnnWarning(UserWarning):
     """Training continues, but the result may disappoint. The message carries a remedy."""
 

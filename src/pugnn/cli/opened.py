@@ -57,10 +57,6 @@ def open_run(folder: Path) -> OpenedRun:
                 f"the data have changed since {folder} was trained: {name} is now {value}, and was {then.get(name)}. "
                 "Train again with `pugnn fit`."
             )
-    return OpenedRun(
-        path=folder,
-        record=record,
-        estimator=estimator,
-        data=data,
-        scores=estimator.predict_proba(data.graph)[:, 1],
-    )
+    scores = estimator.predict_proba(data.graph)[:, 1]
+    scores[data.task.negative] = 0.0  # as in the run
+    return OpenedRun(path=folder, record=record, estimator=estimator, data=data, scores=scores)

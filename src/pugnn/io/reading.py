@@ -41,6 +41,7 @@ class TableGraph:
         truth: positions of the true positives, sorted, if they were given.
         recipe: how attributes became features.
         notes: what was repaired or left out, one sentence each.
+        id_column: name of the column of ids in the node table, if there is one.
     """
 
     graph: Graph
@@ -48,6 +49,7 @@ class TableGraph:
     truth: NDArray[np.int64] | None
     recipe: Recipe
     notes: tuple[str, ...]
+    id_column: str | None
 
     @cached_property
     def known(self) -> NDArray[np.bool_] | None:
@@ -187,7 +189,8 @@ def _read(
         encoded = recipe.apply(attributes, graph)
     graph = replace(graph, features=encoded.features, feature_names=encoded.names, recipe=recipe.to_plain())
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
-    return TableGraph(graph, task, listed.get("truth"), recipe, (*notes, *encoded.notes))
+    id_column = None if nodes is None else nodes.name
+    return TableGraph(graph, task, listed.get("truth"), recipe, (*notes, *encoded.notes), id_column)
 
 
 def _read_lists(

@@ -7,6 +7,9 @@ the unlabelled ones are a mixture of positives and negatives:
     R^- = \operatorname{mean}_U \ell(-g) - \pi \operatorname{mean}_L \ell(-g)
 
 :math:`R^-` estimates the risk on negatives, but can fall below zero.
+
+Known negatives add their own risk, as in PNU learning, with the weight of :meth:`pugnn.losses.Sets.known_negatives` for
+:math:`w_L = \pi` and :math:`\ell(-g)`.
 """
 
 from __future__ import annotations
@@ -38,11 +41,12 @@ class UnbiasedLoss:
         require_choice("surrogate", self.surrogate, SURROGATES)
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
-        """The positive and the negative risk by name; their sum is the loss."""
+        """The positive and the negative risk, and that of known negatives, by name; their sum is the loss."""
         loss = SURROGATES[self.surrogate]
         labelled, unlabelled = logits[sets.labelled], logits[sets.unlabelled]
         return {
             "positive": self.prior * sets.mean("labelled", loss(labelled)),
             "negative": sets.mean("unlabelled", loss(-unlabelled))
             - self.prior * sets.mean("labelled as negative", loss(-labelled)),
+            **sets.known_negatives(self.prior, loss(-logits[sets.negative])),
         }

@@ -31,6 +31,7 @@ class FittedMethod:
         prior: positive share of the unlabelled nodes that the method assumed or found.
         notes: sentences about what the method decided on the way, which terminal, ``run.json`` and report show.
         degenerate: signs of a collapse that only the method can see. The estimator looks for those in scores and loss.
+        fresh: why the method did not go on from the weights that it was to start from; empty if it did.
     """
 
     model: Backbone
@@ -38,6 +39,7 @@ class FittedMethod:
     prior: float
     notes: tuple[str, ...] = ()
     degenerate: tuple[Reason, ...] = ()
+    fresh: str = ""
 
 
 @dataclass(frozen=True)

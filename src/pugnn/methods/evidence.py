@@ -8,7 +8,7 @@ neighbour of itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -24,8 +24,10 @@ FOLDS = 5
 LEAST_PRIOR, MOST_PRIOR = 0.005, 0.5
 #: A usual spread of gains in rank, and how many observations it is worth.
 USUAL_SPREAD, USUAL_FREEDOM = 0.15, 4
-#: With this many hidden positives, evidence counts half.
+#: With this many hidden positives, or known negatives, evidence counts half.
 THIN = 10
+#: The largest share of known negatives in what known positives are compared with.
+MOST_NEGATIVE = 0.5
 #: The prior where nothing can be hidden.
 UNKNOWN_PRIOR = 0.1
 #: Share of the hidden positives that an estimate of the prior rests on, at least.
@@ -57,25 +59,27 @@ def hidden_ranks(scores: Tensor, labelled: Tensor, unlabelled: Tensor, folds: ND
 
 @dataclass(frozen=True)
 class KnownPositives:
-    """Known positives with their folds, and the unlabelled nodes, on a device.
+    """Known positives with their folds, the unlabelled nodes and known negatives, on a device.
 
     Args:
         labelled: positions of the known positives.
         unlabelled: positions of the unlabelled nodes.
         folds: the fold of each known positive.
+        negative: positions of the known negatives.
     """
 
     labelled: Tensor
     unlabelled: Tensor
     folds: NDArray[np.int64]
+    negative: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
 
     @classmethod
     def of(cls, task: PUTask, device: torch.device, seed: int) -> KnownPositives:
         """Those of a task."""
-        labelled, unlabelled = (
-            torch.from_numpy(np.array(nodes)).to(device) for nodes in (task.labelled, task.unlabelled)
+        labelled, unlabelled, negative = (
+            torch.from_numpy(np.array(nodes)).to(device) for nodes in (task.labelled, task.unlabelled, task.negative)
         )
-        return cls(labelled, unlabelled, deal_folds(len(labelled), derive_seed(seed)))
+        return cls(labelled, unlabelled, deal_folds(len(labelled), derive_seed(seed)), negative)
 
     @property
     def turns(self) -> int:
@@ -88,9 +92,25 @@ class KnownPositives:
         return torch.from_numpy(seen.astype(np.float32)).to(self.labelled.device)
 
     def contrasts(self, rows: Tensor) -> Tensor:
-        r""":math:`\mu_L - \mu` of the whole, and with each fold hidden, as columns."""
+        r""":math:`\mu_L - \mu` of the whole, and with each fold hidden, as columns.
+
+        Known negatives move :math:`\mu`, the mean over all nodes, towards their own mean :math:`\mu_N`:
+
+        .. math:: \mu_L - (1 - a) \mu - a \mu_N, \qquad a = \frac12 \cdot \frac{n_N}{n_N + 10}
+
+        A few may be unlike the others, so they hardly count; and even many never count more than all nodes do, as they
+        are not a sample of all negatives but of those that were checked.
+        """
         seen = self.memberships()
-        return rows[self.labelled].t() @ (seen / seen.sum(dim=0)) - rows.mean(dim=0)[:, None]
+        rest = rows.mean(dim=0)
+        if len(self.negative):
+            rest = torch.lerp(rest, rows[self.negative].mean(dim=0), self.negative_share)
+        return rows[self.labelled].t() @ (seen / seen.sum(dim=0)) - rest[:, None]
+
+    @property
+    def negative_share(self) -> float:
+        """The share *a* of known negatives in what known positives are compared with."""
+        return MOST_NEGATIVE * len(self.negative) / (len(self.negative) + THIN)
 
     def hidden_ranks(self, scores: Tensor) -> NDArray[np.float64]:
         """See :func:`hidden_ranks`; empty if nothing can be hidden."""

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Unpack
 import torch
 
 from pugnn.errors import require_share
-from pugnn.losses.sets import require_prior
+from pugnn.losses.sets import Sets, require_prior
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Backbone, Propagation, inputs_on
 from pugnn.task import PUTask
@@ -26,6 +26,10 @@ class LabelPropagation(Method):
 
     and let the score be :math:`r / (r + r_\pi)`, where :math:`r_\pi` is the value that the share ``prior`` of the
     unlabelled nodes reaches: the order is that of :math:`r`, and one half cuts where the prior says.
+
+    With known negatives, :math:`r^-` spreads from these in the same way as :math:`r^+` from the known positives, and
+
+    .. math:: r = r^+ \cdot \frac{r^+}{r^+ + w r^-}, \qquad w = \min\Big(1, \frac{n_L}{n_N}\Big)
 
     Nothing is learned that another graph could use: fit it there again.
 
@@ -53,11 +57,11 @@ class LabelPropagation(Method):
         device = resolve_device(settings.device)
         model = self.build(task.graph.num_features, settings)
         assert isinstance(model, Propagation)
-        labelled, unlabelled = (torch.from_numpy(nodes.copy()) for nodes in (task.labelled, task.unlabelled))
-        model.start_from(task.graph, labelled)
+        sets = Sets.of(task.labelled, task.unlabelled, task.negative)
+        model.start_from(task.graph, sets.labelled, sets.negative)
         model.to(device)
-        reached = model.spread(inputs_on(task.graph, device))[unlabelled.to(device)]
-        count = max(1, round(self.prior * len(unlabelled)))
+        reached = model.spread(inputs_on(task.graph, device))[sets.unlabelled.to(device)]
+        count = max(1, round(self.prior * len(sets.unlabelled)))
         best = reached.topk(count).values
         # If fewer nodes are reached than the prior implies, the last of them scores one half.
         model.middle.copy_(best[best > 0][-1] if (best > 0).any() else torch.ones(()))

@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from torch import Tensor
 
 from pugnn.errors import PugnnError
-from pugnn.losses import Sets
+from pugnn.losses import Sets, confident_prior_matching
 from pugnn.losses.sets import require_prior
 from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
 from pugnn.methods.evidence import KnownPositives, advantage, estimate_prior, prior_note
@@ -31,7 +30,7 @@ from pugnn.training import (
     resolve_device,
     train,
 )
-from pugnn.training.checkpoint import Log
+from pugnn.training.checkpoint import Log, Weights
 from pugnn.training.progress import stage_progress
 
 #: How fast weights follow the evidence, and how much of it is needed against the smoothed view, or the trained scores.
@@ -129,7 +128,9 @@ class Views(Method):
             weighing = self._weigh_views(model, inputs, known)
         rows, ranks = weighing.rows, weighing.ranks
         prior = estimate_prior(ranks) if self.prior is None else float(self.prior)
-        trained, failures = self._train(task, rows, known, prior, settings, run)
+        start = run.pop("start", None)
+        fresh = "" if start is None else _why_fresh(start, model, settings)
+        trained, failures = self._train(task, rows, known, prior, settings, run, None if fresh else start)
         committee = trained.model
         assert isinstance(committee, Committee)
         with torch.no_grad():
@@ -149,7 +150,7 @@ class Views(Method):
             model.to(device).cut_at(rows, known.unlabelled, prior)
             model.keep(inputs, rows)
         notes = [weighing.note, prior_note(prior, self.prior, ranks), _blend_note(trust, lead, failures)]
-        return FittedMethod(model.eval(), trained.log, prior, notes=tuple(notes))
+        return FittedMethod(model.eval(), trained.log, prior, notes=tuple(notes), fresh=fresh)
 
     def _weigh_views(self, model: Blend, inputs: GraphInputs, known: KnownPositives) -> _Weighing:
         """Steps 1 to 3: fill in how attributes are read, the weights of the views and the contrast."""
@@ -190,6 +191,7 @@ class Views(Method):
         prior: float,
         settings: TrainingSettings,
         run: RunOptions,
+        start: Weights | None,
     ) -> tuple[Trained, int]:
         """Step 5; again with another seed and a tenth of the penalty if it fails. Also how often it failed."""
         seen = known.memberships()
@@ -198,8 +200,9 @@ class Views(Method):
         if self.leave_out == "penalty":
             penalty = 5e-4
         labelled_weight = 2 * prior if self.leave_out == "least-weight" else max(2 * prior, 1.0)
-        loader = RowBatches(task.graph, rows, known.labelled, known.unlabelled, BATCH)
+        loader = RowBatches(task.graph, rows, Sets(known.labelled, known.unlabelled, known.negative), BATCH)
         confidence = 0.0
+        logs: list[Log] = []
 
         def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:  # noqa: ARG001
             nonlocal confidence
@@ -211,9 +214,11 @@ class Views(Method):
 
         def build(num_features: int, settings: TrainingSettings) -> Committee:  # noqa: ARG001
             width, models = rows.shape[1], seen.shape[1] - 1
-            return Committee(width, hidden=settings.hidden, dropout=settings.dropout, linear_models=models)
+            committee = Committee(width, hidden=settings.hidden, dropout=settings.dropout, linear_models=models)
+            if start is not None and not logs:  # what has failed once starts afresh
+                committee.start_from(start)
+            return committee
 
-        logs: list[Log] = []
         for attempt in range(2):
             # The terms are means over the models, so that the penalty is one, too.
             own = replace(
@@ -237,28 +242,13 @@ class _Weighing:
     note: str
 
 
-def confident_prior_matching(
-    logits: Tensor, sets: Sets, seen: Tensor, prior: float, labelled_weight: float, confidence: float
-) -> dict[str, Tensor]:
-    """The three terms of the loss, means over the models.
-
-    Args:
-        logits: of the nodes of a batch, one column for each model.
-        sets: the labelled and the unlabelled nodes of the batch.
-        seen: 1 where a labelled node is a label for a model; where not, it takes no part in its training.
-        prior: π.
-        labelled_weight: weight of the labelled term.
-        confidence: weight of the entropy.
-    """
-    known, free = logits[sets.labelled], logits[sets.unlabelled]
-    reached = (torch.sigmoid(known) * seen).sum(dim=0) / seen.sum(dim=0)
-    scores = torch.sigmoid(free)
-    entropy = F.softplus(free) - scores * free
-    return {
-        "labelled": labelled_weight * (1 - reached).mean(),
-        "unlabelled": (scores.mean(dim=0) - prior).abs().mean(),
-        "entropy": confidence * entropy.mean(),
-    }
+def _why_fresh(start: Weights, model: Blend, settings: TrainingSettings) -> str:
+    """Why the training cannot go on from an earlier blend; empty if it can."""
+    if not torch.equal(start["view_weights"].cpu() > 0, model.view_weights.cpu() > 0):
+        return "other views of the attributes count now"
+    if start["hidden"].shape != (len(model.contrast), settings.hidden):
+        return "the earlier perceptron has other sizes"
+    return ""
 
 
 @torch.no_grad()

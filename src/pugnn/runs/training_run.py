@@ -23,6 +23,7 @@ from pugnn.estimator import PUNodeClassifier
 from pugnn.files import replacing
 from pugnn.graph import graph_statistics
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
+from pugnn.runs.changes import EarlierRun
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.report import ReportContent, write_report
 from pugnn.runs.writers import plot_log, score_table, write_log, write_scores
@@ -55,6 +56,7 @@ def train_into_folder(
     recipe: Sequence[Statement] = (),
     truth: PUBenchmark | None = None,
     class_of_node: list[str] | None = None,
+    before: EarlierRun | None = None,
 ) -> Run:
     """Train, score every node and write scores, report, model, log, picture and ``run.json``.
 
@@ -68,11 +70,13 @@ def train_into_folder(
         recipe: how attributes became features, see :meth:`pugnn.features.Recipe.describe`.
         truth: the benchmark that the task was drawn from, for metrics after training.
         class_of_node: true class of each node, for the report.
+        before: an earlier run to go on from.
     """
     started = time.perf_counter()
     try:
         with _noted_warnings() as noted:
-            estimator.fit_task(task, checkpoint=folder.checkpoint)
+            start = None if before is None else before.classifier
+            estimator.fit_task(task, checkpoint=folder.checkpoint, start=start)
             trained = time.perf_counter()
             scores = estimator.predict_proba()[:, 1]
             table = score_table(task.graph, scores, estimator.threshold_, task)
@@ -87,6 +91,7 @@ def train_into_folder(
         record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe], "check_up": check_up.to_plain()}
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
         record |= {"warnings": noted, "method_notes": list(estimator.notes_)}
+        record["changes"] = None if before is None else before.changes(task, scores, warm=estimator.warm_)
         record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
         seconds = {"training": trained - started, "total": time.perf_counter() - started}
         record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
@@ -161,6 +166,7 @@ def _record(estimator: PUNodeClassifier, task: PUTask, options: dict[str, Any]) 
         "data": {**asdict(graph_statistics(task.graph)), "cleaning": asdict(task.graph.cleaning)},
         "labelled": len(task.labelled),
         "unlabelled": len(task.unlabelled),
+        "negative": len(task.negative),
         "threshold": estimator.threshold_,
         "prior": estimator.prior_,
         "versions": {

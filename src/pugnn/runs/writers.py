@@ -32,20 +32,26 @@ def score_table(
 ) -> Table:
     """One line per node, best first: id, score, decision and rank.
 
-    With a task, also whether the node is a known positive, the number of hops to the nearest of them and its id, both
-    empty where none can be reached.
+    With a task, also whether the node is known (1 for a known positive, −1 for a known negative, otherwise 0), and the
+    number of hops to the nearest known positive and its id, both empty where none can be reached. Known negatives are
+    never decided positive.
     """
     order = np.argsort(-scores, kind="stable")
+    decision = (scores >= threshold).astype(np.int64)
+    if task is not None:
+        decision[task.negative] = 0
     table: Table = {
         "id": graph.ids[order],
         "score": scores[order],
-        "decision": (scores >= threshold).astype(np.int64)[order],
+        "decision": decision[order],
         "rank": np.arange(1, len(order) + 1),
     }
     if task is not None:
         distances, nearest = task.distances[order], task.nearest[order]
         unreachable = distances == UNREACHABLE
-        table["known"] = (distances == 0).astype(np.int64)
+        known = np.zeros(graph.num_nodes, np.int64)
+        known[task.labelled], known[task.negative] = 1, -1
+        table["known"] = known[order]
         table["distance"] = np.ma.masked_array(distances, unreachable)
         table["nearest"] = np.ma.masked_array(graph.ids[nearest], unreachable)
     return table

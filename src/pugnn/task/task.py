@@ -10,7 +10,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.errors import PugnnError, shorten
 from pugnn.graph import Graph, nearest_sources
+
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,20 +26,29 @@ class PUTask:
         graph: the whole graph.
         labelled: positions of the known positives, sorted, shape ``(n_L,)``.
         unlabelled: positions of the nodes that the loss treats as unlabelled, sorted, shape ``(n_U,)``.
-        negative: positions of known negatives; no method uses them yet.
+        negative: positions of the known negatives, sorted; they are neither labelled nor unlabelled.
     """
 
     graph: Graph
     labelled: NDArray[np.int64]
     unlabelled: NDArray[np.int64]
-    negative: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    negative: NDArray[np.int64] = field(default_factory=lambda: _NONE)
 
     @classmethod
-    def from_positives(cls, graph: Graph, labelled: NDArray[np.int64]) -> PUTask:
-        """The task where every node that is not a known positive is unlabelled."""
-        unlabelled = np.ones(graph.num_nodes, dtype=np.bool_)
-        unlabelled[labelled] = False
-        return cls(graph, np.unique(labelled), np.flatnonzero(unlabelled))
+    def from_positives(cls, graph: Graph, labelled: NDArray[np.int64], negative: NDArray[np.int64] = _NONE) -> PUTask:
+        """The task where every node that is neither a known positive nor a known negative is unlabelled."""
+        return cls(graph, _NONE, np.arange(graph.num_nodes)).with_feedback(labelled, negative)
+
+    def with_feedback(self, confirmed: NDArray[np.int64], rejected: NDArray[np.int64]) -> PUTask:
+        """The same task with more known nodes, by position: confirmed ones are positive, rejected ones negative."""
+        labelled, negative = np.union1d(self.labelled, confirmed), np.union1d(self.negative, rejected)
+        both = np.intersect1d(labelled, negative)
+        if len(both):
+            names = shorten(self.graph.ids[both].tolist())
+            raise PugnnError(f"a node cannot be both a known positive and a known negative: {names}")
+        unlabelled = np.ones(self.graph.num_nodes, dtype=np.bool_)
+        unlabelled[labelled] = unlabelled[negative] = False
+        return PUTask(self.graph, labelled, self.unlabelled[unlabelled[self.unlabelled]], negative)
 
     @cached_property
     def _reached(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -61,8 +61,8 @@ class ReportContent:
 
     @cached_property
     def others(self) -> NDArray[np.int64]:
-        """Positions of the nodes other than known positives, best first."""
-        return self.order[~self.known[self.order]]
+        """Positions of the nodes that are not known, neither as positive nor as negative, best first."""
+        return self.order[~self.known[self.order] & ~np.isin(self.order, self.task.negative)]
 
     @cached_property
     def found(self) -> int:
