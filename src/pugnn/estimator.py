@@ -18,6 +18,7 @@ from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.fitting import check_graph, identity, plain, prior_threshold, why_fresh
 from pugnn.graph import Graph
 from pugnn.methods import DEFAULT_METHOD, METHODS, Method, find_reasons, make_method
+from pugnn.metrics.bands import estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import BACKBONES, Backbone, BackboneLike
 from pugnn.task import PUTask, resolve_negatives, resolve_positives, resolve_unlabelled
@@ -68,6 +69,12 @@ class PUNodeClassifier(BaseEstimator):
         recipe_: how the features were made from tables, for reading others the same way; ``None`` if they were not.
         settings_: all settings of the fit as plain values, the method's own and the estimator's.
         prior_: positive share of the unlabelled nodes that the method assumed or found.
+        settled_prior_: how it was settled, with an interval (:class:`pugnn.metrics.Prior`); ``None`` if the method has
+            none.
+        hidden_ranks_: share of the unlabelled nodes above each known positive, by the same method without it; ``None``
+            if that needs trainings of its own, as by :func:`pugnn.evaluate`.
+        estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.metrics.Estimate`), from
+            ``hidden_ranks_``; ``None`` without them.
         threshold_: the threshold as a number.
         warm_: whether the training went on from an earlier model.
 
@@ -142,7 +149,7 @@ class PUNodeClassifier(BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
-        self._checked()
+        self.checked()
 
     def fit_task(
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
@@ -150,7 +157,7 @@ class PUNodeClassifier(BaseEstimator):
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         graph = task.graph
         check_graph(graph)
-        method, settings = self._checked()
+        method, settings = self.checked()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
             start._require_fitted()
@@ -160,7 +167,9 @@ class PUNodeClassifier(BaseEstimator):
         if checkpoint is not None:
             name = identity(task, method, settings, run.get("start"))
             run["checkpoint"] = Checkpoint(Path(checkpoint), name)
+        method, settled = method.settle(task, settings, progress=self.progress)
         fitted = method.fit(task, settings, **run)
+        self.settled_prior_, self.hidden_ranks_ = fitted.settled or settled, fitted.hidden_ranks
         fresh = fresh or fitted.fresh
         self.warm_ = start is not None and not fresh
         self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
@@ -177,6 +186,10 @@ class PUNodeClassifier(BaseEstimator):
             self.threshold_ = own = prior_threshold(scores[task.unlabelled], self.prior_)
         else:
             self.threshold_, own = float(self.threshold), 0.5
+        self.estimate_ = None
+        if self.hidden_ranks_ is not None and self.settled_prior_ is not None:
+            sizes = {"unlabelled": len(task.unlabelled), "decided": int((scores[task.unlabelled] >= self.threshold_).sum())}
+            self.estimate_ = estimate(self.hidden_ranks_, self.settled_prior_, **sizes)
         decision: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
         found = find_reasons(scores, task.labelled, task.unlabelled, log=self.log_, **decision)
         self.degenerate_ = (*fitted.degenerate, *found)
@@ -233,7 +246,7 @@ class PUNodeClassifier(BaseEstimator):
                 estimator.backbone = backbone
             for name in SAVED:
                 setattr(estimator, f"{name}_", metadata[name])
-            method, settings = estimator._checked()
+            method, settings = estimator.checked()
             with torch.device("meta"):  # sizes are compared before any memory is allocated
                 expected = method.build(estimator.num_features_, settings).state_dict()
             require_fitting(expected, tensors)
@@ -249,7 +262,7 @@ class PUNodeClassifier(BaseEstimator):
 
     def _settings_record(self) -> dict[str, Any]:
         """All settings as plain values, for JSON: the method's own and the estimator's, and who provides them."""
-        method, settings = self._checked()
+        method, settings = self.checked()
         parameters = {**self.get_params(deep=False), **(vars(settings) if method.trains else {})}
         del parameters["method"]
         backbone = parameters["backbone"]
@@ -270,13 +283,13 @@ class PUNodeClassifier(BaseEstimator):
         if not hasattr(self, "model_"):
             raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
 
-    def _checked(self) -> tuple[Method, TrainingSettings]:
+    def checked(self) -> tuple[Method, TrainingSettings]:
         """The method and the settings of its training, or an error that names an invalid parameter."""
         method = make_method(self.method) if isinstance(self.method, str) else self.method
         if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
         threshold: Any = self.threshold
-        if threshold == "prior" and getattr(method, "prior", 0.5) is None and not method.estimates_prior:
+        if threshold == "prior" and getattr(method, "prior", 0.5) is None:
             raise PugnnError(
                 f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
                 "the prior, such as 0.1, or a threshold as a number"

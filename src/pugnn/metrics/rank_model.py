@@ -24,15 +24,14 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
-from scipy.stats import logistic, norm
+from scipy.special import expit, logit, ndtr
 
 Values = NDArray[np.float64]
 
 #: Ranks are counted in bins with these edges, finer at the top.
 EDGES: Values = np.concatenate([[0.0], np.geomspace(0.002, 0.3, 40), np.linspace(0.3, 1.0, 29)[1:]])
-#: The shapes: scores of negatives, and how far positives are moved up at most; scales; shares that cannot be told apart.
-FAMILIES = ((norm, 6.0), (logistic, 9.0))
+#: The shapes: distribution functions, and how far positives are moved up at most; scales; shares that are lost.
+FAMILIES = ((ndtr, 6.0), (expit, 9.0))
 STEPS, SCALES, LOST = 16, (0.6, 1.0, 1.6), (0.0, 0.1, 0.25)
 #: Priors between these are considered where none is given.
 LOWEST, HIGHEST, PRIORS = 0.004, 0.93, 40
@@ -86,7 +85,8 @@ class RankModel:
         """Recall among the first ``share`` of the unlabelled nodes, for each combination."""
         at = min(max(int(np.searchsorted(EDGES, share)), 1), len(EDGES) - 1)
         part = (share - EDGES[at - 1]) / (EDGES[at] - EDGES[at - 1])
-        return (1 - part) * self.recalls[:, at - 1] + part * self.recalls[:, at]
+        recalls: Values = (1 - part) * self.recalls[:, at - 1] + part * self.recalls[:, at]
+        return recalls
 
     def recall(self, share: float) -> Band:
         """Share of the positives among the first ``share`` of the unlabelled nodes."""
@@ -124,12 +124,12 @@ def _combinations(low: float, high: float) -> tuple[Values, Values]:
     """Every prior on a grid with every shape, and recall at the edges."""
     priors = np.unique(expit(np.linspace(logit(low), logit(high), PRIORS)) if high > low else np.array([low]))
     found, recalls = [], []
-    for family, furthest in FAMILIES:
+    for distribution, furthest in FAMILIES:
         scores = np.linspace(-14.0, furthest + 20.0, 600)
-        negatives = family.sf(scores)
+        negatives = distribution(-scores)  # share of them above each score
         for shift in np.linspace(0.0, furthest, STEPS):
             for scale in SCALES:
-                moved = family.sf(scores, shift, scale)
+                moved = distribution((shift - scores) / scale)
                 for lost in LOST:
                     positives = (1 - lost) * moved + lost * negatives
                     for prior in priors:

@@ -1,6 +1,7 @@
 """How many positives there are: estimators of the prior, one file each, and their combination with an interval."""
 
-from pugnn.priors.auto import Prior, percent, prior_bounds, prior_words, settle_prior
+from pugnn.metrics.bands import Prior
+from pugnn.priors.auto import prior_bounds, prior_words, settle_prior
 from pugnn.priors.base import PRIORS, Evidence, PriorEstimator
 
 __all__ = [
@@ -8,7 +9,6 @@ __all__ = [
     "Evidence",
     "Prior",
     "PriorEstimator",
-    "percent",
     "prior_bounds",
     "prior_words",
     "settle_prior",

@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Real
-from typing import Literal
 
 import numpy as np
 from scipy.special import expit, logit
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, percent
+from pugnn.metrics.bands import Prior
 from pugnn.metrics.rank_model import HIGHEST, LOWEST, RankModel
 from pugnn.priors.base import LEAST_PRIOR, MOST_PRIOR, PRIORS, UNKNOWN_PRIOR, Evidence
 from pugnn.priors.kernel_mean import kernel_mean
 from pugnn.priors.lowest_bound import lowest_bound
 from pugnn.priors.rank_model import rank_model
-
-#: An interval whose ends differ by this factor says little.
-WIDE = 3.0
-
-
-@dataclass(frozen=True)
-class Prior:
-    """Positive share of the unlabelled nodes.
-
-    Args:
-        value: what a method goes by.
-        low: lower end of the 90 % interval, and
-        high: its upper end.
-        source: ``given``; within a given ``range``; ``estimated``; or ``assumed``, where nothing can be known.
-    """
-
-    value: float
-    low: float
-    high: float
-    source: Literal["given", "range", "estimated", "assumed"]
-
-    @property
-    def vague(self) -> bool:
-        """Whether the interval says little."""
-        return self.source == "assumed" or self.high > WIDE * self.low
 
 
 def prior_bounds(prior: object) -> tuple[float, float]:
@@ -62,7 +36,7 @@ def prior_bounds(prior: object) -> tuple[float, float]:
         except ValueError:
             raise PugnnError(f"prior must be auto, a number, or a range such as 0.02..0.1; got {prior!r}") from None
     for end in ends:
-        if not isinstance(end, Real) or isinstance(end, bool) or not 0.0 < float(end) < 1.0:
+        if type(end) is bool or not isinstance(end, Real) or not 0.0 < float(end) < 1.0:
             raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {prior!r}")
     low, high = (float(end) for end in ends)  # type: ignore[arg-type]
     if low > high:
@@ -130,14 +104,3 @@ def prior_words(prior: Prior, labelled: int) -> str:
     return (
         f"About {value} of the unlabelled nodes are positive, between {low} and {high}: estimated{within} from {ranks}."
     )
-
-
-def percent(share: float) -> str:
-    """A share in percent, with two digits where it is small.
-
-    Example:
-        >>> percent(0.123), percent(0.0123), percent(0.00123)
-        ('12 %', '1.2 %', '0.12 %')
-    """
-    value = 100 * share
-    return f"{value:.0f} %" if value >= 9.5 else f"{value:.2g} %"

@@ -15,9 +15,9 @@ ROUNDS = 10
 
 @PRIORS.register("grab")
 def grab_marginals(evidence: Evidence) -> float:
-    """Known positives are certain, all others positive with probability π, at first the share of known positives; beliefs spread along the links
-    (:mod:`pugnn.graph.belief_propagation`), and the share of unlabelled nodes with a belief of one half or more is the
-    next π, until it stays. It reads neither attributes nor hidden positives.
+    """Known positives are certain, all others positive with probability π, at first the share of known positives.
+    Beliefs spread along the links (:mod:`pugnn.graph.belief_propagation`), and the share of unlabelled nodes with a
+    belief of one half or more is the next π, until it stays. It reads neither attributes nor hidden positives.
     """
     task = evidence.task
     prior = len(task.labelled) / task.graph.num_nodes

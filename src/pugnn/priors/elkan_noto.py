@@ -20,7 +20,7 @@ def elkan_noto_of_ranks(ranks: NDArray[np.float64], unlabelled: int) -> float:
     :math:`g(h) = P(\text{labelled} \mid h)` over hidden positives; with n of them, the prior is :math:`n (1 - c) / (c\,
     n_U)`.
 
-    Unlabelled nodes have all ranks alike, so that g follows from the density f of the hidden positives' ranks, for which
+    Unlabelled nodes have all ranks alike, so that g follows from the density f of the hidden positives' ranks, to which
     a beta distribution is fitted: :math:`g = n f / (n f + n_U)`. Where classes overlap, the estimate is too high.
 
     Example:
