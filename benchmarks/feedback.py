@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -96,7 +97,7 @@ def rounds(dataset: str, strategy: str, keep: bool, draw: int, method: str) -> l
             checked = STRATEGIES[strategy](task, scores, first, free, draw * ROUNDS + number)
             rejected = np.union1d(rejected, checked[~positive[checked]])
             known = np.union1d(task.labelled, checked[positive[checked]])
-            task = PUTask.from_positives(task.graph, known, rejected)
+            task = drawn.task.with_feedback(known, rejected)
             scores = fitted(task if keep else without_negatives(task), drawn, method, draw)
         free = np.intersect1d(task.unlabelled, drawn.scored)
         measured.append(
@@ -111,7 +112,7 @@ def rounds(dataset: str, strategy: str, keep: bool, draw: int, method: str) -> l
 
 
 def without_negatives(task: PUTask) -> PUTask:
-    return PUTask(task.graph, task.labelled, task.unlabelled)
+    return replace(task, negative=np.zeros(0, np.int64))
 
 
 def main() -> None:

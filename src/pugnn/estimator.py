@@ -21,7 +21,7 @@ from pugnn.methods import DEFAULT_METHOD, METHODS, Method, find_reasons, make_me
 from pugnn.metrics.bands import estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import BACKBONES, Backbone, BackboneLike
-from pugnn.task import PUTask, resolve_negatives, resolve_positives, resolve_unlabelled
+from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, require_fitting, score
 
 #: Settings of the training whose default is the method's own.
@@ -121,6 +121,7 @@ class PUNodeClassifier(BaseEstimator):
         graph: Graph,
         positives: Any,
         *,
+        confirmed: Any = (),
         negatives: Any = (),
         unlabelled: ArrayLike | None = None,
         checkpoint: str | Path | None = None,
@@ -131,8 +132,9 @@ class PUNodeClassifier(BaseEstimator):
         Args:
             graph: the graph.
             positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`.
-            negatives: known negatives, such as finds that turned out wrong, in the same forms; none by default. They
-                score 0 and are never decided positive.
+            confirmed: more known positives: finds that were checked. They were found by a ranking, so that no ranking
+                is judged by them, nor the share of positives.
+            negatives: known negatives: finds that turned out wrong. They score 0 and are never decided positive.
             unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are not known.
                 Known positives and negatives among them are left out.
             checkpoint: a file to save the state of the training in at intervals. If it exists, training continues from
@@ -141,10 +143,10 @@ class PUNodeClassifier(BaseEstimator):
                 are others, it starts afresh, and ``notes_`` says so.
         """
         check_graph(graph)
-        known = resolve_positives(graph, positives), resolve_negatives(graph, negatives)
-        task = PUTask.from_positives(graph, *known)
-        nodes = task.unlabelled if unlabelled is None else unlabelled
-        task = replace(task, unlabelled=resolve_unlabelled(graph, nodes, np.concatenate(known)))
+        checked = resolve_nodes(graph, confirmed, "confirmed"), resolve_nodes(graph, negatives, "negatives")
+        task = PUTask.from_positives(graph, resolve_positives(graph, positives)).with_feedback(*checked)
+        nodes, known = task.unlabelled if unlabelled is None else unlabelled, [*task.labelled, *task.negative]
+        task = replace(task, unlabelled=resolve_unlabelled(graph, nodes, np.array(known)))
         return self.fit_task(task, checkpoint=checkpoint, start=start)
 
     def check_parameters(self) -> None:

@@ -9,7 +9,7 @@ from conftest import random_graph
 from pugnn import PUNodeClassifier
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.losses import Sets
+from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods import Centroid, SmoothedLogistic, Views
 from pugnn.methods.evidence import KnownPositives
 from pugnn.methods.views import Part

@@ -6,8 +6,10 @@ non-negative risk:
 .. math:: R = R^+ + \max(R^-, -\beta)
 
 When :math:`R^-` is below :math:`-\beta`, the network has begun to overfit the labelled nodes. The original algorithm
-then takes a step that *raises* :math:`R^-`, along the gradient of :math:`-\gamma R^-` alone. The risk of known
-negatives is a mean of non-negative losses; it needs no bound and always counts.
+then takes a step that *raises* :math:`R^-`, along the gradient of :math:`-\gamma R^-` alone.
+
+With known negatives, :math:`R^-` has the weight :math:`1 - \eta` and their own risk is added, as in
+:mod:`pugnn.losses.upu`. That risk is never negative: it needs no bound and always counts.
 """
 
 from __future__ import annotations

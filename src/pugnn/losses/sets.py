@@ -87,15 +87,20 @@ class Sets:
         """The mean of a set, see :class:`SetMeans`."""
         return self.means(key, values)
 
+    @property
+    def negative_share(self) -> float:
+        r""":math:`\eta = \tfrac12 \min(1, n_N / n_L)`, what known negatives count against known positives.
+
+        One counts half as much as a known positive, and all of them half as much as all known positives. Users check
+        nodes that look positive, so known negatives are no random sample of all negatives: they speak for those among
+        the likely nodes, of which there are about as many as positives.
+        """
+        return 0.5 * min(1.0, len(self.negative) / max(1, len(self.labelled)))
+
     def known_negatives(self, labelled_weight: float, losses: Tensor) -> dict[str, Tensor]:
-        r"""The term of the known negatives :math:`N`, by name; without any, nothing.
+        r"""The term of the known negatives, :math:`\eta\, w_L \operatorname{mean}_N \ell`, by name, if there are any.
 
-        .. math:: w_L \min\Big(1, \frac{n_N}{n_L}\Big) \operatorname{mean}_N \ell
-
-        A known negative counts as much as a known positive, and all of them together no more than all known positives.
-        PNU learning (Sakai, du Plessis, Niu & Sugiyama, ICML 2017) weights them by :math:`1 - \pi`, as a random sample
-        of all negatives. Those that somebody has checked looked like positives, so they speak for the negatives among
-        the likely nodes, of which there are about as many as positives, and not for all others.
+        :math:`\eta` is :attr:`negative_share`.
 
         Args:
             labelled_weight: :math:`w_L`, weight of the mean over the known positives.
@@ -103,7 +108,7 @@ class Sets:
         """
         if not len(self.negative):
             return {}
-        weight = labelled_weight * min(1.0, len(self.negative) / max(1, len(self.labelled)))
+        weight = labelled_weight * self.negative_share
         return {"known_negative": weight * self.mean("known_negative", losses)}
 
 

@@ -69,12 +69,15 @@ class KnownPositives:
         unlabelled: positions of the unlabelled nodes.
         folds: the fold of each known positive.
         negative: positions of the known negatives.
+        confirmed: which of the known positives were found by a ranking. Hidden again, they would speak for rankings of
+            that kind, and make positives seem rare; so they only serve as labels.
     """
 
     labelled: Tensor
     unlabelled: Tensor
     folds: NDArray[np.int64]
     negative: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
+    confirmed: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(cls, task: PUTask, device: torch.device, seed: int) -> KnownPositives:
@@ -82,7 +85,8 @@ class KnownPositives:
         labelled, unlabelled, negative = (
             torch.from_numpy(np.array(nodes)).to(device) for nodes in (task.labelled, task.unlabelled, task.negative)
         )
-        return cls(labelled, unlabelled, deal_folds(len(labelled), derive_seed(seed)), negative)
+        folds = deal_folds(len(labelled), derive_seed(seed))
+        return cls(labelled, unlabelled, folds, negative, np.isin(task.labelled, task.confirmed))
 
     @property
     def turns(self) -> int:
@@ -121,8 +125,11 @@ class KnownPositives:
         return (scores.double() - free.mean(dim=0)) / free.std(dim=0, correction=0).clamp(min=1e-12)
 
     def hidden_ranks(self, scores: Tensor) -> NDArray[np.float64]:
-        """See :func:`hidden_ranks`; empty if nothing can be hidden."""
-        return hidden_ranks(scores, self.labelled, self.unlabelled, self.folds) if self.turns else np.empty(0)
+        """See :func:`hidden_ranks`; without confirmed nodes, and empty if nothing can be hidden."""
+        if not self.turns:
+            return np.empty(0)
+        ranks = hidden_ranks(scores, self.labelled, self.unlabelled, self.folds)
+        return ranks if self.confirmed is None else ranks[~self.confirmed]
 
 
 def advantage(ranks: NDArray[np.float64], others: NDArray[np.float64]) -> float:

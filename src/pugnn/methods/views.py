@@ -163,7 +163,7 @@ class Views(Method):
         prior: float,
         settings: TrainingSettings,
         run: RunOptions,
-        start: Weights | None,
+        start: Weights | None = None,
     ) -> tuple[Trained, int]:
         """Step 5; again with another seed and a tenth of the penalty if it fails. Also how often it failed."""
         seen = known.memberships()

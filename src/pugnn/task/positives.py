@@ -32,7 +32,7 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
         >>> resolve_positives(graph, ["c", "a"]), resolve_positives(graph, [1, 0, 0])
         (array([0, 2]), array([0]))
     """
-    found = _resolve(graph, positives, "positives")
+    found = resolve_nodes(graph, positives, "positives")
     if not len(found):
         raise PugnnError("there are no known positives; at least one is needed, and ten or more help a lot")
     if len(found) == graph.num_nodes:
@@ -40,15 +40,11 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
     return found
 
 
-def resolve_negatives(graph: Graph, negatives: Any) -> NDArray[np.int64]:
-    """Sorted positions of the known negatives, perhaps none, given in the forms of :func:`resolve_positives`.
+def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
+    """Sorted positions of nodes, perhaps none, in the forms of :func:`resolve_positives`; in a vector, 1 marks them.
 
-    In a mask or vector, 1 marks a known negative.
+    ``what`` they are is for messages.
     """
-    return _resolve(graph, negatives, "negatives")
-
-
-def _resolve(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     n = graph.num_nodes
     reject_masked(nodes, what)
     values = list(nodes) if isinstance(nodes, set | frozenset) else nodes
