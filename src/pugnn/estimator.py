@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -15,12 +15,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from pugnn.errors import DegenerateWarning, PugnnError
-from pugnn.fitting import check_graph, identity, plain, prior_threshold, why_fresh
+from pugnn.fitting import check_graph, identity, prior_threshold, settings_record, why_fresh
 from pugnn.graph import Graph
-from pugnn.methods import DEFAULT_METHOD, METHODS, Method, find_reasons, make_method
+from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
-from pugnn.models import BACKBONES, Backbone, BackboneLike
+from pugnn.models import Backbone, BackboneLike
 from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, require_fitting, score
 
@@ -190,8 +190,8 @@ class PUNodeClassifier(BaseEstimator):
             self.threshold_, own = float(self.threshold), 0.5
         self.estimate_ = None
         if self.hidden_ranks_ is not None and self.settled_prior_ is not None:
-            sizes = {"unlabelled": len(task.unlabelled), "decided": int((scores[task.unlabelled] >= self.threshold_).sum())}
-            self.estimate_ = estimate(self.hidden_ranks_, self.settled_prior_, **sizes)
+            count, decided = len(task.unlabelled), int((scores[task.unlabelled] >= self.threshold_).sum())
+            self.estimate_ = estimate(self.hidden_ranks_, self.settled_prior_, unlabelled=count, decided=decided)
         decision: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
         found = find_reasons(scores, task.labelled, task.unlabelled, log=self.log_, **decision)
         self.degenerate_ = (*fitted.degenerate, *found)
@@ -263,21 +263,7 @@ class PUNodeClassifier(BaseEstimator):
         return estimator
 
     def _settings_record(self) -> dict[str, Any]:
-        """All settings as plain values, for JSON: the method's own and the estimator's, and who provides them."""
-        method, settings = self.checked()
-        parameters = {**self.get_params(deep=False), **(vars(settings) if method.trains else {})}
-        del parameters["method"]
-        backbone = parameters["backbone"]
-        providers: dict[str, str | None] = {}
-        providers["method"] = METHODS.provider(method.name) if method.name in METHODS else type(method).__module__
-        if backbone is not None:
-            # One that is no name comes from nowhere: it must be given again.
-            providers["backbone"] = BACKBONES.provider(backbone) if isinstance(backbone, str) else None
-        return {
-            "method": {"name": method.name, **{name: plain(value) for name, value in asdict(method).items()}},
-            "parameters": {name: plain(value) for name, value in parameters.items()},
-            "provided_by": {kind: provider for kind, provider in providers.items() if provider != "pugnn"},
-        }
+        return settings_record(*self.checked(), self.get_params(deep=False))
 
     # ------------------------------------------------------------------ checks
 

@@ -27,8 +27,8 @@ def kernel_mean_of_ranks(ranks: NDArray[np.float64]) -> float:
 
     With :math:`\phi_U`, :math:`\phi_P` the kernel means of the ranks of unlabelled nodes and hidden positives, the
     negatives' is :math:`\lambda \phi_U + (1 - \lambda) \phi_P` for :math:`\lambda = 1 / (1 - \pi)`. The distance of
-    that point to the kernel means of all distributions is zero up to the true λ and then rises; λ is where its slope passes
-    :math:`0.3 / \sqrt n`.
+    that point to the kernel means of all distributions is zero up to the true λ and then rises; λ is where its slope
+    passes :math:`0.3 / \sqrt n`.
 
     Example:
         >>> round(kernel_mean_of_ranks(np.linspace(0.0, 0.3, 500)), 1)  # spread evenly over the first 30 %
