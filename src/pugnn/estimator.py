@@ -21,7 +21,7 @@ from pugnn.methods import DEFAULT_METHOD, METHODS, Method, find_reasons, make_me
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import BACKBONES, BackboneLike, backbone_name
 from pugnn.task import PUTask, resolve_positives, resolve_unlabelled
-from pugnn.training import Checkpoint, TrainingSettings, require_fitting, score
+from pugnn.training import Checkpoint, TrainingSettings, log_odds, require_fitting, scores_of
 
 #: Settings of the training whose default is the method's own.
 METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
@@ -145,13 +145,14 @@ class PUNodeClassifier(BaseEstimator):
         self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
         self.recipe_ = graph.recipe
-        self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, score(self.model_, graph).numpy()
+        self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, log_odds(self.model_, graph).numpy()
+        scores = self.predict_proba()[:, 1]
         if self.threshold == "prior":
-            self.threshold_ = own = _prior_threshold(self._fitted[1][task.unlabelled], self.prior_)
+            self.threshold_ = own = _prior_threshold(scores[task.unlabelled], self.prior_)
         else:
             self.threshold_, own = float(self.threshold), 0.5
         decision: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
-        found = find_reasons(self._fitted[1], task.labelled, task.unlabelled, log=self.log_, **decision)
+        found = find_reasons(scores, task.labelled, task.unlabelled, log=self.log_, **decision)
         self.degenerate_ = (*fitted.degenerate, *found)
         if self.degenerate_:
             words = " ".join(reason.message for reason in self.degenerate_)
@@ -164,17 +165,20 @@ class PUNodeClassifier(BaseEstimator):
         Args:
             graph: another graph with the same features; by default the one that was fitted.
         """
+        positive = scores_of(self.decision_function(graph))
+        return np.stack([1 - positive, positive], axis=1)
+
+    def decision_function(self, graph: Graph | None = None) -> NDArray[np.float64]:
+        """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1."""
         self._require_fitted()
         if graph is None and self._fitted is None:
             raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
         if self._fitted is not None and (graph is None or graph is self._fitted[0]):
-            positive = self._fitted[1]
-        else:
-            _check_graph(graph, edges=False)
-            assert graph is not None
-            require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
-            positive = score(self.model_, graph).numpy()
-        return np.stack([1 - positive, positive], axis=1)
+            return self._fitted[1].copy()
+        _check_graph(graph, edges=False)
+        assert graph is not None
+        require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
+        return log_odds(self.model_, graph).numpy()
 
     def predict(self, graph: Graph | None = None) -> NDArray[np.int64]:
         """Decision for every node, shape ``(N,)``: 1 where the score reaches the threshold."""

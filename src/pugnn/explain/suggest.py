@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ MOST_COMPARED = 2_000
 #: Sure finds are chosen among this many times their number; a twin moves down this share of them.
 SURE, SPREAD = 2, 0.5
 #: The pool of a goal, as a multiple of the expected number of positives.
-REACH: dict[Goal, float] = {"discovery": 0.5, "learning": 3.0}
+REACH: dict[Goal, float] = {"discovery": 0.5, "learning": 2.0}
 #: The pool has at least this many nodes for each that is wanted.
 LEAST_CHOICE = 5
 #: Scores this close to the threshold are called border cases.
@@ -70,8 +70,8 @@ def suggest(
     - ``precision``: the top of the list, less near copies. How many are right tells how good the list is.
     - ``discovery``: likely positives, from the better half of as many nodes as there should be positives, that neither
       touch nor resemble what is known.
-    - ``learning``: nodes that stand for many others, from three times as many as there should be positives, so that
-      both sides of the decision are covered.
+    - ``learning``: nodes that stand for many others, from twice as many as there should be positives, so that both
+      sides of the decision are covered.
 
     For the last two, nodes are chosen one by one, each the one that adds most to
 
@@ -124,6 +124,34 @@ def suggest(
         reasons = [f"{words}; {_alike(like)}" for words, like in zip(told, stands_for, strict=True)]
     found = zip(chosen.tolist(), reasons, strict=True)
     return [Suggestion(node, int(rank[node]), float(scores[node]), reason) for node, reason in found]
+
+
+def suggest_for_all(
+    task: PUTask,
+    scores: NDArray[np.float64],
+    rows: NDArray[np.float32],
+    *,
+    prior: float,
+    threshold: float,
+    count: int,
+    log_odds: NDArray[np.float64],
+    seed: int = 0,
+) -> dict[str, list[dict[str, Any]]]:
+    """Suggestions for every goal as plain values, for JSON; fewer than ``count`` where there are not so many nodes."""
+    count = min(count, len(np.setdiff1d(task.unlabelled, task.negative)))
+    if not count:
+        return {goal: [] for goal in GOALS}
+    options: dict[str, Any] = {"prior": prior, "threshold": threshold, "log_odds": log_odds, "seed": seed}
+    found = {goal: suggest(task, scores, rows, goal=goal, count=count, **options) for goal in GOALS}
+    return {goal: [to_plain(task.graph, each) for each in suggestions] for goal, suggestions in found.items()}
+
+
+def to_plain(graph: Graph, suggestion: Suggestion) -> dict[str, Any]:
+    """A suggestion for JSON: id, rank, score and reason."""
+    name = graph.ids[suggestion.position]
+    name = name.item() if isinstance(name, np.generic) else name
+    name = name if isinstance(name, str | int | float) else str(name)
+    return {"id": name, "rank": suggestion.rank, "score": suggestion.score, "reason": suggestion.reason}
 
 
 def _centred(rows: NDArray[np.float32], nodes: NDArray[np.int64]) -> NDArray[np.float32]:

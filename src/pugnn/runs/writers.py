@@ -29,16 +29,20 @@ def score_table(
     scores: NDArray[np.float64],
     threshold: float,
     task: PUTask | None = None,
+    *,
+    log_odds: NDArray[np.float64] | None = None,
 ) -> Table:
     """One line per node, best first: id, score, decision and rank.
 
+    Log-odds, where given, have a column of their own, and order nodes whose scores are rounded to the same number.
     With a task, also whether the node is a known positive, the number of hops to the nearest of them and its id, both
     empty where none can be reached.
     """
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
     table: Table = {
         "id": graph.ids[order],
         "score": scores[order],
+        **({} if log_odds is None else {"log_odds": log_odds[order]}),
         "decision": (scores >= threshold).astype(np.int64)[order],
         "rank": np.arange(1, len(order) + 1),
     }
