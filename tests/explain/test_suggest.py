@@ -61,7 +61,7 @@ def test_gains_are_those_of_a_plain_loop():
             return sum(max(0.0, *(float(centred[i] @ centred[j]) for i in [*taken, extra])) for j in range(3, nodes))
 
         taken.append(max((node for node in range(3, nodes) if node not in taken), key=covered))
-    assert chosen(task, scores, rows, goal="learning", prior=0.5, count=count) == taken[3:]
+    assert chosen(task, scores, rows, goal="learning", prior=0.6, count=count) == taken[3:]
 
 
 def test_learning_leaves_out_what_a_known_negative_tells():

@@ -83,7 +83,7 @@ def test_the_folder_is_complete(done):
 def test_scores(done):
     run, estimator = done
     table = rows(run.path / "scores.csv")
-    assert list(table[0]) == ["id", "score", "decision", "rank", "known", "distance", "nearest"]
+    assert list(table[0]) == ["id", "score", "log_odds", "decision", "rank", "known", "distance", "nearest"]
     expected = dict(zip(IDS, estimator.predict_proba()[:, 1].tolist(), strict=True))
     assert {row["id"]: float(row["score"]) for row in table} == expected, "every node, to the last bit"
     listed = [float(row["score"]) for row in table]

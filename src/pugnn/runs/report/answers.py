@@ -122,13 +122,15 @@ def percent(share: float) -> str:
 
 
 def between(band: Mapping[str, float], unit: str = "%") -> str:
-    """A band in words: ``62 to 81 %``; a factor has the unit ``×``."""
-    low, high = (f"{100 * band[end]:.0f}" if unit == "%" else f"{band[end]:.1f}" for end in ("low", "high"))
+    """A band in words: ``62 to 81 %``, ``0.2 to 0.5 %``; a factor has the unit ``×``."""
+    factor = 100 if unit == "%" else 1
+    digits = 0 if factor * band["high"] >= 10 else 1
+    low, high = (f"{factor * band[end]:.{digits}f}" for end in ("low", "high"))
     return f"{low} to {high} {unit}" if low != high else f"{low} {unit}"
 
 
 def what_changed(changes: Mapping[str, Any]) -> str:
     """What a run with feedback was given, and how it went on."""
-    told = f"{counted(changes['confirmed'], 'node')} confirmed and {changes['rejected']:,} rejected since"
+    told = f"{counted(changes['confirmed'], 'node')} confirmed and {changes['rejected']:,} rejected since the run"
     how = "training went on from that model" if changes["warm"] else "training started anew"
     return f"{told} {shown(changes['before'])}; {how}."

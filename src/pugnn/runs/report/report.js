@@ -145,8 +145,8 @@
       cell(grouped(node + 1), "number"),
       cell(shortened(names[node]), "id"),
       cell(scores[node].toFixed(4), "number"),
-      cell(Number.isFinite(logOdds[node]) ? logOdds[node].toFixed(3) : "–", "number", "log-odds"),
       decision,
+      cell(Number.isFinite(logOdds[node]) ? logOdds[node].toFixed(3) : "–", "number", "log-odds"),
       alone ? cell("no path", "number", "") : cell(String(hops[node]), "number", "hops"),
       alone ? cell("–", "none") : cell(shortened(names[nearest[node]]), "id", "nearest"),
     );
