@@ -15,14 +15,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from pugnn.errors import DegenerateWarning, PugnnError
-from pugnn.fitting import check_graph, identity, prior_threshold, settings_record, why_fresh
+from pugnn.fitting import KNOWN_NEGATIVE, check_graph, identity, prior_threshold, settings_record, why_fresh
 from pugnn.graph import Graph
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
 from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
-from pugnn.training import Checkpoint, RunOptions, TrainingSettings, require_fitting, score
+from pugnn.training import Checkpoint, RunOptions, TrainingSettings, log_odds, require_fitting, scores_of
 
 #: Settings of the training whose default is the method's own.
 METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
@@ -181,9 +181,10 @@ class PUNodeClassifier(BaseEstimator):
         self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
         self.recipe_ = graph.recipe
-        scores = score(self.model_, graph).numpy()
-        scores[task.negative] = 0.0  # whatever the model makes of them, they are known
-        self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, scores
+        found_log_odds = log_odds(self.model_, graph).numpy()
+        found_log_odds[task.negative] = KNOWN_NEGATIVE  # whatever the model makes of them, they are known
+        self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, found_log_odds
+        scores = self.predict_proba()[:, 1]
         if self.threshold == "prior":
             self.threshold_ = own = prior_threshold(scores[task.unlabelled], self.prior_)
         else:
@@ -206,17 +207,20 @@ class PUNodeClassifier(BaseEstimator):
         Args:
             graph: another graph with the same features; by default the one that was fitted.
         """
+        positive = scores_of(self.decision_function(graph))
+        return np.stack([1 - positive, positive], axis=1)
+
+    def decision_function(self, graph: Graph | None = None) -> NDArray[np.float64]:
+        """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1."""
         self._require_fitted()
         if graph is None and self._fitted is None:
             raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
         if self._fitted is not None and (graph is None or graph is self._fitted[0]):
-            positive = self._fitted[1]
-        else:
-            check_graph(graph, edges=False)
-            assert graph is not None
-            require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
-            positive = score(self.model_, graph).numpy()
-        return np.stack([1 - positive, positive], axis=1)
+            return self._fitted[1].copy()
+        check_graph(graph, edges=False)
+        assert graph is not None
+        require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
+        return log_odds(self.model_, graph).numpy()
 
     def predict(self, graph: Graph | None = None) -> NDArray[np.int64]:
         """Decision for every node, shape ``(N,)``: 1 where the score reaches the threshold."""

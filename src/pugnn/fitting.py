@@ -18,6 +18,9 @@ from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, require_fitting
 from pugnn.training.checkpoint import Weights
 
+#: Log-odds of known negatives: low enough for a score of exactly 0.
+KNOWN_NEGATIVE = -1000.0
+
 
 def identity(task: PUTask, method: Method, settings: TrainingSettings, start: Weights | None) -> str:
     """A digest of all that determines the result, so that a checkpoint is never continued with something else."""

@@ -20,6 +20,7 @@ from pugnn.cli.options import DATA, FEEDBACK, DataOptions, options_of, with_opti
 from pugnn.cli.output import kept_output
 from pugnn.cli.predict import NOT_FOR_PREDICT, predict
 from pugnn.cli.reproduce import reproduce
+from pugnn.cli.suggest import suggest
 from pugnn.errors import PugnnError, PugnnWarning, printable
 
 
@@ -54,6 +55,7 @@ for command in (
     with_options(fit, data=options_of(DataOptions, DATA), settings={}, training={}),
     methods,
     with_options(predict, data=options_of(DataOptions, DATA, without=NOT_FOR_PREDICT)),
+    suggest,
     with_options(export, data=options_of(DataOptions, DATA, without=NOT_FOR_EXPORT)),
     reproduce,
 ):

@@ -42,6 +42,7 @@ class ReportContent:
     log: Sequence[Mapping[str, float]]
     task: PUTask
     scores: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
     threshold: float
     check_up: CheckUp
     truth: PUBenchmark | None = None
@@ -50,7 +51,7 @@ class ReportContent:
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """Positions of all nodes, best first, as in the table of scores."""
-        return np.argsort(-self.scores, kind="stable")
+        return np.argsort(-self.log_odds, kind="stable")
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
@@ -60,9 +61,16 @@ class ReportContent:
         return mask
 
     @cached_property
+    def rejected(self) -> NDArray[np.bool_]:
+        """Which nodes are known negatives."""
+        mask = np.zeros(self.task.graph.num_nodes, dtype=bool)
+        mask[self.task.negative] = True
+        return mask
+
+    @cached_property
     def others(self) -> NDArray[np.int64]:
-        """Positions of the nodes that are not known, neither as positive nor as negative, best first."""
-        return self.order[~self.known[self.order] & ~np.isin(self.order, self.task.negative)]
+        """Positions of the nodes about which nothing is known, best first."""
+        return self.order[~(self.known | self.rejected)[self.order]]
 
     @cached_property
     def found(self) -> int:
