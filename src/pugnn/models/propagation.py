@@ -50,19 +50,23 @@ class Propagation(Backbone):
         self.labelled = labelled
         self.graph = torch.tensor(_fingerprint(graph))
 
-    def spread(self, inputs: GraphInputs) -> Tensor:
-        """:math:`r` for every node, shape ``(N,)``, double precision."""
+    def spread(self, inputs: GraphInputs, *, apart: bool = False) -> Tensor:
+        """:math:`r` for every node, double precision, shape ``(N,)``.
+
+        If ``apart``, from each known positive on its own, shape ``(N, n_L)``: they add up to :math:`r`.
+        """
         if _fingerprint(inputs.graph) != self.graph.item():
             raise PugnnError("label propagation cannot score a graph it was not fitted on. Fit it on the new graph.")
         matrix = _normalised(inputs.graph, self.walk, inputs.device)
-        start = torch.zeros(inputs.graph.num_nodes, 1, dtype=torch.float64, device=inputs.device)
-        start[self.labelled] = self.restart
+        columns = torch.arange(len(self.labelled), device=inputs.device) * apart
+        start = torch.zeros(inputs.graph.num_nodes, int(columns.max()) + 1, dtype=torch.float64, device=inputs.device)
+        start[self.labelled, columns] = self.restart
         reached = start
         for _ in range(MOST_STEPS):
             before, reached = reached, (1 - self.restart) * (matrix @ reached) + start
             if (reached - before).abs().max() <= TOLERANCE * reached.max():
                 break
-        return reached.squeeze(1)
+        return reached if apart else reached.squeeze(1)
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of the fitted graph; unreached nodes have the logit −∞."""
