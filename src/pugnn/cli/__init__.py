@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from pugnn.cli.check import check
 from pugnn.cli.demo import demo
+from pugnn.cli.explain import explain
 from pugnn.cli.export import NOT_FOR_EXPORT, export
 from pugnn.cli.fit import fit, fit_command
 from pugnn.cli.methods import methods
@@ -50,8 +51,9 @@ app = typer.Typer(
 )
 for command in (
     demo,
-    with_options(check, data=options_of(DataOptions, DATA)),
+    with_options(check, data=options_of(DataOptions, DATA, without=("show",))),
     with_options(fit, data=options_of(DataOptions, DATA), settings={}, training={}),
+    explain,
     methods,
     with_options(predict, data=options_of(DataOptions, DATA, without=NOT_FOR_PREDICT)),
     with_options(export, data=options_of(DataOptions, DATA, without=NOT_FOR_EXPORT)),

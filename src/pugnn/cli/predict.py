@@ -61,7 +61,7 @@ def predict(
     found = read_input(replace(data, **named), draw=False, recipe=estimator.recipe_)
     print_notes(found.notes)
     scores = estimator.predict_proba(found.graph)[:, 1]
-    table = score_table(found.graph, scores, estimator.threshold_, found.task)
+    table = score_table(found.graph, scores, estimator.threshold_, found.task, found.shown)
     write_scores(out, table)
     result = {"scores": str(out), "nodes": len(scores), "positive": int(table["decision"].sum())}
     if as_json:

@@ -59,6 +59,7 @@ def train_and_show(
                 recipe=data.recipe,
                 truth=data.benchmark,
                 class_of_node=data.class_of_node,
+                shown=data.shown,
             )
     except KeyboardInterrupt:
         words = "stopped before the first checkpoint; nothing was kept"

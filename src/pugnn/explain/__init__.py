@@ -1,6 +1,6 @@
 """Why a node has its score."""
 
-from pugnn.explain.explaining import explain
+from pugnn.explain.explaining import explain, explain_best
 from pugnn.explain.explanation import Explanation
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "explain", "explain_best"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,8 @@ from pugnn.graph import UNREACHABLE, Graph
 from pugnn.models import Backbone, Blend, Propagation
 from pugnn.task import PUTask
 
+#: Finds that are explained after a training, whether that is exact and fast, or not.
+MOST_EXACT, MOST_BY_GRADIENTS = 20, 3
 #: Parts that are named: for and against.
 MOST_FOR, MOST_AGAINST = 6, 3
 #: Parts that are named among those that would change a decision.
@@ -41,7 +43,7 @@ def explain(
     nodes: ArrayLike,
     *,
     scores: NDArray[np.float64] | None = None,
-    shown: Mapping[str, Sequence[Any]] | None = None,
+    shown: Mapping[str, NDArray[Any]] | None = None,
 ) -> list[Explanation]:
     """Why nodes have their scores.
 
@@ -53,7 +55,7 @@ def explain(
         task: a graph and its known positives; with a graph alone, no known positives are named.
         nodes: positions of the nodes, see :meth:`pugnn.Graph.positions`.
         scores: those of all nodes, if they are at hand.
-        shown: columns to show with each node, one value per node.
+        shown: columns to show with each node, one text per node.
 
     Example:
         >>> graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], features=np.eye(5))
@@ -75,9 +77,18 @@ def explain(
     ]
 
 
-def is_exact(estimator: PUNodeClassifier) -> bool:
-    """Whether explanations are exact, and fast."""
-    return isinstance(estimator.model_, Blend | Propagation)
+def explain_best(
+    estimator: PUNodeClassifier,
+    task: PUTask,
+    scores: NDArray[np.float64],
+    shown: Mapping[str, NDArray[Any]],
+    count: int | None = None,
+) -> list[Explanation]:
+    """Explain the unlabelled nodes that score highest; by default as many as can be explained in a moment."""
+    if count is None:
+        count = MOST_EXACT if isinstance(estimator.model_, Blend | Propagation) else MOST_BY_GRADIENTS
+    best = task.unlabelled[np.argsort(-scores[task.unlabelled], kind="stable")[:count]]
+    return explain(estimator, task, best, scores=scores, shown=shown)
 
 
 def _parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
@@ -97,7 +108,7 @@ class _Context:
         task: PUTask | None,
         scores: NDArray[np.float64],
         threshold: float,
-        shown: Mapping[str, Sequence[Any]],
+        shown: Mapping[str, NDArray[Any]],
     ) -> None:
         self.graph, self.task, self.scores, self.threshold, self.shown = graph, task, scores, threshold, shown
         self.ids = graph.ids.tolist()
@@ -125,7 +136,7 @@ class _Context:
             nodes_ranked=len(self.rank),
             score=float(self.scores[node]),
             threshold=self.threshold,
-            decision=bool(self.scores[node] >= self.threshold),
+            decision=bool(self.scores[node] >= self.threshold) and self.known.get(node) != "negative",
             known=self.known.get(node),
             how=parts.how,
             unit=parts.unit,
@@ -153,7 +164,7 @@ class _Context:
                 for path in nearest_paths(self.graph, node, self.task.labelled, distances)
             ],
             changes=self._changes(parts, by_others, own + around, limit),
-            shown={name: str(values[node]) for name, values in self.shown.items()},
+            shown={name: str(cells[node]) for name, cells in self.shown.items()},
         )
         return replace(found, sentences=sentences(found))
 

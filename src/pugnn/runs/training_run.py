@@ -7,7 +7,7 @@ import math
 import platform
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import DegenerateWarning, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
+from pugnn.explain import explain_best
 from pugnn.files import replacing
 from pugnn.graph import graph_statistics
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
@@ -55,6 +56,7 @@ def train_into_folder(
     recipe: Sequence[Statement] = (),
     truth: PUBenchmark | None = None,
     class_of_node: list[str] | None = None,
+    shown: Mapping[str, NDArray[Any]] | None = None,
 ) -> Run:
     """Train, score every node and write scores, report, model, log, picture and ``run.json``.
 
@@ -68,6 +70,7 @@ def train_into_folder(
         recipe: how attributes became features, see :meth:`pugnn.features.Recipe.describe`.
         truth: the benchmark that the task was drawn from, for metrics after training.
         class_of_node: true class of each node, for the report.
+        shown: columns of the node table to show as they are, one text per node.
     """
     started = time.perf_counter()
     try:
@@ -75,7 +78,7 @@ def train_into_folder(
             estimator.fit_task(task, checkpoint=folder.checkpoint)
             trained = time.perf_counter()
             scores = estimator.predict_proba()[:, 1]
-            table = score_table(task.graph, scores, estimator.threshold_, task)
+            table = score_table(task.graph, scores, estimator.threshold_, task, shown)
             for name in ("scores.csv", "scores.parquet"):
                 write_scores(folder.partial / name, table)
             estimator.save(folder.partial / "model.safetensors")
@@ -88,6 +91,7 @@ def train_into_folder(
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
         record |= {"warnings": noted, "method_notes": list(estimator.notes_)}
         record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
+        record["explanations"] = [each.to_plain() for each in explain_best(estimator, task, scores, shown or {})]
         seconds = {"training": trained - started, "total": time.perf_counter() - started}
         record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
         content = ReportContent(
@@ -99,6 +103,7 @@ def train_into_folder(
             check_up=check_up,
             truth=truth,
             class_of_node=class_of_node,
+            shown=shown or {},
         )
         write_report(folder.partial / "report.html", content)
         with replacing(folder.partial / "run.json") as temporary:

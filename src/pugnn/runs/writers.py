@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, cast
@@ -29,8 +29,9 @@ def score_table(
     scores: NDArray[np.float64],
     threshold: float,
     task: PUTask | None = None,
+    shown: Mapping[str, NDArray[Any]] | None = None,
 ) -> Table:
-    """One line per node, best first: id, score, decision and rank.
+    """One line per node, best first: id, score, decision and rank, and last the columns ``shown``, given by position.
 
     With a task, also whether the node is a known positive, the number of hops to the nearest of them and its id, both
     empty where none can be reached.
@@ -48,6 +49,8 @@ def score_table(
         table["known"] = (distances == 0).astype(np.int64)
         table["distance"] = np.ma.masked_array(distances, unreachable)
         table["nearest"] = np.ma.masked_array(graph.ids[nearest], unreachable)
+    for name, values in (shown or {}).items():
+        table[f"{name} (shown)" if name in table else name] = values[order]
     return table
 
 

@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import shown
+from pugnn.explain.wording import signed
 from pugnn.features import Statement, grouped
 from pugnn.files import replacing
 from pugnn.runs.report import charts
-from pugnn.runs.report.content import ReportContent
+from pugnn.runs.report.content import ReportContent, in_hops
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
 from pugnn.runs.report.templates import content_policy, fill_template, resource
 from pugnn.runs.report.words import next_steps, summary
 
 #: Parts of ``run.json`` that are shown elsewhere on the page.
-ELSEWHERE = ("check_up", "degenerate", "method_notes", "metrics", "notes", "recipe", "warnings")
+ELSEWHERE = ("check_up", "degenerate", "explanations", "method_notes", "metrics", "notes", "recipe", "warnings")
 
 #: Lines of the recipe, and of the repairs, that are shown.
 MOST_LINES = 200
@@ -65,6 +66,8 @@ def render(content: ReportContent) -> str:
         "grouped": lambda number: f"{number:,}",
         "percent": _percent,
         "day": _day,
+        "hops": in_hops,
+        "signed": signed,
     }
     return fill_template(__package__, "template.html", values, filters)
 
