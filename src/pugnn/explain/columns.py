@@ -94,8 +94,8 @@ class Columns:
         elif isinstance(encoding, VectorEncoding):
             self._add(encoding.column, _nothing, encoding.length)
         elif isinstance(encoding, TextEncoding):
-            for name in encoding.value_names:
-                self._add(name, _present)
+            for name, word in zip(encoding.value_names, encoding.value_words, strict=True):
+                self._add(name if word is None else f"{encoding.column} “{word}”", _present)
         elif isinstance(encoding, NumberEncoding):
             self._add(encoding.column, partial(_original, encoding))
         else:
