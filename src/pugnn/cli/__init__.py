@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from pugnn.cli.check import check
 from pugnn.cli.demo import demo
+from pugnn.cli.explain import explain
 from pugnn.cli.export import NOT_FOR_EXPORT, export
 from pugnn.cli.fit import fit, fit_command
 from pugnn.cli.methods import methods
@@ -51,8 +52,9 @@ app = typer.Typer(
 )
 for command in (
     demo,
-    with_options(check, data=options_of(DataOptions, DATA, without=FEEDBACK)),
+    with_options(check, data=options_of(DataOptions, DATA, without=(*FEEDBACK, "show"))),
     with_options(fit, data=options_of(DataOptions, DATA), settings={}, training={}),
+    explain,
     methods,
     with_options(predict, data=options_of(DataOptions, DATA, without=NOT_FOR_PREDICT)),
     suggest,

@@ -209,6 +209,7 @@ def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], 
         columns.append(Column("true class (never shown to the method)"))
     if truth is not None:
         columns.append(Column("right"))
+    columns += [Column(escape(shown(name, LONGEST_ID))) for name in data.shown]
     table = Table(*columns, title=f"Found: the {len(best)} best of {len(unknown):,} unlabelled nodes", box=box.SIMPLE)
     for node in best:
         hops = task.distances[node]
@@ -218,6 +219,7 @@ def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], 
             row.append(escape(classes[node]))
         if truth is not None:
             row.append("[green]yes[/]" if truth.positive[node] else "[red]no[/]")
+        row += [escape(shown(cells[node], LONGEST_ID)) for cells in data.shown.values()]
         table.add_row(*row)
     return table
 
