@@ -32,7 +32,7 @@ from pugnn.experiments.studies import extreme_classes
 from pugnn.methods.evidence import KnownPositives, weigh_views
 from pugnn.metrics import f1, macro_f1, precision_at
 from pugnn.models import inputs_on
-from pugnn.priors import PRIORS, settle_prior
+from pugnn.priors import settle_prior
 from pugnn.task import draw_labels
 from pugnn.training import resolve_device
 
@@ -50,6 +50,8 @@ Record = dict[str, Any]
 
 def measure(dataset: str, kind: str, labels: int, sampling: Any, draw: int, device: str) -> Record:
     """All estimates of one draw, beside the truth."""
+    from pugnn.priors import PRIORS  # each process fills its own
+
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", PugnnWarning)
     data = named_dataset(dataset, (class_of(dataset, kind),))

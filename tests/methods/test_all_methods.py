@@ -1,6 +1,6 @@
 """What every method promises, through the estimator."""
 
-from dataclasses import MISSING, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -159,18 +159,23 @@ def test_every_backbone_trains(name, backbone):
 # ---------------------------------------------------------------------- options
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_who_needs_a_prior_says_so(name):
-    needs = any(field.name == "prior" and field.default is MISSING for field in fields(METHODS[name]))
-    assert needs == (name in NEED_A_PRIOR)
-    if not needs:
-        assert make_method(name) == METHODS[name]()
-        return
-    words = f"{name} needs the prior, the positive share of the unlabelled nodes: --prior 0.1, or "
-    for attempt in (lambda: make_method(name), lambda: PUNodeClassifier(name).fit(GRAPH, LABELLED)):
-        with pytest.raises(PugnnError, match=words):
-            attempt()
-    assert make_method(name, prior=0.2) == METHODS[name](prior=0.2)
+@pytest.mark.parametrize("name", NEED_A_PRIOR)
+def test_a_prior_is_estimated_before_training(name):
+    classifier = PUNodeClassifier(name, epochs=None if not METHODS[name].trains else 2).fit(GRAPH, LABELLED)
+    settled = classifier.settled_prior_
+    assert settled.source in ("estimated", "assumed")
+    assert classifier.prior_ == settled.value
+    assert settled.low <= settled.value <= settled.high
+    assert classifier.settings_["method"]["prior"] == "auto"
+    with pytest.raises(PugnnError, match="needs the prior as a number; PUNodeClassifier estimates it first"):
+        METHODS[name]().known_prior  # noqa: B018
+
+
+@pytest.mark.parametrize("name", NEED_A_PRIOR)
+def test_a_prior_that_is_given_is_used(name):
+    classifier = PUNodeClassifier(make_method(name, prior="0.2"), epochs=None if not METHODS[name].trains else 2)
+    assert classifier.fit(GRAPH, LABELLED).prior_ == 0.2
+    assert classifier.settled_prior_.source == "given"
 
 
 @pytest.mark.parametrize("name", NEED_A_PRIOR)

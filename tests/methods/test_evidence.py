@@ -3,14 +3,10 @@ import pytest
 import torch
 
 from pugnn.methods.evidence import (
-    MOST_PRIOR,
-    UNKNOWN_PRIOR,
     KnownPositives,
     advantage,
     deal_folds,
-    estimate_prior,
     hidden_ranks,
-    prior_note,
 )
 
 RNG = np.random.default_rng(0)
@@ -71,35 +67,6 @@ def test_a_few_hidden_positives_that_agree_say_little():
     assert advantage(np.full(100, 0.1), np.full(100, 0.3)) > 10.0
     assert advantage(np.array([0.1]), np.array([0.9])) == 0.0
     assert advantage(np.full(30, 0.2), np.full(30, 0.2)) == 0.0
-
-
-@pytest.mark.parametrize("prior", [0.05, 0.2, 0.4])
-def test_the_prior_of_a_perfect_ranking_is_found(prior):
-    estimates = [estimate_prior(np.random.default_rng(seed).random(100) * prior) for seed in range(50)]
-    assert np.mean(estimates) == pytest.approx(prior, rel=0.15)
-
-
-def test_the_prior_is_the_smallest_bound():
-    ranks = np.array([0.3, 0.01, 0.5, 0.2, 0.9, 0.05])
-    bounds = []
-    for k, rank in enumerate(sorted(ranks), start=1):
-        if k >= 3:  # half of six
-            bounds.append(rank * 7 / k)
-    assert estimate_prior(ranks) == pytest.approx(min(bounds))
-
-
-def test_the_prior_stays_within_bounds():
-    assert estimate_prior(np.full(20, 0.9)) == MOST_PRIOR
-    assert estimate_prior(np.zeros(20)) == 0.005
-    assert estimate_prior(np.array([0.3])) == UNKNOWN_PRIOR
-    assert estimate_prior(np.empty(0)) == UNKNOWN_PRIOR
-
-
-def test_a_note_tells_where_the_prior_comes_from():
-    ranks = np.full(12, 0.1)
-    assert "taken as given: 0.3" in prior_note(0.3, 0.3, ranks)
-    assert "estimated at 0.12, from the ranks of 12 known positives" in prior_note(0.12, None, ranks)
-    assert "0.1 is assumed" in prior_note(0.1, None, np.empty(0))
 
 
 def test_known_negatives_move_what_positives_are_compared_with():

@@ -30,9 +30,9 @@ def prior_bounds(prior: object) -> tuple[float, float]:
         return LOWEST, HIGHEST
     ends: list[object] = [prior, prior]
     if isinstance(prior, str):
-        parts = prior.split("..")
+        first, dots, last = prior.partition("..")
         try:
-            ends = [float(part) for part in (parts if len(parts) == 2 else parts * 2)]
+            ends = [float(first), float(last if dots else first)]
         except ValueError:
             raise PugnnError(f"prior must be auto, a number, or a range such as 0.02..0.1; got {prior!r}") from None
     for end in ends:

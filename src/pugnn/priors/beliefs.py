@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from pugnn.graph import propagate_beliefs
 from pugnn.priors.base import MOST_PRIOR, PRIORS, Evidence
@@ -16,11 +17,15 @@ HOMOPHILY = 0.9
 def grab_marginals(evidence: Evidence) -> float:
     """The mean belief of the unlabelled nodes, after beliefs have spread along the links.
 
-    Known positives are certain; all others are positive with the probability of the lowest bound to begin with. See
-    :mod:`pugnn.graph.belief_propagation`. Where nodes have many links, nearly all beliefs end at 0, or at 1.
+    With π the lowest bound, the share π of the nodes that are most like the known positives is positive with
+    probability 1 − π to begin with, and the others with probability π, as in the authors' code; known positives are
+    certain. See :mod:`pugnn.graph.belief_propagation`. Where nodes have many links, beliefs end near 0 and 1.
     """
-    task = evidence.task
-    potentials = np.full(task.graph.num_nodes, min(lowest_bound(evidence), MOST_PRIOR))
+    task, rows = evidence.task, evidence.rows
+    prior = min(lowest_bound(evidence), MOST_PRIOR)
+    likeness = rows @ (rows[torch.from_numpy(task.labelled.copy())].mean(dim=0) - rows.mean(dim=0))
+    scores = likeness.cpu().numpy()
+    potentials = np.where(scores >= np.quantile(scores, 1 - prior), 1 - prior, prior)
     potentials[task.labelled], potentials[task.negative] = 1.0, 0.0
     beliefs = propagate_beliefs(task.graph, potentials, homophily=HOMOPHILY)
     return float(beliefs[task.unlabelled].mean())
