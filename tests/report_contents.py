@@ -37,6 +37,7 @@ RECORD = {
     "warnings": [],
     "method_notes": [],
     "degenerate": [],
+    "explanations": [],
 }
 
 LOG = [{"epoch": epoch, "near": 1 / epoch, "total": 2 / epoch, "seconds": 0.1 * epoch} for epoch in (1, 2, 3)]

@@ -1,6 +1,7 @@
 """The report in headless Chromium: slider, search, export, picture, and what must not happen."""
 
 import csv
+import dataclasses
 import io
 import os
 import shutil
@@ -264,6 +265,35 @@ def test_picture_tells_which_node_it_is(opened):
     assert page.locator("#graph .dot.reached").count() == 3
 
 
+def explained(text):
+    """An explanation as `run.json` has it, with a text wherever there may be one."""
+    return {
+        "id": text,
+        "rank": 2,
+        "unit": "log-odds",
+        "shown": {text: text},
+        "sentences": [text],
+        "nodes": [{"id": text, "contribution": 1.25, "hops": 1, "known": "positive", "score_without": 0.4}],
+        "speak_for": [{"name": text, "value": text, "contribution": 1.0, "own": 0.75, "around": 0.25}],
+        "speak_against": [],
+    }
+
+
+def test_why_a_find_was_found_unfolds(opened):
+    page = opened(path_content([0.9, 0.8], record={"explanations": [explained("because of this")]}))
+    assert not page.locator("#why table").first.is_visible()
+    page.locator("#why summary").first.click()
+    assert page.locator("#why table").first.is_visible()
+    assert "because of this" in page.locator("#why li").first.text_content()
+
+
+def test_shown_columns_are_in_the_list_and_in_its_export(opened):
+    shown = {"name": np.array(["known", "=Ann <i>", "Bob, jr"], dtype=object)}
+    page = opened(path_content([0.9, 0.8, 0.7], shown=shown))
+    assert "=Ann <i>" in page.locator("#rows tr").first.text_content()
+    assert [row["name"] for row in saved(page)] == ["'=Ann <i>", "Bob, jr"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", list(SIZES))
 def test_nothing_hangs_over_the_page(opened, size, scheme):
@@ -273,10 +303,12 @@ def test_nothing_hangs_over_the_page(opened, size, scheme):
         "warnings": ["y" * 500],
         "recipe": [{"column": "c" * 300, "kind": "number", "text": "t" * 300, "features": 1}],
         "options": {"edges": "e" * 300, "method": "pu-gnn", "delta": 3, "z" * 90: "z" * 900},
+        "explanations": [explained("w" * 300)] * 8,
     }
     content = path_content(
         np.linspace(0.9, 0.2, len(ids)), ids=ids, record=record, positive=[True] * len(ids), class_of_node=ids
     )
+    content = dataclasses.replace(content, shown={"s" * 90: np.array(["v" * 200] * len(ids), dtype=object)})
     page = opened(content, size=size, scheme=scheme)
     for group in page.locator("details").all():
         group.evaluate("group => { group.open = true; }")

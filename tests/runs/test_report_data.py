@@ -124,3 +124,12 @@ def test_island_cannot_end_its_script():
     text = island({"id": "</script><!--<script>"})
     assert "<" not in text
     assert json.loads(text) == {"id": "</script><!--<script>"}
+
+
+def test_shown_cells_count_among_the_bytes_of_the_list(monkeypatch):
+    cells = np.array(["x" * 500] * 50, dtype=object)
+    monkeypatch.setattr(report_data, "MOST_BYTES_OF_IDS", 2000)
+    plain, shown = (page_data(random_content(50, **more))["list"] for more in ({}, {"shown": {"about": cells}}))
+    assert plain["kept"] == 50
+    assert 1 <= shown["kept"] < 10
+    assert len(shown["shown"][0]["values"][0]) == report_data.LONGEST_ID

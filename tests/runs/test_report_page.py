@@ -4,6 +4,7 @@ from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 from estimates import CHANGES, ESTIMATE, SUGGESTIONS
@@ -229,3 +230,47 @@ def test_suggestions_and_estimates_of_users_are_harmless(written):
     reader = Reader(written(path_content([0.9, 0.1], record=record)))
     assert reader.count("img") == 0
     assert reader.count("script") == 2
+
+
+def explained(**changes):
+    """An explanation as `run.json` has it."""
+    part = {"id": HOSTILE, "contribution": 1.25, "hops": 1, "known": "positive", "score_without": 0.4}
+    attribute = {"name": HOSTILE, "value": HOSTILE, "contribution": -0.5, "own": -0.75, "around": 0.25}
+    lists = {"nodes": [part], "speak_for": [], "speak_against": [attribute]}
+    return {
+        "id": "n1",
+        "rank": 2,
+        "unit": "log-odds",
+        "shown": {"name": HOSTILE},
+        "sentences": [HOSTILE],
+        **lists,
+        **changes,
+    }
+
+
+def test_finds_are_explained_and_nothing_in_an_explanation_can_run(written):
+    page = written(path_content([0.9, 0.8], record={"explanations": [explained(), explained(id="n2", nodes=[])]}))
+    reader = Reader(page)
+    assert reader.count("img") == 0
+    assert reader.count("script") == 2
+    assert "What speaks for and against the 2 best finds" in words_of(page)
+    assert "+1.250.4000" in words_of(page)
+    assert "−0.75 +0.25" in words_of(page)
+
+
+def test_explanations_beyond_the_fifth_are_folded_once_more(written):
+    few, many = (written(path_content([0.9, 0.8], record={"explanations": [explained()] * n})) for n in (5, 8))
+    assert "3 more" in words_of(many)
+    assert Reader(many).count("details") - Reader(few).count("details") == 4
+
+
+def test_without_explanations_there_is_no_such_section(written):
+    page = written(path_content([0.9, 0.8]))
+    assert "Why these" not in words_of(page)
+
+
+def test_shown_columns_are_part_of_the_list_and_cannot_run(written):
+    page = written(path_content([0.9, 0.8], shown={HOSTILE: np.array([HOSTILE, "x"], dtype=object)}))
+    assert Reader(page).count("img") == 0
+    listed = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])["list"]
+    assert listed["shown"] == [{"name": HOSTILE, "values": [HOSTILE, "x"]}]

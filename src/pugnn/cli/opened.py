@@ -34,6 +34,7 @@ class OpenedRun:
 def open_run(folder: Path) -> OpenedRun:
     """Read a run and its data again; the tables must be where they were, and as they were."""
     from pugnn.estimator import PUNodeClassifier
+    from pugnn.fitting import KNOWN_NEGATIVE
     from pugnn.graph import graph_statistics
     from pugnn.training import scores_of
 
@@ -60,6 +61,7 @@ def open_run(folder: Path) -> OpenedRun:
                 "Train again with `pugnn fit`."
             )
     log_odds = estimator.decision_function(data.graph)
+    log_odds[data.task.negative] = KNOWN_NEGATIVE  # as in the run
     return OpenedRun(
         path=folder,
         record=record,

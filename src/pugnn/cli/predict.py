@@ -13,11 +13,11 @@ import typer
 from pugnn.cli import options
 from pugnn.cli.config import option_value, read_config
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import FOR_DRAWS, OUTPUT, DataOptions, option
+from pugnn.cli.options import FEEDBACK, FOR_DRAWS, OUTPUT, DataOptions, option
 from pugnn.errors import PugnnError
 
 #: Options that say something of a training.
-NOT_FOR_PREDICT = ("truth", "column", *FOR_DRAWS)
+NOT_FOR_PREDICT = ("truth", "column", *FOR_DRAWS, *FEEDBACK)
 
 
 def predict(
@@ -63,7 +63,7 @@ def predict(
     print_notes(found.notes)
     log_odds = estimator.decision_function(found.graph)
     scores = scores_of(log_odds)
-    table = score_table(found.graph, scores, estimator.threshold_, found.task, log_odds=log_odds)
+    table = score_table(found.graph, scores, estimator.threshold_, found.task, log_odds=log_odds, shown=found.shown)
     write_scores(out, table)
     result = {"scores": str(out), "nodes": len(scores), "positive": int(table["decision"].sum())}
     if as_json:

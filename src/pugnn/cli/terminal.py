@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,7 +134,8 @@ def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
     from pugnn.runs.report.answers import answers
 
     assert data.task is not None
-    unknown = np.setdiff1d(np.arange(data.graph.num_nodes), np.union1d(data.task.labelled, data.task.negative))
+    known = np.concatenate([data.task.labelled, data.task.negative])
+    unknown = np.setdiff1d(np.arange(data.graph.num_nodes), known)
     console = Console(highlight=False, emoji=False)
     lines = Table.grid(padding=(0, 1))
     for answer in answers(run.record):
@@ -144,6 +145,8 @@ def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
         _print_marked(console, "note", printable(note))
     console.print(_found(run, data, data.task, unknown, top))
     console.print(_summary(run, data, data.task, unknown))
+    if run.record["changes"] is not None:
+        console.print(_changes(run.record["changes"]))
     if run.record["degenerate"]:
         _print_marked(console, "warning", "This result is degenerate", style="bold reverse")
         for reason in run.record["degenerate"]:
@@ -206,6 +209,7 @@ def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], 
         columns.append(Column("true class (never shown to the method)"))
     if truth is not None:
         columns.append(Column("right"))
+    columns += [Column(escape(shown(name, LONGEST_ID))) for name in data.shown]
     table = Table(*columns, title=f"Found: the {len(best)} best of {len(unknown):,} unlabelled nodes", box=box.SIMPLE)
     for node in best:
         hops = task.distances[node]
@@ -215,13 +219,15 @@ def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], 
             row.append(escape(classes[node]))
         if truth is not None:
             row.append("[green]yes[/]" if truth.positive[node] else "[red]no[/]")
+        row += [escape(shown(cells[node], LONGEST_ID)) for cells in data.shown.values()]
         table.add_row(*row)
     return table
 
 
 def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]) -> Table:
     graph, record, metrics = data.graph, run.record, run.record["metrics"]
-    known = f"{counted(len(task.labelled), 'positive')} among {graph.num_nodes:,} nodes"
+    negative = f" and {counted(len(task.negative), 'negative')}" if len(task.negative) else ""
+    known = f"{counted(len(task.labelled), 'positive')}{negative} among {graph.num_nodes:,} nodes"
     if data.benchmark is not None:
         classes = data.class_of_node or []
         names = sorted({classes[node] for node in np.flatnonzero(data.benchmark.positive)} if classes else ())
@@ -247,3 +253,21 @@ def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]
         "report": f"{run.path / 'report.html'} (open it in a browser)",
     }
     return _pairs("Run", rows)
+
+
+def _changes(changes: Mapping[str, Any], most: int = 5) -> Table:
+    """What has changed since an earlier run."""
+
+    def moved(nodes: Sequence[Mapping[str, Any]]) -> str:
+        listed = [
+            f"{shown(node['id'], LONGEST_ID)} ({node['rank_before']:,} → {node['rank_now']:,})" for node in nodes[:most]
+        ]
+        return ", ".join(listed) or "–"
+
+    rows = {
+        "checked": f"{changes['confirmed']:,} confirmed, {changes['rejected']:,} rejected",
+        "training": "went on from the earlier model" if changes["warm"] else "started afresh",
+        "rose": moved(changes["rose"]),
+        "fell": moved(changes["fell"]),
+    }
+    return _pairs(f"Since {shown(changes['before'], LONGEST_ID)}, by rank among nodes that are not known", rows)

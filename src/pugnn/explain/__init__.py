@@ -1,1 +1,6 @@
-"""What a person does with a result: whom to check next, and why."""
+"""Why a node has its score, and whom to check next."""
+
+from pugnn.explain.explaining import explain, explain_best
+from pugnn.explain.explanation import Explanation
+
+__all__ = ["Explanation", "explain", "explain_best"]

@@ -20,7 +20,7 @@ from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, backbone_name, inputs_on, make_backbone
 from pugnn.training.batches import Loader
-from pugnn.training.checkpoint import Checkpoint, Log, Part, copy_of_weights
+from pugnn.training.checkpoint import Checkpoint, Log, Part, Weights, copy_of_weights
 from pugnn.training.patience import Patience
 from pugnn.training.progress import epoch_progress
 from pugnn.training.seeds import derive_seed
@@ -29,8 +29,9 @@ from pugnn.training.steps import Objective, ReplayedStep, Step
 
 
 class RunOptions(TypedDict, total=False):
-    """How a training is saved and shown: arguments that a method's ``fit`` passes on to :func:`train`."""
+    """How a training starts, is saved and shown: arguments that a method's ``fit`` passes on to :func:`train`."""
 
+    start: Weights | None
     checkpoint: Checkpoint | None
     progress: bool
 
@@ -57,6 +58,7 @@ def train(
     patience: int | None = None,
     before_epoch: Callable[[int, torch.optim.Optimizer], None] | None = None,
     replayable: bool = True,
+    start: Weights | None = None,
     checkpoint: Checkpoint | None = None,
     part: int | None = None,
     progress: bool = False,
@@ -73,6 +75,7 @@ def train(
             learning rates, or weights in the objective.
         replayable: the objective does the same in every step, without looking at values on the host, so that a CUDA
             device may record it once.
+        start: weights of an earlier training of the same network, to go on from instead of new ones.
         checkpoint: where to save the state at intervals; training continues from a state found there.
         part: number of this training where a method makes several; its final state is then kept in the checkpoint.
         progress: show a line when it takes longer than two seconds.
@@ -82,6 +85,8 @@ def train(
     with _current(device), torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         _seed(device, derive_seed(settings.seed))
         model = build(loader.graph.num_features, settings).to(device)
+        if start is not None:
+            model.load_state_dict(start)
         _check_network(model, loader, settings)
         optimizer = _adam(model, settings)
         saved = checkpoint.load(part or 0) if checkpoint else None

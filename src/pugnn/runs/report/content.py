@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,8 @@ class Ring:
 class ReportContent:
     """A finished run, as the report needs it: ``record`` is the content of ``run.json``.
 
-    ``log`` is empty where nothing was trained; the true classes are given where they are known.
+    ``log`` is empty where nothing was trained; the true classes are given where they are known. ``shown`` are columns
+    of the node table as they are, one text per node.
     """
 
     record: Mapping[str, Any]
@@ -47,6 +48,7 @@ class ReportContent:
     check_up: CheckUp
     truth: PUBenchmark | None = None
     class_of_node: Sequence[str] | None = None
+    shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @cached_property
     def order(self) -> NDArray[np.int64]:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from pugnn.graph import NO_SOURCE, UNREACHABLE
 from pugnn.runs.report.content import ReportContent
 
-#: The list holds at most this many of the best nodes, with at most this many bytes of ids.
+#: The list holds at most this many of the best nodes, with at most this many bytes of ids and shown columns.
 MOST_LISTED = 100_000
 MOST_BYTES_OF_IDS = 4_000_000
 
-#: Longer ids are cut in the list.
+#: Longer ids and cells are cut in the list.
 LONGEST_ID = 200
 
 
@@ -116,7 +116,8 @@ def _list(content: ReportContent) -> dict[str, Any]:
         "hops": _bytes(distances, "<i4"),
         "nearest": _bytes(nearest, "<i4"),
     }
-    return {**listed, **_classes(content, kept)}
+    shown = [{"name": _cut(name), "values": [*map(_cut, cells[kept])]} for name, cells in content.shown.items()]
+    return {**listed, **_classes(content, kept), "shown": shown}
 
 
 def _kept(content: ReportContent) -> tuple[NDArray[np.int64], list[int]]:
@@ -127,8 +128,9 @@ def _kept(content: ReportContent) -> tuple[NDArray[np.int64], list[int]]:
     ids = content.task.graph.ids
     for position in content.order[:MOST_LISTED].tolist():
         for needed in {position, int(content.task.nearest[position])} - charged:
-            spent += len(_safe(json.dumps(_cut(str(ids[needed])), ensure_ascii=False)).encode("utf-8", "replace")) + 1
+            spent += _size(_cut(str(ids[needed])))
             charged.add(needed)
+        spent += sum(_size(_cut(cells[position])) for cells in content.shown.values())
         if spent > MOST_BYTES_OF_IDS and kept:
             break
         kept.append(position)
@@ -155,6 +157,11 @@ def _classes(content: ReportContent, kept: NDArray[np.int64]) -> dict[str, Any]:
         "named": names is not None,
         "class": _bytes(column, "<i4"),
     }
+
+
+def _size(text: str) -> int:
+    """Bytes of a text and a comma on the page."""
+    return len(_safe(json.dumps(text, ensure_ascii=False)).encode("utf-8", "replace")) + 1
 
 
 def _bytes(values: Any, kind: str) -> str:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import shown
+from pugnn.explain.wording import signed
 from pugnn.features import Statement, grouped
 from pugnn.files import replacing
 from pugnn.runs.report import charts
 from pugnn.runs.report.answers import GOALS, answers, between, feedback_command, what_changed
-from pugnn.runs.report.content import ReportContent
+from pugnn.runs.report.content import ReportContent, in_hops
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
 from pugnn.runs.report.templates import content_policy, fill_template, resource
@@ -88,6 +89,8 @@ def render(content: ReportContent) -> str:
         "day": _day,
         "between": between,
         "what_changed": what_changed,
+        "hops": in_hops,
+        "signed": signed,
     }
     return fill_template(__package__, "template.html", values, filters)
 

@@ -12,6 +12,7 @@
   const hops = new Int32Array(bytes(data.list.hops));
   const nearest = new Int32Array(bytes(data.list.nearest));
   const classes = data.list.classes;
+  const shown = data.list.shown; // columns of the user's own table
   const classOf = classes && new Int32Array(bytes(data.list.class));
 
   const grouped = (number) => number.toLocaleString("en-GB");
@@ -156,6 +157,7 @@
       const words = truth ? shortened(truth.name) + remark : "not known";
       row.append(cell(words, truth?.positive ? "" : "not", "truly"));
     }
+    for (const column of shown) row.append(cell(shortened(column.values[node]), "", shortened(column.name)));
     return row;
   }
 
@@ -178,12 +180,14 @@
       nearest[node] < 0 ? "" : csvText(names[nearest[node]]),
     ];
     if (classes) cells.push(csvText(classes[classOf[node]]?.name ?? ""));
+    for (const column of shown) cells.push(csvText(column.values[node]));
     return cells.join(",");
   }
 
   function save() {
     const head = ["id", "score", "log_odds", "decision", "rank", "known", "distance", "nearest"];
     if (classes) head.push("true_class");
+    for (const column of shown) head.push(csvText(column.name));
     const text = [head.join(","), ...chosen.map(csvLine), ""].join("\n");
     const link = document.createElement("a");
     // The mark at the beginning tells Excel that this is UTF-8.
