@@ -3,9 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from estimates import ESTIMATE
 from pugnn.methods import DEFAULT_METHOD
 from pugnn.runs.report.words import next_steps, summary
 from report_contents import graph_content, path_content
+
+RANGE = {**ESTIMATE, "prior": {**ESTIMATE["prior"], "source": "range"}}
 
 
 def text_of(content, title):
@@ -63,13 +66,13 @@ def test_another_method_is_to_be_compared_with_the_default():
     ("record", "words"),
     [
         (
-            {"options": {"method": "views", "prior": 0.2}},
+            {"options": {"method": "views", "prior": 0.2}, "prior": 0.2},
             "Their number follows from what the method was told to expect: that 20 % of the nodes are positive.",
         ),
         (
             {"options": {"method": "pu-gnn", "delta": 1, "near_prior": 0.6, "far_prior": 0.3}},
-            "Their number follows from two fixed assumptions of the method, which know nothing of these data: that "
-            "60 % of the nodes within 1 hop of a known positive and 30 % of the others are positive.",
+            "Their number follows from what the method was told to expect: that 60 % of the nodes within 1 hop of a "
+            "known positive and 30 % of the others are positive.",
         ),
         (
             {"options": {"method": "pu-gnn", "delta": 2, "near_prior": 0.6, "far_prior": 0.1}},
@@ -78,7 +81,12 @@ def test_another_method_is_to_be_compared_with_the_default():
         ),
         (
             {"options": {"method": "views"}, "prior": 0.125},
-            "no share of positives was given, and the method estimated 12.5 % from the known ones.",
+            "Their number follows from a rough estimate: that 12 % of the nodes are positive.",
+        ),
+        (
+            {"options": {"method": "views", "prior": "0.1..0.3"}, "prior": 0.2, "estimate": RANGE},
+            "Their number follows from the range of shares that was given: 20 % of the nodes are expected to be "
+            "positive.",
         ),
     ],
 )

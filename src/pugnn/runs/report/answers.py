@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pugnn.errors import counted, shown
+from pugnn.errors import counted, percent, shown
 
 #: The precision of the list is told for its first so many nodes.
 TOLD_FOR = 100
@@ -64,7 +64,7 @@ def _how_many(record: Mapping[str, Any]) -> Answer:
         "assumed": "but that is an assumption: the data do not tell.",
     }[prior["source"]]
     text = f"among the {record['unlabelled']:,} unlabelled nodes{between}, {source}"
-    truth = estimate["truth"]
+    truth = estimate.get("truth")
     if truth is not None:
         text += f" In truth {about(truth['prior'] * record['unlabelled'])}."
     return Answer(question, f"About {about(positives['value'])} positives", text)
@@ -72,7 +72,7 @@ def _how_many(record: Mapping[str, Any]) -> Answer:
 
 def _how_good(record: Mapping[str, Any]) -> Answer:
     question, estimate = "How good is the list?", record.get("estimate")
-    if estimate is None:
+    if estimate is None or not estimate["first"]:
         return Answer(question, "Nobody can tell yet.", _why_not(record))
     told = [each for each in estimate["first"] if each["taken"] <= TOLD_FOR] or estimate["first"]
     taken, band = told[-1]["taken"], told[-1]["precision"]
@@ -81,7 +81,7 @@ def _how_good(record: Mapping[str, Any]) -> Answer:
         "are expected to be positive if the known positives are typical. Half of the "
         f"{hidden['count']:,} known ones, when hidden, rank in the top {percent(hidden['median_rank'])}."
     )
-    truth = estimate["truth"]
+    truth = estimate.get("truth")
     right = [] if truth is None else [each["precision"] for each in truth["first"] if each["taken"] == taken]
     if right:
         text += f" In truth {round(right[0] * taken):,} of the first {taken:,} are."
@@ -113,12 +113,6 @@ def about(number: float) -> str:
         return f"{number:.0f}"
     digits = 2 - len(str(int(abs(number))))
     return f"{round(number, digits):,.0f}"
-
-
-def percent(share: float) -> str:
-    """A share in percent, to two digits: ``0.4 %``, ``4.1 %``, ``18 %``."""
-    value = 100 * share
-    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{max(value, 0.1):.1f} %"
 
 
 def between(band: Mapping[str, float], unit: str = "%") -> str:

@@ -63,6 +63,7 @@ def render(content: ReportContent) -> str:
         "answers": answers(content.record),
         "estimate": content.record.get("estimate"),
         "expected": _expected(content.record),
+        "in_truth": (content.record.get("estimate") or {}).get("truth"),
         "goals": GOALS,
         "suggestions": content.record.get("suggestions"),
         "command": feedback_command("…"),
@@ -111,13 +112,16 @@ def _expected(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     estimate = record.get("estimate")
     if estimate is None:
         return []
-    truth = estimate["truth"]
+    truth = estimate.get("truth")
     right = {} if truth is None else {each["taken"]: each["precision"] for each in truth["first"]}
     lines = [
         {"words": f"first {each['taken']:,}", "truth": right.get(each["taken"]), **each} for each in estimate["first"]
     ]
-    decided = {"words": f"{estimate['decided']['taken']:,} decided positive", "lift": None, **estimate["decided"]}
-    return [*lines, {**decided, "truth": None if truth is None else truth["decided"]["precision"]}]
+    decided = estimate["decided"]
+    if decided is None:  # nobody is
+        return lines
+    share = None if truth is None else truth["decided"]["precision"]
+    return [*lines, {"words": f"{decided['taken']:,} decided positive", "lift": None, "truth": share, **decided}]
 
 
 def _protocol(record: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pugnn.errors import counted
+from pugnn.errors import counted, percent
 from pugnn.graph import UNREACHABLE
-from pugnn.methods import DEFAULT_METHOD, PUGNN
+from pugnn.methods import DEFAULT_METHOD
 from pugnn.runs.report.content import ReportContent, in_hops
 
 #: Scores closer to the threshold than this could as well lie on its other side.
@@ -92,25 +92,31 @@ def _found(content: ReportContent) -> str:
 
 def _assumed(content: ReportContent) -> str:
     """The share of positives that the method expected, which affects the number of finds more than anything else."""
-    given = content.record["options"]
-    told = "what the method was told to expect: that"
+    record, given = content.record, content.record["options"]
+    follows, told = " Their number follows from", "what the method was told to expect: that"
     if {"near_prior", "far_prior"} <= given.keys():
-        near, far = (f"{100 * given[name]:g} %" for name in ("near_prior", "far_prior"))
-        shares = f"{near} of the nodes within {in_hops(given['delta'])} of a known positive and {far} of the others"
-        if (given["near_prior"], given["far_prior"]) == (PUGNN.near_prior, PUGNN.far_prior):
-            told = "two fixed assumptions of the method, which know nothing of these data: that"
-        return f" Their number follows from {told} {shares} are positive."
-    if "prior" in given:
-        return f" Their number follows from {told} {100 * given['prior']:g} % of the nodes are positive."
-    share = content.record["prior"]
-    if not share:
+        near, far = (percent(given[name]) for name in ("near_prior", "far_prior"))
+        within = f"the nodes within {in_hops(given['delta'])} of a known positive"
+        return f"{follows} {told} {near} of {within} and {far} of the others are positive."
+    if not record["prior"]:
         return ""
-    if len(content.task.labelled) == 1:
-        return f" Their number follows from an assumption: that {100 * share:.3g} % of the nodes are positive."
-    return (
-        " Their number follows from a rough estimate: no share of positives was given, and the method estimated "
-        f"{100 * share:.3g} % from the known ones."
-    )
+    share = f"{percent(record['prior'])} of the nodes"
+    return {
+        "given": f"{follows} {told} {share} are positive.",
+        "range": f"{follows} the range of shares that was given: {share} are expected to be positive.",
+        "estimated": f"{follows} a rough estimate: that {share} are positive.",
+        "assumed": f"{follows} an assumption: that {share} are positive.",
+    }[_source(content)]
+
+
+def _source(content: ReportContent) -> str:
+    """Where the expected share comes from: of the estimate or, in a run without one, of the options."""
+    estimate = content.record.get("estimate")
+    if estimate is not None:
+        return str(estimate["prior"]["source"])
+    if isinstance(content.record["options"].get("prior"), float):
+        return "given"
+    return "assumed" if len(content.task.labelled) == 1 else "estimated"
 
 
 def _sure(content: ReportContent) -> str:
