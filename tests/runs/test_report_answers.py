@@ -40,6 +40,16 @@ def test_says_how_the_number_is_known(source, words):
     assert told(estimate=known)[0] == f"How many? About 1,700 positives among the {words}"
 
 
+def test_a_wide_interval_is_the_answer():
+    wide = estimate(
+        prior={**band(0.35, 0.04, 0.57), "source": "estimated"}, positives=band(5950, 680, 9690), truth=None
+    )
+    assert told(estimate=wide)[0] == (
+        "How many? 680 to 9,700 positives among the 17,000 unlabelled nodes; the known ones, hidden in turn, tell no "
+        "more. This run expects 6,000; if you know, give --prior."
+    )
+
+
 def test_a_short_list_is_told_for_what_there_is():
     short = estimate(first=ESTIMATE["first"][:1], truth=None)
     assert told(estimate=short)[1].startswith("How good is the list? 7 to 10 of the first 10 are expected")

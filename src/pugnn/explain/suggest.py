@@ -109,7 +109,7 @@ def suggest(
     require_whole("count", count, 1, MOST_COMPARED)
     if goal == "precision":
         pool = candidates[: SURE * count]
-        chosen = pool[_without_twins(_centred(rows, pool), count)]
+        chosen = pool[sorted(_without_twins(_centred(rows, pool), count))]
         reasons = [f"number {rank[node]:,} of the list; {_surroundings(task, int(node))}" for node in chosen]
     else:
         expected = round(prior * len(candidates)) or int((scores[candidates] >= threshold).sum())

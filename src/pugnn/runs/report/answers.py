@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pugnn.errors import counted, percent, shown
+from pugnn.metrics.bands import WIDE
 
 #: The precision of the list is told for its first so many nodes.
 TOLD_FOR = 100
@@ -53,21 +54,24 @@ def _how_many(record: Mapping[str, Any]) -> Answer:
     if estimate is None:
         expected = f"This run expects {percent(record['prior'])} of the unlabelled nodes." if record["prior"] else ""
         return Answer(question, "Nobody can tell yet.", f"{_why_not(record)} {expected}".strip())
-    positives, prior = estimate["positives"], estimate["prior"]
-    between = f" ({about(positives['low'])} to {about(positives['high'])})"
-    if positives["low"] == positives["high"]:
-        between = ""
-    source = {
-        "given": "as the share that was given says.",
-        "range": "as the range that was given says.",
-        "estimated": "estimated from known positives that were hidden in turn.",
-        "assumed": "but that is an assumption: the data do not tell.",
-    }[prior["source"]]
-    text = f"among the {record['unlabelled']:,} unlabelled nodes{between}, {source}"
+    positives, source = estimate["positives"], estimate["prior"]["source"]
+    value, low, high = (about(positives[name]) for name in ("value", "low", "high"))
+    short, text = f"About {value} positives", f"among the {record['unlabelled']:,} unlabelled nodes"
+    if source == "estimated" and positives["high"] > WIDE * positives["low"]:
+        short = f"{low} to {high} positives"
+        text += f"; the known ones, hidden in turn, tell no more. This run expects {value}; if you know, give --prior."
+    else:
+        text += f" ({low} to {high}), " if low != high else ", "
+        text += {
+            "given": "as the share that was given says.",
+            "range": "as the range that was given says.",
+            "estimated": "estimated from known positives that were hidden in turn.",
+            "assumed": "but that is an assumption: the data do not tell.",
+        }[source]
     truth = estimate.get("truth")
     if truth is not None:
         text += f" In truth {about(truth['prior'] * record['unlabelled'])}."
-    return Answer(question, f"About {about(positives['value'])} positives", text)
+    return Answer(question, short, text)
 
 
 def _how_good(record: Mapping[str, Any]) -> Answer:
