@@ -196,7 +196,7 @@ def test_the_three_answers_come_first(written):
             "first 100 62 to 81 % 2.0 to 5.0 % 3.2 to 5.0 × 75 %",
             "3,100 decided positive 40 to 62 % 70 to 90 % – 52 %",
             "F1 of the decisions 50 to 70 % (in truth 62 %); AUC of the ranking 88 to 97 % (in truth 92 %)",
-            "8 user-0000008 0.9920 number 8 of the list; 2 of its 5 neighbours are known positives",
+            "8 user-0000008 0.9920 2 of its 5 neighbours are known positives",
             "about 41 nodes resemble it",
             "at the border, score 0.49",
             "pugnn fit --config …/run.json --confirmed confirmed.csv --rejected rejected.csv",
@@ -216,6 +216,15 @@ def test_where_nobody_is_decided_positive_the_first_finds_have_bands(written):
     assert "first 100 62 to 81 % 2.0 to 5.0 % 3.2 to 5.0 × first 200" in words
     assert "F1 of the decisions" not in words
     assert "in truth" not in words.lower()
+
+
+def test_every_id_is_there_once(written):
+    record = {"estimate": ESTIMATE, "suggestions": SUGGESTIONS, "changes": CHANGES}
+    reader = Reader(written(random_content(100, record=record)))
+    ids = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = [attributes["href"] for tag, attributes in reader.elements if tag == "a"]
+    assert {link[1:] for link in links} <= set(ids)
 
 
 def test_without_an_estimate_there_are_no_bands(written):
