@@ -15,7 +15,7 @@ def _first(taken: int, precision: dict[str, float], recall: dict[str, float], li
 
 ESTIMATE: dict[str, Any] = {
     "prior": {**band(0.18, 0.11, 0.26), "source": "estimated"},
-    "positives": band(3104.0, 1893.0, 4420.0),
+    "positives": band(3060.0, 1870.0, 4420.0),
     "hidden": {"count": 30, "median_rank": 0.041},
     "decided": {
         "taken": 3100,

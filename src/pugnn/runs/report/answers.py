@@ -51,13 +51,18 @@ def feedback_command(run: str) -> str:
 
 def _how_many(record: Mapping[str, Any]) -> Answer:
     question, estimate = "How many?", record.get("estimate")
-    if estimate is None:
-        expected = f"This run expects {percent(record['prior'])} of the unlabelled nodes." if record["prior"] else ""
-        return Answer(question, "Nobody can tell yet.", f"{_why_not(record)} {expected}".strip())
-    positives, source = estimate["positives"], estimate["prior"]["source"]
-    value, low, high = (about(positives[name]) for name in ("value", "low", "high"))
-    short, text = f"About {value} positives", f"among the {record['unlabelled']:,} unlabelled nodes"
-    if source == "estimated" and positives["high"] > WIDE * positives["low"]:
+    prior, nodes = record.get("settled_prior"), record["unlabelled"]
+    if prior is None:
+        return Answer(question, "Nobody can tell yet.", "This run made no estimate.")
+    if prior["source"] == "assumed":
+        why = "The data do not tell." if estimate is not None else _why_not(record)
+        assumed = (
+            f"This run assumes {percent(prior['value'])} of the {nodes:,} unlabelled nodes; if you know, give --prior."
+        )
+        return Answer(question, "Nobody can tell yet.", f"{why} {assumed}")
+    value, low, high = (about(prior[name] * nodes) for name in ("value", "low", "high"))
+    short, text = f"About {value} positives", f"among the {nodes:,} unlabelled nodes"
+    if prior["source"] == "estimated" and prior["high"] > WIDE * prior["low"]:
         short = f"{low} to {high} positives"
         text += f"; the known ones, hidden in turn, tell no more. This run expects {value}; if you know, give --prior."
     else:
@@ -66,11 +71,10 @@ def _how_many(record: Mapping[str, Any]) -> Answer:
             "given": "as the share that was given says.",
             "range": "as the range that was given says.",
             "estimated": "estimated from known positives that were hidden in turn.",
-            "assumed": "but that is an assumption: the data do not tell.",
-        }[source]
-    truth = estimate.get("truth")
+        }[prior["source"]]
+    truth = None if estimate is None else estimate["truth"]
     if truth is not None:
-        text += f" In truth {about(truth['prior'] * record['unlabelled'])}."
+        text += f" In truth {about(truth['prior'] * nodes)}."
     return Answer(question, short, text)
 
 
@@ -85,7 +89,7 @@ def _how_good(record: Mapping[str, Any]) -> Answer:
         "are expected to be positive if the known positives are typical. Half of the "
         f"{hidden['count']:,} known ones, when hidden, rank in the top {percent(hidden['median_rank'])}."
     )
-    truth = estimate.get("truth")
+    truth = estimate["truth"]
     right = [] if truth is None else [each["precision"] for each in truth["first"] if each["taken"] == taken]
     if right:
         text += f" In truth {round(right[0] * taken):,} of the first {taken:,} are."

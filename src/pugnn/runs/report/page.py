@@ -31,6 +31,7 @@ ELSEWHERE = (
     "metrics",
     "notes",
     "recipe",
+    "settled_prior",
     "suggestions",
     "warnings",
 )
@@ -63,7 +64,6 @@ def render(content: ReportContent) -> str:
         "answers": answers(content.record),
         "estimate": content.record.get("estimate"),
         "expected": _expected(content.record),
-        "in_truth": (content.record.get("estimate") or {}).get("truth"),
         "goals": GOALS,
         "suggestions": content.record.get("suggestions"),
         "command": feedback_command("…"),
@@ -112,7 +112,7 @@ def _expected(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     estimate = record.get("estimate")
     if estimate is None:
         return []
-    truth = estimate.get("truth")
+    truth = estimate["truth"]
     right = {} if truth is None else {each["taken"]: each["precision"] for each in truth["first"]}
     lines = [
         {"words": f"first {each['taken']:,}", "truth": right.get(each["taken"]), **each} for each in estimate["first"]

@@ -92,31 +92,21 @@ def _found(content: ReportContent) -> str:
 
 def _assumed(content: ReportContent) -> str:
     """The share of positives that the method expected, which affects the number of finds more than anything else."""
-    record, given = content.record, content.record["options"]
+    given, prior = content.record["options"], content.record.get("settled_prior")
     follows, told = " Their number follows from", "what the method was told to expect: that"
     if {"near_prior", "far_prior"} <= given.keys():
         near, far = (percent(given[name]) for name in ("near_prior", "far_prior"))
         within = f"the nodes within {in_hops(given['delta'])} of a known positive"
         return f"{follows} {told} {near} of {within} and {far} of the others are positive."
-    if not record["prior"]:
+    if prior is None:
         return ""
-    share = f"{percent(record['prior'])} of the nodes"
+    share = f"{percent(prior['value'])} of the nodes"
     return {
         "given": f"{follows} {told} {share} are positive.",
         "range": f"{follows} the range of shares that was given: {share} are expected to be positive.",
-        "estimated": f"{follows} a rough estimate: that {share} are positive.",
+        "estimated": f"{follows} an estimate: that {share} are positive.",
         "assumed": f"{follows} an assumption: that {share} are positive.",
-    }[_source(content)]
-
-
-def _source(content: ReportContent) -> str:
-    """Where the expected share comes from: of the estimate or, in a run without one, of the options."""
-    estimate = content.record.get("estimate")
-    if estimate is not None:
-        return str(estimate["prior"]["source"])
-    if isinstance(content.record["options"].get("prior"), float):
-        return "given"
-    return "assumed" if len(content.task.labelled) == 1 else "estimated"
+    }[prior["source"]]
 
 
 def _sure(content: ReportContent) -> str:
