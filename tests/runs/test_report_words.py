@@ -72,8 +72,8 @@ NEAR_FAR = {"method": "pu-gnn", "delta": 2, "near_prior": 0.6, "far_prior": 0.1}
         (
             NEAR_FAR,
             "estimated",
-            "from what the method was told to expect: that 60 % of the nodes within 2 hops of a known positive and 10 % "
-            "of the others are positive.",
+            "from what the method was told to expect: that 60 % of the nodes within 2 hops of a known positive and "
+            "10 % of the others are positive.",
         ),
     ],
 )
