@@ -20,7 +20,7 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 DEVICES = {"desktop": (1280, 800), "phone": (390, 844)}
 
 #: The last section that is shown: with all that follow, a picture would be too long to look at.
-LAST = "#picture"
+LAST = "#what-next"
 COLOURS = 128
 
 

@@ -88,10 +88,23 @@ def test_reasons_tell_of_neighbours_and_distance():
     task, rows = task_of_kinds([0, 0, 1, 2, 1, 2, 1], known=[0, 1], edges=edges)
     found = suggest(task, np.linspace(0.9, 0.3, 7), rows, goal="precision", prior=0.5, threshold=0.5, count=5)
     reasons = {each.position: each.reason for each in found}
-    assert reasons[2] == "number 3 of the list; 2 of its 3 neighbours are known positives"
-    assert reasons[3].endswith("2 hops from the nearest known positive")
-    assert reasons[5].endswith("its only neighbour is a known positive")
-    assert reasons[6].endswith("no path joins it to a known positive")
+    assert reasons == {
+        2: "2 of its 3 neighbours are known positives",
+        3: "2 hops from the nearest known positive",
+        4: "3 hops from the nearest known positive",
+        5: "its only neighbour is a known positive",
+        6: "no path joins it to a known positive",
+    }
+
+
+def test_reasons_name_the_known_positive_that_a_sure_find_resembles():
+    task, rows = task_of_kinds([0, 1, 1, 0, 2], known=[0, 1])
+    found = suggest(task, np.linspace(0.9, 0.3, 5), rows, goal="precision", prior=0.5, threshold=0.5, count=3)
+    assert [each.reason.rpartition("; ")[2] for each in found] == [
+        "most like the known 1",
+        "most like the known 0",
+        "no path joins it to a known positive",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,15 @@ from copy import deepcopy
 import pytest
 
 from estimates import CHANGES, ESTIMATE, SUGGESTIONS, band
-from pugnn.runs.report.answers import about, answers, between, feedback_command, percent, what_changed
+from pugnn.runs.report.answers import about, answers, between, feedback_command, what_changed
 
-RECORD = {"unlabelled": 17_000, "prior": 0.18, "estimate": ESTIMATE, "suggestions": SUGGESTIONS, "degenerate": []}
+RECORD = {
+    "unlabelled": 17_000,
+    "settled_prior": ESTIMATE["prior"],
+    "estimate": ESTIMATE,
+    "suggestions": SUGGESTIONS,
+    "degenerate": [],
+}
 
 
 def told(**changes):
@@ -32,12 +38,19 @@ def test_the_three_answers():
     [
         ("given", "17,000 unlabelled nodes, as the share that was given says."),
         ("range", "17,000 unlabelled nodes, as the range that was given says."),
-        ("assumed", "17,000 unlabelled nodes, but that is an assumption: the data do not tell."),
     ],
 )
 def test_says_how_the_number_is_known(source, words):
-    known = estimate(prior={**band(0.1, 0.1, 0.1), "source": source}, positives=band(1700, 1700, 1700), truth=None)
-    assert told(estimate=known)[0] == f"How many? About 1,700 positives among the {words}"
+    prior = {**band(0.1, 0.1, 0.1), "source": source}
+    assert told(settled_prior=prior, estimate=None)[0] == f"How many? About 1,700 positives among the {words}"
+
+
+def test_a_wide_interval_is_the_answer():
+    wide = {**band(0.35, 0.04, 0.57), "source": "estimated"}
+    assert told(settled_prior=wide, estimate=estimate(truth=None))[0] == (
+        "How many? 680 to 9,700 positives among the 17,000 unlabelled nodes; the known ones, hidden in turn, tell no "
+        "more. This run expects 6,000; if you know, give --prior."
+    )
 
 
 def test_a_short_list_is_told_for_what_there_is():
@@ -48,18 +61,19 @@ def test_a_short_list_is_told_for_what_there_is():
 
 
 def test_without_an_estimate_the_reason_is_told():
-    many, good, _ = told(estimate=None, estimate_missing="with one known positive nothing can be hidden.", prior=0.1)
+    assumed = {**band(0.1, 0.0, 1.0), "source": "assumed"}
+    missing = "with a single known positive, nothing can be hidden."
+    many, good, _ = told(settled_prior=assumed, estimate=None, estimate_missing=missing)
     assert many == (
-        "How many? Nobody can tell yet. With one known positive nothing can be hidden. This run expects 10 % of the "
-        "unlabelled nodes."
+        "How many? Nobody can tell yet. With a single known positive, nothing can be hidden. This run assumes 10 % of "
+        "the 17,000 unlabelled nodes; if you know, give --prior."
     )
-    assert good == "How good is the list? Nobody can tell yet. With one known positive nothing can be hidden."
+    assert good == "How good is the list? Nobody can tell yet. With a single known positive, nothing can be hidden."
+    assert told(settled_prior=assumed)[0].startswith("How many? Nobody can tell yet. The data do not tell. This run")
 
 
 def test_runs_of_earlier_versions_have_answers():
-    many, good, later = (
-        f"{each.short} {each.text}" for each in answers({"unlabelled": 5, "prior": 0.0, "degenerate": []})
-    )
+    many, good, later = (f"{each.short} {each.text}" for each in answers({"unlabelled": 5, "degenerate": []}))
     assert many == good == "Nobody can tell yet. This run made no estimate."
     assert later.startswith("Check the first 20. Then run again")
 
@@ -78,7 +92,6 @@ def test_numbers_and_bands_in_words():
         "3,100",
         "120,000",
     ]
-    assert [percent(share) for share in (0, 0.0001, 0.041, 0.18)] == ["0 %", "0.1 %", "4.1 %", "18 %"]
     assert between(band(0.7, 0.62, 0.81)) == "62 to 81 %"
     assert between(band(0.003, 0.002, 0.005)) == "0.2 to 0.5 %"
     assert between(band(1, 1, 1)) == "100 %"

@@ -182,7 +182,8 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
 
 
 def test_the_three_answers_come_first(written):
-    record = {"estimate": ESTIMATE, "suggestions": SUGGESTIONS, "changes": CHANGES, "unlabelled": 17_000}
+    record = {"estimate": ESTIMATE, "settled_prior": ESTIMATE["prior"], "suggestions": SUGGESTIONS, "changes": CHANGES}
+    record["unlabelled"] = 17_000
     page = written(random_content(100, record=record))
     words = words_of(page)
     places = [
@@ -195,8 +196,8 @@ def test_the_three_answers_come_first(written):
             "hidden in turn, half rank in the top 4.1 % and 26 in the top 20 %",
             "first 100 62 to 81 % 2.0 to 5.0 % 3.2 to 5.0 × 75 %",
             "3,100 decided positive 40 to 62 % 70 to 90 % – 52 %",
-            "F1 of the decisions 50 to 70 % (in truth 62 %), AUC of the ranking 88 to 97 % (in truth 92 %)",
-            "8 user-0000008 0.9920 number 8 of the list; 2 of its 5 neighbours are known positives",
+            "F1 of the decisions 50 to 70 % (in truth 62 %); AUC of the ranking 88 to 97 % (in truth 92 %)",
+            "8 user-0000008 0.9920 2 of its 5 neighbours are known positives",
             "about 41 nodes resemble it",
             "at the border, score 0.49",
             "pugnn fit --config …/run.json --confirmed confirmed.csv --rejected rejected.csv",
@@ -210,11 +211,30 @@ def test_the_three_answers_come_first(written):
     assert "themselves reach the threshold" not in words
 
 
+def test_where_nobody_is_decided_positive_the_first_finds_have_bands(written):
+    estimate = {**ESTIMATE, "decided": None, "truth": None}
+    words = words_of(written(random_content(100, record={"estimate": estimate})))
+    assert "first 100 62 to 81 % 2.0 to 5.0 % 3.2 to 5.0 × first 200" in words
+    assert "F1 of the decisions" not in words
+    assert "in truth" not in words.lower()
+
+
+def test_every_id_is_there_once(written):
+    record = {"estimate": ESTIMATE, "suggestions": SUGGESTIONS, "changes": CHANGES}
+    reader = Reader(written(random_content(100, record=record)))
+    ids = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = [attributes["href"] for tag, attributes in reader.elements if tag == "a"]
+    assert {link[1:] for link in links} <= set(ids)
+
+
 def test_without_an_estimate_there_are_no_bands(written):
     missing = "with a single known positive nothing can be hidden."
     page = written(path_content([0.9, 0.1], record={"estimate": None, "estimate_missing": missing}))
     assert 'id="good"' not in page
-    assert words_of(page).count("Nobody can tell yet. With a single known positive nothing can be hidden.") == 2
+    assert "How good is the list? Nobody can tell yet. With a single known positive nothing can be hidden." in words_of(
+        page
+    )
 
 
 def test_suggestions_and_estimates_of_users_are_harmless(written):

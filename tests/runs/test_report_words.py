@@ -5,7 +5,7 @@ import pytest
 
 from pugnn.methods import DEFAULT_METHOD
 from pugnn.runs.report.words import next_steps, summary
-from report_contents import graph_content, path_content
+from report_contents import path_content
 
 
 def text_of(content, title):
@@ -59,40 +59,34 @@ def test_another_method_is_to_be_compared_with_the_default():
     assert next_steps(other)[-1] == f"Compare with the default method, --method {DEFAULT_METHOD}; this run used grab."
 
 
+NEAR_FAR = {"method": "pu-gnn", "delta": 2, "near_prior": 0.6, "far_prior": 0.1}
+
+
 @pytest.mark.parametrize(
-    ("record", "words"),
+    ("options", "source", "words"),
     [
+        ({}, "given", "from what the method was told to expect: that 20 % of the nodes are positive."),
+        ({}, "range", "from the range of shares that was given: 20 % of the nodes are expected to be positive."),
+        ({}, "estimated", "from an estimate: that 20 % of the nodes are positive."),
+        ({}, "assumed", "from an assumption: that 20 % of the nodes are positive."),
         (
-            {"options": {"method": "views", "prior": 0.2}},
-            "Their number follows from what the method was told to expect: that 20 % of the nodes are positive.",
-        ),
-        (
-            {"options": {"method": "pu-gnn", "delta": 1, "near_prior": 0.6, "far_prior": 0.3}},
-            "Their number follows from two fixed assumptions of the method, which know nothing of these data: that "
-            "60 % of the nodes within 1 hop of a known positive and 30 % of the others are positive.",
-        ),
-        (
-            {"options": {"method": "pu-gnn", "delta": 2, "near_prior": 0.6, "far_prior": 0.1}},
-            "Their number follows from what the method was told to expect: that 60 % of the nodes within 2 hops of a "
-            "known positive and 10 % of the others are positive.",
-        ),
-        (
-            {"options": {"method": "views"}, "prior": 0.125},
-            "no share of positives was given, and the method estimated 12.5 % from the known ones.",
+            NEAR_FAR,
+            "estimated",
+            "from what the method was told to expect: that 60 % of the nodes within 2 hops of a known positive and "
+            "10 % of the others are positive.",
         ),
     ],
 )
-def test_says_where_the_expected_share_comes_from(record, words):
-    graph = path_content([0.9, 0.8, 0.7, 0.2]).task.graph
-    content = graph_content(graph, [0.9, 0.8, 0.7, 0.2], labelled=[0, 1], record=record)
-    assert words in text_of(content, "What was found")
+def test_says_where_the_expected_share_comes_from(options, source, words):
+    prior = {"value": 0.2, "low": 0.1, "high": 0.3, "source": source}
+    record = {"options": {"method": DEFAULT_METHOD, **options}, "settled_prior": prior}
+    content = path_content([0.9, 0.8, 0.7, 0.2], record=record)
+    assert f"Their number follows {words}" in text_of(content, "What was found")
 
 
-def test_one_known_positive_gives_no_estimate():
-    content = path_content([0.9, 0.8, 0.2], record={"prior": 0.1})
-    assert "from an assumption: that 10 % of the nodes are positive." in text_of(content, "What was found")
-    naive = path_content([0.9, 0.8, 0.2], record={"options": {"method": "naive"}, "prior": 0.0})
-    assert "Their number" not in text_of(naive, "What was found"), "it expects nothing"
+def test_a_method_that_expects_no_share_says_nothing_of_one():
+    naive = path_content([0.9, 0.8, 0.2], record={"options": {"method": "naive"}, "settled_prior": None})
+    assert "Their number" not in text_of(naive, "What was found")
 
 
 def test_says_when_not_even_the_ranking_holds():

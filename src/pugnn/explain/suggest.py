@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, counted, require_choice, require_whole
+from pugnn.errors import PugnnError, counted, require_choice, require_whole, shown
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.models import Backbone, Blend, inputs_on
 from pugnn.models.views import VIEWS, Attributes, view
@@ -109,8 +109,11 @@ def suggest(
     require_whole("count", count, 1, MOST_COMPARED)
     if goal == "precision":
         pool = candidates[: SURE * count]
-        chosen = pool[_without_twins(_centred(rows, pool), count)]
-        reasons = [f"number {rank[node]:,} of the list; {_surroundings(task, int(node))}" for node in chosen]
+        chosen = pool[sorted(_without_twins(_centred(rows, pool), count))]
+        reasons = [
+            f"{_surroundings(task, int(node))}{like}"
+            for node, like in zip(chosen, _most_like(task, rows, chosen), strict=True)
+        ]
     else:
         expected = round(prior * len(candidates)) or int((scores[candidates] >= threshold).sum())
         size = max(round(REACH[goal] * expected), LEAST_CHOICE * count)
@@ -211,6 +214,16 @@ def _surroundings(task: PUTask, node: int) -> str:
         return "its only neighbour is a known positive"
     are = "is a known positive" if known == 1 else "are known positives"
     return f"{known:,} of its {len(neighbours):,} neighbours {are}"
+
+
+def _most_like(task: PUTask, rows: NDArray[np.float32], nodes: NDArray[np.int64]) -> list[str]:
+    """The known positive that each node resembles most; nothing where it resembles none."""
+    alike = _centred(rows, nodes) @ _centred(rows, task.labelled).T
+    closest = task.graph.ids[task.labelled[alike.argmax(axis=1)]]
+    return [
+        f"; most like the known {shown(name)}" if most > 0 else ""
+        for name, most in zip(closest, alike.max(axis=1), strict=True)
+    ]
 
 
 def _where(task: PUTask, node: int) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pugnn.errors import counted, percent, shown
+from pugnn.metrics.bands import WIDE
 
 #: The precision of the list is told for its first so many nodes.
 TOLD_FOR = 100
@@ -50,29 +51,36 @@ def feedback_command(run: str) -> str:
 
 def _how_many(record: Mapping[str, Any]) -> Answer:
     question, estimate = "How many?", record.get("estimate")
-    if estimate is None:
-        expected = f"This run expects {percent(record['prior'])} of the unlabelled nodes." if record["prior"] else ""
-        return Answer(question, "Nobody can tell yet.", f"{_why_not(record)} {expected}".strip())
-    positives, prior = estimate["positives"], estimate["prior"]
-    between = f" ({about(positives['low'])} to {about(positives['high'])})"
-    if positives["low"] == positives["high"]:
-        between = ""
-    source = {
-        "given": "as the share that was given says.",
-        "range": "as the range that was given says.",
-        "estimated": "estimated from known positives that were hidden in turn.",
-        "assumed": "but that is an assumption: the data do not tell.",
-    }[prior["source"]]
-    text = f"among the {record['unlabelled']:,} unlabelled nodes{between}, {source}"
-    truth = estimate["truth"]
+    prior, nodes = record.get("settled_prior"), record["unlabelled"]
+    if prior is None:
+        return Answer(question, "Nobody can tell yet.", "This run made no estimate.")
+    if prior["source"] == "assumed":
+        why = "The data do not tell." if estimate is not None else _why_not(record)
+        assumed = (
+            f"This run assumes {percent(prior['value'])} of the {nodes:,} unlabelled nodes; if you know, give --prior."
+        )
+        return Answer(question, "Nobody can tell yet.", f"{why} {assumed}")
+    value, low, high = (about(prior[name] * nodes) for name in ("value", "low", "high"))
+    short, text = f"About {value} positives", f"among the {nodes:,} unlabelled nodes"
+    if prior["source"] == "estimated" and prior["high"] > WIDE * prior["low"]:
+        short = f"{low} to {high} positives"
+        text += f"; the known ones, hidden in turn, tell no more. This run expects {value}; if you know, give --prior."
+    else:
+        text += f" ({low} to {high}), " if low != high else ", "
+        text += {
+            "given": "as the share that was given says.",
+            "range": "as the range that was given says.",
+            "estimated": "estimated from known positives that were hidden in turn.",
+        }[prior["source"]]
+    truth = None if estimate is None else estimate["truth"]
     if truth is not None:
-        text += f" In truth {about(truth['prior'] * record['unlabelled'])}."
-    return Answer(question, f"About {about(positives['value'])} positives", text)
+        text += f" In truth {about(truth['prior'] * nodes)}."
+    return Answer(question, short, text)
 
 
 def _how_good(record: Mapping[str, Any]) -> Answer:
     question, estimate = "How good is the list?", record.get("estimate")
-    if estimate is None:
+    if estimate is None or not estimate["first"]:
         return Answer(question, "Nobody can tell yet.", _why_not(record))
     told = [each for each in estimate["first"] if each["taken"] <= TOLD_FOR] or estimate["first"]
     taken, band = told[-1]["taken"], told[-1]["precision"]

@@ -78,7 +78,7 @@ def _expected(content: ReportContent) -> list[dict[str, Any]]:
     estimate = content.record.get("estimate")
     if estimate is None:
         return []
-    points = {each["taken"]: each for each in (*estimate["first"], estimate["decided"])}
+    points = {each["taken"]: each for each in (*estimate["first"], estimate["decided"]) if each is not None}
     return [
         {
             "taken": taken,

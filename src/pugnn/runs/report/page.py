@@ -31,6 +31,7 @@ ELSEWHERE = (
     "metrics",
     "notes",
     "recipe",
+    "settled_prior",
     "suggestions",
     "warnings",
 )
@@ -116,8 +117,11 @@ def _expected(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     lines = [
         {"words": f"first {each['taken']:,}", "truth": right.get(each["taken"]), **each} for each in estimate["first"]
     ]
-    decided = {"words": f"{estimate['decided']['taken']:,} decided positive", "lift": None, **estimate["decided"]}
-    return [*lines, {**decided, "truth": None if truth is None else truth["decided"]["precision"]}]
+    decided = estimate["decided"]
+    if decided is None:  # nobody is
+        return lines
+    share = None if truth is None else truth["decided"]["precision"]
+    return [*lines, {"words": f"{decided['taken']:,} decided positive", "lift": None, "truth": share, **decided}]
 
 
 def _protocol(record: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -92,22 +92,21 @@ def _found(content: ReportContent) -> str:
 
 def _assumed(content: ReportContent) -> str:
     """The share of positives that the method expected, which affects the number of finds more than anything else."""
-    given, prior = content.record["options"], content.record["settled_prior"]
-    told = "what the method was told to expect: that"
+    given, prior = content.record["options"], content.record.get("settled_prior")
+    follows, told = " Their number follows from", "what the method was told to expect: that"
     if {"near_prior", "far_prior"} <= given.keys():
-        near, far = (f"{100 * given[name]:g} %" for name in ("near_prior", "far_prior"))
-        shares = f"{near} of the nodes within {in_hops(given['delta'])} of a known positive and {far} of the others"
-        return f" Their number follows from {told} {shares} are positive."
+        near, far = (percent(given[name]) for name in ("near_prior", "far_prior"))
+        within = f"the nodes within {in_hops(given['delta'])} of a known positive"
+        return f"{follows} {told} {near} of {within} and {far} of the others are positive."
     if prior is None:
         return ""
-    if prior["source"] == "given":
-        return f" Their number follows from {told} {percent(prior['value'])} of the nodes are positive."
-    if prior["source"] == "assumed":
-        return f" Their number follows from an assumption: that {percent(prior['value'])} of the nodes are positive."
-    return (
-        f" Their number follows from an estimate: that {percent(prior['value'])} of the nodes are positive, between "
-        f"{percent(prior['low'])} and {percent(prior['high'])}."
-    )
+    share = f"{percent(prior['value'])} of the nodes"
+    return {
+        "given": f"{follows} {told} {share} are positive.",
+        "range": f"{follows} the range of shares that was given: {share} are expected to be positive.",
+        "estimated": f"{follows} an estimate: that {share} are positive.",
+        "assumed": f"{follows} an assumption: that {share} are positive.",
+    }[prior["source"]]
 
 
 def _sure(content: ReportContent) -> str:
