@@ -9,6 +9,10 @@ class PugnnError(ValueError):
     """Bad input. The message names what was given, what was expected and what to do."""
 
 
+class EmptyTableError(PugnnError):
+    """A table has no rows."""
+
+
 class PugnnWarning(UserWarning):
     """Training continues, but the result may disappoint. The message carries a remedy."""
 
@@ -57,6 +61,17 @@ def shorten(values: Iterable[object], limit: int = 5) -> str:
 def counted(number: int, noun: str) -> str:
     """A number of things: ``1 row``, ``2,000 rows``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share in percent, with two digits where it is small.
+
+    Example:
+        >>> percent(0.123), percent(0.0123), percent(0.00123)
+        ('12 %', '1.2 %', '0.12 %')
+    """
+    value = 100 * share
+    return f"{value:.0f} %" if value >= 9.5 else f"{value:.2g} %"
 
 
 def shown(value: object, limit: int = 60) -> str:

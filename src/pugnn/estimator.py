@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -16,12 +15,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from pugnn.errors import DegenerateWarning, PugnnError
+from pugnn.fitting import KNOWN_NEGATIVE, check_graph, identity, prior_threshold, settings_record, why_fresh
 from pugnn.graph import Graph
-from pugnn.methods import DEFAULT_METHOD, METHODS, Method, find_reasons, make_method
+from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
+from pugnn.metrics.bands import estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
-from pugnn.models import BACKBONES, BackboneLike, backbone_name
-from pugnn.task import PUTask, resolve_positives, resolve_unlabelled
-from pugnn.training import Checkpoint, TrainingSettings, require_fitting, score
+from pugnn.models import Backbone, BackboneLike
+from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
+from pugnn.training import Checkpoint, RunOptions, TrainingSettings, log_odds, require_fitting, scores_of
 
 #: Settings of the training whose default is the method's own.
 METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
@@ -61,13 +62,21 @@ class PUNodeClassifier(BaseEstimator):
         classes_: ``[0, 1]``, not positive and positive.
         degenerate_: signs that the training has collapsed (:class:`pugnn.methods.Reason`); empty if it is healthy.
         labelled_: positions of the known positives.
+        negative_: positions of the known negatives.
         log_: one record per epoch with every term of the loss; empty where nothing is trained.
         model_: the trained network.
         notes_: sentences about what the method decided on the way.
         recipe_: how the features were made from tables, for reading others the same way; ``None`` if they were not.
         settings_: all settings of the fit as plain values, the method's own and the estimator's.
         prior_: positive share of the unlabelled nodes that the method assumed or found.
+        settled_prior_: how it was settled, with an interval (:class:`pugnn.metrics.Prior`); ``None`` if the method has
+            none.
+        hidden_ranks_: share of the unlabelled nodes above each known positive, by the same method without it; ``None``
+            if that needs trainings of its own, as by :func:`pugnn.evaluate`.
+        estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.metrics.Estimate`), from
+            ``hidden_ranks_``; ``None`` without them.
         threshold_: the threshold as a number.
+        warm_: whether the training went on from an earlier model.
 
     Example:
         >>> from pugnn import Graph, PUNodeClassifier
@@ -76,6 +85,9 @@ class PUNodeClassifier(BaseEstimator):
         >>> classifier.predict_proba().shape  # doctest: +SKIP
         (6, 2)
     """
+
+    model_: Backbone
+    settings_: dict[str, Any]
 
     def __init__(
         self,
@@ -109,49 +121,80 @@ class PUNodeClassifier(BaseEstimator):
         graph: Graph,
         positives: Any,
         *,
+        confirmed: Any = (),
+        negatives: Any = (),
         unlabelled: ArrayLike | None = None,
         checkpoint: str | Path | None = None,
+        start: PUNodeClassifier | None = None,
     ) -> Self:
         """Train on a graph and its known positives.
 
         Args:
             graph: the graph.
             positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`.
-            unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are not known
-                positives. Known positives among them are left out.
+            confirmed: more known positives: finds that were checked. They were found by a ranking, so that no ranking
+                is judged by them, nor the share of positives.
+            negatives: known negatives: finds that turned out wrong. They score 0 and are never decided positive.
+            unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are not known.
+                Known positives and negatives among them are left out.
             checkpoint: a file to save the state of the training in at intervals. If it exists, training continues from
                 there, with the same result as without the interruption. It is not removed at the end.
+            start: an earlier classifier to go on from: the training starts from its weights. Where its method or sizes
+                are others, it starts afresh, and ``notes_`` says so.
         """
-        _check_graph(graph)
-        task = PUTask.from_positives(graph, resolve_positives(graph, positives))
-        if unlabelled is not None:
-            task = replace(task, unlabelled=resolve_unlabelled(graph, unlabelled, task.labelled))
-        return self.fit_task(task, checkpoint=checkpoint)
+        check_graph(graph)
+        checked = resolve_nodes(graph, confirmed, "confirmed"), resolve_nodes(graph, negatives, "negatives")
+        task = PUTask.from_positives(graph, resolve_positives(graph, positives)).with_feedback(*checked)
+        nodes, known = task.unlabelled if unlabelled is None else unlabelled, [*task.labelled, *task.negative]
+        task = replace(task, unlabelled=resolve_unlabelled(graph, nodes, np.array(known)))
+        return self.fit_task(task, checkpoint=checkpoint, start=start)
 
     def check_parameters(self) -> None:
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
-        self._checked()
+        self.checked()
 
-    def fit_task(self, task: PUTask, *, checkpoint: str | Path | None = None) -> Self:
+    def fit_task(
+        self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
+    ) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         graph = task.graph
-        _check_graph(graph)
-        method, settings = self._checked()
-        state = None if checkpoint is None else Checkpoint(Path(checkpoint), _identity(task, method, settings))
-        fitted = method.fit(task, settings, checkpoint=state, progress=self.progress)
+        check_graph(graph)
+        method, settings = self.checked()
+        run, fresh = RunOptions(progress=self.progress), ""
+        if start is not None:
+            start._require_fitted()
+            weights, earlier = start.model_.state_dict(), start.settings_["method"]["name"]
+            fresh = why_fresh(method, settings, graph.num_features, earlier, weights)
+            run["start"] = None if fresh else weights
+        if checkpoint is not None:
+            name = identity(task, method, settings, run.get("start"))
+            run["checkpoint"] = Checkpoint(Path(checkpoint), name)
+        method, settled = method.settle(task, settings, progress=self.progress)
+        fitted = method.fit(task, settings, **run)
+        self.settled_prior_, self.hidden_ranks_ = fitted.settled or settled, fitted.hidden_ranks
+        fresh = fresh or fitted.fresh
+        self.warm_ = start is not None and not fresh
         self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
-        self.model_, self.log_, self.prior_, self.notes_ = fitted.model, fitted.log, fitted.prior, fitted.notes
-        self.labelled_ = task.labelled
+        self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
+        self.notes_ = (*fitted.notes, *([f"Nothing of the earlier model is taken over: {fresh}."] if fresh else []))
+        self.labelled_, self.negative_ = task.labelled, task.negative
         self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
         self.recipe_ = graph.recipe
-        self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, score(self.model_, graph).numpy()
+        found_log_odds = log_odds(self.model_, graph).numpy()
+        found_log_odds[task.negative] = KNOWN_NEGATIVE  # whatever the model makes of them, they are known
+        self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, found_log_odds
+        scores = self.predict_proba()[:, 1]
         if self.threshold == "prior":
-            self.threshold_ = own = _prior_threshold(self._fitted[1][task.unlabelled], self.prior_)
+            self.threshold_ = own = prior_threshold(scores[task.unlabelled], self.prior_)
         else:
             self.threshold_, own = float(self.threshold), 0.5
+        self.estimate_ = None
+        if self.hidden_ranks_ is not None and self.settled_prior_ is not None:
+            count, decided = len(task.unlabelled), int((scores[task.unlabelled] >= self.threshold_).sum())
+            self.estimate_ = estimate(self.hidden_ranks_, self.settled_prior_, unlabelled=count, decided=decided)
         decision: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
-        found = find_reasons(self._fitted[1], task.labelled, task.unlabelled, log=self.log_, **decision)
+        found = find_reasons(scores, task.labelled, task.unlabelled, log=self.log_, **decision)
         self.degenerate_ = (*fitted.degenerate, *found)
         if self.degenerate_:
             words = " ".join(reason.message for reason in self.degenerate_)
@@ -164,21 +207,27 @@ class PUNodeClassifier(BaseEstimator):
         Args:
             graph: another graph with the same features; by default the one that was fitted.
         """
+        positive = scores_of(self.decision_function(graph))
+        return np.stack([1 - positive, positive], axis=1)
+
+    def decision_function(self, graph: Graph | None = None) -> NDArray[np.float64]:
+        """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1."""
         self._require_fitted()
         if graph is None and self._fitted is None:
             raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
         if self._fitted is not None and (graph is None or graph is self._fitted[0]):
-            positive = self._fitted[1]
-        else:
-            _check_graph(graph, edges=False)
-            assert graph is not None
-            require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
-            positive = score(self.model_, graph).numpy()
-        return np.stack([1 - positive, positive], axis=1)
+            return self._fitted[1].copy()
+        check_graph(graph, edges=False)
+        assert graph is not None
+        require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
+        return log_odds(self.model_, graph).numpy()
 
     def predict(self, graph: Graph | None = None) -> NDArray[np.int64]:
         """Decision for every node, shape ``(N,)``: 1 where the score reaches the threshold."""
-        return (self.predict_proba(graph)[:, 1] >= self.threshold_).astype(np.int64)
+        decided = (self.predict_proba(graph)[:, 1] >= self.threshold_).astype(np.int64)
+        if self._fitted is not None and (graph is None or graph is self._fitted[0]):
+            decided[self.negative_] = 0  # even with a threshold of 0
+        return decided
 
     def save(self, path: str | Path) -> None:
         """Write the model to one safetensors file. The training graph is not part of it."""
@@ -203,7 +252,7 @@ class PUNodeClassifier(BaseEstimator):
                 estimator.backbone = backbone
             for name in SAVED:
                 setattr(estimator, f"{name}_", metadata[name])
-            method, settings = estimator._checked()
+            method, settings = estimator.checked()
             with torch.device("meta"):  # sizes are compared before any memory is allocated
                 expected = method.build(estimator.num_features_, settings).state_dict()
             require_fitting(expected, tensors)
@@ -218,21 +267,7 @@ class PUNodeClassifier(BaseEstimator):
         return estimator
 
     def _settings_record(self) -> dict[str, Any]:
-        """All settings as plain values, for JSON: the method's own and the estimator's, and who provides them."""
-        method, settings = self._checked()
-        parameters = {**self.get_params(deep=False), **(vars(settings) if method.trains else {})}
-        del parameters["method"]
-        backbone = parameters["backbone"]
-        providers: dict[str, str | None] = {}
-        providers["method"] = METHODS.provider(method.name) if method.name in METHODS else type(method).__module__
-        if backbone is not None:
-            # One that is no name comes from nowhere: it must be given again.
-            providers["backbone"] = BACKBONES.provider(backbone) if isinstance(backbone, str) else None
-        return {
-            "method": {"name": method.name, **{name: _plain(value) for name, value in asdict(method).items()}},
-            "parameters": {name: _plain(value) for name, value in parameters.items()},
-            "provided_by": {kind: provider for kind, provider in providers.items() if provider != "pugnn"},
-        }
+        return settings_record(*self.checked(), self.get_params(deep=False))
 
     # ------------------------------------------------------------------ checks
 
@@ -240,13 +275,13 @@ class PUNodeClassifier(BaseEstimator):
         if not hasattr(self, "model_"):
             raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
 
-    def _checked(self) -> tuple[Method, TrainingSettings]:
+    def checked(self) -> tuple[Method, TrainingSettings]:
         """The method and the settings of its training, or an error that names an invalid parameter."""
         method = make_method(self.method) if isinstance(self.method, str) else self.method
         if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
         threshold: Any = self.threshold
-        if threshold == "prior" and getattr(method, "prior", 0.5) is None and not method.estimates_prior:
+        if threshold == "prior" and getattr(method, "prior", 0.5) is None:
             raise PugnnError(
                 f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
                 "the prior, such as 0.1, or a threshold as a number"
@@ -260,33 +295,3 @@ class PUNodeClassifier(BaseEstimator):
         if surplus and not method.trains:
             raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
         return method, TrainingSettings(**{**method.training, **given})
-
-
-def _check_graph(graph: Any, *, edges: bool = True) -> None:
-    if not isinstance(graph, Graph):
-        raise PugnnError(f"expected a pugnn.Graph, got {type(graph).__name__}; make one with Graph.from_edges")
-    if edges and not graph.num_nodes:
-        raise PugnnError("the graph is empty: it has no nodes")
-    if edges and not graph.num_edges:
-        raise PugnnError("the graph has no edges, so there is no structure to learn from; check the edge list")
-
-
-def _prior_threshold(scores: NDArray[np.float64], prior: float) -> float:
-    count = min(len(scores), max(1, round(prior * len(scores))))
-    # A score of 0 means that nothing speaks for the node; no prior makes it a positive.
-    return max(float(np.sort(scores)[-count]), np.finfo(np.float64).tiny)
-
-
-def _identity(task: PUTask, method: Method, settings: TrainingSettings) -> str:
-    """A digest of all that determines the result, so that a checkpoint is never continued with something else."""
-    text = json.dumps([method.name, asdict(method), vars(settings)], sort_keys=True, default=_plain)
-    digest = task.digest()
-    digest.update(text.encode())
-    return digest.hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """A setting for JSON: numbers of numpy's as Python's own, a backbone that is no name by the name of its class."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return value if isinstance(value, str | int | float | bool | None) else backbone_name(value)

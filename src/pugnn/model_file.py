@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from pugnn.errors import PugnnError, require_number, require_whole, shorten
@@ -29,6 +30,8 @@ def save_model(path: Path, weights: dict[str, Tensor], metadata: dict[str, Any])
 def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Weights and metadata of a model, its values checked."""
     weights, metadata = load_sealed(path)
+    if "middle" in weights:
+        weights.setdefault("negative", torch.zeros(0, dtype=torch.int64))  # label propagation had none at first
     if metadata.get("format") not in (1, FORMAT):  # the first had no recipe
         raise PugnnError(f"{path} is not a model of this version of pugnn; load it with the version that wrote it")
     try:

@@ -214,3 +214,61 @@ def test_a_gpu_gives_about_the_same(method):
         for device in ("cpu", "cuda")
     )
     assert gpu.predict_proba() == pytest.approx(cpu.predict_proba(), abs=1e-3)
+
+
+@every_method
+def test_known_negatives_score_0_and_change_the_others(method):
+    estimator = classifier(method, threshold=0.0).fit(GRAPH, LABELLED, negatives=[7, 30])
+    scores = estimator.predict_proba()[:, 1]
+    assert scores[[7, 30]].tolist() == [0.0, 0.0]
+    assert estimator.negative_.tolist() == [7, 30]
+    assert (estimator.predict() == 0).nonzero()[0].tolist() == [7, 30]
+    if method != Naive():  # which takes all unlabelled nodes as negative anyway
+        without = classifier(method).fit(GRAPH, LABELLED).predict_proba()[:, 1]
+        assert scores[8:29].tolist() != without[8:29].tolist()
+    if method.trains:
+        assert "known_negative" in estimator.log_[0]
+
+
+@every_trained_method
+def test_a_training_goes_on_from_an_earlier_one(method, tmp_path):
+    earlier = classifier(method).fit(GRAPH, LABELLED)
+    fresh, one, two = (
+        classifier(method).fit(GRAPH, LABELLED, negatives=[30], start=start) for start in (None, earlier, earlier)
+    )
+    assert one.warm_
+    assert not fresh.warm_
+    assert one.predict_proba().tobytes() == two.predict_proba().tobytes()
+    assert one.predict_proba().tobytes() != fresh.predict_proba().tobytes()
+    earlier.save(tmp_path / "model")
+    loaded = classifier(method).fit(GRAPH, LABELLED, negatives=[30], start=PUNodeClassifier.load(tmp_path / "model"))
+    assert loaded.predict_proba().tobytes() == one.predict_proba().tobytes()
+
+
+@every_method
+def test_what_does_not_fit_starts_afresh_and_says_so(method):
+    other = classifier(Naive() if method.name != "naive" else UPU(0.3)).fit(GRAPH, LABELLED)
+    plain, found = (classifier(method).fit(GRAPH, LABELLED, start=start) for start in (None, other))
+    assert found.predict_proba().tobytes() == plain.predict_proba().tobytes()
+    assert not found.warm_
+    assert found.notes_[-1].startswith("Nothing of the earlier model is taken over: ")
+
+
+@every_trained_method
+def test_other_sizes_start_afresh(method):
+    earlier = classifier(method, hidden=4).fit(GRAPH, LABELLED)
+    found = classifier(method, hidden=8).fit(GRAPH, LABELLED, start=earlier)
+    assert not found.warm_
+    assert "sizes" in found.notes_[-1]
+
+
+@every_trained_method
+def test_a_checkpoint_belongs_to_its_start(method, tmp_path):
+    earlier = classifier(method).fit(GRAPH, LABELLED)
+    whole = classifier(method, epochs=45).fit(GRAPH, LABELLED, start=earlier)
+    with watched_epochs(stop_after=25), pytest.raises(Stopped):
+        classifier(method, epochs=45).fit(GRAPH, LABELLED, start=earlier, checkpoint=tmp_path / "state")
+    with pytest.raises(PugnnError, match="belongs to a run with other data or settings"):
+        classifier(method, epochs=45).fit(GRAPH, LABELLED, checkpoint=tmp_path / "state")
+    resumed = classifier(method, epochs=45).fit(GRAPH, LABELLED, start=earlier, checkpoint=tmp_path / "state")
+    assert resumed.predict_proba().tobytes() == whole.predict_proba().tobytes()

@@ -100,3 +100,29 @@ def test_a_note_tells_where_the_prior_comes_from():
     assert "taken as given: 0.3" in prior_note(0.3, 0.3, ranks)
     assert "estimated at 0.12, from the ranks of 12 known positives" in prior_note(0.12, None, ranks)
     assert "0.1 is assumed" in prior_note(0.1, None, np.empty(0))
+
+
+def test_known_negatives_move_what_positives_are_compared_with():
+    rows = torch.from_numpy(RNG.normal(size=(12, 4)).astype(np.float32))
+    negative = torch.tensor([5, 7, 8, 10, 11])
+    known = KnownPositives(torch.tensor([1, 4]), torch.tensor([0, 2, 3]), np.array([0, 1]), negative)
+    share = 0.5 * 5 / (5 + 10)
+    for column, seen in enumerate([[1, 4], [4], [1]]):
+        mean = sum(rows[node] for node in seen) / len(seen)
+        rest = (1 - share) * sum(rows) / 12 + share * sum(rows[node] for node in (5, 7, 8, 10, 11)) / 5
+        assert known.contrasts(rows)[:, column].numpy() == pytest.approx((mean - rest).numpy(), abs=1e-6)
+
+
+@pytest.mark.parametrize(("count", "share"), [(0, 0.0), (1, 1 / 22), (10, 0.25), (10_000, 0.4995005)])
+def test_few_known_negatives_hardly_count_and_many_never_more_than_all_nodes(count, share):
+    known = KnownPositives(torch.tensor([0]), torch.tensor([1]), np.zeros(1, np.int64), torch.arange(count))
+    assert known.negative_share == pytest.approx(share)
+
+
+def test_rankings_are_not_judged_by_confirmed_finds():
+    labelled, unlabelled = torch.arange(4), torch.arange(4, 12)
+    folds, confirmed = np.array([0, 1, 0, 1]), np.array([False, True, True, False])
+    scores = torch.from_numpy(RNG.random((12, 2)))
+    every = KnownPositives(labelled, unlabelled, folds).hidden_ranks(scores)
+    found = KnownPositives(labelled, unlabelled, folds, confirmed=confirmed).hidden_ranks(scores)
+    assert found.tolist() == [every[0], every[3]]

@@ -241,3 +241,13 @@ def test_bad_options_are_explained_before_any_training(options, message, monkeyp
     with pytest.raises(PugnnError, match=message):
         GRAB(**options).fit(TASK, SETTINGS)
     assert rounds.seen == []
+
+
+def test_known_negatives_are_surely_not_positive():
+    task = PUTask.from_positives(TASK.graph, TASK.labelled, np.array([30]))
+    _, potentials = GRAB().expect(task, np.full(40, 0.9))
+    assert potentials[30] == 0.0
+    beliefs = propagate_beliefs(task.graph, potentials)
+    assert beliefs[30] == 0.0
+    assert (beliefs[task.labelled] == 1.0).all()
+    assert np.isfinite(beliefs).all()

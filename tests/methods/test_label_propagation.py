@@ -8,7 +8,7 @@ from pugnn.graph import Graph
 from pugnn.methods import LabelPropagation
 from pugnn.models import GraphInputs
 from pugnn.task import PUTask
-from pugnn.training import TrainingSettings, score
+from pugnn.training import TrainingSettings, load_sealed, save_sealed, score
 
 SETTINGS = TrainingSettings()
 
@@ -153,3 +153,26 @@ def test_a_saved_model_scores_alike(tmp_path, normalisation):
 def test_bad_options_are_explained(options, message):
     with pytest.raises(PugnnError, match=message):
         fit(random_graph(10, 0.3, 0), [0], **options)
+
+
+def test_known_negatives_take_their_share_of_what_arrives():
+    graph, labelled, negative = random_graph(30, 0.08, seed=1), [2, 5, 11], [3, 7, 8, 20]
+    positive, other = (solved(graph, nodes, "symmetric", 0.1) for nodes in (labelled, negative))
+    expected = []
+    for good, bad in zip(positive, other, strict=True):
+        all_that_arrives = good + 3 / 4 * bad  # four of them count no more than three known positives
+        expected.append(good * good / all_that_arrives if all_that_arrives else 0.0)
+    task = PUTask.from_positives(graph, np.array(labelled), np.array(negative))
+    model = LabelPropagation(0.3).fit(task, SETTINGS).model
+    assert model.spread(GraphInputs(graph)).numpy() == pytest.approx(expected, abs=2e-5 * max(expected))
+
+
+def test_a_model_from_before_known_negatives_can_be_loaded(tmp_path):
+    graph = random_graph(12, 0.3, 0)
+    classifier = PUNodeClassifier(LabelPropagation(0.3), progress=False).fit(graph, [0])
+    classifier.save(tmp_path / "model")
+    weights, metadata = load_sealed(tmp_path / "model")
+    del weights["negative"]
+    save_sealed(tmp_path / "model", weights, metadata)
+    loaded = PUNodeClassifier.load(tmp_path / "model")
+    assert loaded.predict_proba(graph).tolist() == classifier.predict_proba().tolist()

@@ -9,10 +9,10 @@ from conftest import random_graph
 from pugnn import PUNodeClassifier
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.losses import Sets
+from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods import Centroid, SmoothedLogistic, Views
 from pugnn.methods.evidence import KnownPositives
-from pugnn.methods.views import Part, confident_prior_matching
+from pugnn.methods.views import Part
 from pugnn.metrics import average_precision, roc_auc
 from pugnn.models import GraphInputs
 from pugnn.models.views import Attributes, view

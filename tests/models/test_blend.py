@@ -167,3 +167,18 @@ def test_a_contrast_of_another_width_is_rejected(width):
     model.fill(contrast=drawn(width), linear=drawn(width), hidden=drawn(width, 5))
     with pytest.raises(PugnnError, match="which 2 views of 4 columns have not"):
         Blend(4).load_state_dict(model.state_dict())
+
+
+def test_only_what_has_seen_all_labels_starts_from_an_earlier_blend():
+    committee = Committee(3, hidden=2, dropout=0.0, linear_models=4)
+    earlier = {
+        "hidden": torch.arange(6.0).reshape(3, 2),
+        "hidden_bias": torch.tensor([7.0, 8.0]),
+        "head": torch.tensor([9.0, 10.0]),
+        "linear": torch.tensor([1.0, 2.0, 3.0]),
+    }
+    committee.start_from(earlier)
+    assert committee.hidden.weight.t().tolist() == earlier["hidden"].tolist()
+    assert committee.hidden.bias.tolist() == [7.0, 8.0]
+    assert committee.head.weight.tolist() == [[9.0, 10.0]]
+    assert committee.linear.weight.tolist() == [[1.0, 2.0, 3.0], *[[0.0, 0.0, 0.0]] * 3]

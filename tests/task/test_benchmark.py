@@ -160,7 +160,8 @@ def arrays_reachable_from(thing, seen=None):
 
 def test_the_truth_is_not_reachable_from_the_task(cora):
     benchmark = draw_benchmark(cora, labels=10, seed=0)
-    assert {field.name for field in dataclasses.fields(PUTask)} == {"graph", "labelled", "unlabelled", "negative"}
+    fields = {field.name for field in dataclasses.fields(PUTask)}
+    assert fields == {"graph", "labelled", "unlabelled", "negative", "confirmed"}
     arrays = list(arrays_reachable_from(benchmark.task))
     assert any(array is benchmark.task.labelled for array in arrays)
     assert any(np.shares_memory(array, cora.graph.features.data) for array in arrays)

@@ -82,7 +82,7 @@ def test_ids_that_are_numpy_numbers():
 @pytest.mark.parametrize("given", [[1, 0, -1, 0, 0], np.array([1.0, 0.0, -1.0, -1.0, 1.0])])
 @pytest.mark.parametrize("graph", [TEXT, NUMBERS, PLAIN])
 def test_one_zero_and_minus_one_are_refused_with_an_explanation(graph, given):
-    with pytest.raises(PugnnError, match=r"1, 0 and −1.*no known negatives.*use 1 and 0, or 1 and −1.*set it to 0"):
+    with pytest.raises(PugnnError, match=r"1, 0 and −1.*use 1 and 0, or 1 and −1.*negatives=labels == -1"):
         resolve_positives(graph, given)
 
 

@@ -149,7 +149,7 @@ def test_the_last_batch_of_an_epoch_has_the_loss_of_the_whole(loss):
 def test_row_batches_hold_all_labelled_and_a_new_sample_of_unlabelled_rows():
     rows = torch.arange(60.0)[:, None]
     labelled, unlabelled = torch.arange(6), torch.arange(6, 60)
-    loader = RowBatches(GRAPH, rows, labelled, unlabelled, 20)
+    loader = RowBatches(GRAPH, rows, Sets(labelled, unlabelled), 20)
     first, again, other = (next(iter(loader.batches(seed))) for seed in (1, 1, 2))
     values = first.inputs.features[:, 0]
     assert values[first.sets.labelled].tolist() == list(range(6))
@@ -161,7 +161,23 @@ def test_row_batches_hold_all_labelled_and_a_new_sample_of_unlabelled_rows():
 
 
 def test_a_row_batch_that_holds_everything_is_always_the_same():
-    loader = RowBatches(GRAPH, torch.arange(60.0)[:, None], torch.arange(6), torch.arange(6, 60), 54)
+    loader = RowBatches(GRAPH, torch.arange(60.0)[:, None], Sets(torch.arange(6), torch.arange(6, 60)), 54)
     first, other = (next(iter(loader.batches(seed))) for seed in (1, 2))
     assert first is other
     assert first.inputs.features[:, 0].tolist() == list(range(60))
+
+
+def test_row_batches_hold_all_known_negatives():
+    sets = Sets(torch.arange(6), torch.arange(6, 57), torch.arange(57, 60))
+    batch = next(iter(RowBatches(GRAPH, torch.arange(60.0)[:, None], sets, 20).batches(1)))
+    values = batch.inputs.features[:, 0]
+    assert values[batch.sets.labelled].tolist() == list(range(6))
+    assert values[batch.sets.negative].tolist() == [57, 58, 59]
+    assert set(values[batch.sets.unlabelled].tolist()) <= set(range(6, 57))
+
+
+def test_the_full_graph_has_the_known_negatives_of_its_task():
+    task = PUTask.from_positives(GRAPH, np.array([0, 1]), np.array([5]))
+    sets = FullGraph.of(task, "cpu").batch.sets
+    assert sets.negative.tolist() == [5]
+    assert 5 not in sets.unlabelled.tolist()

@@ -93,6 +93,8 @@ def option_value(path: Path, key: str, value: Any, hint: Any) -> Any:
     if get_origin(kind) is list:
         if isinstance(value, dict):  # [column] with one line per name
             value = [f"{name}={each}" for name, each in value.items()]
+        elif isinstance(value, str):
+            value = [value]
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise PugnnError(f"{path}: {key} must be a table or a list of text; got {shown(repr(value))}")
         return [_without_zero_bytes(path, key, each) for each in value]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from pugnn.cli import options
-from pugnn.cli.config import read_config
-from pugnn.cli.input_data import read_input
-from pugnn.cli.options import DATA, METHOD, TRAINING, DataOptions, flag, option, options_of, with_options
-from pugnn.errors import PugnnError
+from pugnn.cli.config import option_value, read_config
+from pugnn.cli.input_data import InputData, read_input
+from pugnn.cli.options import DATA, FEEDBACK, METHOD, TRAINING, DataOptions, flag, option, options_of, with_options
+from pugnn.errors import PugnnError, counted
 
 if TYPE_CHECKING:
     from pugnn.methods import Method
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 def fit(
     *,
-    config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)
+    context: typer.Context,
+    config: options.Config = None,
     data: DataOptions,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -36,6 +39,14 @@ def fit(
         str, option("Score from which a node is decided positive; or prior, to match the prior.", panel=TRAINING)
     ] = "0.5",
     device: Annotated[str, option("cpu, cuda or cuda:1.", panel=TRAINING)] = "cpu",
+    start: Annotated[
+        Path | None,
+        option(
+            "Go on from the model of this earlier run, and say what changed. With --config RUN/run.json and new "
+            "--confirmed or --rejected nodes, that run.",
+            panel=TRAINING,
+        ),
+    ] = None,
 ) -> None:
     """Train on a graph and its known positives; every node gets a score.
 
@@ -63,6 +74,8 @@ def fit(
         pugnn fit --config mine.toml --out runs/mine --resume
 
         pugnn fit --config runs/mine/run.json --out runs/again
+
+        pugnn fit --config runs/mine/run.json --confirmed right.csv --rejected wrong.csv --out runs/second
     """
     from pugnn.cli.training import train_and_show
     from pugnn.estimator import PUNodeClassifier
@@ -77,10 +90,47 @@ def fit(
         device=device,
     )
     estimator.check_parameters()
+    data, start = _going_on(context, config, data, start)
     found = read_input(data, seed=seed)
     if found.task is None:
         raise PugnnError("specify the known positives: --positives FILE")
-    train_and_show(estimator, found, name=found.name, out=out, resume=resume, verbose=verbose, as_json=as_json)
+    _require_plausible(found, given.get("prior"))
+    shown = {"verbose": verbose, "as_json": as_json}
+    train_and_show(estimator, found, name=found.name, out=out, resume=resume, start=start, **shown)
+
+
+def _going_on(
+    context: typer.Context, config: Path | None, data: DataOptions, start: Path | None
+) -> tuple[DataOptions, Path | None]:
+    """With new feedback, the run that the config belongs to is where to start, and its own feedback still counts."""
+
+    def new(name: str) -> bool:
+        source = context.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE"
+
+    changed = [name for name in FEEDBACK if new(name)]
+    if config is None or config.suffix != ".json" or not changed or new("start"):
+        return data, start
+    earlier = read_config(config)
+    both: dict[str, Any] = {}
+    for name in changed:
+        before = option_value(config, name, earlier.get(name, []), list[str] | None)
+        both[name] = list(dict.fromkeys([*before, *getattr(data, name)]))
+    return replace(data, **both), config.parent
+
+
+def _require_plausible(found: InputData, prior: float | None) -> None:
+    """Raise if more nodes are confirmed than the given share of positives allows."""
+    if found.feedback is None or found.task is None or prior is None:
+        return
+    confirmed = len(found.feedback.confirmed)
+    nodes = len(found.task.unlabelled) + confirmed + len(found.feedback.rejected)
+    if confirmed > prior * nodes:
+        raise PugnnError(
+            f"{counted(confirmed, 'node')} of --confirmed are more than the prior allows: a share of {prior:g} makes "
+            f"about {prior * nodes:.0f} of the {nodes:,} nodes that were unlabelled before. Give a larger --prior, or "
+            "none where the method estimates it."
+        )
 
 
 def fit_command(arguments: Sequence[str]) -> Callable[..., None]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pugnn.cli.options import FOR_DRAWS, DataOptions, flag
-from pugnn.errors import PugnnError
+from pugnn.cli.options import FEEDBACK, FOR_DRAWS, DataOptions, flag
+from pugnn.errors import PugnnError, counted
 from pugnn.waiting import status_line
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pugnn.features import Statement
     from pugnn.graph import Graph
+    from pugnn.io import Feedback
     from pugnn.task import PUBenchmark, PUTask
 
 
@@ -24,8 +25,9 @@ class InputData:
     """What the data options name; known positives, the truth and the true class of each node only where they are given.
 
     ``name`` is a short one for runs, ``options`` are the data options with which ``run.json`` repeats the run,
-    ``notes`` are repairs, one sentence each, and ``recipe`` is how attributes became features. ``shown``
-    are columns of the node table as they are, one text per node.
+    ``notes`` are repairs, one sentence each, and ``recipe`` is how attributes became features. ``feedback`` are nodes
+    that were checked; in the task they are known. ``shown`` are columns of the node table as they are, one text per
+    node.
     """
 
     name: str
@@ -36,6 +38,7 @@ class InputData:
     task: PUTask | None = None
     benchmark: PUBenchmark | None = None
     class_of_node: list[str] | None = None
+    feedback: Feedback | None = None
     shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
@@ -49,7 +52,7 @@ def read_input(
     """
     given = {name: value for name, value in vars(data).items() if value not in (None, [])}
     for name in given:
-        if name != "dataset" and (name in FOR_DRAWS) == (data.dataset is None):
+        if name not in ("dataset", *FEEDBACK) and (name in FOR_DRAWS) == (data.dataset is None):
             other = "a named --dataset" if name in FOR_DRAWS else "tables, not with a named data set"
             raise PugnnError(f"{flag(name)} goes with {other}")
     if data.dataset is not None:
@@ -63,7 +66,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
     from pugnn.io import read_graph
     from pugnn.task import PUBenchmark
 
-    given = dict(options)
+    given = {name: value for name, value in options.items() if name not in FEEDBACK}
     kinds = dict(map(_name_and_kind, given.pop("column", ())))
     show = [name.strip() for name in given.pop("show", "").split(",") if name.strip()]
     if "truth" in given and "positives" not in given:
@@ -73,7 +76,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
     benchmark = None
     if data.task is not None and data.positive is not None:
         benchmark = PUBenchmark.of_unlabelled(data.task, data.positive)
-    return InputData(
+    found = InputData(
         name=_short_name(options["edges"]),
         graph=data.graph,
         options=options,
@@ -83,6 +86,30 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
         benchmark=benchmark,
         shown=data.shown,
     )
+    columns = {"id": options.get("id"), "label": options.get("label"), "usual": data.id_column}
+    return _with_feedback(found, options, options.get("positives", ""), **columns)
+
+
+def _with_feedback(found: InputData, options: Mapping[str, Any], known_from: str, **columns: Any) -> InputData:
+    """The same data with the checked nodes that the options name: they are known, and no longer test nodes."""
+    lists: dict[str, Any] = {name: options[name] for name in FEEDBACK if options.get(name)}
+    if not lists:
+        return found
+    if found.task is None:
+        raise PugnnError("--confirmed and --rejected add to what is known; give --positives as well")
+    import numpy as np
+
+    from pugnn.io import read_feedback
+
+    feedback = read_feedback(found.graph, found.task.labelled, known_from, **lists, **columns)
+    task, benchmark = found.task.with_feedback(feedback.confirmed, feedback.rejected), found.benchmark
+    if not len(task.unlabelled):
+        raise PugnnError("all nodes are known positives or rejected, so there is nothing left to find")
+    if benchmark is not None:
+        scored = np.setdiff1d(benchmark.scored, np.concatenate([feedback.confirmed, feedback.rejected]))
+        benchmark = replace(benchmark, task=task, scored=scored)
+    notes, recorded = (*found.notes, *feedback.notes), {**found.options, **lists}
+    return replace(found, task=task, benchmark=benchmark, feedback=feedback, notes=notes, options=recorded)
 
 
 def _name_and_kind(text: str) -> tuple[str, str]:
@@ -115,7 +142,7 @@ def _from_dataset(name: str, options: DataOptions, seed: int, draw: bool) -> Inp
         }
     protocol["unlabelled"] = options.unlabelled or "all"
     benchmark = draw_benchmark(data, **protocol, seed=seed)
-    return InputData(
+    found = InputData(
         name=name,
         graph=data.graph,
         options={"dataset": name, **protocol},
@@ -123,3 +150,4 @@ def _from_dataset(name: str, options: DataOptions, seed: int, draw: bool) -> Inp
         benchmark=benchmark,
         class_of_node=[data.class_names[label] for label in data.labels],
     )
+    return _with_feedback(found, vars(options), f"the {counted(len(benchmark.task.labelled), 'label')} drawn")

@@ -48,6 +48,9 @@ class DataOptions:
         attributes: more attributes, without zeros: a table of id, attribute, value; or a matrix (.npz, .mtx) in the
             order of --nodes.
         positives: table with the ids of the known positives.
+        confirmed: table with the ids of nodes that were checked and are positive, in the form of --positives.
+            Repeatable.
+        rejected: table with the ids of nodes that were checked and are not positive. Repeatable.
         truth: table with the ids of all true positives, for metrics after training; never trained on.
         source: column of the source of each edge, if its name is unusual.
         target: column of the target of each edge.
@@ -69,6 +72,8 @@ class DataOptions:
     nodes: str | None = None
     attributes: str | None = None
     positives: str | None = None
+    confirmed: list[str] | None = None
+    rejected: list[str] | None = None
     truth: str | None = None
     source: str | None = None
     target: str | None = None
@@ -85,6 +90,8 @@ class DataOptions:
 
 #: Options of draws from a named data set; all others but its name are for tables.
 FOR_DRAWS = ("labels", "label_ratio", "label_ratio_of", "unlabelled")
+#: Options of nodes that were checked, for tables and named data sets alike.
+FEEDBACK = ("confirmed", "rejected")
 
 
 def flag(name: str) -> str:

@@ -13,11 +13,11 @@ import typer
 from pugnn.cli import options
 from pugnn.cli.config import option_value, read_config
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import FOR_DRAWS, OUTPUT, DataOptions, option
+from pugnn.cli.options import FEEDBACK, FOR_DRAWS, OUTPUT, DataOptions, option
 from pugnn.errors import PugnnError
 
 #: Options that say something of a training.
-NOT_FOR_PREDICT = ("truth", "column", *FOR_DRAWS)
+NOT_FOR_PREDICT = ("truth", "column", *FOR_DRAWS, *FEEDBACK)
 
 
 def predict(
@@ -43,6 +43,7 @@ def predict(
     from pugnn.cli.terminal import print_notes
     from pugnn.estimator import PUNodeClassifier
     from pugnn.runs import require_ending, score_table, write_scores
+    from pugnn.training import scores_of
 
     if os.path.lexists(out):
         raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
@@ -60,8 +61,9 @@ def predict(
     }
     found = read_input(replace(data, **named), draw=False, recipe=estimator.recipe_)
     print_notes(found.notes)
-    scores = estimator.predict_proba(found.graph)[:, 1]
-    table = score_table(found.graph, scores, estimator.threshold_, found.task, found.shown)
+    log_odds = estimator.decision_function(found.graph)
+    scores = scores_of(log_odds)
+    table = score_table(found.graph, scores, estimator.threshold_, found.task, log_odds=log_odds, shown=found.shown)
     write_scores(out, table)
     result = {"scores": str(out), "nodes": len(scores), "positive": int(table["decision"].sum())}
     if as_json:

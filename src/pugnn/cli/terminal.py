@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,18 +130,48 @@ def _truth(truth: PUBenchmark) -> Text:
 
 
 def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
-    """Show the best finds, and a summary of the run."""
+    """Show how many, how good and what next; then the best finds, and a summary of the run."""
+    from pugnn.runs.report.answers import answers
+
     assert data.task is not None
-    unknown = np.setdiff1d(np.arange(data.graph.num_nodes), data.task.labelled)
+    known = np.concatenate([data.task.labelled, data.task.negative])
+    unknown = np.setdiff1d(np.arange(data.graph.num_nodes), known)
     console = Console(highlight=False, emoji=False)
+    lines = Table.grid(padding=(0, 1))
+    for answer in answers(run.record):
+        lines.add_row(Text(answer.question, style="bold"), Text(printable(f"{answer.short} {answer.text}")))
+    console.print(lines)
     for note in run.record["method_notes"]:
         _print_marked(console, "note", printable(note))
     console.print(_found(run, data, data.task, unknown, top))
     console.print(_summary(run, data, data.task, unknown))
+    if run.record["changes"] is not None:
+        console.print(_changes(run.record["changes"]))
     if run.record["degenerate"]:
         _print_marked(console, "warning", "This result is degenerate", style="bold reverse")
         for reason in run.record["degenerate"]:
             console.print(Padding(Text(f"- {reason['message']}"), INDENTED))
+
+
+def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: Path) -> None:
+    """Show whom to check next, and how to go on with the answers."""
+    from pugnn.runs.report.answers import GOALS, feedback_command
+
+    console = Console(highlight=False, emoji=False)
+    title, words = GOALS[goal]
+    numbers = [Column(name, justify="right") for name in ("rank", "score")]
+    table = Table(
+        Column("id", overflow="fold"), *numbers, "reason", title=title, caption=words, caption_justify="left", **STYLE
+    )
+    for each in suggestions:
+        name, reason = escape(shown(each["id"], LONGEST_ID)), escape(each["reason"])
+        table.add_row(name, f"{each['rank']:,}", f"{each['score']:.4f}", reason)
+    console.print(table)
+    console.print(
+        "Put the ids that are right into confirmed.csv, those that are wrong into rejected.csv, and run again:"
+    )
+    command = feedback_command(shlex.quote(str(run)))
+    console.print(Text(f"  {command}", style="bold"), soft_wrap=True)  # not broken, so that it can be copied
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -172,8 +203,8 @@ def _pairs(title: str, rows: Mapping[str, str]) -> Table:
 
 def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], top: int) -> Table:
     classes, truth = data.class_of_node, data.benchmark
-    best = unknown[np.argsort(-run.scores[unknown], kind="stable")][:top]
-    columns = [Column("id"), Column("score", justify="right"), Column("hops to a known one", justify="right")]
+    best = unknown[np.argsort(-run.log_odds[unknown], kind="stable")][:top]
+    columns = [Column("id"), *(Column(name, justify="right") for name in ("score", "log-odds", "hops to a known one"))]
     if classes is not None:
         columns.append(Column("true class (never shown to the method)"))
     if truth is not None:
@@ -182,7 +213,7 @@ def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], 
     table = Table(*columns, title=f"Found: the {len(best)} best of {len(unknown):,} unlabelled nodes", box=box.SIMPLE)
     for node in best:
         hops = task.distances[node]
-        row = [escape(shown(data.graph.ids[node], LONGEST_ID)), f"{run.scores[node]:.4f}"]
+        row = [escape(shown(data.graph.ids[node], LONGEST_ID)), f"{run.scores[node]:.4f}", f"{run.log_odds[node]:.3f}"]
         row.append("unreachable" if hops == UNREACHABLE else str(hops))
         if classes is not None:
             row.append(escape(classes[node]))
@@ -195,7 +226,8 @@ def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], 
 
 def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]) -> Table:
     graph, record, metrics = data.graph, run.record, run.record["metrics"]
-    known = f"{counted(len(task.labelled), 'positive')} among {graph.num_nodes:,} nodes"
+    negative = f" and {counted(len(task.negative), 'negative')}" if len(task.negative) else ""
+    known = f"{counted(len(task.labelled), 'positive')}{negative} among {graph.num_nodes:,} nodes"
     if data.benchmark is not None:
         classes = data.class_of_node or []
         names = sorted({classes[node] for node in np.flatnonzero(data.benchmark.positive)} if classes else ())
@@ -221,3 +253,21 @@ def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]
         "report": f"{run.path / 'report.html'} (open it in a browser)",
     }
     return _pairs("Run", rows)
+
+
+def _changes(changes: Mapping[str, Any], most: int = 5) -> Table:
+    """What has changed since an earlier run."""
+
+    def moved(nodes: Sequence[Mapping[str, Any]]) -> str:
+        listed = [
+            f"{shown(node['id'], LONGEST_ID)} ({node['rank_before']:,} → {node['rank_now']:,})" for node in nodes[:most]
+        ]
+        return ", ".join(listed) or "–"
+
+    rows = {
+        "checked": f"{changes['confirmed']:,} confirmed, {changes['rejected']:,} rejected",
+        "training": "went on from the earlier model" if changes["warm"] else "started afresh",
+        "rose": moved(changes["rose"]),
+        "fell": moved(changes["fell"]),
+    }
+    return _pairs(f"Since {shown(changes['before'], LONGEST_ID)}, by rank among nodes that are not known", rows)

@@ -11,10 +11,11 @@ from rich.console import Console
 
 from pugnn.checkup import check_up
 from pugnn.cli.input_data import InputData
+from pugnn.cli.options import FEEDBACK
 from pugnn.cli.terminal import print_notes, print_recipe, print_run, print_verdicts
 from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.estimator import PUNodeClassifier
-from pugnn.runs import RunFolder, next_free, train_into_folder
+from pugnn.runs import EarlierRun, RunFolder, next_free, train_into_folder
 from pugnn.waiting import status_line
 
 
@@ -25,16 +26,24 @@ def train_and_show(
     name: str,
     out: Path | None,
     resume: bool,
+    start: Path | None = None,
     verbose: bool = False,
     as_json: bool,
 ) -> None:
-    """Train into ``out``, or the next free folder of that name in ``runs``, and show the result."""
+    """Train into ``out``, or the next free folder of that name in ``runs``, and show the result.
+
+    ``start`` is the folder of an earlier run to go on from.
+    """
     assert data.task is not None
+    checked = {name: 0 if data.feedback is None else len(getattr(data.feedback, name)) for name in FEEDBACK}
+    before = None if start is None else EarlierRun.of(start, **checked)
+    notes = (*data.notes, *([] if before is None else before.notes))
+    recorded = data.options if start is None else {**data.options, "start": str(start)}
     if resume and out is None:
         raise PugnnError("--resume needs --out, the name of the run that was stopped")
     folder = RunFolder(out if out is not None else next_free(Path("runs"), name), resume=resume)
     try:
-        print_notes(data.notes)
+        print_notes(notes)
         with status_line() as line:
             line.say("checking the graph")
             found = check_up(data.task, seed=estimator.seed)
@@ -53,12 +62,13 @@ def train_and_show(
                 estimator,
                 data.task,
                 folder,
-                options=data.options,
+                options=recorded,
                 check_up=found,
-                notes=data.notes,
+                notes=notes,
                 recipe=data.recipe,
                 truth=data.benchmark,
                 class_of_node=data.class_of_node,
+                before=before,
                 shown=data.shown,
             )
     except KeyboardInterrupt:

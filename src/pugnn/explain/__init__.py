@@ -1,4 +1,4 @@
-"""Why a node has its score."""
+"""Why a node has its score, and whom to check next."""
 
 from pugnn.explain.explaining import explain, explain_best
 from pugnn.explain.explanation import Explanation

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, counted, quoted, shorten
+from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, shorten
 from pugnn.features.attributes import is_number_type
 from pugnn.features.boolean import truth_in_text
 from pugnn.io.columns import ID, find_column, is_label, normal, require_column
@@ -56,7 +56,7 @@ def read_node_list(
     table.reject_cells({"id": taken & (positions == EMPTY)})
     rows, positions = np.flatnonzero(taken), positions[taken]
     if not len(rows):
-        raise PugnnError(f"{table.shown} names no {what}; at least one is needed")
+        raise EmptyTableError(f"{table.shown} names no {what}; at least one is needed")
     if label is not None:
         chosen = f"{len(rows):,} of {counted(len(labels), 'row')}"
         notes.append(f"{table.shown}: column {table.names[label]!r} says which rows are {what}: {chosen}")

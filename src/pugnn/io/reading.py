@@ -41,6 +41,7 @@ class TableGraph:
         truth: positions of the true positives, sorted, if they were given.
         recipe: how attributes became features.
         notes: what was repaired or left out, one sentence each.
+        id_column: name of the column of ids in the node table, if there is one.
         shown: columns of the node table that were asked for: their cells as text, empty where there is none.
     """
 
@@ -49,6 +50,7 @@ class TableGraph:
     truth: NDArray[np.int64] | None
     recipe: Recipe
     notes: tuple[str, ...]
+    id_column: str | None
     shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @cached_property
@@ -194,8 +196,9 @@ def _read(
         encoded = recipe.apply(attributes, graph)
     graph = replace(graph, features=encoded.features, feature_names=encoded.names, recipe=recipe.to_plain())
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
+    id_column = None if nodes is None else nodes.name
     shown = {} if nodes is None else nodes.cells_as_text(show, graph.num_nodes)
-    return TableGraph(graph, task, listed.get("truth"), recipe, (*notes, *encoded.notes), shown)
+    return TableGraph(graph, task, listed.get("truth"), recipe, (*notes, *encoded.notes), id_column, shown)
 
 
 def _read_lists(

@@ -12,24 +12,31 @@ from pugnn.losses.sets import Sets
 
 @dataclass(frozen=True)
 class UnlabelledAsNegativeLoss:
-    r"""Mean binary cross-entropy with labelled nodes as 1 and unlabelled ones as 0, split into its two sums.
+    r"""Mean binary cross-entropy with labelled nodes as 1 and all others as 0, split into the sums over the sets.
 
-    .. math:: \frac{1}{n_L + n_U} \Big( \sum_L -\log \sigma(g) + \sum_U -\log \sigma(-g) \Big)
+    .. math:: \frac{1}{n_L + n_U + n_N} \Big( \sum_L -\log \sigma(g) + \sum_{U \cup N} -\log \sigma(-g) \Big)
+
+    A known negative counts like any other node: that it is surely negative is what is assumed of all of them.
 
     Args:
         balanced: give both sets the same weight,
-            :math:`\tfrac12 \operatorname{mean}_L -\log\sigma(g) + \tfrac12 \operatorname{mean}_U -\log\sigma(-g)`.
+            :math:`\tfrac12 \operatorname{mean}_L -\log\sigma(g) + \tfrac12 \operatorname{mean}_U -\log\sigma(-g)`,
+            plus the term of the known negatives (:meth:`pugnn.losses.Sets.known_negatives`) with
+            :math:`w_L = \tfrac12` and :math:`\ell = -\log\sigma(-g)`.
     """
 
     balanced: bool = False
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
-        """The two terms by name; their sum is the loss."""
+        """The terms by name; their sum is the loss."""
         labelled, unlabelled = F.softplus(-logits[sets.labelled]), F.softplus(logits[sets.unlabelled])
+        negative = F.softplus(logits[sets.negative])
         if self.balanced:
             return {
                 "labelled": sets.mean("labelled", labelled) / 2,
                 "unlabelled": sets.mean("unlabelled", unlabelled) / 2,
+                **sets.known_negatives(0.5, negative),
             }
-        count = len(labelled) + len(unlabelled)
-        return {"labelled": labelled.sum() / count, "unlabelled": unlabelled.sum() / count}
+        count = len(labelled) + len(unlabelled) + len(negative)
+        terms = {"labelled": labelled.sum() / count, "unlabelled": unlabelled.sum() / count}
+        return terms | ({"known_negative": negative.sum() / count} if len(negative) else {})

@@ -6,6 +6,9 @@ With scores :math:`s = \sigma(g)` and the prior :math:`\pi`,
 
 The absolute value is of the *mean*; individual scores are unconstrained. The trivial solution :math:`s = \pi` on all
 unlabelled nodes costs nothing, which is why Dist-PU adds the entropy of the scores.
+
+Known negatives add :math:`|\operatorname{mean}_N s - 0|` with the weight of :meth:`pugnn.losses.Sets.known_negatives`
+for :math:`w_L = 2\pi`.
 """
 
 from __future__ import annotations
@@ -33,11 +36,12 @@ class DistPULoss:
         require_prior(self.prior)
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
-        """The two terms by name; their sum is the loss."""
+        """The terms by name; their sum is the loss."""
         scores = torch.sigmoid(logits)
         return {
             "labelled": 2 * self.prior * (sets.mean("labelled", scores[sets.labelled]) - 1).abs(),
             "unlabelled": (sets.mean("unlabelled", scores[sets.unlabelled]) - self.prior).abs(),
+            **sets.known_negatives(2 * self.prior, scores[sets.negative]),
         }
 
 

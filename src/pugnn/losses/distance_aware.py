@@ -10,12 +10,15 @@ including unreachable ones). With scores :math:`\hat y = \sigma(g)`,
 
 where :math:`\hat\pi` (``near_prior``) and :math:`\breve\pi` (``far_prior``) are the positive shares of the
 two sets. The absolute value is of the *mean*; individual scores are unconstrained.
+
+Known negatives belong to neither set. They add :math:`|\operatorname{mean}_N \hat y - 0|` with the weight of
+:meth:`pugnn.losses.Sets.known_negatives`, where :math:`w_L` is the weight of the labelled term.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -41,8 +44,8 @@ def split_near_far(task: PUTask, delta: int) -> Sets:
     require_whole("delta", delta, 1)
     distance, unlabelled = task.distances[task.unlabelled], task.unlabelled
     is_near = (distance <= delta) & (distance != UNREACHABLE)
-    parts = (task.labelled, unlabelled[is_near], unlabelled[~is_near])
-    labelled, near, far = (torch.from_numpy(np.array(part)) for part in parts)
+    parts = (task.labelled, unlabelled[is_near], unlabelled[~is_near], task.negative)
+    labelled, near, far, negative = (torch.from_numpy(np.array(part)) for part in parts)
     for name, members, remedy in (
         ("near", near, "a larger delta, or more known positives"),
         ("far", far, "a smaller delta"),
@@ -55,7 +58,7 @@ def split_near_far(task: PUTask, delta: int) -> Sets:
                 PugnnWarning,
                 stacklevel=2,
             )
-    return Sets.split(labelled, near, far)
+    return replace(Sets.split(labelled, near, far), negative=negative)
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class DistanceAwareLoss:
         return near * self.near_prior + (1 - near) * self.far_prior
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
-        """The three terms by name; their sum is the loss."""
+        """The terms by name; their sum is the loss."""
         assert sets.near is not None
         assert sets.far is not None
         one_set = not len(sets.near) or not len(sets.far)
@@ -120,7 +123,7 @@ class DistanceAwareLoss:
             terms["near"] = near_weight * (sets.mean("near", scores[sets.near]) - self.near_prior).abs()
         if len(sets.far):
             terms["far"] = far_weight * (sets.mean("far", scores[sets.far]) - self.far_prior).abs()
-        return terms
+        return terms | sets.known_negatives(weight, scores[sets.negative])
 
 
 def _near_share(sets: Sets) -> float:

@@ -7,6 +7,9 @@ non-negative risk:
 
 When :math:`R^-` is below :math:`-\beta`, the network has begun to overfit the labelled nodes. The original algorithm
 then takes a step that *raises* :math:`R^-`, along the gradient of :math:`-\gamma R^-` alone.
+
+With known negatives, :math:`R^-` has the weight :math:`1 - \eta` and their own risk is added, as in
+:mod:`pugnn.losses.upu`. That risk is never negative: it needs no bound and always counts.
 """
 
 from __future__ import annotations
@@ -46,15 +49,16 @@ class NonNegativeLoss(UnbiasedLoss):
         require_number("gamma", self.gamma, negative=False)
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
-        """The positive and the negative risk by name; their values add up to the risk."""
-        positive, negative = super().__call__(logits, sets).values()
+        """The positive and the negative risk, and that of known negatives, by name; their values add up to the risk."""
+        terms = super().__call__(logits, sets)
+        positive, negative = terms["positive"], terms["negative"]
         if self.correction == "clamp":
-            return {"positive": positive, "negative": negative.clamp(min=-self.beta)}
+            return terms | {"negative": negative.clamp(min=-self.beta)}
         # Both branches in one expression that never reads the value, so it also works in a recorded epoch on a GPU.
         fine = negative >= -self.beta
         ascent = -self.gamma * negative
         floor = ascent + (-self.beta - ascent).detach()  # the value −β with the gradient of −γ R⁻
-        return {
+        return terms | {
             "positive": torch.where(fine, positive, positive.detach()),
             "negative": torch.where(fine, negative, floor),
         }

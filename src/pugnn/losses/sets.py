@@ -51,7 +51,7 @@ class Sets:
     Args:
         labelled: the known positives.
         unlabelled: the unlabelled nodes.
-        negative: known negatives; no loss uses them yet.
+        negative: the known negatives, see :meth:`known_negatives`.
         near: unlabelled nodes near a known positive, where a loss asks for them, and
         far: all others.
         means: takes means over the sets.
@@ -65,9 +65,13 @@ class Sets:
     means: SetMeans = field(default_factory=SetMeans)
 
     @classmethod
-    def of(cls, labelled: NDArray[np.int64], unlabelled: NDArray[np.int64]) -> Sets:
-        """Two sets of nodes, by position."""
-        return cls(torch.from_numpy(np.array(labelled)), torch.from_numpy(np.array(unlabelled)))
+    def of(
+        cls, labelled: NDArray[np.int64], unlabelled: NDArray[np.int64], negative: NDArray[np.int64] | None = None
+    ) -> Sets:
+        """Sets of nodes, by position."""
+        given = (labelled, unlabelled, np.zeros(0, np.int64) if negative is None else negative)
+        known, free, rejected = (torch.from_numpy(np.array(nodes)) for nodes in given)
+        return cls(known, free, rejected)
 
     @classmethod
     def split(cls, labelled: Tensor, near: Tensor, far: Tensor) -> Sets:
@@ -82,6 +86,30 @@ class Sets:
     def mean(self, key: str, values: Tensor) -> Tensor:
         """The mean of a set, see :class:`SetMeans`."""
         return self.means(key, values)
+
+    @property
+    def negative_share(self) -> float:
+        r""":math:`\eta = \tfrac12 \min(1, n_N / n_L)`, what known negatives count against known positives.
+
+        One counts half as much as a known positive, and all of them half as much as all known positives. Users check
+        nodes that look positive, so known negatives are no random sample of all negatives: they speak for those among
+        the likely nodes, of which there are about as many as positives.
+        """
+        return 0.5 * min(1.0, len(self.negative) / max(1, len(self.labelled)))
+
+    def known_negatives(self, labelled_weight: float, losses: Tensor) -> dict[str, Tensor]:
+        r"""The term of the known negatives, :math:`\eta\, w_L \operatorname{mean}_N \ell`, by name, if there are any.
+
+        :math:`\eta` is :attr:`negative_share`.
+
+        Args:
+            labelled_weight: :math:`w_L`, weight of the mean over the known positives.
+            losses: :math:`\ell` of the known negatives, 0 for one that is certainly classified as negative.
+        """
+        if not len(self.negative):
+            return {}
+        weight = labelled_weight * self.negative_share
+        return {"known_negative": weight * self.mean("known_negative", losses)}
 
 
 def require_prior(prior: object) -> None:

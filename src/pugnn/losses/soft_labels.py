@@ -16,17 +16,21 @@ class SoftLabelLoss:
 
     .. math:: \operatorname{mean}_L \ell(g) + \operatorname{mean}_U \big( b\, \ell(g) + (1 - b)\, \ell(-g) \big)
 
+    and the term of known negatives (:meth:`pugnn.losses.Sets.known_negatives`) for :math:`\ell(-g)` and
+    :math:`w_L = 1`: they have the belief 0.
+
     Args:
-        beliefs: :math:`b`, shape ``(N,)``; those of labelled nodes are ignored.
+        beliefs: :math:`b`, shape ``(N,)``; those of known positives and negatives are ignored.
     """
 
     beliefs: Tensor
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
-        """The two terms by name; their sum is the loss."""
+        """The terms by name; their sum is the loss."""
         loss = SURROGATES["sigmoid"]
         unlabelled, beliefs = logits[sets.unlabelled], self.beliefs[sets.unlabelled]
         return {
             "labelled": sets.mean("labelled", loss(logits[sets.labelled])),
             "unlabelled": sets.mean("unlabelled", beliefs * loss(unlabelled) + (1 - beliefs) * loss(-unlabelled)),
+            **sets.known_negatives(1.0, loss(-logits[sets.negative])),
         }

@@ -7,6 +7,16 @@ the unlabelled ones are a mixture of positives and negatives:
     R^- = \operatorname{mean}_U \ell(-g) - \pi \operatorname{mean}_L \ell(-g)
 
 :math:`R^-` estimates the risk on negatives, but can fall below zero.
+
+With known negatives, it is combined with a supervised risk, as in PNU learning (Sakai, du Plessis, Niu & Sugiyama, ICML
+2017):
+
+.. math:: (1 - \eta) (R^+ + R^-) + \eta (R^+ + \pi \operatorname{mean}_N \ell(-g))
+    = R^+ + (1 - \eta) R^- + \eta\, \pi \operatorname{mean}_N \ell(-g)
+
+with :math:`\eta` as in :attr:`pugnn.losses.Sets.negative_share`. In PNU learning, known negatives are a random sample
+of all negatives and count :math:`1 - \pi` instead of :math:`\pi`; here they speak for as many nodes as there are
+positives.
 """
 
 from __future__ import annotations
@@ -38,11 +48,13 @@ class UnbiasedLoss:
         require_choice("surrogate", self.surrogate, SURROGATES)
 
     def __call__(self, logits: Tensor, sets: Sets) -> dict[str, Tensor]:
-        """The positive and the negative risk by name; their sum is the loss."""
+        """The positive and the negative risk, and that of known negatives, by name; their sum is the loss."""
         loss = SURROGATES[self.surrogate]
         labelled, unlabelled = logits[sets.labelled], logits[sets.unlabelled]
+        negative = sets.mean("unlabelled", loss(-unlabelled))
+        negative = negative - self.prior * sets.mean("labelled as negative", loss(-labelled))
         return {
             "positive": self.prior * sets.mean("labelled", loss(labelled)),
-            "negative": sets.mean("unlabelled", loss(-unlabelled))
-            - self.prior * sets.mean("labelled as negative", loss(-labelled)),
+            "negative": (1 - sets.negative_share) * negative,
+            **sets.known_negatives(self.prior, loss(-logits[sets.negative])),
         }

@@ -42,7 +42,7 @@ class DistPU(LossMethod):
     1. ``epochs`` epochs of :math:`R_{lab} / 2\pi + \mu H(s_U)`, where the entropy :math:`H` favours confident scores;
     2. as many again, ten times slower, of :math:`R_{lab} / 2\pi + \mu_t H(s_U) + \nu H(s_{mix}) + \lambda
        \mathrm{BCE}_{mix}`, where pairs of nodes are mixed, with the mixture of their scores as target (1 for
-       labelled nodes).
+       labelled nodes, 0 for known negatives).
 
     The authors mix inputs. A mixture of two nodes has no neighbours, so here embeddings are mixed, which needs a
     backbone with a node-wise last layer: ``gcn-linear`` (the default for ``full``), ``appnp`` or ``mlp``. Learning
@@ -50,11 +50,11 @@ class DistPU(LossMethod):
     ±10.
 
     Args:
-        prior: positive share of the unlabelled nodes; must be known.
+        prior: positive share of the unlabelled nodes; auto estimates it; a range such as 0.02..0.1 bounds the estimate.
         variant: ``formula`` or ``full``.
     """
 
-    prior: float
+    prior: float | str = "auto"
     variant: Literal["formula", "full"] = "formula"
 
     @property
@@ -64,7 +64,7 @@ class DistPU(LossMethod):
 
     def loss(self) -> DistPULoss:
         """R_lab."""
-        return DistPULoss(self.prior)
+        return DistPULoss(self.known_prior)
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
@@ -73,8 +73,8 @@ class DistPU(LossMethod):
         self.loss()  # rejects a bad prior before any training
         loader = FullGraph.of(task, settings.device)
         first = self._first_stage(loader, settings, run)
-        second = self._second_stage(loader, settings, run, copy.deepcopy(first.model))
-        return FittedMethod(second.model, join_logs([first.log, second.log]), self.prior)
+        second = self._second_stage(loader, settings, {**run, "start": None}, copy.deepcopy(first.model))
+        return FittedMethod(second.model, join_logs([first.log, second.log]), self.known_prior)
 
     def _first_stage(self, loader: Loader, settings: TrainingSettings, run: RunOptions) -> Trained:
         def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:
@@ -120,19 +120,19 @@ class DistPU(LossMethod):
 
     def _scaled(self, logits: Tensor, sets: Sets, entropy: float) -> dict[str, Tensor]:
         r""":math:`R_{lab} / 2\pi` and the entropy of the unlabelled nodes."""
-        terms = {name: term / (2 * self.prior) for name, term in self.loss()(logits, sets).items()}
+        terms = {name: term / (2 * self.known_prior) for name, term in self.loss()(logits, sets).items()}
         limited = logits[sets.unlabelled].clamp(-LOGIT_LIMIT, LOGIT_LIMIT)
         return {**terms, "entropy": entropy * mean_entropy(limited)}
 
 
 def _mixture(model: Backbone, output: Output, sets: Sets, seed: int) -> tuple[Tensor, Tensor]:
     """Logits of pairwise mixed embeddings, and their target scores."""
-    nodes = torch.cat([sets.labelled, sets.unlabelled])
+    nodes = torch.cat([sets.labelled, sets.unlabelled, sets.negative])
     generator = np.random.default_rng(seed)
     partners = nodes[torch.from_numpy(generator.permutation(len(nodes))).to(nodes.device)]
     share = float(generator.beta(BETA, BETA))
     scores = torch.sigmoid(output.logit.detach())
-    scores[sets.labelled] = 1.0
+    scores[sets.labelled], scores[sets.negative] = 1.0, 0.0
     mixed = model.logits(share * output.embedding[nodes] + (1 - share) * output.embedding[partners])
     return mixed.clamp(-LOGIT_LIMIT, LOGIT_LIMIT), share * scores[nodes] + (1 - share) * scores[partners]
 

@@ -29,7 +29,8 @@ class GRAB(Method):
 
     1. decides every unlabelled node at one half and takes the share of positives as the prior :math:`\pi`;
     2. lets loopy belief propagation (:mod:`pugnn.graph.belief_propagation`) spread what is known along the edges:
-       labelled nodes are surely positive, the others positive with probability :math:`\pi` to begin with;
+       labelled nodes are surely positive, known negatives surely not, the others positive with probability :math:`\pi`
+       to begin with;
     3. trains a *new* network with the beliefs as soft labels (:mod:`pugnn.losses.soft_labels`), until the loss has not
        fallen for five epochs.
 
@@ -64,7 +65,8 @@ class GRAB(Method):
         def run_round(number: int, beliefs: NDArray[np.float64]) -> Trained:
             objective = of_logits(SoftLabelLoss(torch.from_numpy(beliefs.astype(np.float32)).to(loader.device)))
             seeded = replace(settings, seed=derive_seed(settings.seed, number)) if number else settings
-            return train(loader, objective, seeded, build=self.build, patience=PATIENCE, part=number, **run)
+            options: RunOptions = {**run, "start": None} if number else run  # each round trains a new network
+            return train(loader, objective, seeded, build=self.build, patience=PATIENCE, part=number, **options)
 
         best = run_round(0, np.zeros(task.graph.num_nodes))
         logs = [best.log]
@@ -86,7 +88,7 @@ class GRAB(Method):
         potentials = np.full(len(scores), prior)
         if self.potentials == "decided":
             potentials[decided] = 1 - prior
-        potentials[task.labelled] = 1.0
+        potentials[task.labelled], potentials[task.negative] = 1.0, 0.0
         return prior, potentials
 
 

@@ -16,6 +16,9 @@ from pugnn.methods.base import METHODS
 from pugnn.methods.centroid import Centroid
 from pugnn.methods.evidence import KnownPositives
 
+#: How many unlabelled nodes a known negative counts as.
+NEGATIVE_WEIGHT = 3.0
+
 
 @METHODS.register("smoothed-logistic")
 @dataclass(frozen=True)
@@ -27,8 +30,8 @@ class SmoothedLogistic(Centroid):
     positive.
 
     Args:
-        prior: π, positive share of the unlabelled nodes; where it is not known, it is estimated from the ranks of
-            hidden positives, by the score of ``centroid``.
+        prior: π, positive share of the unlabelled nodes; auto estimates it from the ranks of hidden positives, by the
+            score of ``centroid``; a range such as 0.02..0.1 bounds the estimate.
         inverse_penalty: C, weight of the data against the penalty on the coefficients.
     """
 
@@ -39,11 +42,14 @@ class SmoothedLogistic(Centroid):
         require_number("inverse_penalty", self.inverse_penalty, negative=False)
         if not self.inverse_penalty > 0:
             raise PugnnError(f"inverse_penalty must be positive, got {self.inverse_penalty}")
-        nodes = torch.cat([known.labelled, known.unlabelled])
+        nodes = torch.cat([known.labelled, known.unlabelled, known.negative])
         is_known = np.arange(len(nodes)) < len(known.labelled)
+        weights = np.ones(len(nodes))
+        if len(known.negative):
+            weights[-len(known.negative) :] = NEGATIVE_WEIGHT
         # The usual tolerance stops before the first step where positives are rare.
         regression = LogisticRegression(C=self.inverse_penalty, max_iter=300, tol=1e-6)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # further iterations hardly change the ranking
-            regression.fit(rows[nodes].cpu().numpy(), is_known)
+            regression.fit(rows[nodes].cpu().numpy(), is_known, weights)
         return torch.from_numpy(regression.coef_[0].astype(np.float32)).to(rows.device)

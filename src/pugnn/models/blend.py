@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -47,6 +48,20 @@ class Committee(Backbone):
         nn.init.zeros_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
         self.dropout = dropout
+
+    @torch.no_grad()
+    def start_from(self, blend: Mapping[str, Tensor]) -> None:
+        """Take over the perceptron and the linear model of a blend.
+
+        Only the first linear model starts there: labels that are hidden from the others were not hidden from that one.
+        """
+        for mine, earlier in (
+            (self.hidden.weight, blend["hidden"].t()),
+            (self.hidden.bias, blend["hidden_bias"]),
+            (self.head.weight[0], blend["head"]),
+            (self.linear.weight[0], blend["linear"]),
+        ):
+            mine.copy_(earlier)
 
     @property
     def first_layer(self) -> nn.Module:  # type: ignore[override]

@@ -24,7 +24,15 @@ MOST_STEPS = 1000
 class Propagation(Backbone):
     r"""The fixed point of :math:`r \leftarrow (1 - \beta) S r + \beta y`; its logit is :math:`\log r - \log r_\pi`.
 
-    It has no weights. Its state is the starting nodes, the graph, and :math:`r_\pi`, the value that scores one half.
+    With known negatives, :math:`r^+` spreads from the known positives and :math:`r^-` in the same way from the known
+    negatives, and :math:`r` is what comes from positives, times its share of all that arrives:
+
+    .. math:: r = r^+ \cdot \frac{r^+}{r^+ + w r^-}, \qquad w = \min\Big(1, \frac{n_L}{n_N}\Big)
+
+    A known negative counts as much as a known positive, and all of them no more than all known positives.
+
+    It has no weights. Its state is the starting nodes, the known negatives, the graph, and :math:`r_\pi`, the value
+    that scores one half.
 
     Args:
         walk: :math:`S = A D^{-1}` instead of :math:`D^{-1/2} A D^{-1/2}`.
@@ -34,6 +42,7 @@ class Propagation(Backbone):
     uses_weights = True
 
     labelled: Tensor
+    negative: Tensor
     graph: Tensor
     middle: Tensor
 
@@ -41,13 +50,14 @@ class Propagation(Backbone):
         super().__init__()
         self.walk = walk
         self.restart = restart
-        self.register_buffer("labelled", torch.empty(0, dtype=torch.int64))
+        for name in ("labelled", "negative"):
+            self.register_buffer(name, torch.empty(0, dtype=torch.int64))
         self.register_buffer("graph", torch.zeros((), dtype=torch.int64))
         self.register_buffer("middle", torch.ones((), dtype=torch.float64))
 
-    def start_from(self, graph: Graph, labelled: Tensor) -> None:
-        """Set the graph and its known positives."""
-        self.labelled = labelled
+    def start_from(self, graph: Graph, labelled: Tensor, negative: Tensor) -> None:
+        """Set the graph, its known positives and its known negatives."""
+        self.labelled, self.negative = labelled, negative
         self.graph = torch.tensor(_fingerprint(graph))
 
     def spread(self, inputs: GraphInputs, *, apart: bool = False) -> Tensor:
@@ -58,15 +68,25 @@ class Propagation(Backbone):
         if _fingerprint(inputs.graph) != self.graph.item():
             raise PugnnError("label propagation cannot score a graph it was not fitted on. Fit it on the new graph.")
         matrix = _normalised(inputs.graph, self.walk, inputs.device)
-        columns = torch.arange(len(self.labelled), device=inputs.device) * apart
-        start = torch.zeros(inputs.graph.num_nodes, int(columns.max()) + 1, dtype=torch.float64, device=inputs.device)
+        known = len(self.labelled)
+        columns = torch.arange(known, device=inputs.device) * apart
+        width = int(columns.max()) + 1
+        start = torch.zeros(inputs.graph.num_nodes, width + 1, dtype=torch.float64, device=inputs.device)
         start[self.labelled, columns] = self.restart
+        start[self.negative, width] = self.restart
+        if not len(self.negative):
+            start = start[:, :width]
         reached = start
         for _ in range(MOST_STEPS):
             before, reached = reached, (1 - self.restart) * (matrix @ reached) + start
             if (reached - before).abs().max() <= TOLERANCE * reached.max():
                 break
-        return reached if apart else reached.squeeze(1)
+        parts = reached[:, :width]
+        if len(self.negative):
+            positive = parts.sum(dim=1)
+            negative = min(1.0, known / len(self.negative)) * reached[:, width]
+            parts = parts * (positive / (positive + negative)).nan_to_num(0.0)[:, None]  # nothing may arrive at all
+        return parts if apart else parts.squeeze(1)
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of the fitted graph; unreached nodes have the logit −∞."""
@@ -74,7 +94,8 @@ class Propagation(Backbone):
         return Output(reached[:, None], reached.log() - self.middle.log())
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        self.labelled = torch.empty_like(state_dict[f"{prefix}labelled"])  # as many as were saved
+        for name in ("labelled", "negative"):
+            setattr(self, name, torch.empty_like(state_dict[f"{prefix}{name}"]))  # as many as were saved
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 

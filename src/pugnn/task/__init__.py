@@ -1,7 +1,7 @@
 """The PU task: a graph and its known positives; and benchmarks, tasks whose truth is known."""
 
 from pugnn.task.benchmark import PUBenchmark, draw_benchmark, draw_labels, draw_share
-from pugnn.task.positives import resolve_positives, resolve_unlabelled
+from pugnn.task.positives import resolve_nodes, resolve_positives, resolve_unlabelled
 from pugnn.task.task import PUTask
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "draw_benchmark",
     "draw_labels",
     "draw_share",
+    "resolve_nodes",
     "resolve_positives",
     "resolve_unlabelled",
 ]

@@ -32,71 +32,82 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
         >>> resolve_positives(graph, ["c", "a"]), resolve_positives(graph, [1, 0, 0])
         (array([0, 2]), array([0]))
     """
+    found = resolve_nodes(graph, positives, "positives")
+    if not len(found):
+        raise PugnnError("there are no known positives; at least one is needed, and ten or more help a lot")
+    if len(found) == graph.num_nodes:
+        raise PugnnError("all nodes are known positives, so there is nothing left to find")
+    return found
+
+
+def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
+    """Sorted positions of nodes, perhaps none, in the forms of :func:`resolve_positives`; in a vector, 1 marks them.
+
+    ``what`` they are is for messages.
+    """
     n = graph.num_nodes
-    reject_masked(positives, "positives")
-    values = list(positives) if isinstance(positives, set | frozenset) else positives
-    given = _as_array(values)
+    reject_masked(nodes, what)
+    values = list(nodes) if isinstance(nodes, set | frozenset) else nodes
+    given = _as_array(values, what)
     if given.dtype == object and given.ndim == 1:
         # From a table: the values, not the type of the array, tell ids from booleans.
         values = given.tolist()
-        given = _as_array(values)
+        given = _as_array(values, what)
     if given.ndim != 1:
-        raise PugnnError(f"positives must be a list of nodes or one entry per node; got shape {given.shape}")
+        raise PugnnError(f"{what} must be a list of nodes or one entry per node; got shape {given.shape}")
+    if not len(given):
+        return np.zeros(0, np.int64)
     numeric = given.dtype.kind in "iuf"
     repeats = numeric and len(np.unique(given)) < len(given)
     if given.dtype == bool:
         if len(given) != n:
-            raise PugnnError(f"the mask of positives has {len(given)} entries, but the graph has {n} nodes")
+            raise PugnnError(f"the mask of {what} has {len(given)} entries, but the graph has {n} nodes")
         found = np.flatnonzero(given)
     elif numeric and len(given) == n and np.isin(given, (-1, 0, 1)).all():
         if (given == 0).any() and (given == -1).any():
             raise PugnnError(
-                "the vector of positives holds 1, 0 and −1. In PU learning there are known positives (1) and "
-                "unlabelled nodes (0, or −1), and no known negatives: use 1 and 0, or 1 and −1. If −1 means "
-                "a known negative here, set it to 0 to leave it unlabelled."
+                f"the vector of {what} holds 1, 0 and −1. It says which nodes are known (1) and which are not: use 1 "
+                "and 0, or 1 and −1. If −1 means a known negative here, give these nodes apart: "
+                "fit(graph, labels == 1, negatives=labels == -1)."
             )
         if n and not repeats and _name_nodes(graph, given):
             raise PugnnError(
-                f"the positives {given.tolist()} are ambiguous: they may be a vector with one entry per node, or a "
+                f"the {what} {given.tolist()} are ambiguous: they may be a vector with one entry per node, or a "
                 f"list of the nodes {shorten(given)}. Give a boolean mask instead, such as {(given == 1).tolist()}."
             )
         found = np.flatnonzero(given == 1)
     elif repeats and np.isin(given, (-1, 0, 1)).all():
-        raise PugnnError(f"a vector of positives needs one entry per node: got {len(given)} for {n} nodes")
+        raise PugnnError(f"a vector of {what} needs one entry per node: got {len(given)} for {n} nodes")
     elif repeats and len(given) == n:
         raise PugnnError(
-            f"the positives look like a vector of classes, one entry per node: {shorten(given)}. Select the "
-            "positive class with a boolean mask, such as `classes == 1`."
+            f"the {what} look like a vector of classes, one entry per node: {shorten(given)}. Select the "
+            "class with a boolean mask, such as `classes == 1`."
         )
     elif given.dtype.kind in "iu" and not any(isinstance(node_id, Real) for node_id in graph.ids.tolist()):
         if len(given) and (given.min() < 0 or given.max() >= n):
             outside = given[(given < 0) | (given >= n)][0]
-            raise PugnnError(f"position {outside} among the positives is not in the graph (0 to {n - 1})")
+            raise PugnnError(f"position {outside} among the {what} is not in the graph (0 to {n - 1})")
         names = set(graph.ids.tolist())
         alike = [text for text in map(str, given.tolist()) if text in names]
         if alike:
             raise PugnnError(
-                f"the positives are whole numbers, but the graph's ids are text such as {alike[0]!r}: give them as "
+                f"the {what} are whole numbers, but the graph's ids are text such as {alike[0]!r}: give them as "
                 "text, or as a mask"
             )
         found = np.unique(given)
     else:
         # From the list itself: an array would convert all ids to one type.
         found = np.unique(graph.positions(values if isinstance(values, list | tuple) else given))
-    if not len(found):
-        raise PugnnError("there are no known positives; at least one is needed, and ten or more help a lot")
-    if len(found) == n:
-        raise PugnnError("all nodes are known positives, so there is nothing left to find")
     return found.astype(np.int64)
 
 
-def resolve_unlabelled(graph: Graph, nodes: ArrayLike, labelled: NDArray[np.int64]) -> NDArray[np.int64]:
+def resolve_unlabelled(graph: Graph, nodes: ArrayLike, known: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sorted positions of the nodes that count as unlabelled, from a list of positions.
 
     Args:
         graph: the graph.
-        nodes: positions, each once; labelled ones among them are left out.
-        labelled: positions of the known positives.
+        nodes: positions, each once; known ones among them are left out.
+        known: positions of the known positives and negatives.
     """
     reject_masked(nodes, "unlabelled")
     given = np.asarray(nodes)
@@ -109,7 +120,7 @@ def resolve_unlabelled(graph: Graph, nodes: ArrayLike, labelled: NDArray[np.int6
         )
     if len(given) and not 0 <= given.min() <= given.max() < graph.num_nodes:
         raise PugnnError(f"unlabelled holds a position outside 0 to {graph.num_nodes - 1}")
-    rest = np.setdiff1d(given, labelled)
+    rest = np.setdiff1d(given, known)
     if not len(rest):
         raise PugnnError("no unlabelled nodes are left, so there is nothing to learn from")
     return rest.astype(np.int64)
@@ -123,7 +134,7 @@ def _name_nodes(graph: Graph, numbers: NDArray[Any]) -> bool:
     return bool(((numbers >= 0) & (numbers < graph.num_nodes)).all())
 
 
-def _as_array(values: Any) -> NDArray[Any]:
+def _as_array(values: Any, what: str) -> NDArray[Any]:
     """An array with one entry per value, even if the values are tuples."""
     if isinstance(values, list | tuple) and any(isinstance(value, tuple) for value in values):
         return np.fromiter(values, dtype=object, count=len(values))
@@ -131,5 +142,5 @@ def _as_array(values: Any) -> NDArray[Any]:
         return np.asarray(values)
     except ValueError:
         raise PugnnError(
-            "positives must be a list of nodes or one entry per node; got lists of different lengths"
+            f"{what} must be a list of nodes or one entry per node; got lists of different lengths"
         ) from None

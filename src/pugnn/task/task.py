@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.errors import PugnnError, shorten
 from pugnn.graph import Graph, nearest_sources
+
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,20 +26,34 @@ class PUTask:
         graph: the whole graph.
         labelled: positions of the known positives, sorted, shape ``(n_L,)``.
         unlabelled: positions of the nodes that the loss treats as unlabelled, sorted, shape ``(n_U,)``.
-        negative: positions of known negatives; no method uses them yet.
+        negative: positions of the known negatives, sorted; they are neither labelled nor unlabelled.
+        confirmed: those of the labelled nodes that were found by a ranking and then checked, sorted. They rank higher
+            than positives usually do, so that they say little about a ranking or about how many positives there are.
     """
 
     graph: Graph
     labelled: NDArray[np.int64]
     unlabelled: NDArray[np.int64]
-    negative: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    negative: NDArray[np.int64] = field(default_factory=lambda: _NONE)
+    confirmed: NDArray[np.int64] = field(default_factory=lambda: _NONE)
 
     @classmethod
-    def from_positives(cls, graph: Graph, labelled: NDArray[np.int64]) -> PUTask:
-        """The task where every node that is not a known positive is unlabelled."""
-        unlabelled = np.ones(graph.num_nodes, dtype=np.bool_)
-        unlabelled[labelled] = False
-        return cls(graph, np.unique(labelled), np.flatnonzero(unlabelled))
+    def from_positives(cls, graph: Graph, labelled: NDArray[np.int64], negative: NDArray[np.int64] = _NONE) -> PUTask:
+        """The task where every node that is neither a known positive nor a known negative is unlabelled."""
+        task = cls(graph, _NONE, np.arange(graph.num_nodes)).with_feedback(labelled, negative)
+        return replace(task, confirmed=_NONE)
+
+    def with_feedback(self, confirmed: NDArray[np.int64], rejected: NDArray[np.int64]) -> PUTask:
+        """The same task with more known nodes, by position: confirmed ones are positive, rejected ones negative."""
+        labelled, negative = np.union1d(self.labelled, confirmed), np.union1d(self.negative, rejected)
+        both = np.intersect1d(labelled, negative)
+        if len(both):
+            names = shorten(self.graph.ids[both].tolist())
+            raise PugnnError(f"a node cannot be both a known positive and a known negative: {names}")
+        unlabelled = np.ones(self.graph.num_nodes, dtype=np.bool_)
+        unlabelled[labelled] = unlabelled[negative] = False
+        new = np.union1d(self.confirmed, np.setdiff1d(confirmed, self.labelled))
+        return PUTask(self.graph, labelled, self.unlabelled[unlabelled[self.unlabelled]], negative, new)
 
     @cached_property
     def _reached(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -56,8 +73,8 @@ class PUTask:
         """A SHA-256 of the graph and the sets of nodes, to which more can be added."""
         graph, x, hashed = self.graph, self.graph.features, hashlib.sha256()
         parts = [x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr]
-        negative = self.negative if len(self.negative) else None
-        for array in (graph.indptr, graph.indices, graph.weights, self.labelled, self.unlabelled, negative, *parts):
+        feedback = [nodes for nodes in (self.negative, self.confirmed) if len(nodes)]
+        for array in (graph.indptr, graph.indices, graph.weights, self.labelled, self.unlabelled, *feedback, *parts):
             if array is not None:
                 hashed.update(f"{array.dtype} {array.shape}".encode())  # so that it is clear where each array ends
                 hashed.update(np.ascontiguousarray(array).data)

@@ -62,8 +62,8 @@ class FullGraph:
 
     @classmethod
     def of(cls, task: PUTask, device: str) -> FullGraph:
-        """The graph of a task with its labelled and unlabelled nodes."""
-        return cls(task.graph, Sets.of(task.labelled, task.unlabelled), device)
+        """The graph of a task with its sets of nodes."""
+        return cls(task.graph, Sets.of(task.labelled, task.unlabelled, task.negative), device)
 
     def batches(self, seed: int) -> Iterator[Batch]:  # noqa: ARG002 (nothing is random here)
         """The whole graph, once."""
@@ -71,7 +71,8 @@ class FullGraph:
 
 
 class RowBatches:
-    """Each epoch is one batch of rows: those of all labelled nodes, then of a random sample of the unlabelled ones.
+    """Each epoch is one batch of rows: those of all known positives, of all known negatives, then of a random sample of
+    the unlabelled nodes.
 
     Every epoch draws another sample, so that means over it are unbiased estimates of the means over all. Where there
     are no more than ``size`` unlabelled nodes, every batch holds all of them, in the same order.
@@ -79,21 +80,21 @@ class RowBatches:
     Args:
         graph: where the nodes come from.
         rows: what the network reads of each node, shape ``(N, d)``.
-        labelled: positions of the labelled nodes.
-        unlabelled: positions of the unlabelled nodes.
+        sets: positions of the labelled and of the unlabelled nodes, and of known negatives.
         size: unlabelled nodes in a batch, at most.
     """
 
     replayable = False
     has_edges = False
 
-    def __init__(self, graph: Graph, rows: Tensor, labelled: Tensor, unlabelled: Tensor, size: int) -> None:
+    def __init__(self, graph: Graph, rows: Tensor, sets: Sets, size: int) -> None:
         self.graph, self.device = graph, rows.device
-        self._rows, self._labelled, self._unlabelled = rows, labelled, unlabelled
-        self._size = min(size, len(unlabelled))
-        known = len(labelled)
-        self._sets = Sets(torch.arange(known), torch.arange(known, known + self._size)).to(self.device)
-        self._whole = self._batch(unlabelled) if self._size == len(unlabelled) else None
+        self._rows, self._known, self._unlabelled = rows, torch.cat([sets.labelled, sets.negative]), sets.unlabelled
+        self._size = min(size, len(sets.unlabelled))
+        known, positive = len(self._known), len(sets.labelled)
+        labelled, negative = torch.arange(positive), torch.arange(positive, known)
+        self._sets = Sets(labelled, torch.arange(known, known + self._size), negative).to(self.device)
+        self._whole = self._batch(sets.unlabelled) if self._size == len(sets.unlabelled) else None
 
     def batches(self, seed: int) -> Iterator[Batch]:
         """The batch of an epoch."""
@@ -104,4 +105,4 @@ class RowBatches:
             yield self._batch(self._unlabelled[torch.from_numpy(chosen).to(self.device)])
 
     def _batch(self, unlabelled: Tensor) -> Batch:
-        return Batch(RowInputs(self._rows[torch.cat([self._labelled, unlabelled])]), self._sets)
+        return Batch(RowInputs(self._rows[torch.cat([self._known, unlabelled])]), self._sets)

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypedDict
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, backbone_name, inputs_on, make_backbone
 from pugnn.training.batches import Loader
-from pugnn.training.checkpoint import Checkpoint, Log, Part, copy_of_weights
+from pugnn.training.checkpoint import Checkpoint, Log, Part, Weights, copy_of_weights
 from pugnn.training.patience import Patience
 from pugnn.training.progress import epoch_progress
 from pugnn.training.seeds import derive_seed
@@ -27,8 +29,9 @@ from pugnn.training.steps import Objective, ReplayedStep, Step
 
 
 class RunOptions(TypedDict, total=False):
-    """How a training is saved and shown: arguments that a method's ``fit`` passes on to :func:`train`."""
+    """How a training starts, is saved and shown: arguments that a method's ``fit`` passes on to :func:`train`."""
 
+    start: Weights | None
     checkpoint: Checkpoint | None
     progress: bool
 
@@ -55,6 +58,7 @@ def train(
     patience: int | None = None,
     before_epoch: Callable[[int, torch.optim.Optimizer], None] | None = None,
     replayable: bool = True,
+    start: Weights | None = None,
     checkpoint: Checkpoint | None = None,
     part: int | None = None,
     progress: bool = False,
@@ -71,6 +75,7 @@ def train(
             learning rates, or weights in the objective.
         replayable: the objective does the same in every step, without looking at values on the host, so that a CUDA
             device may record it once.
+        start: weights of an earlier training of the same network, to go on from instead of new ones.
         checkpoint: where to save the state at intervals; training continues from a state found there.
         part: number of this training where a method makes several; its final state is then kept in the checkpoint.
         progress: show a line when it takes longer than two seconds.
@@ -80,6 +85,8 @@ def train(
     with _current(device), torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         _seed(device, derive_seed(settings.seed))
         model = build(loader.graph.num_features, settings).to(device)
+        if start is not None:
+            model.load_state_dict(start)
         _check_network(model, loader, settings)
         optimizer = _adam(model, settings)
         saved = checkpoint.load(part or 0) if checkpoint else None
@@ -129,19 +136,29 @@ def train(
 
 
 @torch.no_grad()
-def score(model: Backbone, graph: Graph) -> Tensor:
-    """Probability of being positive for every node of a graph, shape ``(N,)``, on the CPU."""
+def log_odds(model: Backbone, graph: Graph) -> Tensor:
+    """Log-odds of being positive for every node of a graph, shape ``(N,)``, in double precision on the CPU."""
     device = next(chain(model.parameters(), model.buffers())).device
     with _current(device):
-        logit = model.eval()(inputs_on(graph, device)).logit
+        logit: Tensor = model.eval()(inputs_on(graph, device)).logit
     lost = int(logit.isnan().sum())
     if lost:  # a loss is computed before its step, so the last step may fail unseen
         raise PugnnError(
             f"the scores of {lost:,} of {graph.num_nodes:,} nodes are nan. Lower the learning rate, or scale the "
             "features down if they are large."
         )
-    # In double precision, so that confident scores keep their order instead of all rounding to 1.
-    return torch.sigmoid(logit.double()).cpu()
+    return logit.double().cpu()
+
+
+def score(model: Backbone, graph: Graph) -> Tensor:
+    """Probability of being positive for every node of a graph, shape ``(N,)``, on the CPU."""
+    return torch.from_numpy(scores_of(log_odds(model, graph).numpy()))
+
+
+def scores_of(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probabilities that belong to log-odds."""
+    scores: NDArray[np.float64] = torch.from_numpy(log_odds).sigmoid().numpy()
+    return scores
 
 
 def _check_network(model: Backbone, loader: Loader, settings: TrainingSettings) -> None:

@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pugnn.errors import PugnnError, counted, shorten
+from pugnn.errors import EmptyTableError, PugnnError, counted, shorten
 from pugnn.io.columns import normal
 from pugnn.io.database import literal, paths_sql
 from pugnn.io.formats.files import LONGEST_LINE, File
@@ -157,7 +157,7 @@ def _opened(file: File, head: bytes, known: Collection[str], *, edges: bool) -> 
     text = "".join(text.splitlines(keepends=True)[comments:]) if comments else text
     delimiter, rows = split(file, text, DELIMITERS + " " if edges else DELIMITERS)
     if not any(cell.strip() for _, cells in rows for cell in cells):
-        raise PugnnError(f"{file.shown} is empty: it contains only blank lines")
+        raise EmptyTableError(f"{file.shown} is empty: it contains only blank lines")
     first_line, first = rows[0]
     header = is_header(first, (cells for _, cells in rows[1:]), known)
     while len(first) > 1 and header and not first[-1].strip():  # a delimiter at the end of each line

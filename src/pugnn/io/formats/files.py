@@ -18,7 +18,7 @@ from typing import IO, Any, AnyStr
 
 import pyarrow as pa
 
-from pugnn.errors import PugnnError, shown
+from pugnn.errors import EmptyTableError, PugnnError, shown
 from pugnn.io.formats.scratch import Scratch, no_room
 
 #: How much of a text file is examined to see what it is.
@@ -139,7 +139,7 @@ def _file(name: str, path: Path, scratch: Scratch) -> File:
         with path.open("rb") as file:
             first = file.read(8)
         if not first:
-            raise PugnnError(f"{name} is empty")
+            raise EmptyTableError(f"{name} is empty")
         plain = scratch.plain_name(path)
         packed = next((kind for magic, kind in _PACKED.items() if first.startswith(magic)), "none")
     except OSError as error:

@@ -43,6 +43,7 @@ class ReportContent:
     log: Sequence[Mapping[str, float]]
     task: PUTask
     scores: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
     threshold: float
     check_up: CheckUp
     truth: PUBenchmark | None = None
@@ -52,7 +53,7 @@ class ReportContent:
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """Positions of all nodes, best first, as in the table of scores."""
-        return np.argsort(-self.scores, kind="stable")
+        return np.argsort(-self.log_odds, kind="stable")
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
@@ -62,9 +63,16 @@ class ReportContent:
         return mask
 
     @cached_property
+    def rejected(self) -> NDArray[np.bool_]:
+        """Which nodes are known negatives."""
+        mask = np.zeros(self.task.graph.num_nodes, dtype=bool)
+        mask[self.task.negative] = True
+        return mask
+
+    @cached_property
     def others(self) -> NDArray[np.int64]:
-        """Positions of the nodes other than known positives, best first."""
-        return self.order[~self.known[self.order]]
+        """Positions of the nodes about which nothing is known, best first."""
+        return self.order[~(self.known | self.rejected)[self.order]]
 
     @cached_property
     def found(self) -> int:

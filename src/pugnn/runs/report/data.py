@@ -31,10 +31,7 @@ def page_data(content: ReportContent) -> dict[str, Any]:
             {"nodes": len(ring.members), "reach": _reaching(content.scores[ring.members], steps)}
             for ring in content.rings
         ],
-        "known": {
-            "nodes": len(content.task.labelled),
-            "reach": _reaching(content.scores[content.task.labelled], steps),
-        },
+        "expected": _expected(content),
         "truth": _truth(content, steps),
         "list": _list(content),
     }
@@ -76,6 +73,21 @@ def _reaching(scores: NDArray[np.float64], steps: NDArray[np.float64]) -> list[i
     return reaching
 
 
+def _expected(content: ReportContent) -> list[dict[str, Any]]:
+    """Bands of precision and recall by the number of nodes taken, ascending; none where they are not known."""
+    estimate = content.record.get("estimate")
+    if estimate is None:
+        return []
+    points = {each["taken"]: each for each in (*estimate["first"], estimate["decided"])}
+    return [
+        {
+            "taken": taken,
+            **{name: [points[taken][name][end] for end in ("low", "high")] for name in ("precision", "recall")},
+        }
+        for taken in sorted(points)
+    ]
+
+
 def _truth(content: ReportContent, steps: NDArray[np.float64]) -> dict[str, Any] | None:
     if content.truth is None:
         return None
@@ -99,6 +111,8 @@ def _list(content: ReportContent) -> dict[str, Any]:
         "kept": len(kept),
         "names": [_cut(str(ids[position])) for position in names],
         "scores": _bytes(content.scores[kept], "<f8"),
+        "log_odds": _bytes(content.log_odds[kept], "<f8"),
+        "rejected": np.flatnonzero(content.rejected[kept]).tolist(),
         "hops": _bytes(distances, "<i4"),
         "nearest": _bytes(nearest, "<i4"),
     }
