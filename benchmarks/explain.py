@@ -13,22 +13,15 @@ import time
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from measuring import machine, table
 from pugnn import Graph, PUNodeClassifier
 from pugnn.data import load_dataset
 from pugnn.errors import PugnnError
 from pugnn.explain import explain, explain_best
-from pugnn.models import GraphInputs
 from pugnn.task import draw_benchmark
 
 FINDS, CUTS, LABELS = 100, 50, 30
-
-
-def log_odds(classifier: PUNodeClassifier, graph: Graph) -> np.ndarray:
-    with torch.no_grad():
-        return classifier.model_(GraphInputs(graph)).logit.numpy()
 
 
 def without_link(graph: Graph, one: int, other: int) -> Graph:
@@ -41,23 +34,23 @@ def without_link(graph: Graph, one: int, other: int) -> Graph:
 def measure(name: str) -> list[str]:
     task = draw_benchmark(load_dataset(name), labels=LABELS, seed=0).task
     classifier = PUNodeClassifier(progress=False).fit_task(task)
-    scores, before = classifier.predict_proba()[:, 1], log_odds(classifier, task.graph)
-    explain_best(classifier, task, scores, {}, 1)  # compiles kernels
+    before = classifier.decision_function()
+    explain_best(classifier, task, before, {}, 1)  # compiles kernels
     seconds = []
     for _ in range(3):
         started = time.perf_counter()
-        found = explain_best(classifier, task, scores, {}, FINDS)
+        found = explain_best(classifier, task, before, {}, FINDS)
         seconds.append(time.perf_counter() - started)
     position = {node_id: at for at, node_id in enumerate(task.graph.ids.tolist())}
     missing = max(abs(each.base + each.own + each.around - before[position[each.id]]) for each in found)
     said, happened = [], []
     for node in np.random.default_rng(0).permutation(task.unlabelled).tolist():
-        (each,) = explain(classifier, task, [node], scores=scores)
+        (each,) = explain(classifier, task, [node], log_odds=before)
         linked = [part for part in each.nodes if part.hops == 1]
         if linked and len(said) < CUTS:
             said.append(linked[0].contribution)
             cut = without_link(task.graph, node, position[linked[0].id])
-            happened.append(before[node] - log_odds(classifier, cut)[node])
+            happened.append(before[node] - classifier.decision_function(cut)[node])
         elif len(said) == CUTS:
             break
     same = np.mean(np.sign(said) == np.sign(happened))

@@ -65,9 +65,9 @@ def explain(
     assert task is not None
     if ids:
         nodes = _positions(opened.data.graph, ids)
-        found = explain(opened.estimator, task, nodes, scores=opened.scores, shown=columns)
+        found = explain(opened.estimator, task, nodes, log_odds=opened.log_odds, shown=columns)
     else:
-        found = explain_best(opened.estimator, task, opened.scores, columns, top)
+        found = explain_best(opened.estimator, task, opened.log_odds, columns, top)
     plain = [each.to_plain() for each in found]
     if out is not None:
         with replacing(out) as temporary:
