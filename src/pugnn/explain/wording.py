@@ -130,7 +130,8 @@ def _change(explanation: Explanation, change: Change) -> str:
         what = "average here and around it" if explanation.how == "exact" else "0 for all nodes"
         condition = f"if {_listed(names)} {'was' if len(names) == 1 else 'were'} {what}"
     verdict = "it would not be decided positive" if explanation.decision else "it would be decided positive"
-    return f"{condition[0].upper()}{condition[1:]}, its score would be {_score(change.score)}: {verdict}."
+    about = "" if explanation.how == "exact" else "about "
+    return f"{condition[0].upper()}{condition[1:]}, its score would be {about}{_score(change.score)}: {verdict}."
 
 
 def _neutral(explanation: Explanation) -> str:
