@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 
 from pugnn.checkup import Finding
 from pugnn.graph import Graph
@@ -36,6 +37,7 @@ RECORD = {
     "warnings": [],
     "method_notes": [],
     "degenerate": [],
+    "explanations": [],
 }
 
 LOG = [{"epoch": epoch, "near": 1 / epoch, "total": 2 / epoch, "seconds": 0.1 * epoch} for epoch in (1, 2, 3)]
@@ -68,10 +70,11 @@ def graph_content(
 ) -> ReportContent:
     task = PUTask.from_positives(graph, np.asarray(labelled))
     values: dict[str, Any] = {
-        "record": {**RECORD, **(record or {})},
+        "record": {**RECORD, "labelled": len(task.labelled), "unlabelled": len(task.unlabelled), **(record or {})},
         "log": LOG,
         "task": task,
         "scores": np.asarray(scores, dtype=np.float64),
+        "log_odds": logit(np.asarray(scores, dtype=np.float64)),
         "threshold": 0.5,
         "check_up": CHECK_UP,
         "truth": None if positive is None else PUBenchmark.of_unlabelled(task, np.asarray(positive, dtype=bool)),

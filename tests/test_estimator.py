@@ -266,7 +266,7 @@ def test_names_are_compared_only_where_both_sides_have_them(graph, fitted):
     assert np.array_equal(scores(nameless, graph), scores(fitted))
 
 
-@pytest.mark.parametrize("call", ["predict", "predict_proba", "save"])
+@pytest.mark.parametrize("call", ["predict", "predict_proba", "decision_function", "save"])
 def test_not_fitted(call, graph, tmp_path):
     argument = tmp_path / "model.safetensors" if call == "save" else graph
     with pytest.raises(PugnnError, match=r"has not been fitted; call fit\(graph, positives\) first"):
@@ -724,3 +724,18 @@ def test_the_threshold_of_the_user_is_no_collapse(graph):
     fitted = PUNodeClassifier(LabelPropagation(0.3), threshold=1.0).fit(graph, ["n0", "n1"])
     assert fitted.predict().sum() == 0
     assert fitted.degenerate_ == ()
+
+
+def test_log_odds_are_those_of_the_scores_and_cannot_be_changed_from_outside(fitted, graph):
+    log_odds = fitted.decision_function()
+    np.testing.assert_allclose(1 / (1 + np.exp(-log_odds)), scores(fitted), rtol=1e-12)
+    log_odds[:] = 0
+    assert not np.array_equal(fitted.decision_function(), log_odds)
+    np.testing.assert_array_equal(fitted.decision_function(graph), fitted.decision_function())
+
+
+def test_log_odds_differ_where_scores_are_rounded_to_one():
+    from pugnn.training import scores_of
+
+    assert scores_of(np.array([40.0, 50.0])).tolist() == [1.0, 1.0]
+    assert scores_of(np.array([0.0, -np.inf])).tolist() == [0.5, 0.0]

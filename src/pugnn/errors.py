@@ -63,6 +63,17 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def percent(share: float) -> str:
+    """A share in percent, with two digits where it is small.
+
+    Example:
+        >>> percent(0.123), percent(0.0123), percent(0.00123)
+        ('12 %', '1.2 %', '0.12 %')
+    """
+    value = 100 * share
+    return f"{value:.0f} %" if value >= 9.5 else f"{value:.2g} %"
+
+
 def shown(value: object, limit: int = 60) -> str:
     """A value as text that is short enough to show, without characters that draw nothing.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -15,13 +15,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from pugnn.errors import DegenerateWarning, PugnnError
-from pugnn.fitting import check_graph, identity, plain, prior_threshold, why_fresh
+from pugnn.fitting import KNOWN_NEGATIVE, check_graph, identity, prior_threshold, settings_record, why_fresh
 from pugnn.graph import Graph
-from pugnn.methods import DEFAULT_METHOD, METHODS, Method, find_reasons, make_method
+from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
+from pugnn.metrics.bands import estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
-from pugnn.models import BACKBONES, Backbone, BackboneLike
+from pugnn.models import Backbone, BackboneLike
 from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
-from pugnn.training import Checkpoint, RunOptions, TrainingSettings, require_fitting, score
+from pugnn.training import Checkpoint, RunOptions, TrainingSettings, log_odds, require_fitting, scores_of
 
 #: Settings of the training whose default is the method's own.
 METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
@@ -68,6 +69,12 @@ class PUNodeClassifier(BaseEstimator):
         recipe_: how the features were made from tables, for reading others the same way; ``None`` if they were not.
         settings_: all settings of the fit as plain values, the method's own and the estimator's.
         prior_: positive share of the unlabelled nodes that the method assumed or found.
+        settled_prior_: how it was settled, with an interval (:class:`pugnn.metrics.Prior`); ``None`` if the method has
+            none.
+        hidden_ranks_: share of the unlabelled nodes above each known positive, by the same method without it; ``None``
+            if that needs trainings of its own, as by :func:`pugnn.evaluate`.
+        estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.metrics.Estimate`), from
+            ``hidden_ranks_``; ``None`` without them.
         threshold_: the threshold as a number.
         warm_: whether the training went on from an earlier model.
 
@@ -144,7 +151,7 @@ class PUNodeClassifier(BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
-        self._checked()
+        self.checked()
 
     def fit_task(
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
@@ -152,7 +159,7 @@ class PUNodeClassifier(BaseEstimator):
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         graph = task.graph
         check_graph(graph)
-        method, settings = self._checked()
+        method, settings = self.checked()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
             start._require_fitted()
@@ -162,7 +169,9 @@ class PUNodeClassifier(BaseEstimator):
         if checkpoint is not None:
             name = identity(task, method, settings, run.get("start"))
             run["checkpoint"] = Checkpoint(Path(checkpoint), name)
+        method, settled = method.settle(task, settings, progress=self.progress)
         fitted = method.fit(task, settings, **run)
+        self.settled_prior_, self.hidden_ranks_ = fitted.settled or settled, fitted.hidden_ranks
         fresh = fresh or fitted.fresh
         self.warm_ = start is not None and not fresh
         self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
@@ -172,13 +181,18 @@ class PUNodeClassifier(BaseEstimator):
         self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
         self.recipe_ = graph.recipe
-        scores = score(self.model_, graph).numpy()
-        scores[task.negative] = 0.0  # whatever the model makes of them, they are known
-        self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, scores
+        found_log_odds = log_odds(self.model_, graph).numpy()
+        found_log_odds[task.negative] = KNOWN_NEGATIVE  # whatever the model makes of them, they are known
+        self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, found_log_odds
+        scores = self.predict_proba()[:, 1]
         if self.threshold == "prior":
             self.threshold_ = own = prior_threshold(scores[task.unlabelled], self.prior_)
         else:
             self.threshold_, own = float(self.threshold), 0.5
+        self.estimate_ = None
+        if self.hidden_ranks_ is not None and self.settled_prior_ is not None:
+            count, decided = len(task.unlabelled), int((scores[task.unlabelled] >= self.threshold_).sum())
+            self.estimate_ = estimate(self.hidden_ranks_, self.settled_prior_, unlabelled=count, decided=decided)
         decision: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
         found = find_reasons(scores, task.labelled, task.unlabelled, log=self.log_, **decision)
         self.degenerate_ = (*fitted.degenerate, *found)
@@ -193,17 +207,20 @@ class PUNodeClassifier(BaseEstimator):
         Args:
             graph: another graph with the same features; by default the one that was fitted.
         """
+        positive = scores_of(self.decision_function(graph))
+        return np.stack([1 - positive, positive], axis=1)
+
+    def decision_function(self, graph: Graph | None = None) -> NDArray[np.float64]:
+        """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1."""
         self._require_fitted()
         if graph is None and self._fitted is None:
             raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
         if self._fitted is not None and (graph is None or graph is self._fitted[0]):
-            positive = self._fitted[1]
-        else:
-            check_graph(graph, edges=False)
-            assert graph is not None
-            require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
-            positive = score(self.model_, graph).numpy()
-        return np.stack([1 - positive, positive], axis=1)
+            return self._fitted[1].copy()
+        check_graph(graph, edges=False)
+        assert graph is not None
+        require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
+        return log_odds(self.model_, graph).numpy()
 
     def predict(self, graph: Graph | None = None) -> NDArray[np.int64]:
         """Decision for every node, shape ``(N,)``: 1 where the score reaches the threshold."""
@@ -235,7 +252,7 @@ class PUNodeClassifier(BaseEstimator):
                 estimator.backbone = backbone
             for name in SAVED:
                 setattr(estimator, f"{name}_", metadata[name])
-            method, settings = estimator._checked()
+            method, settings = estimator.checked()
             with torch.device("meta"):  # sizes are compared before any memory is allocated
                 expected = method.build(estimator.num_features_, settings).state_dict()
             require_fitting(expected, tensors)
@@ -250,21 +267,7 @@ class PUNodeClassifier(BaseEstimator):
         return estimator
 
     def _settings_record(self) -> dict[str, Any]:
-        """All settings as plain values, for JSON: the method's own and the estimator's, and who provides them."""
-        method, settings = self._checked()
-        parameters = {**self.get_params(deep=False), **(vars(settings) if method.trains else {})}
-        del parameters["method"]
-        backbone = parameters["backbone"]
-        providers: dict[str, str | None] = {}
-        providers["method"] = METHODS.provider(method.name) if method.name in METHODS else type(method).__module__
-        if backbone is not None:
-            # One that is no name comes from nowhere: it must be given again.
-            providers["backbone"] = BACKBONES.provider(backbone) if isinstance(backbone, str) else None
-        return {
-            "method": {"name": method.name, **{name: plain(value) for name, value in asdict(method).items()}},
-            "parameters": {name: plain(value) for name, value in parameters.items()},
-            "provided_by": {kind: provider for kind, provider in providers.items() if provider != "pugnn"},
-        }
+        return settings_record(*self.checked(), self.get_params(deep=False))
 
     # ------------------------------------------------------------------ checks
 
@@ -272,13 +275,13 @@ class PUNodeClassifier(BaseEstimator):
         if not hasattr(self, "model_"):
             raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
 
-    def _checked(self) -> tuple[Method, TrainingSettings]:
+    def checked(self) -> tuple[Method, TrainingSettings]:
         """The method and the settings of its training, or an error that names an invalid parameter."""
         method = make_method(self.method) if isinstance(self.method, str) else self.method
         if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
         threshold: Any = self.threshold
-        if threshold == "prior" and getattr(method, "prior", 0.5) is None and not method.estimates_prior:
+        if threshold == "prior" and getattr(method, "prior", 0.5) is None:
             raise PugnnError(
                 f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
                 "the prior, such as 0.1, or a threshold as a number"

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.methods import Method
-from pugnn.models import backbone_name
+from pugnn.methods import METHODS, Method
+from pugnn.models import BACKBONES, backbone_name
 from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, require_fitting
 from pugnn.training.checkpoint import Weights
+
+#: Log-odds of known negatives: low enough for a score of exactly 0.
+KNOWN_NEGATIVE = -1000.0
 
 
 def identity(task: PUTask, method: Method, settings: TrainingSettings, start: Weights | None) -> str:
@@ -51,6 +54,23 @@ def why_fresh(method: Method, settings: TrainingSettings, num_features: int, ear
     except PugnnError as error:
         return f"the earlier model has other sizes; {error}"
     return ""
+
+
+def settings_record(method: Method, settings: TrainingSettings, parameters: dict[str, Any]) -> dict[str, Any]:
+    """All settings as plain values, for JSON: the method's own and the estimator's, and who provides them."""
+    parameters = {**parameters, **(vars(settings) if method.trains else {})}
+    del parameters["method"]
+    backbone = parameters["backbone"]
+    providers: dict[str, str | None] = {}
+    providers["method"] = METHODS.provider(method.name) if method.name in METHODS else type(method).__module__
+    if backbone is not None:
+        # One that is no name comes from nowhere: it must be given again.
+        providers["backbone"] = BACKBONES.provider(backbone) if isinstance(backbone, str) else None
+    return {
+        "method": {"name": method.name, **{name: plain(value) for name, value in asdict(method).items()}},
+        "parameters": {name: plain(value) for name, value in parameters.items()},
+        "provided_by": {kind: provider for kind, provider in providers.items() if provider != "pugnn"},
+    }
 
 
 def check_graph(graph: Any, *, edges: bool = True) -> None:

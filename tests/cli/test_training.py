@@ -49,3 +49,11 @@ def test_as_json_a_collapse_is_also_a_warning(shown):
         record = json.loads(shown(Talkative(), as_json=True).out)
     assert record["method_notes"] == ["The view [links] counted."]
     assert "none-positive" in [reason["code"] for reason in record["degenerate"]]
+
+
+def test_the_three_answers_come_first(shown):
+    out = shown("views", as_json=False).out
+    places = [out.index(words) for words in ("How many?", "How good is the list?", "What next?", "Found: the 10 best")]
+    assert places == sorted(places)
+    assert "Check the sure finds first:" in out
+    assert "log-odds" in out

@@ -133,7 +133,8 @@ def test_demo_as_a_table(here, pugnn_main):
         right = "yes" if label in ("Neural_Networks", "Probabilistic_Methods") else "no"
         line = next(line for line in text.splitlines() if line.split()[:1] == [row["id"]])
         hops = row["distance"] or "unreachable"
-        assert line.split() == [row["id"], f"{float(row['score']):.4f}", hops, label, right]
+        numbers = [f"{float(row['score']):.4f}", f"{float(row['log_odds']):.3f}"]
+        assert line.split() == [row["id"], *numbers, hops, label, right]
 
 
 def test_every_demo_has_a_folder_of_its_own(here, pugnn_main):

@@ -1,14 +1,17 @@
 """The report in headless Chromium: slider, search, export, picture, and what must not happen."""
 
 import csv
+import dataclasses
 import io
 import os
 import shutil
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from estimates import CHANGES, ESTIMATE, SUGGESTIONS
 from pugnn.runs.report import write_report
 from pugnn.runs.report.data import page_data
 from report_contents import path_content, random_content
@@ -94,7 +97,6 @@ def test_slider_counts_as_python_does(opened):
         move_slider(page, step)
         threshold = data["steps"][step]
         assert number(page, "#found-count") == (content.scores[unknown] >= threshold).sum()
-        assert number(page, "#known-count") == (content.scores[content.task.labelled] >= threshold).sum()
         for place, ring in enumerate(content.rings):
             assert number(page, f"[data-ring='{place}']") == (content.scores[ring.members] >= threshold).sum()
         decided = scored >= threshold
@@ -102,6 +104,69 @@ def test_slider_counts_as_python_does(opened):
         assert number(page, "#false-positive") == (~truth & decided).sum()
         assert number(page, "#false-negative") == (truth & ~decided).sum()
         assert number(page, "#true-negative") == (~truth & ~decided).sum()
+
+
+def test_slider_tells_what_to_expect_between_the_bands_of_the_estimate(opened):
+    first = [{**each, "taken": taken} for each, taken in zip(ESTIMATE["first"], (10, 20, 50), strict=False)]
+    decided = {**ESTIMATE["decided"], "taken": 100}
+    page = opened(random_content(400, record={"estimate": {**ESTIMATE, "first": first, "decided": decided}}))
+    data = page_data(random_content(400))
+    reaching = [sum(ring["reach"][step] for ring in data["rings"]) for step in range(len(data["steps"]))]
+    move_slider(page, reaching.index(15))
+    # Half-way between the first 10 and the first 20.
+    expected = "Expected: 69 to 99 % of them are positive; that is 0 to 1 % of all positives."
+    assert page.locator("#expected").inner_text() == expected
+    move_slider(page, 0)
+    assert page.locator("#expected").inner_text() == "", "nothing is known of so many"
+
+
+@pytest.mark.parametrize("size", list(SIZES))
+def test_the_first_screen_has_the_three_answers(opened, size):
+    record = {"estimate": ESTIMATE, "suggestions": SUGGESTIONS, "changes": CHANGES}
+    page = opened(random_content(400, record=record), size=size)
+    cards = page.locator(".answer").all()
+    assert [card.locator("h2").inner_text() for card in cards] == ["How many?", "How good is the list?", "What next?"]
+    assert all(card.bounding_box()["y"] + card.bounding_box()["height"] <= SIZES[size]["height"] for card in cards)
+
+
+def test_no_page_is_longer_than_fifteen_screens_of_a_phone(opened):
+    recipe = [
+        {"column": f"column {at}", "kind": "number", "text": f"standardised, {at} missing", "features": 1}
+        for at in range(200)
+    ]
+    record = {
+        "estimate": ESTIMATE,
+        "suggestions": SUGGESTIONS,
+        "changes": CHANGES,
+        "recipe": recipe,
+        "notes": [f"edges.csv, row {at}: a self loop was dropped" for at in range(200)],
+        "method_notes": ["Views of a node's attributes count as follows. " * 4] * 3,
+        "warnings": ["near holds nearly all nodes: lower --delta"] * 3,
+        "degenerate": [{"code": "none-positive", "message": "None of the nodes is decided positive. " * 4}] * 2,
+        "metrics": {"macro_f1": 75.25, "roc_auc": 90.0},
+        "options": {"edges": "edges.csv", "method": "views", **{f"option_{at}": at for at in range(60)}},
+    }
+    page = opened(random_content(400, record=record), size="phone")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 15 * SIZES["phone"]["height"]
+
+
+def test_scores_that_look_equal_are_told_apart(opened):
+    log_odds = np.array([30.0, 12.5, 12.25, 12.0, 41.5, 40.5])
+    page = opened(path_content(1 / (1 + np.exp(-log_odds)), log_odds=log_odds))
+    assert page.locator("#rows td:nth-child(2)").all_inner_texts() == ["n4", "n5", "n1", "n2", "n3"]
+    assert page.locator("#rows td:nth-child(3)").all_inner_texts() == ["1.0000"] * 5
+    shown = page.locator("#rows td:nth-child(5)").all_inner_texts()
+    assert shown == ["41.500", "40.500", "12.500", "12.250", "12.000"]
+    assert [row["log_odds"] for row in saved(page)] == ["41.5", "40.5", "12.5", "12.25", "12"]
+
+
+def test_rejected_nodes_are_not_among_the_finds(opened):
+    content = path_content([0.9, 0.8, 0.7, 0.2])
+    task = replace(content.task, negative=np.array([2]), unlabelled=np.array([1, 3]))
+    page = opened(replace(content, task=task))
+    assert page.locator("#rows td:nth-child(2)").all_inner_texts() == ["n1", "n3"]
+    page.select_option("#show", "all")
+    assert page.locator("#rows td:nth-child(4)").all_inner_texts() == ["known", "positive", "rejected", "no"]
 
 
 def test_measures_at_the_threshold_of_the_run_are_those_of_the_record(opened):
@@ -200,6 +265,35 @@ def test_picture_tells_which_node_it_is(opened):
     assert page.locator("#graph .dot.reached").count() == 3
 
 
+def explained(text):
+    """An explanation as `run.json` has it, with a text wherever there may be one."""
+    return {
+        "id": text,
+        "rank": 2,
+        "unit": "log-odds",
+        "shown": {text: text},
+        "sentences": [text],
+        "nodes": [{"id": text, "contribution": 1.25, "hops": 1, "known": "positive", "score_without": 0.4}],
+        "speak_for": [{"name": text, "value": text, "contribution": 1.0, "own": 0.75, "around": 0.25}],
+        "speak_against": [],
+    }
+
+
+def test_why_a_find_was_found_unfolds(opened):
+    page = opened(path_content([0.9, 0.8], record={"explanations": [explained("because of this")]}))
+    assert not page.locator("#why table").first.is_visible()
+    page.locator("#why summary").first.click()
+    assert page.locator("#why table").first.is_visible()
+    assert "because of this" in page.locator("#why li").first.text_content()
+
+
+def test_shown_columns_are_in_the_list_and_in_its_export(opened):
+    shown = {"name": np.array(["known", "=Ann <i>", "Bob, jr"], dtype=object)}
+    page = opened(path_content([0.9, 0.8, 0.7], shown=shown))
+    assert "=Ann <i>" in page.locator("#rows tr").first.text_content()
+    assert [row["name"] for row in saved(page)] == ["'=Ann <i>", "Bob, jr"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", list(SIZES))
 def test_nothing_hangs_over_the_page(opened, size, scheme):
@@ -209,10 +303,12 @@ def test_nothing_hangs_over_the_page(opened, size, scheme):
         "warnings": ["y" * 500],
         "recipe": [{"column": "c" * 300, "kind": "number", "text": "t" * 300, "features": 1}],
         "options": {"edges": "e" * 300, "method": "pu-gnn", "delta": 3, "z" * 90: "z" * 900},
+        "explanations": [explained("w" * 300)] * 8,
     }
     content = path_content(
         np.linspace(0.9, 0.2, len(ids)), ids=ids, record=record, positive=[True] * len(ids), class_of_node=ids
     )
+    content = dataclasses.replace(content, shown={"s" * 90: np.array(["v" * 200] * len(ids), dtype=object)})
     page = opened(content, size=size, scheme=scheme)
     for group in page.locator("details").all():
         group.evaluate("group => { group.open = true; }")

@@ -118,7 +118,7 @@ def test_a_snapshot_is_scored_as_the_merged_graph(trained, pugnn_main):
     assert len(found) == 210
     assert found == pytest.approx(expected, abs=1e-6)
     header = Path("new.csv").read_text().splitlines()[0]
-    assert header == "id,score,decision,rank,known,distance,nearest"
+    assert header == "id,score,log_odds,decision,rank,known,distance,nearest"
 
 
 def test_parts_in_several_files_are_the_merged_table(trained, pugnn_main):

@@ -26,7 +26,7 @@ def test_tf_idf_by_plain_loops():
     encoding = TextEncoding.learn(cells)
     buckets = sorted({bucket(word) for cell in TEXTS for word in words_of(cell)})
     found = [sum(b in {bucket(word) for word in words_of(cell)} for cell in TEXTS) for b in buckets]
-    assert encoding == TextEncoding("x", 1, 4, tuple(buckets), tuple(found))
+    assert encoding == TextEncoding("x", 1, 4, tuple(buckets), tuple(found), ("fox",))
     assert encoding.feature_names == [*(f"x #{b}" for b in buckets), "x missing"]
     expected = np.zeros((6, len(buckets)))
     for node, cell in enumerate(TEXTS):
@@ -73,3 +73,15 @@ def test_text_without_words_gives_no_features():
 @pytest.mark.parametrize("word", ["fox", "zürich", "中文", "x" * 1000])
 def test_the_hash_is_the_stated_one(word):
     assert TextEncoding.learn(cells_of([word])).buckets == (bucket(word),)
+
+
+def test_a_feature_is_named_by_the_most_frequent_word_of_its_bucket():
+    same = next(word for word in (f"w{at}" for at in range(20000)) if bucket(word) == bucket("fox"))
+    cells = cells_of(["fox hound", "fox hound", f"fox {same}", same, f"{same} once", f"{same} {same}", "hound"])
+    encoding = TextEncoding.learn(cells)
+    words = dict(zip(encoding.buckets, encoding.value_words, strict=True))
+    assert words == {bucket("fox"): same, bucket("hound"): "hound", bucket("once"): None}
+
+
+def test_words_of_fewer_than_three_texts_are_not_kept():
+    assert TextEncoding.learn(cells_of(["secret secret secret", "secret"])).words == ()

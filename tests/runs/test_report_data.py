@@ -1,9 +1,11 @@
 import json
 from base64 import b64decode
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from estimates import ESTIMATE
 from pugnn.graph import UNREACHABLE
 from pugnn.runs.report import data as report_data
 from pugnn.runs.report.data import island, page_data, slider_steps
@@ -11,7 +13,7 @@ from report_contents import path_content, random_content
 
 
 def column(data, name):
-    return np.frombuffer(b64decode(data["list"][name]), dtype="<f8" if name == "scores" else "<i4")
+    return np.frombuffer(b64decode(data["list"][name]), dtype="<f8" if name in ("scores", "log_odds") else "<i4")
 
 
 def test_counts_are_right_at_every_step_of_the_slider():
@@ -20,7 +22,6 @@ def test_counts_are_right_at_every_step_of_the_slider():
     unknown = np.setdiff1d(np.arange(500), content.task.labelled)
     for at, step in enumerate(data["steps"]):
         assert sum(ring["reach"][at] for ring in data["rings"]) == (content.scores[unknown] >= step).sum()
-        assert data["known"]["reach"][at] == (content.scores[content.task.labelled] >= step).sum()
         decided, positive = content.scores[content.truth.scored] >= step, content.truth.positive[content.truth.scored]
         assert data["truth"]["reach"][at] == decided.sum()
         assert data["truth"]["right"][at] == (decided & positive).sum()
@@ -56,6 +57,7 @@ def test_list_is_in_the_order_of_the_table_of_scores():
     order = np.argsort(-content.scores, kind="stable")
     assert data["list"]["names"][:200] == content.task.graph.ids[order].tolist()
     np.testing.assert_array_equal(column(data, "scores"), content.scores[order])
+    np.testing.assert_array_equal(column(data, "log_odds"), content.log_odds[order])
     hops = np.where(content.task.distances == UNREACHABLE, -1, content.task.distances)
     np.testing.assert_array_equal(column(data, "hops"), hops[order])
     for node, near in zip(order, column(data, "nearest"), strict=True):
@@ -86,6 +88,29 @@ def test_long_ids_are_cut():
     assert [len(name) for name in data["list"]["names"]] == [200, 1]
 
 
+def test_equal_scores_are_listed_by_their_log_odds():
+    content = path_content([1.0, 1.0, 1.0, 0.5], log_odds=np.array([40.0, 41.0, 42.0, 0.0]))
+    assert page_data(content)["list"]["names"] == ["n2", "n1", "n0", "n3"]
+    assert content.others.tolist() == [2, 1, 3]
+
+
+def test_known_negatives_are_listed_and_counted_nowhere():
+    content = path_content([0.9, 0.8, 0.7, 0.2])
+    rejected = replace(content, task=replace(content.task, negative=np.array([2]), unlabelled=np.array([1, 3])))
+    data = page_data(rejected)
+    assert data["list"]["rejected"] == [2]
+    assert sum(ring["nodes"] for ring in data["rings"]) == 2
+    assert rejected.found == 1
+
+
+def test_bands_by_the_number_taken_end_with_the_decision():
+    assert page_data(path_content([0.9, 0.1]))["expected"] == []
+    expected = page_data(path_content([0.9, 0.1], record={"estimate": ESTIMATE}))["expected"]
+    assert [point["taken"] for point in expected] == [10, 20, 50, 100, 200, 500, 1000, 3100]
+    assert expected[3] == {"taken": 100, "precision": [0.62, 0.81], "recall": [0.02, 0.05]}
+    assert expected[-1] == {"taken": 3100, "precision": [0.4, 0.62], "recall": [0.7, 0.9]}
+
+
 def test_classes_by_name_and_without():
     positive = [True, True, False]
     named = path_content([0.9, 0.8, 0.7], positive=positive, class_of_node=["A", "A", "B"])
@@ -99,3 +124,12 @@ def test_island_cannot_end_its_script():
     text = island({"id": "</script><!--<script>"})
     assert "<" not in text
     assert json.loads(text) == {"id": "</script><!--<script>"}
+
+
+def test_shown_cells_count_among_the_bytes_of_the_list(monkeypatch):
+    cells = np.array(["x" * 500] * 50, dtype=object)
+    monkeypatch.setattr(report_data, "MOST_BYTES_OF_IDS", 2000)
+    plain, shown = (page_data(random_content(50, **more))["list"] for more in ({}, {"shown": {"about": cells}}))
+    assert plain["kept"] == 50
+    assert 1 <= shown["kept"] < 10
+    assert len(shown["shown"][0]["values"][0]) == report_data.LONGEST_ID

@@ -4,8 +4,10 @@ from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
+from estimates import CHANGES, ESTIMATE, SUGGESTIONS
 from pugnn.errors import PugnnError
 from pugnn.runs.report import data as report_data
 from pugnn.runs.report import write_report
@@ -177,3 +179,98 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PugnnError, match="cannot write"):
         write_report(tmp_path / "file" / "report.html", path_content([0.9, 0.1]))
+
+
+def test_the_three_answers_come_first(written):
+    record = {"estimate": ESTIMATE, "suggestions": SUGGESTIONS, "changes": CHANGES, "unlabelled": 17_000}
+    page = written(random_content(100, record=record))
+    words = words_of(page)
+    places = [
+        words.index(text)
+        for text in (
+            "How many? About 3,100 positives",
+            "How good is the list? 62 to 81 of the first 100",
+            "What next? Check the sure finds first:",
+            "if they are not typical, the bands are too high",
+            "hidden in turn, half rank in the top 4.1 % and 26 in the top 20 %",
+            "first 100 62 to 81 % 2.0 to 5.0 % 3.2 to 5.0 × 75 %",
+            "3,100 decided positive 40 to 62 % 70 to 90 % – 52 %",
+            "F1 of the decisions 50 to 70 % (in truth 62 %), AUC of the ranking 88 to 97 % (in truth 92 %)",
+            "8 user-0000008 0.9920 number 8 of the list; 2 of its 5 neighbours are known positives",
+            "about 41 nodes resemble it",
+            "at the border, score 0.49",
+            "pugnn fit --config …/run.json --confirmed confirmed.csv --rejected rejected.csv",
+            "12 nodes confirmed and 8 rejected since the run mine",
+            "rose-0 812 → 14 0.310 → 0.970",
+            "fell-19 812 → 14",
+            "What was known",
+        )
+    ]
+    assert places == sorted(places)
+    assert "themselves reach the threshold" not in words
+
+
+def test_without_an_estimate_there_are_no_bands(written):
+    missing = "with a single known positive nothing can be hidden."
+    page = written(path_content([0.9, 0.1], record={"estimate": None, "estimate_missing": missing}))
+    assert 'id="good"' not in page
+    assert words_of(page).count("Nobody can tell yet. With a single known positive nothing can be hidden.") == 2
+
+
+def test_suggestions_and_estimates_of_users_are_harmless(written):
+    suggested = {
+        goal: [{**each, "id": HOSTILE, "reason": HOSTILE} for each in nodes] for goal, nodes in SUGGESTIONS.items()
+    }
+    moved = [{**each, "id": HOSTILE} for each in CHANGES["rose"]]
+    record = {
+        "estimate": {**ESTIMATE, "caveat": HOSTILE, "headline": [HOSTILE]},
+        "suggestions": suggested,
+        "changes": {**CHANGES, "before": HOSTILE, "rose": moved},
+    }
+    reader = Reader(written(path_content([0.9, 0.1], record=record)))
+    assert reader.count("img") == 0
+    assert reader.count("script") == 2
+
+
+def explained(**changes):
+    """An explanation as `run.json` has it."""
+    part = {"id": HOSTILE, "contribution": 1.25, "hops": 1, "known": "positive", "score_without": 0.4}
+    attribute = {"name": HOSTILE, "value": HOSTILE, "contribution": -0.5, "own": -0.75, "around": 0.25}
+    lists = {"nodes": [part], "speak_for": [], "speak_against": [attribute]}
+    return {
+        "id": "n1",
+        "rank": 2,
+        "unit": "log-odds",
+        "shown": {"name": HOSTILE},
+        "sentences": [HOSTILE],
+        **lists,
+        **changes,
+    }
+
+
+def test_finds_are_explained_and_nothing_in_an_explanation_can_run(written):
+    page = written(path_content([0.9, 0.8], record={"explanations": [explained(), explained(id="n2", nodes=[])]}))
+    reader = Reader(page)
+    assert reader.count("img") == 0
+    assert reader.count("script") == 2
+    assert "What speaks for and against the 2 best finds" in words_of(page)
+    assert "+1.250.4000" in words_of(page)
+    assert "−0.75 +0.25" in words_of(page)
+
+
+def test_explanations_beyond_the_fifth_are_folded_once_more(written):
+    few, many = (written(path_content([0.9, 0.8], record={"explanations": [explained()] * n})) for n in (5, 8))
+    assert "3 more" in words_of(many)
+    assert Reader(many).count("details") - Reader(few).count("details") == 4
+
+
+def test_without_explanations_there_is_no_such_section(written):
+    page = written(path_content([0.9, 0.8]))
+    assert "Why these" not in words_of(page)
+
+
+def test_shown_columns_are_part_of_the_list_and_cannot_run(written):
+    page = written(path_content([0.9, 0.8], shown={HOSTILE: np.array([HOSTILE, "x"], dtype=object)}))
+    assert Reader(page).count("img") == 0
+    listed = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])["list"]
+    assert listed["shown"] == [{"name": HOSTILE, "values": [HOSTILE, "x"]}]

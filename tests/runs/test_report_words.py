@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from pugnn.methods import DEFAULT_METHOD
@@ -24,8 +27,20 @@ def test_says_when_the_threshold_parts_nothing(scores, words):
     assert next_steps(content)[0].startswith("Move the threshold")
 
 
-def test_without_truth_nobody_can_tell():
-    assert text_of(path_content([0.9, 0.8, 0.2]), "How sure that is").startswith("Only inspection can tell")
+def test_without_truth_nothing_is_told_of_nodes_that_were_trained_on():
+    words = text_of(path_content([0.9, 0.8, 0.2]), "How sure that is")
+    assert words == (
+        "Scores rank nodes; 0.8 does not mean right in 80 of 100 cases. Checking a sample tells how many are right."
+    )
+
+
+def test_known_negatives_are_told():
+    content = path_content([0.9, 0.8, 0.7, 0.2])
+    content = replace(content, task=replace(content.task, negative=np.array([2])))
+    known = text_of(content, "What was known")
+    assert known.startswith(
+        "1 of 4 nodes is known to be positive, and 1 not to be. Nothing is known about the other 2."
+    )
 
 
 def test_with_truth_the_shares_are_told():

@@ -83,7 +83,7 @@ def test_the_folder_is_complete(done):
 def test_scores(done):
     run, estimator = done
     table = rows(run.path / "scores.csv")
-    assert list(table[0]) == ["id", "score", "decision", "rank", "known", "distance", "nearest"]
+    assert list(table[0]) == ["id", "score", "log_odds", "decision", "rank", "known", "distance", "nearest"]
     expected = dict(zip(IDS, estimator.predict_proba()[:, 1].tolist(), strict=True))
     assert {row["id"]: float(row["score"]) for row in table} == expected, "every node, to the last bit"
     listed = [float(row["score"]) for row in table]
@@ -333,3 +333,46 @@ def test_a_place_that_cannot_be_written(tmp_path):
         with pytest.raises(PugnnError, match="cannot write"):
             write_scores(tmp_path / "file" / name, score_table(graph, np.array([0.5, 0.5]), 0.5))
     assert names(tmp_path) == ["file"]
+
+
+# ---------------------------------------------------------------------- ties and suggestions
+
+
+def test_scores_that_are_rounded_to_one_keep_their_order(tmp_path):
+    graph = Graph.from_edges(["a", "b", "c"], ["b", "c", "d"], ids=["a", "b", "c", "d"])
+    log_odds = np.array([40.0, 50.0, -1.0, 45.0])
+    scores = 1 / (1 + np.exp(-log_odds))
+    assert scores[[0, 1, 3]].tolist() == [1.0] * 3
+    write_scores(tmp_path / "scores.csv", score_table(graph, scores, 0.5, log_odds=log_odds))
+    table = rows(tmp_path / "scores.csv")
+    assert [(row["id"], row["log_odds"]) for row in table] == [
+        ("b", "50.0"),
+        ("d", "45.0"),
+        ("a", "40.0"),
+        ("c", "-1.0"),
+    ]
+
+
+def test_a_run_says_whom_to_check(done, task):
+    run, _ = done
+    suggested = json.loads((run.path / "run.json").read_text())["suggestions"]
+    assert list(suggested) == ["precision", "discovery", "learning"]
+    table = {row["id"]: row for row in rows(run.path / "scores.csv")}
+    for nodes in suggested.values():
+        assert len({each["id"] for each in nodes}) == 5
+        for each in nodes:
+            row = table[each["id"]]
+            assert (str(each["rank"]), str(each["score"]), row["known"]) == (row["rank"], row["score"], "0")
+            assert each["reason"]
+
+
+def test_a_run_whose_ranking_means_nothing_suggests_nobody(task, tmp_path):
+    flat = PUTask.from_positives(
+        Graph.from_edges([0, 1, 2], [1, 2, 3], features=np.ones((4, 2), np.float32)), np.array([0, 3])
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateWarning)
+        run = into_folder(PUNodeClassifier(epochs=2, progress=False), flat, RunFolder(tmp_path / "flat"))
+    codes = {reason["code"] for reason in run.record["degenerate"]}
+    assert "equal-scores" in codes or "no-ranking" in codes
+    assert run.record["suggestions"] is None

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from pugnn.cli.check import check
 from pugnn.cli.demo import demo
+from pugnn.cli.explain import explain
 from pugnn.cli.export import NOT_FOR_EXPORT, export
 from pugnn.cli.fit import fit, fit_command
 from pugnn.cli.methods import methods
@@ -20,6 +21,7 @@ from pugnn.cli.options import DATA, FEEDBACK, DataOptions, options_of, with_opti
 from pugnn.cli.output import kept_output
 from pugnn.cli.predict import NOT_FOR_PREDICT, predict
 from pugnn.cli.reproduce import reproduce
+from pugnn.cli.suggest import suggest
 from pugnn.errors import PugnnError, PugnnWarning, printable
 
 
@@ -50,10 +52,12 @@ app = typer.Typer(
 )
 for command in (
     demo,
-    with_options(check, data=options_of(DataOptions, DATA, without=FEEDBACK)),
+    with_options(check, data=options_of(DataOptions, DATA, without=(*FEEDBACK, "show"))),
     with_options(fit, data=options_of(DataOptions, DATA), settings={}, training={}),
+    explain,
     methods,
     with_options(predict, data=options_of(DataOptions, DATA, without=NOT_FOR_PREDICT)),
+    suggest,
     with_options(export, data=options_of(DataOptions, DATA, without=NOT_FOR_EXPORT)),
     reproduce,
 ):

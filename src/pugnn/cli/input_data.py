@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pugnn.cli.options import FEEDBACK, FOR_DRAWS, DataOptions, flag
@@ -12,6 +12,8 @@ from pugnn.errors import PugnnError, counted
 from pugnn.waiting import status_line
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from pugnn.features import Statement
     from pugnn.graph import Graph
     from pugnn.io import Feedback
@@ -24,7 +26,8 @@ class InputData:
 
     ``name`` is a short one for runs, ``options`` are the data options with which ``run.json`` repeats the run,
     ``notes`` are repairs, one sentence each, and ``recipe`` is how attributes became features. ``feedback`` are nodes
-    that were checked; in the task they are known.
+    that were checked; in the task they are known. ``shown`` are columns of the node table as they are, one text per
+    node.
     """
 
     name: str
@@ -36,6 +39,7 @@ class InputData:
     benchmark: PUBenchmark | None = None
     class_of_node: list[str] | None = None
     feedback: Feedback | None = None
+    shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def read_input(
@@ -64,10 +68,11 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
 
     given = {name: value for name, value in options.items() if name not in FEEDBACK}
     kinds = dict(map(_name_and_kind, given.pop("column", ())))
+    show = [name.strip() for name in given.pop("show", "").split(",") if name.strip()]
     if "truth" in given and "positives" not in given:
         raise PugnnError("--truth says which nodes are positive; --positives which of them are known. Give both.")
     with status_line() as line:
-        data = read_graph(**given, kinds=kinds, recipe=recipe, on_phase=line.say)
+        data = read_graph(**given, kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
     benchmark = None
     if data.task is not None and data.positive is not None:
         benchmark = PUBenchmark.of_unlabelled(data.task, data.positive)
@@ -79,6 +84,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
         recipe=tuple(data.recipe.describe()),
         task=data.task,
         benchmark=benchmark,
+        shown=data.shown,
     )
     columns = {"id": options.get("id"), "label": options.get("label"), "usual": data.id_column}
     return _with_feedback(found, options, options.get("positives", ""), **columns)

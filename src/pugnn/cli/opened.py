@@ -21,19 +21,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedRun:
-    """A run folder, the content of its ``run.json``, its model, its data, and the scores by position."""
+    """A run folder, the content of its ``run.json``, its model, its data, and scores and log-odds by position."""
 
     path: Path
     record: dict[str, Any]
     estimator: PUNodeClassifier
     data: InputData
     scores: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
 
 
 def open_run(folder: Path) -> OpenedRun:
     """Read a run and its data again; the tables must be where they were, and as they were."""
     from pugnn.estimator import PUNodeClassifier
+    from pugnn.fitting import KNOWN_NEGATIVE
     from pugnn.graph import graph_statistics
+    from pugnn.training import scores_of
 
     file = folder / "run.json"
     if not file.is_file():
@@ -57,6 +60,13 @@ def open_run(folder: Path) -> OpenedRun:
                 f"the data have changed since {folder} was trained: {name} is now {value}, and was {then.get(name)}. "
                 "Train again with `pugnn fit`."
             )
-    scores = estimator.predict_proba(data.graph)[:, 1]
-    scores[data.task.negative] = 0.0  # as in the run
-    return OpenedRun(path=folder, record=record, estimator=estimator, data=data, scores=scores)
+    log_odds = estimator.decision_function(data.graph)
+    log_odds[data.task.negative] = KNOWN_NEGATIVE  # as in the run
+    return OpenedRun(
+        path=folder,
+        record=record,
+        estimator=estimator,
+        data=data,
+        scores=scores_of(log_odds),
+        log_odds=log_odds,
+    )

@@ -59,6 +59,7 @@ class DataOptions:
         label: column of positives (and truth) whose 1 and 0 say which rows are positive.
         column: how to read an attribute: NAME=KIND with number, category, boolean, text, vector, counts or ignore;
             'w_*=counts' for many. Repeatable.
+        show: columns of the node table to show with the results, as they are: name,city.
         label_ratio: share of nodes to draw as known positives from a named data set. Default: 0.01.
         label_ratio_of: what it is a share of: all_nodes, all_positives, train_positives or train_nodes. Default:
             all_nodes.
@@ -80,6 +81,7 @@ class DataOptions:
     weight: str | None = None
     label: str | None = None
     column: list[str] | None = None
+    show: str | None = None
     label_ratio: float | None = None
     label_ratio_of: str | None = None
     labels: int | None = None

@@ -43,6 +43,7 @@ def predict(
     from pugnn.cli.terminal import print_notes
     from pugnn.estimator import PUNodeClassifier
     from pugnn.runs import require_ending, score_table, write_scores
+    from pugnn.training import scores_of
 
     if os.path.lexists(out):
         raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
@@ -60,8 +61,9 @@ def predict(
     }
     found = read_input(replace(data, **named), draw=False, recipe=estimator.recipe_)
     print_notes(found.notes)
-    scores = estimator.predict_proba(found.graph)[:, 1]
-    table = score_table(found.graph, scores, estimator.threshold_, found.task)
+    log_odds = estimator.decision_function(found.graph)
+    scores = scores_of(log_odds)
+    table = score_table(found.graph, scores, estimator.threshold_, found.task, log_odds=log_odds, shown=found.shown)
     write_scores(out, table)
     result = {"scores": str(out), "nodes": len(scores), "positive": int(table["decision"].sum())}
     if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,11 +130,17 @@ def _truth(truth: PUBenchmark) -> Text:
 
 
 def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
-    """Show the best finds, and a summary of the run."""
+    """Show how many, how good and what next; then the best finds, and a summary of the run."""
+    from pugnn.runs.report.answers import answers
+
     assert data.task is not None
     known = np.concatenate([data.task.labelled, data.task.negative])
     unknown = np.setdiff1d(np.arange(data.graph.num_nodes), known)
     console = Console(highlight=False, emoji=False)
+    lines = Table.grid(padding=(0, 1))
+    for answer in answers(run.record):
+        lines.add_row(Text(answer.question, style="bold"), Text(printable(f"{answer.short} {answer.text}")))
+    console.print(lines)
     for note in run.record["method_notes"]:
         _print_marked(console, "note", printable(note))
     console.print(_found(run, data, data.task, unknown, top))
@@ -144,6 +151,27 @@ def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
         _print_marked(console, "warning", "This result is degenerate", style="bold reverse")
         for reason in run.record["degenerate"]:
             console.print(Padding(Text(f"- {reason['message']}"), INDENTED))
+
+
+def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: Path) -> None:
+    """Show whom to check next, and how to go on with the answers."""
+    from pugnn.runs.report.answers import GOALS, feedback_command
+
+    console = Console(highlight=False, emoji=False)
+    title, words = GOALS[goal]
+    numbers = [Column(name, justify="right") for name in ("rank", "score")]
+    table = Table(
+        Column("id", overflow="fold"), *numbers, "reason", title=title, caption=words, caption_justify="left", **STYLE
+    )
+    for each in suggestions:
+        name, reason = escape(shown(each["id"], LONGEST_ID)), escape(each["reason"])
+        table.add_row(name, f"{each['rank']:,}", f"{each['score']:.4f}", reason)
+    console.print(table)
+    console.print(
+        "Put the ids that are right into confirmed.csv, those that are wrong into rejected.csv, and run again:"
+    )
+    command = feedback_command(shlex.quote(str(run)))
+    console.print(Text(f"  {command}", style="bold"), soft_wrap=True)  # not broken, so that it can be copied
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -175,21 +203,23 @@ def _pairs(title: str, rows: Mapping[str, str]) -> Table:
 
 def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], top: int) -> Table:
     classes, truth = data.class_of_node, data.benchmark
-    best = unknown[np.argsort(-run.scores[unknown], kind="stable")][:top]
-    columns = [Column("id"), Column("score", justify="right"), Column("hops to a known one", justify="right")]
+    best = unknown[np.argsort(-run.log_odds[unknown], kind="stable")][:top]
+    columns = [Column("id"), *(Column(name, justify="right") for name in ("score", "log-odds", "hops to a known one"))]
     if classes is not None:
         columns.append(Column("true class (never shown to the method)"))
     if truth is not None:
         columns.append(Column("right"))
+    columns += [Column(escape(shown(name, LONGEST_ID))) for name in data.shown]
     table = Table(*columns, title=f"Found: the {len(best)} best of {len(unknown):,} unlabelled nodes", box=box.SIMPLE)
     for node in best:
         hops = task.distances[node]
-        row = [escape(shown(data.graph.ids[node], LONGEST_ID)), f"{run.scores[node]:.4f}"]
+        row = [escape(shown(data.graph.ids[node], LONGEST_ID)), f"{run.scores[node]:.4f}", f"{run.log_odds[node]:.3f}"]
         row.append("unreachable" if hops == UNREACHABLE else str(hops))
         if classes is not None:
             row.append(escape(classes[node]))
         if truth is not None:
             row.append("[green]yes[/]" if truth.positive[node] else "[red]no[/]")
+        row += [escape(shown(cells[node], LONGEST_ID)) for cells in data.shown.values()]
         table.add_row(*row)
     return table
 

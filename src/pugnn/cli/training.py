@@ -69,6 +69,7 @@ def train_and_show(
                 truth=data.benchmark,
                 class_of_node=data.class_of_node,
                 before=before,
+                shown=data.shown,
             )
     except KeyboardInterrupt:
         words = "stopped before the first checkpoint; nothing was kept"

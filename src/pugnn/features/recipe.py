@@ -211,7 +211,7 @@ class Recipe:
         """The recipe that :meth:`to_plain` gave; anything else is an error."""
         saved = Saved(plain, "the recipe")
         version = saved.entry("format", int)
-        if version not in (1, FORMAT):  # the first had no counts
+        if version not in (1, FORMAT):  # the first had no counts, and no words of texts
             raise PugnnError(
                 f"the recipe of the features has format {version}, but this version reads {FORMAT}. Use the version "
                 "that trained the model, or train it again."
@@ -221,7 +221,8 @@ class Recipe:
             name, kind = part.entry("name", str), part.entry("kind", str)
             if kind not in _ENCODINGS:
                 raise damaged(f"column {name!r} has the unknown kind {kind!r}")
-            encodings.append(part.build(_ENCODINGS[kind], column=name))
+            lacking = {"words": ()} if (version, kind) == (1, TextEncoding.kind) else {}
+            encodings.append(part.build(_ENCODINGS[kind], column=name, **lacking))
         ignored = {part.entry("name", str): part.entry("reason", str) for part in saved.parts("ignored")}
         structure, counts = saved.part("structure", Structure), saved.part("counts", Counts)
         if (structure is None) != bool(encodings or counts):

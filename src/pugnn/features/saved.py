@@ -70,7 +70,7 @@ class Saved:
         """A part, or nothing."""
         return None if self._plain.get(key) is None else Saved(self._plain[key], f"{key} of {self._part}").build(part)
 
-    def build(self, part: type[P], **given: str) -> P:
+    def build(self, part: type[P], **given: Any) -> P:
         """The part with these fields, and the others from the entries."""
         types = get_type_hints(part)
         names = [field.name for field in fields(part) if field.name not in given]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import md5
 from typing import Self
 
 import numpy as np
@@ -22,6 +23,9 @@ WORDS = r"regexp_extract_all(lower(text), '[\p{L}\p{N}]+')"
 #: The bucket of a word: the last eight bytes of its MD5 sum as a little-endian number. DuckDB's own hash is faster but
 #: may change with its version.
 BUCKET = f"(md5_number_lower(word) % {BUCKETS})::INTEGER"
+
+#: Words of fewer nodes than this identify nodes rather than describe them; they are not kept.
+LEAST_NODES = 3
 
 #: Texts are split for this many nodes at a time.
 ROWS = 1 << 16
@@ -45,6 +49,7 @@ class TextEncoding(Encoding):
     texts: int  # number of texts, n
     buckets: tuple[int, ...]  # numbers of the buckets that have a feature, in order
     found: tuple[int, ...]  # number of texts with words in each of them, :math:`n_b`
+    words: tuple[str, ...]  # the most frequent word of each bucket, to name it, unless it is too rare
 
     @classmethod
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
@@ -54,9 +59,8 @@ class TextEncoding(Encoding):
             found += np.bincount(counts.indices, minlength=BUCKETS)
         buckets = np.flatnonzero(found)
         texts = int((~missing).sum())
-        return cls(
-            cells.name, count_missing(cells, missing), texts, tuple(buckets.tolist()), tuple(found[buckets].tolist())
-        )
+        counts_of = tuple(buckets.tolist()), tuple(found[buckets].tolist())
+        return cls(cells.name, count_missing(cells, missing), texts, *counts_of, _frequent_words(cells))
 
     def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         rarity = 1 + np.log((1 + self.texts) / (1 + np.asarray(self.found, dtype=np.float64)))
@@ -72,6 +76,12 @@ class TextEncoding(Encoding):
     def value_names(self) -> list[str]:  # noqa: D102
         return [f"{self.column} #{bucket}" for bucket in self.buckets]
 
+    @property
+    def value_words(self) -> list[str | None]:
+        """The most frequent word behind each of these features, where it is known."""
+        word_of = {bucket_of(word): word for word in self.words}
+        return [word_of.get(bucket) for bucket in self.buckets]
+
     def describe_values(self) -> str:  # noqa: D102
         return f"tf-idf of words in {len(self.buckets):,} hash buckets, learned from {self.texts:,} texts"
 
@@ -80,6 +90,23 @@ class TextEncoding(Encoding):
             return "the buckets are out of order"
         fits = len(self.found) == len(self.buckets) and all(count <= self.texts for count in self.found)
         return "" if fits else "the counts do not fit the buckets"
+
+
+def bucket_of(word: str) -> int:
+    """The bucket of a word, as :data:`BUCKET` computes it."""
+    return int.from_bytes(md5(word.encode("utf-8", "surrogatepass")).digest()[8:], "little") % BUCKETS
+
+
+def _frequent_words(cells: Cells) -> tuple[str, ...]:
+    words = cells.sql(f"position, unnest({WORDS}) AS word")
+    counted = (
+        f"SELECT word, count(DISTINCT position) AS nodes FROM ({words}) GROUP BY word HAVING nodes >= {LEAST_NODES}"
+    )
+    first = f"row_number() OVER (PARTITION BY {BUCKET} ORDER BY nodes DESC, word) = 1"
+    found = cells.attributes.connection.execute(
+        f"SELECT word FROM ({counted}) QUALIFY {first} ORDER BY word"
+    ).fetchall()
+    return tuple(word for (word,) in found)
 
 
 def count_words(cells: Cells) -> Iterator[sp.csr_array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +14,7 @@ from pugnn.errors import PugnnError, counted, quoted
 from pugnn.features.attributes import LARGEST, NO_ROWS, Attributes, is_number_type
 from pugnn.features.kinds import KINDS_OF_TEXT
 from pugnn.features.number_columns import NumberColumns
-from pugnn.io.columns import ID, require_column
+from pugnn.io.columns import ID, find_column, require_column
 from pugnn.io.id_types import IdColumn
 from pugnn.io.ids import EMPTY, IdTable, text_column
 from pugnn.io.number_scan import MAYBE, OTHER_NUMBERS, Irregular, scan_numbers
@@ -61,6 +62,18 @@ class NodeTable:
             stored=self.stored,
             numbers=self.numbers,
         )
+
+    def cells_as_text(self, wanted: Sequence[str], num_nodes: int) -> dict[str, NDArray[Any]]:
+        """The cells of some columns as they are in the table, one per node of a graph; empty where there is none."""
+        places = [find_column(self.table.shown, self.table.names, "show", name, ()) for name in wanted]
+        pieces = list(self.table.pieces(*(f"c_{at}::VARCHAR AS s_{at}" for at in places))) if places else []
+        found = {}
+        for number, at in enumerate(places):
+            assert at is not None
+            texts = np.array([text or "" for piece in pieces for text in piece[number].to_pylist()], dtype=object)
+            texts = texts if self.row_of is None else texts[self.row_of]
+            found[self.table.names[at]] = np.concatenate([texts, np.full(num_nodes - len(texts), "", dtype=object)])
+        return found
 
     def _locate(self, position: int) -> str:
         return self.table.locate(position if self.row_of is None else int(self.row_of[position]))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -42,6 +42,7 @@ class TableGraph:
         recipe: how attributes became features.
         notes: what was repaired or left out, one sentence each.
         id_column: name of the column of ids in the node table, if there is one.
+        shown: columns of the node table that were asked for: their cells as text, empty where there is none.
     """
 
     graph: Graph
@@ -50,6 +51,7 @@ class TableGraph:
     recipe: Recipe
     notes: tuple[str, ...]
     id_column: str | None
+    shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @cached_property
     def known(self) -> NDArray[np.bool_] | None:
@@ -81,6 +83,7 @@ def read_graph(
     label: str | None = None,
     kinds: Mapping[str, str] | None = None,
     recipe: Recipe | Mapping[str, Any] | None = None,
+    show: Sequence[str] = (),
     on_phase: Callable[[str], None] | None = None,
 ) -> TableGraph:
     """Read a graph from tables.
@@ -107,6 +110,7 @@ def read_graph(
         label: likewise for the column of ``positives`` and ``truth`` that says, by 1 and 0, which rows are positive.
         kinds: kinds of attribute columns that are not to be guessed, such as ``{"zip": "category"}``.
         recipe: the recipe of a model, its ``recipe_``, to make the same features as in its training.
+        show: names of columns of ``nodes`` whose cells are wanted as they are, to be shown with the results.
         on_phase: called with a few words at the beginning of each phase.
 
     Example:
@@ -127,7 +131,7 @@ def read_graph(
         with connection:
             while True:
                 try:
-                    return _read(tables, matrix, wanted, kinds or {}, recipe, on_phase or (lambda _: None))
+                    return _read(tables, matrix, wanted, kinds or {}, recipe, show, on_phase or (lambda _: None))
                 except Unreadable as problem:  # a plain copy replaces the table, or the error says what is wrong
                     problem.table.repair(problem.table, str(problem))
 
@@ -138,8 +142,11 @@ def _read(
     wanted: Mapping[str, str | None],
     kinds: Mapping[str, str],
     recipe: Recipe | None,
+    show: Sequence[str],
     on_phase: Callable[[str], None],
 ) -> TableGraph:
+    if show and "nodes" not in tables:
+        raise PugnnError("there are no columns to show: --show names columns of the node table, and none was given")
     notes = [note for table in tables.values() for note in table.notes]
     ids, nodes = IdTable(), None
     if "nodes" in tables:
@@ -190,7 +197,8 @@ def _read(
     graph = replace(graph, features=encoded.features, feature_names=encoded.names, recipe=recipe.to_plain())
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
     id_column = None if nodes is None else nodes.name
-    return TableGraph(graph, task, listed.get("truth"), recipe, (*notes, *encoded.notes), id_column)
+    shown = {} if nodes is None else nodes.cells_as_text(show, graph.num_nodes)
+    return TableGraph(graph, task, listed.get("truth"), recipe, (*notes, *encoded.notes), id_column, shown)
 
 
 def _read_lists(

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Unpack, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, Unpack, get_args, get_origin, get_type_hints
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError, require_choice
 from pugnn.losses import Sets
 from pugnn.methods.degenerate import Reason
+from pugnn.methods.evidence import prior_of
 from pugnn.models import Backbone
+from pugnn.priors import Prior, prior_bounds
 from pugnn.registry import Registry
 from pugnn.task import PUTask
 from pugnn.training import FullGraph, RunOptions, TrainingSettings, make_network, train
@@ -29,6 +33,9 @@ class FittedMethod:
         model: the trained network.
         log: every term of the loss at every epoch.
         prior: positive share of the unlabelled nodes that the method assumed or found.
+        settled: how it was settled, where the method did so.
+        hidden_ranks: share of the unlabelled nodes above each known positive, by this method without it; where that is
+            not to be had without training again, ``None``.
         notes: sentences about what the method decided on the way, which terminal, ``run.json`` and report show.
         degenerate: signs of a collapse that only the method can see. The estimator looks for those in scores and loss.
         fresh: why the method did not go on from the weights that it was to start from; empty if it did.
@@ -39,6 +46,8 @@ class FittedMethod:
     prior: float
     notes: tuple[str, ...] = ()
     degenerate: tuple[Reason, ...] = ()
+    settled: Prior | None = None
+    hidden_ranks: NDArray[np.float64] | None = None
     fresh: str = ""
 
 
@@ -59,14 +68,35 @@ class Method(ABC):
     #: Whether it trains a network.
     trains: ClassVar[bool] = True
 
-    #: Whether it estimates a prior that is not given.
-    estimates_prior: ClassVar[bool] = False
+    #: Whether its fit settles a prior that is not given as a number; :meth:`settle` does so for all others.
+    settles_prior: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         # Types and choices; values are checked by the fit.
         hints = get_type_hints(type(self))
         for field in fields(self):
             _require_kind(field.name, getattr(self, field.name), hints[field.name])
+        if hints.get("prior") == float | str:
+            prior_bounds(self.prior)  # type: ignore[attr-defined]
+
+    @property
+    def known_prior(self) -> float:
+        """The prior as a number, which it is once it is settled."""
+        low, high = prior_bounds(getattr(self, "prior", None))
+        if low != high:
+            raise PugnnError(f"{self.name} needs the prior as a number; PUNodeClassifier estimates it first")
+        return low
+
+    def settle(self, task: PUTask, settings: TrainingSettings, *, progress: bool = False) -> tuple[Self, Prior | None]:
+        """The same method with a number as its prior, and how that was settled; ``None`` if it has no prior."""
+        wanted = getattr(self, "prior", None)
+        if wanted is None or self.settles_prior:
+            return self, None
+        low, high = prior_bounds(wanted)
+        if low == high:
+            return self, Prior(low, low, high, "given")
+        settled = prior_of(wanted, task, settings, progress=progress)
+        return replace(self, prior=settled.value), settled  # type: ignore[call-arg]
 
     @property
     def training(self) -> dict[str, Any]:
@@ -95,11 +125,6 @@ def make_method(name: str, **options: Any) -> Method:
     unknown = [option for option in options if option not in known]
     if unknown:
         raise PugnnError(f"{name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
-    if "prior" not in options and "prior" in known and known["prior"].default is MISSING:
-        raise PugnnError(
-            f"{name} needs the prior, the positive share of the unlabelled nodes: --prior 0.1, or "
-            f"{method.__name__}(prior=0.1), for one in ten. If it is unknown, use views, which estimates it."
-        )
     return method(**options)
 
 
@@ -125,8 +150,8 @@ class LossMethod(Method):
         objective = of_logits(self.loss())
         loader = FullGraph.of(task, settings.device)
         trained = train(loader, objective, settings, build=self.build, **run)
-        known: float | None = getattr(self, "prior", None)
-        return FittedMethod(trained.model, trained.log, known or 0.0)
+        prior = 0.0 if getattr(self, "prior", None) is None else self.known_prior
+        return FittedMethod(trained.model, trained.log, prior)
 
 
 def _require_kind(name: str, value: object, hint: Any) -> None:
@@ -135,6 +160,8 @@ def _require_kind(name: str, value: object, hint: Any) -> None:
         return
     if get_origin(hint) is Literal:
         require_choice(name, value, parts)
+    elif hint == float | str:
+        pass  # a prior, which says itself what it may be
     elif int in (hint, *parts) or float in (hint, *parts):
         number = Integral if int in (hint, *parts) else Real
         if isinstance(value, bool) or not isinstance(value, number):

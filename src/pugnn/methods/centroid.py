@@ -7,11 +7,11 @@ from typing import ClassVar, Unpack
 
 from torch import Tensor
 
-from pugnn.losses.sets import require_prior
 from pugnn.methods.base import METHODS, FittedMethod, Method
-from pugnn.methods.evidence import KnownPositives, estimate_prior, prior_note
+from pugnn.methods.evidence import KnownPositives
 from pugnn.models import Backbone, Blend, inputs_on
 from pugnn.models.views import Attributes, view
+from pugnn.priors import Evidence, prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings, resolve_device
 from pugnn.training.progress import stage_progress
@@ -29,13 +29,14 @@ class Centroid(Method):
     The share π of the unlabelled nodes that score highest is decided positive.
 
     Args:
-        prior: π, positive share of the unlabelled nodes; estimated from hidden positives where it is not known.
+        prior: π, positive share of the unlabelled nodes; auto estimates it from hidden positives; a range such as
+            0.02..0.1 bounds the estimate.
     """
 
     trains: ClassVar[bool] = False
-    estimates_prior: ClassVar[bool] = True
+    settles_prior: ClassVar[bool] = True
 
-    prior: float | None = None
+    prior: float | str = "auto"
 
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
         """A model that is still empty: its sizes depend on the data."""
@@ -47,8 +48,6 @@ class Centroid(Method):
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Find the direction, and where to cut."""
-        if self.prior is not None:
-            require_prior(self.prior)
         device = resolve_device(settings.device)
         inputs = inputs_on(task.graph, device)
         known = KnownPositives.of(task, device, settings.seed)
@@ -57,9 +56,10 @@ class Centroid(Method):
             rows = view("smoothed", attributes.rows(inputs), inputs)
             direction = self.direction(rows, known)
         ranks = known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:])
-        prior = estimate_prior(ranks) if self.prior is None else float(self.prior)
+        settled = settle_prior(self.prior, Evidence(task, rows, known.folds, ranks))
         model = Blend(task.graph.num_features)
         model.fill(**attributes.tensors(), **Blend.only(direction))
-        model.to(device).cut_at(rows, known.unlabelled, prior)
+        model.to(device).cut_at(rows, known.unlabelled, settled.value)
         model.keep(inputs, rows)
-        return FittedMethod(model.eval(), [], prior, notes=(prior_note(prior, self.prior, ranks),))
+        notes = (prior_words(settled, len(ranks)),)
+        return FittedMethod(model.eval(), [], settled.value, notes=notes, settled=settled, hidden_ranks=ranks)

@@ -50,11 +50,11 @@ class DistPU(LossMethod):
     ±10.
 
     Args:
-        prior: positive share of the unlabelled nodes; must be known.
+        prior: positive share of the unlabelled nodes; auto estimates it; a range such as 0.02..0.1 bounds the estimate.
         variant: ``formula`` or ``full``.
     """
 
-    prior: float
+    prior: float | str = "auto"
     variant: Literal["formula", "full"] = "formula"
 
     @property
@@ -64,7 +64,7 @@ class DistPU(LossMethod):
 
     def loss(self) -> DistPULoss:
         """R_lab."""
-        return DistPULoss(self.prior)
+        return DistPULoss(self.known_prior)
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
@@ -74,7 +74,7 @@ class DistPU(LossMethod):
         loader = FullGraph.of(task, settings.device)
         first = self._first_stage(loader, settings, run)
         second = self._second_stage(loader, settings, {**run, "start": None}, copy.deepcopy(first.model))
-        return FittedMethod(second.model, join_logs([first.log, second.log]), self.prior)
+        return FittedMethod(second.model, join_logs([first.log, second.log]), self.known_prior)
 
     def _first_stage(self, loader: Loader, settings: TrainingSettings, run: RunOptions) -> Trained:
         def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:
@@ -120,7 +120,7 @@ class DistPU(LossMethod):
 
     def _scaled(self, logits: Tensor, sets: Sets, entropy: float) -> dict[str, Tensor]:
         r""":math:`R_{lab} / 2\pi` and the entropy of the unlabelled nodes."""
-        terms = {name: term / (2 * self.prior) for name, term in self.loss()(logits, sets).items()}
+        terms = {name: term / (2 * self.known_prior) for name, term in self.loss()(logits, sets).items()}
         limited = logits[sets.unlabelled].clamp(-LOGIT_LIMIT, LOGIT_LIMIT)
         return {**terms, "entropy": entropy * mean_entropy(limited)}
 

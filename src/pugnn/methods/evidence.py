@@ -13,25 +13,28 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.special import softmax
 from torch import Tensor
 
+from pugnn.models import GraphInputs, inputs_on
+from pugnn.models.views import VIEWS, Attributes, side_by_side, view
+from pugnn.priors import Evidence, Prior, settle_prior
 from pugnn.task import PUTask
-from pugnn.training import derive_seed
+from pugnn.training import TrainingSettings, derive_seed, resolve_device
+from pugnn.training.progress import stage_progress
 
 #: Known positives are hidden in this many turns, or one by one if there are fewer.
 FOLDS = 5
-#: An estimated prior lies between these: training on an overestimate is far worse than on an underestimate.
-LEAST_PRIOR, MOST_PRIOR = 0.005, 0.5
+#: How fast weights follow the evidence, and how much of it is needed against the smoothed view, or the trained scores.
+SHARPNESS, RESERVE = 2.0, 1.0
+#: Views with a smaller weight are left out.
+LEAST_WEIGHT = 0.1
 #: A usual spread of gains in rank, and how many observations it is worth.
 USUAL_SPREAD, USUAL_FREEDOM = 0.15, 4
 #: With this many hidden positives, or known negatives, evidence counts half.
 THIN = 10
 #: The largest share of known negatives in what known positives are compared with.
 MOST_NEGATIVE = 0.5
-#: The prior where nothing can be hidden.
-UNKNOWN_PRIOR = 0.1
-#: Share of the hidden positives that an estimate of the prior rests on, at least.
-RECALL = 0.5
 
 
 def deal_folds(count: int, seed: int) -> NDArray[np.int64]:
@@ -116,6 +119,11 @@ class KnownPositives:
         """The share *a* of known negatives in what known positives are compared with."""
         return MOST_NEGATIVE * len(self.negative) / (len(self.negative) + THIN)
 
+    def standardised(self, scores: Tensor) -> Tensor:
+        """Scores, one column per fold, with mean 0 and standard deviation 1 over the unlabelled nodes."""
+        free = scores[self.unlabelled].double()
+        return (scores.double() - free.mean(dim=0)) / free.std(dim=0, correction=0).clamp(min=1e-12)
+
     def hidden_ranks(self, scores: Tensor) -> NDArray[np.float64]:
         """See :func:`hidden_ranks`; without confirmed nodes, and empty if nothing can be hidden."""
         if not self.turns:
@@ -141,37 +149,66 @@ def advantage(ranks: NDArray[np.float64], others: NDArray[np.float64]) -> float:
     return float(n / (n + THIN) * gain.mean() / np.sqrt(variance / n))
 
 
-def estimate_prior(ranks: NDArray[np.float64]) -> float:
-    r"""Positive share of the unlabelled nodes, from the ranks of hidden positives.
+@dataclass(frozen=True)
+class Weighing:
+    """The views of a task, weighed by how well they rank known positives that are hidden in turn.
 
-    If the share :math:`h_{(k)}` of the unlabelled nodes must be taken to reach k of n hidden positives, it holds the
-    share :math:`k / (n + 1)` of all positives, so that the prior is at most :math:`h_{(k)} (n + 1) / k`: equal to it if
-    all of them are positive. The estimate is the smallest such bound over all k that are at least half of n, and at
-    least two: fewer hidden positives say too little.
-
-    Example:
-        >>> round(estimate_prior(np.linspace(0.02, 0.18, 9)), 3)  # spread evenly over the first fifth
-        0.2
+    Args:
+        attributes: how attributes are read.
+        weights: of :data:`pugnn.models.views.VIEWS`, adding up to 1, shape ``(3,)``.
+        rows: the weighted views side by side, shape ``(N, d)``.
+        contrast: their contrast, shape ``(d,)``.
+        hidden_scores: of all nodes by the contrast that does without each fold, shape ``(N, folds)``.
+        ranks: of hidden positives by these, shape ``(n_L,)``; empty if nothing can be hidden.
+        ranks_of_views: the same by each view alone.
     """
-    n = len(ranks)
-    if n < 2:
-        return UNKNOWN_PRIOR
-    k = np.arange(1, n + 1)
-    bounds = np.sort(ranks) * (n + 1) / k
-    least = max(2, int(np.ceil(RECALL * n)))
-    return float(np.clip(bounds[least - 1 :].min(), LEAST_PRIOR, MOST_PRIOR))
+
+    attributes: Attributes
+    weights: Tensor
+    rows: Tensor
+    contrast: Tensor
+    hidden_scores: Tensor
+    ranks: NDArray[np.float64]
+    ranks_of_views: dict[str, NDArray[np.float64]]
+
+    def evidence(self, task: PUTask, known: KnownPositives) -> Evidence:
+        """What estimators of the prior read."""
+        return Evidence(task, self.rows, known.folds, self.ranks)
 
 
-def prior_note(prior: float, given: float | None, ranks: NDArray[np.float64]) -> str:
-    """Where a prior comes from, in words."""
-    if given is not None:
-        return f"The share of positives among the unlabelled nodes is taken as given: {prior:.3g}."
-    if len(ranks) < 2:
-        return (
-            "The share of positives among the unlabelled nodes cannot be estimated from one known positive; "
-            f"{prior:.3g} is assumed. Give a prior if you know better."
-        )
-    return (
-        f"The share of positives among the unlabelled nodes is estimated at {prior:.3g}, from the ranks of "
-        f"{len(ranks)} known positives that were hidden in turn. That is rough; give a prior if you know better."
-    )
+def weigh_views(inputs: GraphInputs, known: KnownPositives, *, only: str | None = None) -> Weighing:
+    r"""Compare the views on hidden positives, and put them side by side.
+
+    With :math:`z_v` the evidence that view v ranks hidden positives higher than the smoothed view, :math:`w_v \propto
+    e^{2 (z_v - 1)}`, and 1 for the smoothed view; weights below 0.1 are dropped.
+
+    Args:
+        inputs: the graph.
+        known: known positives and their folds.
+        only: a view to do with, instead of weighing them.
+    """
+    attributes = Attributes.of(inputs.graph)
+    own = attributes.rows(inputs)
+    candidates = {name: view(name, own, inputs) for name in VIEWS}
+    ranks = {name: known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:]) for name, rows in candidates.items()}
+    weights = np.array([float(name == (only or VIEWS[0])) for name in VIEWS])
+    if known.turns and only is None:
+        base = ranks[VIEWS[0]]
+        weights = softmax([0.0, *(SHARPNESS * (advantage(ranks[name], base) - RESERVE) for name in VIEWS[1:])])
+        weights = np.where(weights >= LEAST_WEIGHT, weights, 0.0)
+        weights /= weights.sum()
+    view_weights = torch.from_numpy(weights.astype(np.float32)).to(own.device)
+    rows = side_by_side(candidates.__getitem__, view_weights)
+    contrasts = known.contrasts(rows)
+    hidden_scores = rows @ contrasts[:, 1:]
+    hidden_ranks = known.hidden_ranks(hidden_scores)
+    return Weighing(attributes, view_weights, rows, contrasts[:, 0], hidden_scores, hidden_ranks, ranks)
+
+
+def prior_of(wanted: float | str, task: PUTask, settings: TrainingSettings, *, progress: bool) -> Prior:
+    """The prior for a method that has no ranking of hidden positives itself: that of the weighed views serves."""
+    device = resolve_device(settings.device)
+    known = KnownPositives.of(task, device, settings.seed)
+    with stage_progress("estimating how many positives there are", show=progress):
+        weighing = weigh_views(inputs_on(task.graph, device), known)
+        return settle_prior(wanted, weighing.evidence(task, known))

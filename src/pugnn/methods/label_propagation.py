@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Unpack
 import torch
 
 from pugnn.errors import require_share
-from pugnn.losses.sets import Sets, require_prior
+from pugnn.losses.sets import Sets
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Backbone, Propagation, inputs_on
 from pugnn.task import PUTask
@@ -34,7 +34,7 @@ class LabelPropagation(Method):
     Nothing is learned that another graph could use: fit it there again.
 
     Args:
-        prior: positive share of the unlabelled nodes; must be known.
+        prior: positive share of the unlabelled nodes; auto estimates it; a range such as 0.02..0.1 bounds the estimate.
         normalisation: ``symmetric``, :math:`S = D^{-1/2} A D^{-1/2}`, is label propagation; ``walk``,
             :math:`S = A D^{-1}`, is personalised PageRank, which favours nodes of high degree.
         restart: β, probability of returning to a labelled node.
@@ -42,7 +42,7 @@ class LabelPropagation(Method):
 
     trains: ClassVar[bool] = False
 
-    prior: float
+    prior: float | str = "auto"
     normalisation: Literal["symmetric", "walk"] = "symmetric"
     restart: float = 0.1
 
@@ -53,7 +53,6 @@ class LabelPropagation(Method):
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:  # noqa: ARG002
         """Find the value that the prior's share of the unlabelled nodes reaches."""
-        require_prior(self.prior)
         device = resolve_device(settings.device)
         model = self.build(task.graph.num_features, settings)
         assert isinstance(model, Propagation)
@@ -61,8 +60,8 @@ class LabelPropagation(Method):
         model.start_from(task.graph, sets.labelled, sets.negative)
         model.to(device)
         reached = model.spread(inputs_on(task.graph, device))[sets.unlabelled.to(device)]
-        count = max(1, round(self.prior * len(sets.unlabelled)))
+        count = max(1, round(self.known_prior * len(sets.unlabelled)))
         best = reached.topk(count).values
         # If fewer nodes are reached than the prior implies, the last of them scores one half.
         model.middle.copy_(best[best > 0][-1] if (best > 0).any() else torch.ones(()))
-        return FittedMethod(model.eval(), [], self.prior)
+        return FittedMethod(model.eval(), [], self.known_prior)

@@ -20,13 +20,13 @@ class LSDAN(LossMethod):
     Trains the network of :mod:`pugnn.models.lsdan`.
 
     Args:
-        prior: positive share of the unlabelled nodes; must be known.
+        prior: positive share of the unlabelled nodes; auto estimates it; a range such as 0.02..0.1 bounds the estimate.
         hops: K, the longest walk that joins two nodes directly.
         risk: ``non-negative`` (:mod:`pugnn.losses.nnpu`) or ``unbiased`` (:mod:`pugnn.losses.upu`); the authors give
             both.
     """
 
-    prior: float
+    prior: float | str = "auto"
     hops: int = 3
     risk: Literal["non-negative", "unbiased"] = "non-negative"
 
@@ -43,4 +43,4 @@ class LSDAN(LossMethod):
 
     def loss(self) -> NonNegativeLoss | UnbiasedLoss:
         """The loss that the network is trained on."""
-        return NonNegativeLoss(self.prior) if self.risk == "non-negative" else UnbiasedLoss(self.prior)
+        return NonNegativeLoss(self.known_prior) if self.risk == "non-negative" else UnbiasedLoss(self.known_prior)

@@ -17,7 +17,7 @@ class NNPU(LossMethod):
     See :mod:`pugnn.losses.nnpu`; defaults are the authors'.
 
     Args:
-        prior: positive share of the unlabelled nodes; must be known.
+        prior: positive share of the unlabelled nodes; auto estimates it; a range such as 0.02..0.1 bounds the estimate.
         surrogate: loss of a margin, ``sigmoid`` or ``logistic``.
         correction: what to do when the negatives' risk falls below −β: ``ascent`` raises it again, as in the original;
             ``clamp`` ignores it, as in many re-implementations.
@@ -25,7 +25,7 @@ class NNPU(LossMethod):
         gamma: γ, size of the ascent.
     """
 
-    prior: float
+    prior: float | str = "auto"
     surrogate: Literal["sigmoid", "logistic"] = "sigmoid"
     correction: Literal["ascent", "clamp"] = "ascent"
     beta: float = 0.0
@@ -33,4 +33,4 @@ class NNPU(LossMethod):
 
     def loss(self) -> NonNegativeLoss:
         """The loss that the network is trained on."""
-        return NonNegativeLoss(self.prior, self.surrogate, self.correction, self.beta, self.gamma)
+        return NonNegativeLoss(self.known_prior, self.surrogate, self.correction, self.beta, self.gamma)

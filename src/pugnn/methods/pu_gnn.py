@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Unpack
+from dataclasses import dataclass, replace
+from typing import Literal, Self, Unpack
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from pugnn.errors import require_number
+from pugnn.errors import PugnnError, require_number
+from pugnn.graph import UNREACHABLE, nearest_sources
 from pugnn.losses import DistanceAwareLoss, Sets, UnlabelledAsNegativeLoss, split_near_far
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.degenerate import Reason
+from pugnn.methods.evidence import deal_folds
 from pugnn.models import Output
+from pugnn.priors import Prior
 from pugnn.regularisers import StructuralRegulariser, has_fused_gpu_kernel
 from pugnn.task import PUTask
-from pugnn.training import Batch, FullGraph, RunOptions, Seed, TrainingSettings, train
+from pugnn.training import Batch, FullGraph, RunOptions, Seed, TrainingSettings, derive_seed, train
 
 REPRESENTATIONS: dict[str, Callable[[Output], Tensor]] = {
     "hidden": lambda output: output.embedding,
@@ -36,8 +40,10 @@ class PUGNN(Method):
 
     Args:
         delta: δ, hops up to which an unlabelled node is near. Paper: 3.
-        near_prior: positive share of the near nodes. Paper: 0.6.
-        far_prior: positive share of the far nodes. Paper: 0.3.
+        near_prior: positive share of the near nodes; by default it follows from the prior. Paper: 0.6.
+        far_prior: positive share of the far nodes; by default it follows from the prior. Paper: 0.3.
+        prior: positive share of all unlabelled nodes, for those of the two that are not given; auto estimates it; a
+            range such as 0.02..0.1 bounds the estimate.
         alpha: weight of the regulariser; 0 leaves it out. Paper: 0.01.
         negatives: K, non-neighbours drawn per directed edge and epoch. Paper: 50.
         set_weights: weights of near and far term, ``equal`` (as written) or by ``size``.
@@ -53,8 +59,9 @@ class PUGNN(Method):
     """
 
     delta: int = 3
-    near_prior: float = 0.6
-    far_prior: float = 0.3
+    near_prior: float | None = None
+    far_prior: float | None = None
+    prior: float | str = "auto"
     alpha: float = 0.01
     negatives: int = 50
     set_weights: Literal["equal", "size"] = "equal"
@@ -65,9 +72,20 @@ class PUGNN(Method):
     representation: Literal["hidden", "activated", "logit"] = "hidden"
     supervision: Literal["distance-aware", "cross-entropy"] = "distance-aware"
 
+    def settle(self, task: PUTask, settings: TrainingSettings, *, progress: bool = False) -> tuple[Self, Prior | None]:
+        """The same method with both priors."""
+        if self.near_prior is not None and self.far_prior is not None:
+            return self, None
+        method, settled = super().settle(task, settings, progress=progress)
+        near, far = near_far_priors(method.known_prior, task, self.delta, settings.seed)
+        near, far = self.near_prior or near, self.far_prior or far
+        return replace(method, near_prior=near, far_prior=far), settled
+
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
         require_number("alpha", self.alpha, negative=False)
+        if self.near_prior is None or self.far_prior is None:
+            raise PugnnError("pu-gnn needs near_prior and far_prior as numbers; PUNodeClassifier estimates them first")
         distance_aware = DistanceAwareLoss(
             near_prior=self.near_prior,
             far_prior=self.far_prior,
@@ -92,6 +110,25 @@ class PUGNN(Method):
         trained = train(loader, objective, settings, build=self.build, replayable=replayable, **run)
         dropped = _dropped_term(sets, self.delta) if loss is distance_aware and self.empty_set == "drop" else ()
         return FittedMethod(trained.model, trained.log, distance_aware.prior(sets), degenerate=dropped)
+
+
+def near_far_priors(prior: float, task: PUTask, delta: int, seed: int) -> tuple[float, float]:
+    r"""Positive shares of the near and the far nodes.
+
+    With a the share of known positives that are near the others when they are hidden (with one near and one far one
+    added, so that neither is impossible), :math:`\pi a\, n_U / n_{near}` and :math:`\pi (1 - a)\, n_U / n_{far}`. With
+    a single known positive, the near ones are twice as likely positive, as in the paper.
+    """
+    distance = task.distances[task.unlabelled]
+    near = int(((distance <= delta) & (distance != UNREACHABLE)).sum())
+    count = len(distance)
+    folds, found = deal_folds(len(task.labelled), derive_seed(seed)), 0
+    for fold in range(folds.max() + 1 if len(folds) > 1 else 0):
+        hops = nearest_sources(task.graph, task.labelled[folds != fold])[0][task.labelled[folds == fold]]
+        found += int(((hops <= delta) & (hops != UNREACHABLE)).sum())
+    share = (found + 1) / (len(folds) + 2) if len(folds) > 1 else 2 * near / (count + near)
+    shares = ((share, near), (1 - share, count - near))
+    return tuple(float(np.clip(prior * part * count / max(size, 1), 0.01, 0.99)) for part, size in shares)  # type: ignore[return-value]
 
 
 def _dropped_term(sets: Sets, delta: int) -> tuple[Reason, ...]:

@@ -30,8 +30,8 @@ class SmoothedLogistic(Centroid):
     positive.
 
     Args:
-        prior: π, positive share of the unlabelled nodes; where it is not known, it is estimated from the ranks of
-            hidden positives, by the score of ``centroid``.
+        prior: π, positive share of the unlabelled nodes; auto estimates it from the ranks of hidden positives, by the
+            score of ``centroid``; a range such as 0.02..0.1 bounds the estimate.
         inverse_penalty: C, weight of the data against the penalty on the coefficients.
     """
 

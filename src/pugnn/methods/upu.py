@@ -18,13 +18,13 @@ class UPU(LossMethod):
     nnPU corrects that.
 
     Args:
-        prior: positive share of the unlabelled nodes; must be known.
+        prior: positive share of the unlabelled nodes; auto estimates it; a range such as 0.02..0.1 bounds the estimate.
         surrogate: loss of a margin, ``sigmoid`` or ``logistic``.
     """
 
-    prior: float
+    prior: float | str = "auto"
     surrogate: Literal["sigmoid", "logistic"] = "sigmoid"
 
     def loss(self) -> UnbiasedLoss:
         """The loss that the network is trained on."""
-        return UnbiasedLoss(self.prior, self.surrogate)
+        return UnbiasedLoss(self.known_prior, self.surrogate)

@@ -7,17 +7,16 @@ from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from scipy.special import expit, softmax
+from scipy.special import expit
 from torch import Tensor
 
 from pugnn.errors import PugnnError
 from pugnn.losses import Sets, confident_prior_matching
-from pugnn.losses.sets import require_prior
 from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
-from pugnn.methods.evidence import KnownPositives, advantage, estimate_prior, prior_note
-from pugnn.models import Backbone, Blend, Committee, GraphInputs, Output, RowInputs, inputs_on
-from pugnn.models.views import VIEWS, Attributes, side_by_side, view
+from pugnn.methods.evidence import RESERVE, SHARPNESS, KnownPositives, Weighing, advantage, weigh_views
+from pugnn.models import Backbone, Blend, Committee, Output, RowInputs, inputs_on
+from pugnn.models.views import VIEWS
+from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import (
     Batch,
@@ -33,12 +32,8 @@ from pugnn.training import (
 from pugnn.training.checkpoint import Log, Weights
 from pugnn.training.progress import stage_progress
 
-#: How fast weights follow the evidence, and how much of it is needed against the smoothed view, or the trained scores.
-SHARPNESS, RESERVE = 2.0, 1.0
 #: Share of the linear model among the trained scores.
 BY_LINEAR = 0.25
-#: Views with a smaller weight are left out.
-LEAST_WEIGHT = 0.1
 #: The penalty on weights is this times π over the number of labels, but within bounds; the upper one is a setting.
 PENALTY, LEAST_PENALTY = 0.06, 1e-5
 #: Unlabelled nodes in a batch.
@@ -93,16 +88,16 @@ class Views(Method):
     The setting ``weight_decay`` is the largest penalty.
 
     Args:
-        prior: positive share of the unlabelled nodes; estimated where it is not known.
+        prior: positive share of the unlabelled nodes; auto estimates it; a range such as 0.02..0.1 bounds the estimate.
         leave_out: a part of the method to do without, to see what it does: the ``weighing`` of views (the smoothed one
             alone), the ``graph`` (own attributes alone), the ``contrast``, the ``training``, the ``linear`` model, the
             ``perceptron``, the ``entropy``, its ``ramp`` (full weight from the first epoch), the ``penalty`` by number
             of labels (0.0005 instead), or the ``least-weight`` of the labelled term (2π instead of max(2π, 1)).
     """
 
-    estimates_prior: ClassVar[bool] = True
+    settles_prior: ClassVar[bool] = True
 
-    prior: float | None = None
+    prior: float | str = "auto"
     leave_out: Part = "nothing"
 
     @property
@@ -118,25 +113,29 @@ class Views(Method):
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Weigh the views, train on them, and blend."""
-        if self.prior is not None:
-            require_prior(self.prior)
         model = self.build(task.graph.num_features, settings)
         assert isinstance(model, Blend)
         device = resolve_device(settings.device)
         inputs, known = inputs_on(task.graph, device), KnownPositives.of(task, device, settings.seed)
         with stage_progress("comparing views of the attributes", show=run.get("progress", False)):
-            weighing = self._weigh_views(model, inputs, known)
+            weighing = weigh_views(inputs, known, only={"graph": "own", "weighing": VIEWS[0]}.get(self.leave_out))
+        model.fill(
+            **weighing.attributes.tensors(),
+            view_weights=weighing.weights,
+            contrast=weighing.contrast,
+        )
         rows, ranks = weighing.rows, weighing.ranks
-        prior = estimate_prior(ranks) if self.prior is None else float(self.prior)
+        settled = settle_prior(self.prior, weighing.evidence(task, known))
+        prior = settled.value
         start = run.pop("start", None)
         fresh = "" if start is None else _why_fresh(start, model, settings)
         trained, failures = self._train(task, rows, known, prior, settings, run, None if fresh else start)
         committee = trained.model
         assert isinstance(committee, Committee)
         with torch.no_grad():
-            lead = None
-            if len(ranks) > 1:
-                lead = advantage(known.hidden_ranks(rows @ committee.linear.weight[1:].t()), ranks)
+            lead, linear = None, rows @ committee.linear.weight[1:].t()
+            if known.turns:
+                lead = advantage(known.hidden_ranks(linear), ranks)
             trust = 0.0 if failures > 1 else float(expit(SHARPNESS * ((lead or 0.0) + RESERVE)))
             trust = {"contrast": 1.0, "training": 0.0}.get(self.leave_out, trust)
             by_linear = {"linear": 0.0, "perceptron": 1.0}.get(self.leave_out, BY_LINEAR)
@@ -149,39 +148,12 @@ class Views(Method):
             )
             model.to(device).cut_at(rows, known.unlabelled, prior)
             model.keep(inputs, rows)
-        notes = [weighing.note, prior_note(prior, self.prior, ranks), _blend_note(trust, lead, failures)]
-        return FittedMethod(model.eval(), trained.log, prior, notes=tuple(notes), fresh=fresh)
-
-    def _weigh_views(self, model: Blend, inputs: GraphInputs, known: KnownPositives) -> _Weighing:
-        """Steps 1 to 3: fill in how attributes are read, the weights of the views and the contrast."""
-        attributes = Attributes.of(inputs.graph)
-        own = attributes.rows(inputs)
-        candidates = {name: view(name, own, inputs) for name in VIEWS}
-        ranks = {name: known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:]) for name, rows in candidates.items()}
-        weights = np.array([0.0, 1.0, 0.0] if self.leave_out == "graph" else [1.0, 0.0, 0.0])
-        if known.turns and self.leave_out not in ("graph", "weighing"):
-            base = ranks[VIEWS[0]]
-            weights = softmax([0.0, *(SHARPNESS * (advantage(ranks[name], base) - RESERVE) for name in VIEWS[1:])])
-            weights = np.where(weights >= LEAST_WEIGHT, weights, 0.0)
-            weights /= weights.sum()
-        view_weights = torch.from_numpy(weights.astype(np.float32)).to(own.device)
-        rows = side_by_side(candidates.__getitem__, view_weights)
-        contrasts = known.contrasts(rows)
-        model.fill(
-            **attributes.tensors(),
-            view_weights=view_weights,
-            contrast=contrasts[:, 0],
+            contrast, linear = (known.standardised(scores) for scores in (weighing.hidden_scores, linear))
+            blended = known.hidden_ranks((1 - trust) * contrast + trust * linear)
+        notes = (_weighing_note(weighing, known), prior_words(settled, len(ranks)), _blend_note(trust, lead, failures))
+        return FittedMethod(
+            model.eval(), trained.log, prior, notes=notes, fresh=fresh, settled=settled, hidden_ranks=blended
         )
-        shares = ", ".join(f"{name} {100 * weight:.0f} %" for name, weight in zip(VIEWS, weights, strict=True))
-        if not known.turns:
-            note = f"With a single known positive no view of a node's attributes can be checked; they count {shares}."
-            return _Weighing(rows, np.empty(0), note)
-        medians = ", ".join(f"{100 * np.median(ranks[name]):.1f} % ({name})" for name in VIEWS)
-        note = (
-            f"Views of a node's attributes count as follows: {shares}. The median known positive, when hidden, ranks "
-            f"in the top {medians} of the unlabelled nodes."
-        )
-        return _Weighing(rows, known.hidden_ranks(rows @ contrasts[:, 1:]), note)
 
     def _train(
         self,
@@ -233,15 +205,6 @@ class Views(Method):
         return Trained(trained.model, join_logs(logs)), 2
 
 
-@dataclass(frozen=True)
-class _Weighing:
-    """The weighted views side by side, the ranks of hidden positives on them, and what to say about it."""
-
-    rows: Tensor
-    ranks: NDArray[np.float64]
-    note: str
-
-
 def _why_fresh(start: Weights, model: Blend, settings: TrainingSettings) -> str:
     """Why the training cannot go on from an earlier blend; empty if it can."""
     if not torch.equal(start["view_weights"].cpu() > 0, model.view_weights.cpu() > 0):
@@ -257,6 +220,18 @@ def _places_known_first(model: Backbone, rows: Tensor, known: KnownPositives) ->
     logits = model(RowInputs(rows)).embedding[:, :2]
     known_scores, free_scores = (logits[nodes].median(dim=0).values for nodes in (known.labelled, known.unlabelled))
     return bool((known_scores > free_scores).all())
+
+
+def _weighing_note(weighing: Weighing, known: KnownPositives) -> str:
+    weights = zip(VIEWS, weighing.weights.tolist(), strict=True)
+    shares = ", ".join(f"{name} {100 * weight:.0f} %" for name, weight in weights)
+    if not known.turns:
+        return f"With a single known positive no view of a node's attributes can be checked; they count {shares}."
+    medians = ", ".join(f"{100 * np.median(ranks):.1f} % ({name})" for name, ranks in weighing.ranks_of_views.items())
+    return (
+        f"Views of a node's attributes count as follows: {shares}. The median known positive, when hidden, ranks in "
+        f"the top {medians} of the unlabelled nodes."
+    )
 
 
 def _blend_note(trust: float, lead: float | None, failures: int) -> str:

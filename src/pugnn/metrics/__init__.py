@@ -1,5 +1,22 @@
-"""Metrics: how good scores are where the truth is known."""
+"""Metrics: how good scores are where the truth is known, and bands where it is not."""
 
+from pugnn.metrics.bands import Audit, Decided, Estimate, First, Prior, estimate
 from pugnn.metrics.classification import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
+from pugnn.metrics.rank_model import Band, RankModel
 
-__all__ = ["accuracy", "average_precision", "f1", "macro_f1", "precision_at", "roc_auc"]
+__all__ = [
+    "Audit",
+    "Band",
+    "Decided",
+    "Estimate",
+    "First",
+    "Prior",
+    "RankModel",
+    "accuracy",
+    "average_precision",
+    "estimate",
+    "f1",
+    "macro_f1",
+    "precision_at",
+    "roc_auc",
+]

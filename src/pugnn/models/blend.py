@@ -133,10 +133,15 @@ class Blend(Backbone):
             "shares": shares,
         }
 
+    @property
+    def attributes(self) -> Attributes:
+        """How it reads the attributes of nodes."""
+        width = len(self.contrast) // int((self.view_weights > 0).sum())
+        return Attributes(self.centre.cpu().numpy(), self.scale.cpu().numpy(), width)
+
     def rows(self, inputs: GraphInputs) -> Tensor:
         """The weighted views side by side, shape ``(N, W)``."""
-        width = len(self.contrast) // int((self.view_weights > 0).sum())
-        attributes = Attributes(self.centre.cpu().numpy(), self.scale.cpu().numpy(), width).rows(inputs)
+        attributes = self.attributes.rows(inputs)
         return side_by_side(lambda name: view(name, attributes, inputs), self.view_weights)
 
     def keep(self, inputs: GraphInputs, rows: Tensor) -> None:

@@ -60,25 +60,33 @@ class Propagation(Backbone):
         self.labelled, self.negative = labelled, negative
         self.graph = torch.tensor(_fingerprint(graph))
 
-    def spread(self, inputs: GraphInputs) -> Tensor:
-        """:math:`r` for every node, shape ``(N,)``, double precision."""
+    def spread(self, inputs: GraphInputs, *, apart: bool = False) -> Tensor:
+        """:math:`r` for every node, double precision, shape ``(N,)``.
+
+        If ``apart``, from each known positive on its own, shape ``(N, n_L)``: they add up to :math:`r`.
+        """
         if _fingerprint(inputs.graph) != self.graph.item():
             raise PugnnError("label propagation cannot score a graph it was not fitted on. Fit it on the new graph.")
         matrix = _normalised(inputs.graph, self.walk, inputs.device)
-        start = torch.zeros(inputs.graph.num_nodes, 2, dtype=torch.float64, device=inputs.device)
-        start[self.labelled, 0] = start[self.negative, 1] = self.restart
+        known = len(self.labelled)
+        columns = torch.arange(known, device=inputs.device) * apart
+        width = int(columns.max()) + 1
+        start = torch.zeros(inputs.graph.num_nodes, width + 1, dtype=torch.float64, device=inputs.device)
+        start[self.labelled, columns] = self.restart
+        start[self.negative, width] = self.restart
         if not len(self.negative):
-            start = start[:, :1]
+            start = start[:, :width]
         reached = start
         for _ in range(MOST_STEPS):
             before, reached = reached, (1 - self.restart) * (matrix @ reached) + start
             if (reached - before).abs().max() <= TOLERANCE * reached.max():
                 break
-        positive = reached[:, 0]
-        if not len(self.negative):
-            return positive
-        negative = min(1.0, len(self.labelled) / len(self.negative)) * reached[:, 1]
-        return positive * (positive / (positive + negative)).nan_to_num(0.0)  # nothing may arrive at all
+        parts = reached[:, :width]
+        if len(self.negative):
+            positive = parts.sum(dim=1)
+            negative = min(1.0, known / len(self.negative)) * reached[:, width]
+            parts = parts * (positive / (positive + negative)).nan_to_num(0.0)[:, None]  # nothing may arrive at all
+        return parts if apart else parts.squeeze(1)
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of the fitted graph; unreached nodes have the logit −∞."""

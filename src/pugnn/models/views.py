@@ -72,14 +72,24 @@ class Attributes:
         """What a model must keep of it, besides the width."""
         return {"centre": torch.from_numpy(self.centre), "scale": torch.from_numpy(self.scale)}
 
-    def rows(self, inputs: GraphInputs) -> Tensor:
-        """The attributes of all nodes of a graph, each row at length 1, shape ``(N, width)``."""
-        x = _features(inputs.graph)
+    def columns(self, graph: Graph) -> NDArray[np.float32] | sp.csr_array:
+        """The attributes of all nodes before they are hashed and scaled, shape ``(N, C)``."""
+        x = _features(graph)
         if self.centre.any() or (self.scale != 1).any():
             standardised = (_dense(x) - self.centre) / self.scale
             x = np.hstack([standardised, np.ones((len(standardised), 1), np.float32)])
-        if self.width < x.shape[1]:
-            x = x @ _hashing(x.shape[1], self.width)
+        return x
+
+    def hashing(self, columns: int) -> sp.csr_array | None:
+        """The matrix that hashes so many columns, shape ``(C, width)``; none if they are few enough."""
+        return _hashing(columns, self.width) if self.width < columns else None
+
+    def rows(self, inputs: GraphInputs) -> Tensor:
+        """The attributes of all nodes of a graph, each row at length 1, shape ``(N, width)``."""
+        x = self.columns(inputs.graph)
+        hashing = self.hashing(x.shape[1])
+        if hashing is not None:
+            x = x @ hashing
         values = torch.from_numpy(np.array(_dense(x), dtype=np.float32)).to(inputs.device)
         if not (values.abs() < LARGEST).all():
             raise PugnnError(f"features reach {LARGEST:.0e} and more, too large to compare nodes; scale them down")

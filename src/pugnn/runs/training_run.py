@@ -7,7 +7,7 @@ import math
 import platform
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -20,14 +20,18 @@ from numpy.typing import NDArray
 
 from pugnn.errors import DegenerateWarning, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
+from pugnn.explain import explain_best
+from pugnn.explain.suggest import node_rows, suggest_for_all
 from pugnn.files import replacing
 from pugnn.graph import graph_statistics
+from pugnn.methods.degenerate import RANKING_LOST
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
 from pugnn.runs.changes import EarlierRun
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.report import ReportContent, write_report
 from pugnn.runs.writers import plot_log, score_table, write_log, write_scores
 from pugnn.task import PUBenchmark, PUTask
+from pugnn.training import scores_of
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
@@ -35,14 +39,18 @@ if TYPE_CHECKING:
 
 NO_PICTURE = "training.png is left out, because matplotlib is not installed. To get it: pip install 'pugnn[plot]'"
 
+#: Nodes suggested for each goal.
+SUGGESTED = 5
+
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its folder, what ``run.json`` says, and the scores by position."""
+    """A finished run: its folder, what ``run.json`` says, and scores and log-odds by position."""
 
     path: Path
     record: dict[str, Any]
     scores: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
 
 
 def train_into_folder(
@@ -57,6 +65,7 @@ def train_into_folder(
     truth: PUBenchmark | None = None,
     class_of_node: list[str] | None = None,
     before: EarlierRun | None = None,
+    shown: Mapping[str, NDArray[Any]] | None = None,
 ) -> Run:
     """Train, score every node and write scores, report, model, log, picture and ``run.json``.
 
@@ -71,6 +80,7 @@ def train_into_folder(
         truth: the benchmark that the task was drawn from, for metrics after training.
         class_of_node: true class of each node, for the report.
         before: an earlier run to go on from.
+        shown: columns of the node table to show as they are, one text per node.
     """
     started = time.perf_counter()
     try:
@@ -78,8 +88,9 @@ def train_into_folder(
             start = None if before is None else before.classifier
             estimator.fit_task(task, checkpoint=folder.checkpoint, start=start)
             trained = time.perf_counter()
-            scores = estimator.predict_proba()[:, 1]
-            table = score_table(task.graph, scores, estimator.threshold_, task)
+            log_odds = estimator.decision_function()
+            scores = scores_of(log_odds)
+            table = score_table(task.graph, scores, estimator.threshold_, task, log_odds=log_odds, shown=shown)
             for name in ("scores.csv", "scores.parquet"):
                 write_scores(folder.partial / name, table)
             estimator.save(folder.partial / "model.safetensors")
@@ -93,6 +104,8 @@ def train_into_folder(
         record |= {"warnings": noted, "method_notes": list(estimator.notes_)}
         record["changes"] = None if before is None else before.changes(task, scores, warm=estimator.warm_)
         record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
+        record["suggestions"] = _suggestions(estimator, task, scores, log_odds)
+        record["explanations"] = [each.to_plain() for each in explain_best(estimator, task, scores, shown or {})]
         seconds = {"training": trained - started, "total": time.perf_counter() - started}
         record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
         content = ReportContent(
@@ -100,10 +113,12 @@ def train_into_folder(
             log=estimator.log_,
             task=task,
             scores=scores,
+            log_odds=log_odds,
             threshold=estimator.threshold_,
             check_up=check_up,
             truth=truth,
             class_of_node=class_of_node,
+            shown=shown or {},
         )
         write_report(folder.partial / "report.html", content)
         with replacing(folder.partial / "run.json") as temporary:
@@ -115,7 +130,7 @@ def train_into_folder(
     except BaseException:
         folder.abandon()
         raise
-    return Run(folder.path, record, scores)
+    return Run(folder.path, record, scores, log_odds)
 
 
 @contextmanager
@@ -152,6 +167,24 @@ def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) 
     percent = {name: None if math.isnan(value) else round(100 * value, 3) for name, value in values.items()}
     counts = {"test_nodes": len(scored), "positive": int(positive.sum()), "decided_positive": int(decided.sum())}
     return {**counts, **percent}
+
+
+def _suggestions(
+    estimator: PUNodeClassifier, task: PUTask, scores: NDArray[np.float64], log_odds: NDArray[np.float64]
+) -> dict[str, list[dict[str, Any]]] | None:
+    """Whom to check next; nobody where the ranking means nothing."""
+    if not RANKING_LOST.isdisjoint(reason.code for reason in estimator.degenerate_):
+        return None
+    return suggest_for_all(
+        task,
+        scores,
+        node_rows(estimator.model_, task.graph),
+        prior=estimator.prior_,
+        threshold=estimator.threshold_,
+        count=SUGGESTED,
+        log_odds=log_odds,
+        seed=estimator.seed,
+    )
 
 
 def _record(estimator: PUNodeClassifier, task: PUTask, options: dict[str, Any]) -> dict[str, Any]:

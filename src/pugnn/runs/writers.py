@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, cast
@@ -29,20 +29,25 @@ def score_table(
     scores: NDArray[np.float64],
     threshold: float,
     task: PUTask | None = None,
+    *,
+    log_odds: NDArray[np.float64] | None = None,
+    shown: Mapping[str, NDArray[Any]] | None = None,
 ) -> Table:
-    """One line per node, best first: id, score, decision and rank.
+    """One line per node, best first: id, score, decision and rank, and last the columns ``shown``, given by position.
 
+    Log-odds, where given, have a column of their own, and order nodes whose scores are rounded to the same number.
     With a task, also whether the node is known (1 for a known positive, −1 for a known negative, otherwise 0), and the
     number of hops to the nearest known positive and its id, both empty where none can be reached. Known negatives are
     never decided positive.
     """
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
     decision = (scores >= threshold).astype(np.int64)
     if task is not None:
         decision[task.negative] = 0
     table: Table = {
         "id": graph.ids[order],
         "score": scores[order],
+        **({} if log_odds is None else {"log_odds": log_odds[order]}),
         "decision": decision[order],
         "rank": np.arange(1, len(order) + 1),
     }
@@ -54,6 +59,8 @@ def score_table(
         table["known"] = known[order]
         table["distance"] = np.ma.masked_array(distances, unreachable)
         table["nearest"] = np.ma.masked_array(graph.ids[nearest], unreachable)
+    for name, values in (shown or {}).items():
+        table[f"{name} (shown)" if name in table else name] = values[order]
     return table
 
 

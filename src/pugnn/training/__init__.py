@@ -3,7 +3,7 @@
 from pugnn.training.batches import Batch, FullGraph, Loader, RowBatches
 from pugnn.training.checkpoint import Checkpoint
 from pugnn.training.device import resolve_device
-from pugnn.training.loop import RunOptions, Trained, make_network, score, train
+from pugnn.training.loop import RunOptions, Trained, log_odds, make_network, score, scores_of, train
 from pugnn.training.sealed import load_sealed, require_fitting, save_sealed
 from pugnn.training.seeds import derive_seed
 from pugnn.training.settings import TrainingSettings
@@ -21,10 +21,12 @@ __all__ = [
     "TrainingSettings",
     "derive_seed",
     "load_sealed",
+    "log_odds",
     "make_network",
     "require_fitting",
     "resolve_device",
     "save_sealed",
     "score",
+    "scores_of",
     "train",
 ]

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypedDict
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError, PugnnWarning
@@ -134,19 +136,29 @@ def train(
 
 
 @torch.no_grad()
-def score(model: Backbone, graph: Graph) -> Tensor:
-    """Probability of being positive for every node of a graph, shape ``(N,)``, on the CPU."""
+def log_odds(model: Backbone, graph: Graph) -> Tensor:
+    """Log-odds of being positive for every node of a graph, shape ``(N,)``, in double precision on the CPU."""
     device = next(chain(model.parameters(), model.buffers())).device
     with _current(device):
-        logit = model.eval()(inputs_on(graph, device)).logit
+        logit: Tensor = model.eval()(inputs_on(graph, device)).logit
     lost = int(logit.isnan().sum())
     if lost:  # a loss is computed before its step, so the last step may fail unseen
         raise PugnnError(
             f"the scores of {lost:,} of {graph.num_nodes:,} nodes are nan. Lower the learning rate, or scale the "
             "features down if they are large."
         )
-    # In double precision, so that confident scores keep their order instead of all rounding to 1.
-    return torch.sigmoid(logit.double()).cpu()
+    return logit.double().cpu()
+
+
+def score(model: Backbone, graph: Graph) -> Tensor:
+    """Probability of being positive for every node of a graph, shape ``(N,)``, on the CPU."""
+    return torch.from_numpy(scores_of(log_odds(model, graph).numpy()))
+
+
+def scores_of(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probabilities that belong to log-odds."""
+    scores: NDArray[np.float64] = torch.from_numpy(log_odds).sigmoid().numpy()
+    return scores
 
 
 def _check_network(model: Backbone, loader: Loader, settings: TrainingSettings) -> None:

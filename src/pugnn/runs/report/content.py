@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,22 +35,25 @@ class Ring:
 class ReportContent:
     """A finished run, as the report needs it: ``record`` is the content of ``run.json``.
 
-    ``log`` is empty where nothing was trained; the true classes are given where they are known.
+    ``log`` is empty where nothing was trained; the true classes are given where they are known. ``shown`` are columns
+    of the node table as they are, one text per node.
     """
 
     record: Mapping[str, Any]
     log: Sequence[Mapping[str, float]]
     task: PUTask
     scores: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
     threshold: float
     check_up: CheckUp
     truth: PUBenchmark | None = None
     class_of_node: Sequence[str] | None = None
+    shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """Positions of all nodes, best first, as in the table of scores."""
-        return np.argsort(-self.scores, kind="stable")
+        return np.argsort(-self.log_odds, kind="stable")
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
@@ -60,9 +63,16 @@ class ReportContent:
         return mask
 
     @cached_property
+    def rejected(self) -> NDArray[np.bool_]:
+        """Which nodes are known negatives."""
+        mask = np.zeros(self.task.graph.num_nodes, dtype=bool)
+        mask[self.task.negative] = True
+        return mask
+
+    @cached_property
     def others(self) -> NDArray[np.int64]:
-        """Positions of the nodes that are not known, neither as positive nor as negative, best first."""
-        return self.order[~self.known[self.order] & ~np.isin(self.order, self.task.negative)]
+        """Positions of the nodes about which nothing is known, best first."""
+        return self.order[~(self.known | self.rejected)[self.order]]
 
     @cached_property
     def found(self) -> int:

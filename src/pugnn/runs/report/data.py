@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from pugnn.graph import NO_SOURCE, UNREACHABLE
 from pugnn.runs.report.content import ReportContent
 
-#: The list holds at most this many of the best nodes, with at most this many bytes of ids.
+#: The list holds at most this many of the best nodes, with at most this many bytes of ids and shown columns.
 MOST_LISTED = 100_000
 MOST_BYTES_OF_IDS = 4_000_000
 
-#: Longer ids are cut in the list.
+#: Longer ids and cells are cut in the list.
 LONGEST_ID = 200
 
 
@@ -31,10 +31,7 @@ def page_data(content: ReportContent) -> dict[str, Any]:
             {"nodes": len(ring.members), "reach": _reaching(content.scores[ring.members], steps)}
             for ring in content.rings
         ],
-        "known": {
-            "nodes": len(content.task.labelled),
-            "reach": _reaching(content.scores[content.task.labelled], steps),
-        },
+        "expected": _expected(content),
         "truth": _truth(content, steps),
         "list": _list(content),
     }
@@ -76,6 +73,21 @@ def _reaching(scores: NDArray[np.float64], steps: NDArray[np.float64]) -> list[i
     return reaching
 
 
+def _expected(content: ReportContent) -> list[dict[str, Any]]:
+    """Bands of precision and recall by the number of nodes taken, ascending; none where they are not known."""
+    estimate = content.record.get("estimate")
+    if estimate is None:
+        return []
+    points = {each["taken"]: each for each in (*estimate["first"], estimate["decided"])}
+    return [
+        {
+            "taken": taken,
+            **{name: [points[taken][name][end] for end in ("low", "high")] for name in ("precision", "recall")},
+        }
+        for taken in sorted(points)
+    ]
+
+
 def _truth(content: ReportContent, steps: NDArray[np.float64]) -> dict[str, Any] | None:
     if content.truth is None:
         return None
@@ -99,10 +111,13 @@ def _list(content: ReportContent) -> dict[str, Any]:
         "kept": len(kept),
         "names": [_cut(str(ids[position])) for position in names],
         "scores": _bytes(content.scores[kept], "<f8"),
+        "log_odds": _bytes(content.log_odds[kept], "<f8"),
+        "rejected": np.flatnonzero(content.rejected[kept]).tolist(),
         "hops": _bytes(distances, "<i4"),
         "nearest": _bytes(nearest, "<i4"),
     }
-    return {**listed, **_classes(content, kept)}
+    shown = [{"name": _cut(name), "values": [*map(_cut, cells[kept])]} for name, cells in content.shown.items()]
+    return {**listed, **_classes(content, kept), "shown": shown}
 
 
 def _kept(content: ReportContent) -> tuple[NDArray[np.int64], list[int]]:
@@ -113,8 +128,9 @@ def _kept(content: ReportContent) -> tuple[NDArray[np.int64], list[int]]:
     ids = content.task.graph.ids
     for position in content.order[:MOST_LISTED].tolist():
         for needed in {position, int(content.task.nearest[position])} - charged:
-            spent += len(_safe(json.dumps(_cut(str(ids[needed])), ensure_ascii=False)).encode("utf-8", "replace")) + 1
+            spent += _size(_cut(str(ids[needed])))
             charged.add(needed)
+        spent += sum(_size(_cut(cells[position])) for cells in content.shown.values())
         if spent > MOST_BYTES_OF_IDS and kept:
             break
         kept.append(position)
@@ -141,6 +157,11 @@ def _classes(content: ReportContent, kept: NDArray[np.int64]) -> dict[str, Any]:
         "named": names is not None,
         "class": _bytes(column, "<i4"),
     }
+
+
+def _size(text: str) -> int:
+    """Bytes of a text and a comma on the page."""
+    return len(_safe(json.dumps(text, ensure_ascii=False)).encode("utf-8", "replace")) + 1
 
 
 def _bytes(values: Any, kind: str) -> str:

@@ -8,17 +8,32 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import shown
+from pugnn.explain.wording import signed
 from pugnn.features import Statement, grouped
 from pugnn.files import replacing
 from pugnn.runs.report import charts
-from pugnn.runs.report.content import ReportContent
+from pugnn.runs.report.answers import GOALS, answers, between, feedback_command, what_changed
+from pugnn.runs.report.content import ReportContent, in_hops
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
 from pugnn.runs.report.templates import content_policy, fill_template, resource
 from pugnn.runs.report.words import next_steps, summary
 
 #: Parts of ``run.json`` that are shown elsewhere on the page.
-ELSEWHERE = ("check_up", "degenerate", "method_notes", "metrics", "notes", "recipe", "warnings")
+ELSEWHERE = (
+    "changes",
+    "check_up",
+    "degenerate",
+    "estimate",
+    "estimate_missing",
+    "explanations",
+    "method_notes",
+    "metrics",
+    "notes",
+    "recipe",
+    "suggestions",
+    "warnings",
+)
 
 #: Lines of the recipe, and of the repairs, that are shown.
 MOST_LINES = 200
@@ -45,6 +60,13 @@ def render(content: ReportContent) -> str:
         "script": script,
         "data": island(data),
         "listed": data["list"]["kept"],
+        "answers": answers(content.record),
+        "estimate": content.record.get("estimate"),
+        "expected": _expected(content.record),
+        "goals": GOALS,
+        "suggestions": content.record.get("suggestions"),
+        "command": feedback_command("…"),
+        "changes": content.record.get("changes"),
         "summary": summary(content),
         "steps": next_steps(content),
         "axis": axis,
@@ -65,6 +87,10 @@ def render(content: ReportContent) -> str:
         "grouped": lambda number: f"{number:,}",
         "percent": _percent,
         "day": _day,
+        "between": between,
+        "what_changed": what_changed,
+        "hops": in_hops,
+        "signed": signed,
     }
     return fill_template(__package__, "template.html", values, filters)
 
@@ -78,6 +104,20 @@ def _rings(content: ReportContent) -> list[dict[str, Any]]:
         positive = content.truth.positive[judged] if content.truth is not None and len(judged) else None
         lines.append({"bar": bar, "positive": None if positive is None else 100 * float(positive.mean())})
     return lines
+
+
+def _expected(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What to expect of the top of the list and of the nodes decided positive, beside the truth where it is known."""
+    estimate = record.get("estimate")
+    if estimate is None:
+        return []
+    truth = estimate["truth"]
+    right = {} if truth is None else {each["taken"]: each["precision"] for each in truth["first"]}
+    lines = [
+        {"words": f"first {each['taken']:,}", "truth": right.get(each["taken"]), **each} for each in estimate["first"]
+    ]
+    decided = {"words": f"{estimate['decided']['taken']:,} decided positive", "lift": None, **estimate["decided"]}
+    return [*lines, {**decided, "truth": None if truth is None else truth["decided"]["precision"]}]
 
 
 def _protocol(record: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -7,9 +7,12 @@
   const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
   const names = data.list.names;
   const scores = new Float64Array(bytes(data.list.scores));
+  const logOdds = new Float64Array(bytes(data.list.log_odds));
+  const rejected = new Set(data.list.rejected);
   const hops = new Int32Array(bytes(data.list.hops));
   const nearest = new Int32Array(bytes(data.list.nearest));
   const classes = data.list.classes;
+  const shown = data.list.shown; // columns of the user's own table
   const classOf = classes && new Int32Array(bytes(data.list.class));
 
   const grouped = (number) => number.toLocaleString("en-GB");
@@ -44,7 +47,7 @@
     slider.setAttribute("aria-valuetext", `${shortNumber(threshold)}: ${grouped(found)} nodes decided positive`);
     byId("found-count").textContent = grouped(found);
     byId("found-share").textContent = percent(found, others);
-    byId("known-count").textContent = grouped(data.known.reach[step]);
+    byId("expected").textContent = expected(found);
     byId("reset").disabled = step === data.start;
     for (const count of document.querySelectorAll("[data-ring]")) {
       count.textContent = grouped(data.rings[count.dataset.ring].reach[step]);
@@ -61,6 +64,19 @@
     if (data.truth) compare(data.truth, step);
     for (const dot of dots) dot.classList.toggle("reached", Number(dot.dataset.score) >= threshold);
     show(0);
+  }
+
+  // Bands for any number taken, between those of the estimate; none beyond them.
+  function expected(taken) {
+    const after = data.expected.findIndex((point) => point.taken >= taken);
+    if (after < 0 || (after === 0 && data.expected[0].taken > taken)) return "";
+    const [one, two] = [data.expected[Math.max(after - 1, 0)], data.expected[after]];
+    const way = two.taken > one.taken ? (taken - one.taken) / (two.taken - one.taken) : 0;
+    const band = (name) => {
+      const [low, high] = [0, 1].map((end) => Math.round(100 * (one[name][end] + way * (two[name][end] - one[name][end]))));
+      return low < high ? `${low} to ${high} %` : `${low} %`;
+    };
+    return `Expected: ${band("precision")} of them are positive; that is ${band("recall")} of all positives.`;
   }
 
   function compare(truth, step) {
@@ -90,7 +106,7 @@
     if (wanted && !searchable) searchable = names.map((name) => name.toLowerCase());
     const found = [];
     for (let node = 0; node < scores.length; node++) {
-      if (which !== "all" && hops[node] === 0) continue;
+      if (which !== "all" && (hops[node] === 0 || rejected.has(node))) continue;
       if (which === "found" && scores[node] < threshold) break; // best first: none that follows reaches it
       if (!wanted || searchable[node].includes(wanted)) found.push(node);
     }
@@ -118,14 +134,20 @@
     const alone = nearest[node] < 0;
     const decision = cell("");
     const chip = document.createElement("span");
-    chip.className = `chip ${hops[node] === 0 ? "known" : scores[node] >= threshold ? "found" : ""}`;
-    chip.textContent = hops[node] === 0 ? "known" : scores[node] >= threshold ? "positive" : "no";
+    const [kind, words] =
+      hops[node] === 0 ? ["known", "known"]
+      : rejected.has(node) ? ["", "rejected"]
+      : scores[node] >= threshold ? ["found", "positive"]
+      : ["", "no"];
+    chip.className = `chip ${kind}`;
+    chip.textContent = words;
     decision.append(chip);
     row.append(
       cell(grouped(node + 1), "number"),
       cell(shortened(names[node]), "id"),
       cell(scores[node].toFixed(4), "number"),
       decision,
+      cell(Number.isFinite(logOdds[node]) ? logOdds[node].toFixed(3) : "–", "number", "log-odds"),
       alone ? cell("no path", "number", "") : cell(String(hops[node]), "number", "hops"),
       alone ? cell("–", "none") : cell(shortened(names[nearest[node]]), "id", "nearest"),
     );
@@ -135,6 +157,7 @@
       const words = truth ? shortened(truth.name) + remark : "not known";
       row.append(cell(words, truth?.positive ? "" : "not", "truly"));
     }
+    for (const column of shown) row.append(cell(shortened(column.values[node]), "", shortened(column.name)));
     return row;
   }
 
@@ -149,6 +172,7 @@
     const cells = [
       csvText(names[node]),
       scores[node],
+      logOdds[node],
       scores[node] >= threshold ? 1 : 0,
       node + 1,
       hops[node] === 0 ? 1 : 0,
@@ -156,12 +180,14 @@
       nearest[node] < 0 ? "" : csvText(names[nearest[node]]),
     ];
     if (classes) cells.push(csvText(classes[classOf[node]]?.name ?? ""));
+    for (const column of shown) cells.push(csvText(column.values[node]));
     return cells.join(",");
   }
 
   function save() {
-    const head = ["id", "score", "decision", "rank", "known", "distance", "nearest"];
+    const head = ["id", "score", "log_odds", "decision", "rank", "known", "distance", "nearest"];
     if (classes) head.push("true_class");
+    for (const column of shown) head.push(csvText(column.name));
     const text = [head.join(","), ...chosen.map(csvLine), ""].join("\n");
     const link = document.createElement("a");
     // The mark at the beginning tells Excel that this is UTF-8.
@@ -221,6 +247,10 @@
   new ResizeObserver(place).observe(graph);
 
   // ------------------------------------------------------------------ begin
+
+  addEventListener("beforeprint", () => {
+    for (const folded of document.querySelectorAll("details")) folded.open = true;
+  });
 
   slider.min = 0;
   slider.max = data.steps.length - 1;

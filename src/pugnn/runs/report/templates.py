@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from functools import partial
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -13,9 +14,11 @@ def fill_template(
     package: str, name: str, values: Mapping[str, Any], filters: Mapping[str, Callable[..., Any]] | None = None
 ) -> str:
     """Fill a Jinja template of a package; everything that is not marked as safe is escaped."""
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    loader = FunctionLoader(partial(resource, package))  # for parts that a template includes
+    how: dict[str, Any] = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(autoescape=True, loader=loader, **how)
     environment.filters.update(filters or {})
     return environment.from_string(resource(package, name)).render(values)
 

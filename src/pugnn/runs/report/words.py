@@ -33,7 +33,7 @@ def summary(content: ReportContent) -> list[Part]:
 
 
 def next_steps(content: ReportContent) -> list[str]:
-    """What to do next, most useful first."""
+    """What to do next besides checking what is suggested, most useful first."""
     warned = [finding for finding in content.check_up.findings if finding.level == "warning"]
     remedies = [f"{finding.title}: {finding.remedy}" for finding in warned if finding.remedy]
     method = content.record["options"]["method"]
@@ -46,21 +46,23 @@ def next_steps(content: ReportContent) -> list[str]:
         steps.append(
             "Move the threshold below to where it separates nodes, or run again with more epochs or --threshold prior."
         )
-    steps.append(
-        "Check the first 20 of the list. How many of them are right is the best guide to how far down to go."
-        if content.truth is None
-        else "Compare the decisions with the truth below, and move the threshold to what matters more to you: few "
-        "false alarms, or few misses."
-    )
-    return [*steps, "Add the finds that you confirm to the known positives, and run again.", *remedies]
+    if content.truth is None:
+        steps.append("Check the first 20 of the list: how many are right is the best guide to how far down to go.")
+    else:
+        steps.append(
+            "Compare the decisions with the truth below, and move the threshold to what matters more to you: few false "
+            "alarms, or few misses."
+        )
+    return [*steps, *remedies]
 
 
 def _known(content: ReportContent) -> str:
     graph, known = content.task.graph, len(content.task.labelled)
     are = "is" if known == 1 else "are"
+    rejected = f", and {len(content.task.negative):,} not to be" if len(content.task.negative) else ""
     return (
-        f"{known:,} of {graph.num_nodes:,} nodes {are} known to be positive. Nothing is known about the other "
-        f"{len(content.others):,}: no negatives were given. The method learns from how the nodes are linked "
+        f"{known:,} of {graph.num_nodes:,} nodes {are} known to be positive{rejected}. Nothing is known about the "
+        f"other {len(content.others):,}. The method learns from how the nodes are linked "
         f"({counted(graph.num_edges, 'link')}) and from their features ({counted(graph.num_features, 'feature')})."
     )
 
@@ -112,12 +114,10 @@ def _assumed(content: ReportContent) -> str:
 
 
 def _sure(content: ReportContent) -> str:
-    scores, known = content.scores, content.task.labelled
-    recognised = int((scores[known] >= content.threshold).sum())
+    scores = content.scores
     if content.truth is None:
         text = (
-            "Only inspection can tell: without known negatives, these data alone cannot show how many of the finds are "
-            "right. Scores rank nodes; 0.8 does not mean right in 80 of 100 cases."
+            "Scores rank nodes; 0.8 does not mean right in 80 of 100 cases. Checking a sample tells how many are right."
         )
     else:
         positive, decided = (
@@ -129,7 +129,6 @@ def _sure(content: ReportContent) -> str:
             f"method. Of those that it decided positive, {_percent(right, int(decided.sum()))} truly are; of the truly "
             f"positive, it found {_percent(right, int(positive.sum()))}."
         )
-    text += f" {recognised:,} of the {len(known):,} known positives themselves reach the threshold."
     close = int((np.abs(scores[content.others] - content.threshold) < CLOSE).sum())
     if close and 0 < content.found < len(content.others):
         text += f" The score of {counted(close, 'node')} lies within {CLOSE} of it: too close to call."

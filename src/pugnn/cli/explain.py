@@ -1,0 +1,138 @@
+"""`pugnn explain`: why nodes have their scores."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Column, Table
+from rich.text import Text
+
+from pugnn.cli import options
+from pugnn.cli.options import OUTPUT, option
+from pugnn.cli.terminal import INDENTED, LONGEST_ID, STYLE
+from pugnn.errors import PugnnError, printable, shown
+
+if TYPE_CHECKING:
+    # The estimator and torch are slow to load.
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pugnn.explain import Explanation
+    from pugnn.graph import Graph
+
+#: Among more ids than this, none that are spelt alike are looked for.
+MOST_COMPARED = 100_000
+
+
+def explain(
+    *,
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    ids: Annotated[list[str] | None, typer.Argument(help="Ids of the nodes to explain.")] = None,
+    top: Annotated[int | None, option("Explain the best finds, so many of them.", panel=None, min=1)] = None,
+    out: Annotated[Path | None, option("Write the explanations to this file, as JSON.", panel=OUTPUT)] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Explain scores: what speaks for and against a node, and what would change the decision.
+
+    The tables of the run must be where they were. Contributions add up to the log-odds of the score; they are exact for
+    the default method and for label propagation. `--show` of the run adds columns of the node table.
+
+    Examples:
+
+        pugnn explain runs/mine acct-17 acct-301
+
+        pugnn explain runs/mine --top 5
+    """
+    from pugnn.cli.opened import open_run
+    from pugnn.explain import explain, explain_best
+    from pugnn.files import replacing
+
+    if (top is None) == (not ids):
+        raise PugnnError("name the nodes to explain by their ids, or give --top N for the best finds")
+    if out is not None and os.path.lexists(out):
+        raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
+    opened = open_run(run)
+    task, columns = opened.data.task, opened.data.shown
+    assert task is not None
+    if ids:
+        nodes = _positions(opened.data.graph, ids)
+        found = explain(opened.estimator, task, nodes, scores=opened.scores, shown=columns)
+    else:
+        found = explain_best(opened.estimator, task, opened.scores, columns, top)
+    plain = [each.to_plain() for each in found]
+    if out is not None:
+        with replacing(out) as temporary:
+            text = json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
+            temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+    if as_json:
+        typer.echo(json.dumps(plain))
+        return
+    for each in found:
+        print_explanation(each)
+    if out is not None:
+        typer.echo(f"written to {out}")
+
+
+def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
+    """Positions of the nodes with these ids, which are text on the command line, whatever they are in the graph."""
+    from difflib import get_close_matches
+
+    import numpy as np
+
+    position_of = {str(node_id): position for position, node_id in enumerate(graph.ids.tolist())}
+    for wanted in ids:
+        if wanted.strip() not in position_of:
+            near = get_close_matches(wanted, position_of, 3, 0.75) if len(position_of) <= MOST_COMPARED else []
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise PugnnError(f"there is no node {wanted!r} in the graph{hint}")
+    return np.array([position_of[wanted.strip()] for wanted in ids], dtype=np.int64)
+
+
+def print_explanation(explanation: Explanation) -> None:
+    """Show why a node has its score: in sentences, and the largest contributions in tables."""
+    console = Console(highlight=False, emoji=False)
+    console.print(Text(shown(explanation.id, LONGEST_ID), style="bold"))
+    for name, value in explanation.shown.items():
+        console.print(Padding(Text(f"{shown(name, LONGEST_ID)}: {shown(value, 200)}", style="dim"), INDENTED))
+    for sentence in explanation.sentences:
+        console.print(Padding(Text(f"- {printable(sentence)}"), INDENTED))
+    if explanation.nodes:
+        console.print(Padding(_nodes(explanation), INDENTED))
+    if explanation.speak_for or explanation.speak_against:
+        console.print(Padding(_attributes(explanation), INDENTED))
+
+
+def _nodes(explanation: Explanation) -> Table:
+    from pugnn.explain.wording import signed
+
+    names = ("node", "hops", "known", explanation.unit, "score without it")
+    table = Table(
+        *(Column(name, justify="left" if at in (0, 2) else "right") for at, name in enumerate(names)), **STYLE
+    )
+    for part in explanation.nodes:
+        table.add_row(
+            escape(shown(part.id, LONGEST_ID)),
+            "far" if part.hops is None else str(part.hops),
+            part.known or "",
+            signed(part.contribution),
+            f"{part.score_without:.4f}",
+        )
+    return table
+
+
+def _attributes(explanation: Explanation) -> Table:
+    from pugnn.explain.wording import attribute_words, signed
+
+    names = ("attribute", explanation.unit, "by its own value", "by those around it")
+    table = Table(*(Column(name, justify="right" if at else "left") for at, name in enumerate(names)), **STYLE)
+    for part in (*explanation.speak_for, *explanation.speak_against):
+        numbers = map(signed, (part.contribution, part.own, part.around))
+        table.add_row(escape(attribute_words(part.name, part.value)), *numbers)
+    return table

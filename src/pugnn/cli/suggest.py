@@ -1,0 +1,84 @@
+"""`pugnn suggest`: whom to check next."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pugnn.cli import options
+from pugnn.cli.options import OUTPUT, option
+from pugnn.errors import PugnnError, PugnnWarning, require_choice, require_whole
+
+#: Columns of the file to be filled in; the last one is empty.
+COLUMNS = ("id", "rank", "score", "reason", "verdict")
+
+
+def suggest(
+    *,
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    count: Annotated[int, typer.Option("-n", "--count", help="How many nodes.")] = 20,
+    goal: Annotated[
+        str, typer.Option("--for", metavar="[precision|discovery|learning]", help="What the answers are for.")
+    ] = "precision",
+    out: Annotated[
+        Path | None, option("Also write them as CSV, with an empty column verdict to fill in.", panel=OUTPUT)
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Suggest whom to check next, with the reason.
+
+    `precision`: sure finds, the top of the list; how many are right tells how good the list is. `discovery`: likely
+    positives that neither touch nor resemble the known ones; they bring new kinds. `learning`: nodes that stand for
+    many others, on both sides of the decision; their answers improve the next run most. No two suggestions are alike.
+
+    Examples:
+
+        pugnn suggest runs/mine
+
+        pugnn suggest runs/mine -n 30 --for learning --out to_check.csv
+    """
+    from pugnn.cli.opened import open_run
+    from pugnn.explain.suggest import GOALS, node_rows, to_plain
+    from pugnn.explain.suggest import suggest as suggested
+    from pugnn.files import replacing, write_csv
+    from pugnn.methods.degenerate import RANKING_LOST
+
+    require_whole("-n", count, 1)
+    require_choice("--for", goal, GOALS)
+    if out is not None and os.path.lexists(out):
+        raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
+    opened = open_run(run)
+    task, estimator = opened.data.task, opened.estimator
+    assert task is not None
+    if not RANKING_LOST.isdisjoint(reason["code"] for reason in opened.record["degenerate"]):
+        warnings.warn(
+            f"the ranking of {run} means nothing, see its report; run again first", PugnnWarning, stacklevel=2
+        )
+    nodes = suggested(
+        task,
+        opened.scores,
+        node_rows(estimator.model_, task.graph),
+        goal=goal,  # type: ignore[arg-type]  # checked above
+        prior=estimator.prior_,
+        threshold=estimator.threshold_,
+        count=count,
+        log_odds=opened.log_odds,
+        seed=estimator.seed,
+    )
+    found = [to_plain(task.graph, each) for each in nodes]
+    if out is not None:
+        with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+            write_csv(file, COLUMNS, ([*each.values(), None] for each in found))
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    from pugnn.cli.terminal import print_suggestions
+
+    print_suggestions(found, goal, run)
+    if out is not None:
+        typer.echo(f"The list is in {out}, with a column verdict to fill in.")

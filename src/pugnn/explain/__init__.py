@@ -1,0 +1,6 @@
+"""Why a node has its score, and whom to check next."""
+
+from pugnn.explain.explaining import explain, explain_best
+from pugnn.explain.explanation import Explanation
+
+__all__ = ["Explanation", "explain", "explain_best"]

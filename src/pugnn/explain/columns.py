@@ -1,0 +1,128 @@
+"""What the columns of features are called, and what nodes have in them, in the terms of the user's own table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.features import Recipe
+from pugnn.features.boolean import BooleanEncoding
+from pugnn.features.category import CategoryEncoding
+from pugnn.features.encoding import Encoding
+from pugnn.features.number import NumberEncoding
+from pugnn.features.text import TextEncoding
+from pugnn.features.vector import VectorEncoding
+from pugnn.graph import Graph
+
+#: The attribute of a graph that has none.
+PLACE = "place in the graph"
+#: The column of ones beside standardised columns: rows of length 1 have more of it, the closer all others are to 0.
+ORDINARY = "all values close to the mean"
+
+#: From the number in a column of features to what the user's table says.
+Reading = Callable[[float], str]
+
+
+class Columns:
+    """Attributes as a user knows them; each is one or several consecutive columns of features.
+
+    Args:
+        graph: the graph, with the recipe of its features if there is one.
+        width: number of columns that the model reads: none, those of the features, one more (:data:`ORDINARY`), or
+            those of the structure where the graph has no features.
+
+    Attributes:
+        names: of the attributes.
+    """
+
+    def __init__(self, graph: Graph, width: int) -> None:
+        self.names: list[str] = []
+        self._readings: list[Reading] = []
+        self._starts = [0]  # the first column of each attribute, and the end
+        self._features = graph.features
+        if width:
+            self._add_all(graph, width)
+
+    def _add_all(self, graph: Graph, width: int) -> None:
+        recipe = None if graph.recipe is None else Recipe.from_plain(graph.recipe)
+        if not graph.num_features or (recipe is not None and recipe.structure is not None):
+            self._add(PLACE, _nothing, width)
+            return
+        if recipe is None:
+            for name in graph.feature_names or [f"feature {at}" for at in range(graph.num_features)]:
+                self._add(name, _number)
+        else:
+            for encoding in recipe.encodings:
+                self._add_encoding(encoding)
+            for name in recipe.counts.columns if recipe.counts else ():
+                self._add(name, _present)
+            if recipe.rowless:
+                self._add("no row in the node table", _yes)
+        if width > graph.num_features:
+            self._add(ORDINARY, _nothing)
+
+    def total(self, by_column: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers by column, added up by attribute."""
+        return np.add.reduceat(by_column, self._starts[:-1]) if self.names else by_column
+
+    def of_attributes(self, attributes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The columns of some attributes."""
+        spans = [np.arange(self._starts[each], self._starts[each + 1]) for each in attributes.tolist()]
+        return np.concatenate([np.zeros(0, np.int64), *spans])
+
+    def value(self, attribute: int, node: int) -> str:
+        """What a node has there; empty where that cannot be said in a word."""
+        reading = self._readings[attribute]
+        if reading is _nothing:
+            return ""
+        return reading(float(self._features[node, self._starts[attribute]]))
+
+    def _add(self, name: str, reading: Reading, width: int = 1) -> None:
+        self._starts.append(self._starts[-1] + width)
+        self.names.append(name)
+        self._readings.append(reading)
+
+    def _add_encoding(self, encoding: Encoding) -> None:
+        if isinstance(encoding, CategoryEncoding):
+            for value in encoding.values:
+                self._add(f"{encoding.column} = {value}", _yes)
+            if encoding.has_other:
+                self._add(f"{encoding.column} = a rare value", _yes)
+        elif isinstance(encoding, VectorEncoding):
+            self._add(encoding.column, _nothing, encoding.length)
+        elif isinstance(encoding, TextEncoding):
+            for name, word in zip(encoding.value_names, encoding.value_words, strict=True):
+                self._add(name if word is None else f"{encoding.column} “{word}”", _present)
+        elif isinstance(encoding, NumberEncoding):
+            self._add(encoding.column, partial(_original, encoding))
+        else:
+            self._add(encoding.column, _yes if isinstance(encoding, BooleanEncoding) else _number)
+        if encoding.missing:
+            self._add(f"{encoding.column} missing", _yes)
+
+
+def _nothing(value: float) -> str:  # noqa: ARG001
+    return ""
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _present(value: float) -> str:
+    return "present" if value else "absent"
+
+
+def _yes(value: float) -> str:
+    return {0.0: "no", 1.0: "yes"}.get(value, "missing")
+
+
+def _original(encoding: NumberEncoding, value: float) -> str:
+    """The number, or date, that was standardised."""
+    number = value * encoding.deviation + encoding.mean
+    if encoding.dates:
+        return str(np.datetime64(0, "D") + np.timedelta64(round(number), "D"))
+    return f"{number:.6g}"

@@ -1,0 +1,215 @@
+"""From a fitted model to explanations of its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
+
+from pugnn.errors import PugnnError
+from pugnn.estimator import PUNodeClassifier
+from pugnn.explain.blend import blend_parts
+from pugnn.explain.changes import smallest_change
+from pugnn.explain.columns import Columns
+from pugnn.explain.explanation import AttributePart, Change, Explanation, Known, NodePart
+from pugnn.explain.gradients import gradient_parts
+from pugnn.explain.parts import Parts, largest
+from pugnn.explain.paths import distances_around, nearest_paths
+from pugnn.explain.propagation import propagation_parts
+from pugnn.explain.wording import sentences
+from pugnn.graph import UNREACHABLE, Graph
+from pugnn.models import Backbone, Blend, Propagation
+from pugnn.task import PUTask
+
+#: Finds that are explained after a training, whether that is exact and fast, or not.
+MOST_EXACT, MOST_BY_GRADIENTS = 20, 3
+#: Parts that are named: for and against.
+MOST_FOR, MOST_AGAINST = 6, 3
+#: Parts that are named among those that would change a decision.
+MOST_IN_CHANGES = 5
+#: Parts smaller than this share of the largest are not worth a name.
+LEAST_SHARE = 0.02
+
+NOTHING = np.zeros(0, np.int64)
+
+
+def explain(
+    estimator: PUNodeClassifier,
+    task: PUTask | Graph,
+    nodes: ArrayLike,
+    *,
+    scores: NDArray[np.float64] | None = None,
+    shown: Mapping[str, NDArray[Any]] | None = None,
+) -> list[Explanation]:
+    """Why nodes have their scores.
+
+    The default method, ``centroid``, ``smoothed-logistic`` and ``label-propagation`` are explained exactly, other
+    networks by integrated gradients, which takes longer.
+
+    Args:
+        estimator: fitted, or loaded.
+        task: a graph and its known positives; with a graph alone, no known positives are named.
+        nodes: positions of the nodes, see :meth:`pugnn.Graph.positions`.
+        scores: those of all nodes, if they are at hand.
+        shown: columns to show with each node, one text per node.
+
+    Example:
+        >>> graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], features=np.eye(5))
+        >>> classifier = PUNodeClassifier("centroid").fit(graph, [0])
+        >>> for each in explain(classifier, graph, [1]):
+        ...     print(each.rank, each.decision, round(each.base + each.own + each.around - each.total, 9))
+        2 True 0.0
+    """
+    graph = task if isinstance(task, Graph) else task.graph
+    positions = np.asarray(nodes, dtype=np.int64).ravel()
+    if len(positions) and not 0 <= positions.min() <= positions.max() < graph.num_nodes:
+        raise PugnnError(f"nodes to explain are positions from 0 to {graph.num_nodes - 1}; see Graph.positions(ids)")
+    if scores is None:
+        scores = estimator.predict_proba(graph)[:, 1]
+    context = _Context(graph, None if isinstance(task, Graph) else task, scores, estimator.threshold_, shown or {})
+    return [
+        context.explanation(int(node), parts)
+        for node, parts in zip(positions, _parts(estimator.model_, graph, positions), strict=True)
+    ]
+
+
+def explain_best(
+    estimator: PUNodeClassifier,
+    task: PUTask,
+    scores: NDArray[np.float64],
+    shown: Mapping[str, NDArray[Any]],
+    count: int | None = None,
+) -> list[Explanation]:
+    """Explain the unlabelled nodes that score highest; by default as many as can be explained in a moment."""
+    if count is None:
+        count = MOST_EXACT if isinstance(estimator.model_, Blend | Propagation) else MOST_BY_GRADIENTS
+    best = task.unlabelled[np.argsort(-scores[task.unlabelled], kind="stable")[:count]]
+    return explain(estimator, task, best, scores=scores, shown=shown)
+
+
+def _parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
+    if isinstance(model, Blend):
+        return blend_parts(model, graph, nodes)
+    if isinstance(model, Propagation):
+        return propagation_parts(model, graph, nodes)
+    return gradient_parts(model, graph, nodes)
+
+
+class _Context:
+    """What all explanations of a graph share."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        task: PUTask | None,
+        scores: NDArray[np.float64],
+        threshold: float,
+        shown: Mapping[str, NDArray[Any]],
+    ) -> None:
+        self.graph, self.task, self.scores, self.threshold, self.shown = graph, task, scores, threshold, shown
+        self.ids = graph.ids.tolist()
+        self.rank = np.empty(len(scores), np.int64)
+        self.rank[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+        self.known: dict[int, Known] = {}
+        if task is not None:
+            self.known = dict.fromkeys(task.labelled.tolist(), "positive")
+            self.known |= dict.fromkeys(task.negative.tolist(), "negative")
+        self.columns: Columns | None = None
+
+    def explanation(self, node: int, parts: Parts) -> Explanation:
+        if self.columns is None:
+            self.columns = Columns(self.graph, len(parts.own))
+        farthest = 0 if self.task is None else int(self.task.distances[node])
+        distances = distances_around(self.graph, node, farthest)
+        own, around = self.columns.total(parts.own), self.columns.total(parts.around)
+        by_others = parts.by_node.copy()
+        by_others[node] = 0.0
+        with np.errstate(divide="ignore"):
+            limit = self.threshold / (1 - self.threshold) if parts.unit == "odds" else float(logit(self.threshold))
+        found = Explanation(
+            id=self.ids[node],
+            rank=int(self.rank[node]),
+            nodes_ranked=len(self.rank),
+            score=float(self.scores[node]),
+            threshold=self.threshold,
+            decision=bool(self.scores[node] >= self.threshold) and self.known.get(node) != "negative",
+            known=self.known.get(node),
+            how=parts.how,
+            unit=parts.unit,
+            total=parts.total,
+            base=parts.base,
+            own=float(parts.by_node[node]),
+            around=float(by_others.sum()),
+            rest=float(parts.total - parts.base - parts.by_node.sum()) if parts.how == "gradients" else 0.0,
+            nodes=[
+                NodePart(
+                    self.ids[other],
+                    float(by_others[other]),
+                    None if distances[other] == UNREACHABLE else int(distances[other]),
+                    self.known.get(other),
+                    _score(parts, parts.without(np.array([other]), NOTHING)),
+                )
+                for other in _named(by_others)
+            ],
+            speak_for=self._attributes(node, own, around, 1.0),
+            speak_against=self._attributes(node, own, around, -1.0),
+            nearest=None
+            if self.task is None
+            else [
+                [self.ids[each] for each in path]
+                for path in nearest_paths(self.graph, node, self.task.labelled, distances)
+            ],
+            changes=self._changes(parts, by_others, own + around, limit),
+            shown={name: str(cells[node]) for name, cells in self.shown.items()},
+        )
+        return replace(found, sentences=sentences(found))
+
+    def _attributes(
+        self, node: int, own: NDArray[np.float64], around: NDArray[np.float64], sign: float
+    ) -> list[AttributePart]:
+        assert self.columns is not None
+        return [
+            AttributePart(
+                self.columns.names[at],
+                self.columns.value(at, node),
+                float(own[at] + around[at]),
+                float(own[at]),
+                float(around[at]),
+            )
+            for at in _named(own + around)
+            if sign * (own[at] + around[at]) > 0
+        ]
+
+    def _changes(
+        self, parts: Parts, by_others: NDArray[np.float64], by_attribute: NDArray[np.float64], limit: float
+    ) -> list[Change]:
+        assert self.columns is not None
+        columns, changes = self.columns, []
+        nodes = smallest_change(parts.total, limit, by_others, lambda some: parts.without(some, NOTHING))
+        if nodes is not None:
+            names = [self.ids[each] for each in nodes[0][:MOST_IN_CHANGES].tolist()]
+            changes.append(Change("nodes", len(nodes[0]), names, _score(parts, nodes[1])))
+        attributes = smallest_change(
+            parts.total, limit, by_attribute, lambda some: parts.without(NOTHING, columns.of_attributes(some))
+        )
+        if attributes is not None:
+            names = [columns.names[each] for each in attributes[0][:MOST_IN_CHANGES].tolist()]
+            changes.append(Change("attributes", len(attributes[0]), names, _score(parts, attributes[1])))
+        return changes
+
+
+def _named(contributions: NDArray[np.float64]) -> list[int]:
+    """The parts that are worth a name, for and against, largest first."""
+    both = np.union1d(largest(contributions, MOST_FOR), largest(-contributions, MOST_AGAINST))
+    sizes = np.abs(contributions[both])
+    worthy = both[(sizes > 0) & (sizes >= LEAST_SHARE * sizes.max(initial=0.0))]
+    named: list[int] = worthy[np.argsort(-np.abs(contributions[worthy]), kind="stable")].tolist()
+    return named
+
+
+def _score(parts: Parts, total: float) -> float:
+    return float(total / (1 + total)) if parts.unit == "odds" else float(expit(total))

@@ -1,0 +1,232 @@
+"""Whom to check next: sure finds, likely positives of other kinds, or the nodes whose answer teaches most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError, counted, require_choice, require_whole
+from pugnn.graph import UNREACHABLE, Graph
+from pugnn.models import Backbone, Blend, inputs_on
+from pugnn.models.views import VIEWS, Attributes, view
+from pugnn.task import PUTask
+
+Goal = Literal["precision", "discovery", "learning"]
+GOALS: tuple[Goal, ...] = get_args(Goal)
+
+#: At most this many nodes are compared with each other; of more, a random sample.
+MOST_COMPARED = 2_000
+#: Sure finds are chosen among this many times their number; a twin moves down this share of them.
+SURE, SPREAD = 2, 0.5
+#: The pool of a goal, as a multiple of the expected number of positives.
+REACH: dict[Goal, float] = {"discovery": 0.5, "learning": 2.0}
+#: The pool has at least this many nodes for each that is wanted.
+LEAST_CHOICE = 5
+#: Scores this close to the threshold are called border cases.
+BORDER = 0.1
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A node to check: its position, its rank among all nodes as in the table of scores, its score, and why."""
+
+    position: int
+    rank: int
+    score: float
+    reason: str
+
+
+def node_rows(model: Backbone, graph: Graph) -> NDArray[np.float32]:
+    """A row of numbers for every node, similar for similar nodes: what the default method reads, or its first view."""
+    device = next(iter(model.state_dict().values())).device
+    inputs = inputs_on(graph, device)
+    with torch.no_grad():
+        if isinstance(model, Blend):
+            rows = model.rows(inputs)
+        else:
+            rows = view(VIEWS[0], Attributes.of(graph).rows(inputs), inputs)
+    found: NDArray[np.float32] = rows.cpu().numpy()
+    return found
+
+
+def suggest(
+    task: PUTask,
+    scores: NDArray[np.float64],
+    rows: NDArray[np.float32],
+    *,
+    goal: Goal,
+    prior: float,
+    threshold: float,
+    count: int = 20,
+    log_odds: NDArray[np.float64] | None = None,
+    seed: int = 0,
+) -> list[Suggestion]:
+    r"""Unlabelled nodes to check next, most useful first.
+
+    - ``precision``: the top of the list, less near copies. How many are right tells how good the list is.
+    - ``discovery``: likely positives, from the better half of as many nodes as there should be positives, that neither
+      touch nor resemble what is known.
+    - ``learning``: nodes that stand for many others, from twice as many as there should be positives, so that both
+      sides of the decision are covered.
+
+    For the last two, nodes are chosen one by one, each the one that adds most to
+
+    .. math:: \sum_j \max\bigl(0, \max_{i \,\text{known or chosen}} \cos(z_i, z_j)\bigr)
+
+    over the nodes j of the pool, with rows z less their mean: every node should resemble one whose answer is known. So
+    a node counts by how many it stands for, and twins are never chosen. (Nearness to the threshold was tried as a
+    weight, and taught less.)
+
+    Args:
+        task: the graph, its known positives and known negatives.
+        scores: of all nodes.
+        rows: of all nodes, see :func:`node_rows`.
+        goal: what the answers are for.
+        prior: positive share of the unlabelled nodes.
+        threshold: score from which a node is decided positive.
+        count: how many.
+        log_odds: order of the nodes where scores are rounded to 1.
+        seed: of the sample that is compared in a large graph.
+    """
+    require_choice("goal", goal, GOALS)
+    require_whole("count", count, 1)
+    order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(1, len(order) + 1)
+    free = np.zeros(len(order), dtype=bool)
+    free[task.unlabelled] = True
+    free[task.negative] = False
+    candidates = order[free[order]]
+    if count > len(candidates):
+        raise PugnnError(
+            f"cannot suggest {counted(count, 'node')}: there are only {len(candidates):,} that are neither known "
+            "positives nor known negatives. Ask for fewer."
+        )
+    require_whole("count", count, 1, MOST_COMPARED)
+    if goal == "precision":
+        pool = candidates[: SURE * count]
+        chosen = pool[_without_twins(_centred(rows, pool), count)]
+        reasons = [f"number {rank[node]:,} of the list; {_surroundings(task, int(node))}" for node in chosen]
+    else:
+        expected = round(prior * len(candidates)) or int((scores[candidates] >= threshold).sum())
+        size = max(round(REACH[goal] * expected), LEAST_CHOICE * count)
+        pool = candidates[:size]
+        if goal == "discovery":
+            apart = pool[task.distances[pool] > 1]
+            pool = apart if len(apart) >= count else pool
+        chosen, stands_for = _covering(task, rows, pool, count, seed)
+        learning = goal == "learning"
+        told = [_verdict(scores[node], threshold) if learning else _where(task, int(node)) for node in chosen]
+        reasons = [f"{words}; {_alike(like)}" for words, like in zip(told, stands_for, strict=True)]
+    found = zip(chosen.tolist(), reasons, strict=True)
+    return [Suggestion(node, int(rank[node]), float(scores[node]), reason) for node, reason in found]
+
+
+def suggest_for_all(
+    task: PUTask,
+    scores: NDArray[np.float64],
+    rows: NDArray[np.float32],
+    *,
+    prior: float,
+    threshold: float,
+    count: int,
+    log_odds: NDArray[np.float64],
+    seed: int = 0,
+) -> dict[str, list[dict[str, Any]]]:
+    """Suggestions for every goal as plain values, for JSON; fewer than ``count`` where there are not so many nodes."""
+    count = min(count, len(np.setdiff1d(task.unlabelled, task.negative)))
+    if not count:
+        return {goal: [] for goal in GOALS}
+    options: dict[str, Any] = {"prior": prior, "threshold": threshold, "log_odds": log_odds, "seed": seed}
+    found = {goal: suggest(task, scores, rows, goal=goal, count=count, **options) for goal in GOALS}
+    return {goal: [to_plain(task.graph, each) for each in suggestions] for goal, suggestions in found.items()}
+
+
+def to_plain(graph: Graph, suggestion: Suggestion) -> dict[str, Any]:
+    """A suggestion for JSON: id, rank, score and reason."""
+    name = graph.ids[suggestion.position]
+    name = name.item() if isinstance(name, np.generic) else name
+    name = name if isinstance(name, str | int | float) else str(name)
+    return {"id": name, "rank": suggestion.rank, "score": suggestion.score, "reason": suggestion.reason}
+
+
+def _centred(rows: NDArray[np.float32], nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Rows of some nodes, less what all nodes have in common, at length 1."""
+    apart = rows[nodes] - rows.mean(axis=0)
+    length = np.linalg.norm(apart, axis=1, keepdims=True)
+    centred: NDArray[np.float32] = np.divide(apart, length, out=np.zeros_like(apart), where=length > 0)
+    return centred
+
+
+def _without_twins(rows: NDArray[np.float32], count: int) -> list[int]:
+    """Places in a pool, best first: a node moves down by how much it resembles one that was chosen."""
+    value = 1 - np.arange(len(rows)) / len(rows)
+    resembles = np.zeros(len(rows))
+    chosen: list[int] = []
+    for _ in range(count):
+        worth = value - SPREAD * resembles
+        worth[chosen] = -np.inf
+        chosen.append(int(worth.argmax()))
+        resembles = np.maximum(resembles, rows @ rows[chosen[-1]])
+    return chosen
+
+
+def _covering(
+    task: PUTask, rows: NDArray[np.float32], pool: NDArray[np.int64], count: int, seed: int
+) -> tuple[NDArray[np.int64], list[int]]:
+    """Nodes of the pool that resemble most of what nothing known resembles, and how many each stands for."""
+    each = max(1.0, len(pool) / MOST_COMPARED)
+    if each > 1:
+        rng = np.random.default_rng(seed)
+        pool = pool[np.sort(rng.choice(len(pool), MOST_COMPARED, replace=False))]
+    known = np.concatenate([task.labelled, task.negative])
+    if len(known) > MOST_COMPARED:
+        known = np.random.default_rng(seed).choice(known, MOST_COMPARED, replace=False)
+    own = _centred(rows, pool)
+    alike = np.maximum(own @ own.T, 0)
+    covered = np.maximum(_centred(rows, known) @ own.T, 0).max(axis=0)
+    closest = np.full(len(pool), -1)
+    chosen: list[int] = []
+    for turn in range(count):
+        gain = np.maximum(alike - covered, 0).sum(axis=1)
+        gain[chosen] = -np.inf
+        chosen.append(int(gain.argmax()))
+        closest[alike[chosen[-1]] > covered] = turn
+        covered = np.maximum(covered, alike[chosen[-1]])
+    stands_for = np.bincount(closest[closest >= 0], minlength=count)
+    return pool[chosen], [round(each * int(number)) for number in stands_for]
+
+
+def _surroundings(task: PUTask, node: int) -> str:
+    """How many neighbours are known positives or, where none is, how far the nearest one is."""
+    neighbours = task.graph.neighbours(node)
+    known = int(np.isin(neighbours, task.labelled).sum())
+    if not known:
+        return _where(task, node)
+    if len(neighbours) == 1:
+        return "its only neighbour is a known positive"
+    are = "is a known positive" if known == 1 else "are known positives"
+    return f"{known:,} of its {len(neighbours):,} neighbours {are}"
+
+
+def _where(task: PUTask, node: int) -> str:
+    hops = int(task.distances[node])
+    if hops == UNREACHABLE:
+        return "no path joins it to a known positive"
+    return f"{counted(hops, 'hop')} from the nearest known positive"
+
+
+def _verdict(score: float, threshold: float) -> str:
+    if abs(score - threshold) <= BORDER:
+        return f"at the border, score {score:.2f}"
+    return "decided positive" if score >= threshold else "not decided positive"
+
+
+def _alike(number: int) -> str:
+    if number <= 1:
+        return "unlike any node that is known"
+    return f"about {number:,} nodes resemble it more than any known one"

@@ -1,0 +1,106 @@
+"""The prior as it is wanted: given, within a range, or estimated with an interval."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+from scipy.special import expit, logit
+
+from pugnn.errors import PugnnError, percent
+from pugnn.metrics.bands import Prior
+from pugnn.metrics.rank_model import HIGHEST, LOWEST, RankModel
+from pugnn.priors.base import LEAST_PRIOR, MOST_PRIOR, PRIORS, UNKNOWN_PRIOR, Evidence
+from pugnn.priors.kernel_mean import kernel_mean
+from pugnn.priors.lowest_bound import lowest_bound
+from pugnn.priors.rank_model import rank_model
+
+
+def prior_bounds(prior: object) -> tuple[float, float]:
+    """The bounds between which a prior is wanted, both the same for a number; an error for anything else.
+
+    Args:
+        prior: a number; ``"auto"``; or a range such as ``"0.02..0.1"``.
+
+    Example:
+        >>> prior_bounds("0.02..0.1"), prior_bounds(0.3)
+        ((0.02, 0.1), (0.3, 0.3))
+    """
+    if prior == "auto":
+        return LOWEST, HIGHEST
+    ends: list[object] = [prior, prior]
+    if isinstance(prior, str):
+        parts = prior.split("..")
+        try:
+            ends = [float(part) for part in (parts if len(parts) == 2 else parts * 2)]
+        except ValueError:
+            raise PugnnError(f"prior must be auto, a number, or a range such as 0.02..0.1; got {prior!r}") from None
+    for end in ends:
+        if type(end) is bool or not isinstance(end, Real) or not 0.0 < float(end) < 1.0:
+            raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {prior!r}")
+    low, high = (float(end) for end in ends)  # type: ignore[arg-type]
+    if low > high:
+        raise PugnnError(f"the range of the prior is upside down: {prior!r}; write {high:g}..{low:g}")
+    return low, high
+
+
+def settle_prior(wanted: float | str, evidence: Evidence) -> Prior:
+    """The prior that a method goes by.
+
+    The value is the mean, in log-odds, of three estimates that err in different ways: the rank model's median, the
+    kernel mean, and the lowest bound; and it is at most one half, because training on an overestimate is far worse than
+    on an underestimate. The interval is the rank model's. Within a range, both keep to it.
+
+    Args:
+        wanted: a number, ``"auto"``, or a range such as ``"0.02..0.1"``.
+        evidence: hidden positives.
+    """
+    low, high = prior_bounds(wanted)
+    if low == high:
+        return Prior(low, low, high, "given")
+    ranged = wanted != "auto"
+    # Where nothing could be hidden, or the scores of all nodes are equal, ranks say nothing.
+    if len(evidence.ranks) < 2 or (evidence.ranks == 0.5).all():
+        middle = float(expit((logit(low) + logit(high)) / 2)) if ranged else UNKNOWN_PRIOR
+        return Prior(middle, low, high, "assumed")
+    band = RankModel.of(evidence.ranks, low=low, high=high).prior()
+    values = [estimator(evidence) for estimator in (rank_model, kernel_mean, lowest_bound)]
+    value = float(expit(logit(np.clip(values, LEAST_PRIOR, HIGHEST)).mean()))
+    if ranged:
+        return Prior(float(np.clip(value, low, high)), band.low, band.high, "range")
+    return Prior(float(np.clip(value, LEAST_PRIOR, MOST_PRIOR)), band.low, band.high, "estimated")
+
+
+@PRIORS.register("auto")
+def auto(evidence: Evidence) -> float:
+    """See :func:`settle_prior`."""
+    return settle_prior("auto", evidence).value
+
+
+def prior_words(prior: Prior, labelled: int) -> str:
+    """Where a prior comes from, and how sure it is, in words.
+
+    Example:
+        >>> prior_words(Prior(0.12, 0.09, 0.17, "estimated"), 30)  # doctest: +NORMALIZE_WHITESPACE
+        'About 12 % of the unlabelled nodes are positive, between 9 % and 17 %: estimated from the ranks of 30 known
+        positives that were hidden in turn.'
+    """
+    value, low, high = (percent(share) for share in (prior.value, prior.low, prior.high))
+    if prior.source == "given":
+        return f"The share of positives among the unlabelled nodes is taken as given: {value}."
+    if prior.source == "assumed":
+        why = "one known positive" if labelled < 2 else "hidden positives, because all nodes have the same score"
+        return (
+            f"How many of the unlabelled nodes are positive cannot be estimated from {why}; {value} is assumed. Give a "
+            "prior if you know better."
+        )
+    ranks = f"the ranks of {labelled} known positives that were hidden in turn"
+    if prior.vague:
+        return (
+            f"How many of the unlabelled nodes are positive cannot be known well from {ranks}: between {low} and "
+            f"{high}. {value} is used; give a prior if you know better."
+        )
+    within = " within the given range" if prior.source == "range" else ""
+    return (
+        f"About {value} of the unlabelled nodes are positive, between {low} and {high}: estimated{within} from {ranks}."
+    )

@@ -1,0 +1,46 @@
+"""What estimators of the prior read, and where they are registered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pugnn.registry import Registry
+from pugnn.task import PUTask
+
+#: The prior where nothing can be known.
+UNKNOWN_PRIOR = 0.1
+#: Estimates lie between these: training on an overestimate is far worse than on an underestimate.
+LEAST_PRIOR, MOST_PRIOR = 0.005, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of a task, cross-fitted: no known positive takes part in its own rank.
+
+    Args:
+        task: graph, known positives and unlabelled nodes.
+        rows: what each node looks like, shape ``(N, d)``: the weighted views of the default method.
+        folds: the turn in which each known positive was hidden, shape ``(n_L,)``.
+        ranks: share of the unlabelled nodes above it then, shape ``(n_L,)``; empty if nothing could be hidden.
+    """
+
+    task: PUTask
+    rows: Tensor
+    folds: NDArray[np.int64]
+    ranks: NDArray[np.float64]
+
+
+class PriorEstimator(Protocol):
+    """Estimates the positive share of the unlabelled nodes, from two hidden positives or more."""
+
+    def __call__(self, evidence: Evidence) -> float:
+        """An estimate between 0 and 1."""
+
+
+#: Every estimator by its name.
+PRIORS: Registry[PriorEstimator] = Registry("estimator of the prior", "pugnn.priors", "pugnn.priors")

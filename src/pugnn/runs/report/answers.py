@@ -1,0 +1,136 @@
+"""The three answers that come first, on the terminal and in the report: how many, how good, what next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pugnn.errors import counted, shown
+
+#: The precision of the list is told for its first so many nodes.
+TOLD_FOR = 100
+#: Ids that are named on the first screen.
+NAMED = 3
+
+#: What a list of suggestions is for.
+GOALS = {
+    "precision": ("Sure finds", "The top of the list, without near copies. How many are right tells how good it is."),
+    "discovery": ("Likely positives of other kinds", "They neither touch nor resemble the known positives."),
+    "learning": ("Nodes that teach most", "Each stands for many others; the answers improve the next run most."),
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, the answer in a few words, and the rest of the sentence."""
+
+    question: str
+    short: str
+    text: str
+
+
+def answers(record: Mapping[str, Any]) -> list[Answer]:
+    """How many positives there are, how good the list is, and what to do next, from the content of ``run.json``.
+
+    Example:
+        >>> record = {"estimate": None, "estimate_missing": "one known positive cannot be hidden.", "prior": 0.1,
+        ...           "unlabelled": 50, "suggestions": None, "degenerate": []}
+        >>> print(*(f"{each.question} {each.short}" for each in answers(record)), sep="; ")
+        How many? Nobody can tell yet.; How good is the list? Nobody can tell yet.; What next? Check the first 20.
+    """
+    return [_how_many(record), _how_good(record), _what_next(record)]
+
+
+def feedback_command(run: str) -> str:
+    """The command that trains again with the answers."""
+    return f"pugnn fit --config {run}/run.json --confirmed confirmed.csv --rejected rejected.csv"
+
+
+def _how_many(record: Mapping[str, Any]) -> Answer:
+    question, estimate = "How many?", record.get("estimate")
+    if estimate is None:
+        expected = f"This run expects {percent(record['prior'])} of the unlabelled nodes." if record["prior"] else ""
+        return Answer(question, "Nobody can tell yet.", f"{_why_not(record)} {expected}".strip())
+    positives, prior = estimate["positives"], estimate["prior"]
+    between = f" ({about(positives['low'])} to {about(positives['high'])})"
+    if positives["low"] == positives["high"]:
+        between = ""
+    source = {
+        "given": "as the share that was given says.",
+        "range": "as the range that was given says.",
+        "estimated": "estimated from known positives that were hidden in turn.",
+        "assumed": "but that is an assumption: the data do not tell.",
+    }[prior["source"]]
+    text = f"among the {record['unlabelled']:,} unlabelled nodes{between}, {source}"
+    truth = estimate["truth"]
+    if truth is not None:
+        text += f" In truth {about(truth['prior'] * record['unlabelled'])}."
+    return Answer(question, f"About {about(positives['value'])} positives", text)
+
+
+def _how_good(record: Mapping[str, Any]) -> Answer:
+    question, estimate = "How good is the list?", record.get("estimate")
+    if estimate is None:
+        return Answer(question, "Nobody can tell yet.", _why_not(record))
+    told = [each for each in estimate["first"] if each["taken"] <= TOLD_FOR] or estimate["first"]
+    taken, band = told[-1]["taken"], told[-1]["precision"]
+    hidden = estimate["hidden"]
+    text = (
+        "are expected to be positive if the known positives are typical. Half of the "
+        f"{hidden['count']:,} known ones, when hidden, rank in the top {percent(hidden['median_rank'])}."
+    )
+    truth = estimate["truth"]
+    right = [] if truth is None else [each["precision"] for each in truth["first"] if each["taken"] == taken]
+    if right:
+        text += f" In truth {round(right[0] * taken):,} of the first {taken:,} are."
+    low, high = (math.floor(band[end] * taken + 0.5) for end in ("low", "high"))
+    expected = f"{low:,} to {high:,}" if low < high else f"{low:,}"
+    return Answer(question, f"{expected} of the first {taken:,}", text)
+
+
+def _what_next(record: Mapping[str, Any]) -> Answer:
+    question, suggested = "What next?", record.get("suggestions")
+    again = "Then run again with the answers: right ones as known positives, wrong ones as known negatives."
+    sure = [shown(each["id"], 20) for each in suggested["precision"]] if suggested else []
+    if sure:
+        more = ", …" if len(sure) > NAMED else "."
+        return Answer(question, "Check the sure finds first:", f"{', '.join(sure[:NAMED])}{more} {again}")
+    if record["degenerate"]:
+        return Answer(question, "Run again.", "This result is degenerate: the notice says what to change.")
+    return Answer(question, "Check the first 20.", again)
+
+
+def _why_not(record: Mapping[str, Any]) -> str:
+    missing = str(record.get("estimate_missing") or "this run made no estimate.")
+    return missing[:1].upper() + missing[1:]
+
+
+def about(number: float) -> str:
+    """A number that is only roughly known, to two digits: ``3,100``, ``87``, ``0``."""
+    if abs(number) < 100:
+        return f"{number:.0f}"
+    digits = 2 - len(str(int(abs(number))))
+    return f"{round(number, digits):,.0f}"
+
+
+def percent(share: float) -> str:
+    """A share in percent, to two digits: ``0.4 %``, ``4.1 %``, ``18 %``."""
+    value = 100 * share
+    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{max(value, 0.1):.1f} %"
+
+
+def between(band: Mapping[str, float], unit: str = "%") -> str:
+    """A band in words: ``62 to 81 %``, ``0.2 to 0.5 %``; a factor has the unit ``×``."""
+    factor = 100 if unit == "%" else 1
+    digits = 0 if factor * band["high"] >= 10 else 1
+    low, high = (f"{factor * band[end]:.{digits}f}" for end in ("low", "high"))
+    return f"{low} to {high} {unit}" if low != high else f"{low} {unit}"
+
+
+def what_changed(changes: Mapping[str, Any]) -> str:
+    """What a run with feedback was given, and how it went on."""
+    told = f"{counted(changes['confirmed'], 'node')} confirmed and {changes['rejected']:,} rejected since the run"
+    how = "training went on from that model" if changes["warm"] else "training started anew"
+    return f"{told} {shown(changes['before'])}; {how}."

@@ -1,0 +1,72 @@
+"""An estimate, suggestions and changes as ``run.json`` holds them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def band(value: float, low: float, high: float) -> dict[str, float]:
+    return {"value": value, "low": low, "high": high}
+
+
+def _first(taken: int, precision: dict[str, float], recall: dict[str, float], lift: dict[str, float]) -> dict[str, Any]:
+    return {"taken": taken, "precision": precision, "recall": recall, "lift": lift}
+
+
+ESTIMATE: dict[str, Any] = {
+    "prior": {**band(0.18, 0.11, 0.26), "source": "estimated"},
+    "positives": band(3104.0, 1893.0, 4420.0),
+    "hidden": {"count": 30, "median_rank": 0.041},
+    "decided": {
+        "taken": 3100,
+        "precision": band(0.5, 0.4, 0.62),
+        "recall": band(0.8, 0.7, 0.9),
+        "f1": band(0.6, 0.5, 0.7),
+    },
+    "auc": band(0.93, 0.88, 0.97),
+    "first": [
+        _first(10, band(0.9, 0.7, 1.0), band(0.003, 0.002, 0.005), band(5.0, 4.0, 6.1)),
+        _first(20, band(0.85, 0.68, 0.98), band(0.006, 0.004, 0.01), band(4.8, 3.9, 6.0)),
+        _first(50, band(0.8, 0.66, 0.9), band(0.014, 0.01, 0.02), band(4.5, 3.5, 5.5)),
+        _first(100, band(0.72, 0.62, 0.81), band(0.03, 0.02, 0.05), band(4.0, 3.2, 5.0)),
+        _first(200, band(0.7, 0.6, 0.8), band(0.05, 0.04, 0.09), band(3.9, 3.1, 4.9)),
+        _first(500, band(0.66, 0.55, 0.76), band(0.11, 0.08, 0.2), band(3.6, 3.0, 4.5)),
+        _first(1000, band(0.6, 0.5, 0.7), band(0.2, 0.15, 0.4), band(3.3, 2.7, 4.0)),
+    ],
+    "headline": [
+        "Of the 30 known positives, hidden in turn, half rank in the top 4.1 % and 26 in the top 20 %.",
+        "Of the first 100 finds about 62 to 81 are expected to be positive if the known positives are typical.",
+    ],
+    "caveat": "The known positives have more links than other nodes: if they are not typical, the bands are too high.",
+    "truth": {
+        "prior": 0.17,
+        "decided": {"precision": 0.52, "recall": 0.78, "f1": 0.62},
+        "auc": 0.92,
+        "first": [{"taken": 10, "precision": 0.9}, {"taken": 100, "precision": 0.75}],
+    },
+}
+
+_WORDS = {
+    "precision": "number {rank} of the list; 2 of its 5 neighbours are known positives",
+    "discovery": "3 hops from the nearest known positive; about 41 nodes resemble it more than any known one",
+    "learning": "at the border, score 0.49; about 140 nodes resemble it more than any known one",
+}
+
+SUGGESTIONS: dict[str, list[dict[str, Any]]] = {
+    goal: [
+        {"id": f"user-{rank:07d}", "rank": rank, "score": 1 - rank / 1000, "reason": words.format(rank=rank)}
+        for rank in (3, 4, 8, 12, 20)
+    ]
+    for goal, words in _WORDS.items()
+}
+
+_MOVED = {"rank_before": 812, "rank_now": 14, "score_before": 0.31, "score_now": 0.97}
+
+CHANGES: dict[str, Any] = {
+    "before": "mine",
+    "confirmed": 12,
+    "rejected": 8,
+    "warm": True,
+    "rose": [{"id": f"rose-{number}", **_MOVED} for number in range(20)],
+    "fell": [{"id": f"fell-{number}", **_MOVED} for number in range(20)],
+}

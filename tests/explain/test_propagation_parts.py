@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+
+from pugnn import LabelPropagation, PUNodeClassifier
+from pugnn.explain.propagation import propagation_parts
+from pugnn.graph import Graph
+
+NONE = np.zeros(0, np.int64)
+
+
+@pytest.mark.parametrize("normalisation", ["symmetric", "walk"])
+def test_each_known_positive_contributes_what_it_would_spread_alone(normalisation):
+    rng = np.random.default_rng(0)
+    graph = Graph.from_edges(*rng.integers(30, size=(2, 60)), num_nodes=30, weights=rng.random(60) + 0.1)
+    classifier = PUNodeClassifier(LabelPropagation(prior=0.3, normalisation=normalisation)).fit(graph, [2, 5, 9])
+    adjacency = graph.to_scipy().toarray().astype(float)
+    degree = np.maximum(adjacency.sum(axis=1), 1e-300)
+    matrix = adjacency / degree if normalisation == "walk" else adjacency / np.sqrt(np.outer(degree, degree))
+    spread = 0.1 * np.linalg.inv(np.eye(30) - 0.9 * matrix) / float(classifier.model_.middle)
+    scores = classifier.predict_proba()[:, 1]
+    nodes = np.arange(30)
+    for node, parts in zip(nodes, propagation_parts(classifier.model_, graph, nodes), strict=True):
+        np.testing.assert_allclose(parts.by_node[[2, 5, 9]], spread[node, [2, 5, 9]], atol=1e-4)
+        assert np.delete(parts.by_node, [2, 5, 9]).sum() == 0
+        assert parts.total / (1 + parts.total) == pytest.approx(scores[node], abs=1e-5)  # both stop before the limit
+        assert parts.without(np.array([5]), NONE) == pytest.approx(parts.total - parts.by_node[5])

@@ -1,0 +1,174 @@
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pugnn import Graph, LabelPropagation, PugnnError, PUNodeClassifier, PUTask
+from pugnn.explain.suggest import GOALS, MOST_COMPARED, node_rows, suggest
+
+#: Kinds of nodes as directions, with an element that all of them share.
+KINDS = np.array([[1.0, 0, 0, 1], [0, 1.0, 0, 1], [0, 0, 1.0, 1]], dtype=np.float32)
+
+
+def task_of_kinds(kinds, *, known=(0,), edges=((0, 1),)):
+    """Nodes of the given kinds, with the rows of their kinds."""
+    source, target = np.array(edges).T
+    graph = Graph.from_edges(source, target, num_nodes=len(kinds))
+    return PUTask.from_positives(graph, np.array(known)), KINDS[list(kinds)]
+
+
+def chosen(task, scores, rows, **options):
+    options = {"prior": 0.5, "threshold": 0.5, "count": 2, **options}
+    return [each.position for each in suggest(task, np.asarray(scores, dtype=float), rows, **options)]
+
+
+def test_sure_finds_are_the_top_of_the_list_without_twins():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(9, 4)).astype(np.float32)
+    task, _ = task_of_kinds([0] * 9)
+    scores = np.linspace(0.99, 0.11, 9)
+    different = np.vstack([rows[0], np.eye(4, dtype=np.float32), -np.eye(4, dtype=np.float32)])
+    assert chosen(task, scores, different, goal="precision", count=4) == [1, 2, 3, 4]
+    twins = different.copy()
+    twins[2] = twins[1]
+    assert chosen(task, scores, twins, goal="precision", count=3) == [1, 3, 4]
+
+
+def test_learning_takes_the_nodes_that_stand_for_most_of_the_others():
+    # Known: kind 0. Five unlabelled nodes of kind 1, three of kind 2, two of kind 0.
+    task, rows = task_of_kinds([0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2])
+    scores = np.linspace(0.99, 0.01, 11)
+    found = suggest(task, scores, rows, goal="learning", prior=0.3, threshold=0.5, count=2)
+    assert [each.position for each in found] == [3, 8]
+    assert "about 5 nodes resemble it more than any known one" in found[0].reason
+    assert "about 3 nodes" in found[1].reason
+    assert [(each.rank, each.score) for each in found] == [(4, scores[3]), (9, scores[8])]
+
+
+def test_gains_are_those_of_a_plain_loop():
+    rng = np.random.default_rng(1)
+    count, nodes, known = 4, 40, [0, 1, 2]
+    rows = rng.normal(size=(nodes, 5)).astype(np.float32)
+    scores = rng.random(nodes)
+    task, _ = task_of_kinds([0] * nodes, known=known, edges=[(0, 1)])
+    centred = rows - rows.mean(axis=0)
+    centred /= np.linalg.norm(centred, axis=1, keepdims=True)
+    taken = list(known)
+    for _ in range(count):
+
+        def covered(extra, taken=taken):
+            return sum(max(0.0, *(float(centred[i] @ centred[j]) for i in [*taken, extra])) for j in range(3, nodes))
+
+        taken.append(max((node for node in range(3, nodes) if node not in taken), key=covered))
+    assert chosen(task, scores, rows, goal="learning", prior=0.6, count=count) == taken[3:]
+
+
+def test_learning_leaves_out_what_a_known_negative_tells():
+    task, rows = task_of_kinds([0, 1, 1, 1, 1, 1, 2, 2])
+    scores = np.linspace(0.9, 0.1, 8)
+    assert chosen(task, scores, rows, goal="learning", count=1) == [1]
+    rejected = replace(task, negative=np.array([1]), unlabelled=np.arange(2, 8))
+    assert chosen(rejected, scores, rows, goal="learning", count=1) == [6]
+
+
+def test_discovery_is_likely_and_not_next_to_a_known_positive():
+    kinds = [0, 1, 1, 1, 2, 2, *[1] * 30]
+    task, rows = task_of_kinds(kinds, edges=[(0, 1), (1, 2), (0, 3)])
+    scores = np.linspace(0.99, 0.1, 36)
+    found = suggest(task, scores, rows, goal="discovery", prior=5 / 35, threshold=0.5, count=2)
+    assert {each.position for each in found} <= {2, *range(4, 11)}, "among the best, and neither 1 nor 3"
+    assert {kinds[each.position] for each in found} == {1, 2}, "one of each kind"
+    reasons = {each.position: each.reason for each in found}
+    assert reasons[4].startswith("no path joins it to a known positive")
+
+
+def test_reasons_tell_of_neighbours_and_distance():
+    edges = [(0, 2), (1, 2), (2, 3), (3, 4), (0, 5)]
+    task, rows = task_of_kinds([0, 0, 1, 2, 1, 2, 1], known=[0, 1], edges=edges)
+    found = suggest(task, np.linspace(0.9, 0.3, 7), rows, goal="precision", prior=0.5, threshold=0.5, count=5)
+    reasons = {each.position: each.reason for each in found}
+    assert reasons[2] == "number 3 of the list; 2 of its 3 neighbours are known positives"
+    assert reasons[3].endswith("2 hops from the nearest known positive")
+    assert reasons[5].endswith("its only neighbour is a known positive")
+    assert reasons[6].endswith("no path joins it to a known positive")
+
+
+@pytest.mark.parametrize(
+    ("score", "words"), [(0.52, "at the border, score 0.52"), (0.9, "decided positive"), (0.1, "not decided positive")]
+)
+def test_reasons_tell_on_which_side_a_node_is(score, words):
+    task, rows = task_of_kinds([0, 1])
+    (only,) = suggest(task, np.array([0.9, score]), rows, goal="learning", prior=0.5, threshold=0.5, count=1)
+    assert only.reason == f"{words}; unlike any node that is known"
+
+
+def test_log_odds_order_what_scores_do_not():
+    task, _ = task_of_kinds([0] * 4)
+    rows = np.eye(4, dtype=np.float32)
+    found = suggest(
+        task,
+        np.ones(4),
+        rows,
+        goal="precision",
+        prior=0.5,
+        threshold=0.5,
+        count=3,
+        log_odds=np.array([50.0, 40.0, 60.0, 55.0]),
+    )
+    assert [(each.position, each.rank) for each in found] == [(2, 1), (3, 2), (1, 4)]
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_equal_rows_and_no_expected_positives_still_give_suggestions(goal):
+    task, _ = task_of_kinds([0] * 6)
+    scores = np.full(6, 0.2)
+    assert chosen(task, scores, np.zeros((6, 3), np.float32), goal=goal, prior=0.0, count=5) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"count": 0}, "count must be a whole number, at least 1; got 0"),
+        ({"count": 3}, "cannot suggest 3 nodes: there are only 2 that are neither known positives nor known negatives"),
+        ({"goal": "money"}, "goal must be one of precision, discovery, learning; got 'money'"),
+    ],
+)
+def test_bad_input(options, words):
+    task, rows = task_of_kinds([0, 1, 2])
+    with pytest.raises(PugnnError, match=words):
+        chosen(task, [0.9, 0.8, 0.7], rows, **{"goal": "learning", **options})
+
+
+def test_a_large_graph_is_sampled_and_takes_less_than_a_second():
+    nodes = 20_000
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(nodes, 500)).astype(np.float32)
+    task, _ = task_of_kinds([0] * nodes, known=range(20))
+    task.distances  # noqa: B018 (computed once, and compiled on first use)
+    options = {"goal": "learning", "prior": 0.3, "threshold": 0.5, "count": 20}
+    scores = rng.random(nodes)
+
+    def seconds():
+        started = time.perf_counter()
+        found = suggest(task, scores, rows, **options)
+        assert len({each.position for each in found}) == 20
+        return time.perf_counter() - started
+
+    assert any(seconds() < 1 for _ in range(5)), "a busy machine has five attempts"
+    with pytest.raises(PugnnError, match=f"from 1 to {MOST_COMPARED:,}"):
+        suggest(task, scores, rows, **{**options, "count": MOST_COMPARED + 1})
+
+
+@pytest.mark.parametrize("method", ["views", LabelPropagation(prior=0.5)])
+def test_every_method_has_rows(method):
+    rng = np.random.default_rng(0)
+    features = np.repeat(np.eye(2, 5, dtype=np.float32), 6, axis=0) + 0.1 * rng.random((12, 5), dtype=np.float32)
+    source = np.array([0, 1, 2, 3, 4, 6, 7, 8, 9, 10])
+    graph = Graph.from_edges(source, source + 1, num_nodes=12, features=features)
+    training = {} if isinstance(method, LabelPropagation) else {"epochs": 2}
+    classifier = PUNodeClassifier(method, progress=False, **training).fit(graph, [0, 1])
+    rows = node_rows(classifier.model_, graph)
+    assert len(rows) == 12
+    alike = rows @ rows.T
+    assert alike[2, 3] > alike[2, 9]

@@ -1,0 +1,96 @@
+from copy import deepcopy
+
+import pytest
+
+from estimates import CHANGES, ESTIMATE, SUGGESTIONS, band
+from pugnn.runs.report.answers import about, answers, between, feedback_command, percent, what_changed
+
+RECORD = {"unlabelled": 17_000, "prior": 0.18, "estimate": ESTIMATE, "suggestions": SUGGESTIONS, "degenerate": []}
+
+
+def told(**changes):
+    return [f"{each.question} {each.short} {each.text}" for each in answers({**RECORD, **changes})]
+
+
+def estimate(**changes):
+    return {**deepcopy(ESTIMATE), **changes}
+
+
+def test_the_three_answers():
+    assert told() == [
+        "How many? About 3,100 positives among the 17,000 unlabelled nodes (1,900 to 4,400), estimated from known "
+        "positives that were hidden in turn. In truth 2,900.",
+        "How good is the list? 62 to 81 of the first 100 are expected to be positive if the known positives are "
+        "typical. Half of the 30 known ones, when hidden, rank in the top 4.1 %. In truth 75 of the first 100 are.",
+        "What next? Check the sure finds first: user-0000003, user-0000004, user-0000008, … Then run again with the "
+        "answers: right ones as known positives, wrong ones as known negatives.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("given", "17,000 unlabelled nodes, as the share that was given says."),
+        ("range", "17,000 unlabelled nodes, as the range that was given says."),
+        ("assumed", "17,000 unlabelled nodes, but that is an assumption: the data do not tell."),
+    ],
+)
+def test_says_how_the_number_is_known(source, words):
+    known = estimate(prior={**band(0.1, 0.1, 0.1), "source": source}, positives=band(1700, 1700, 1700), truth=None)
+    assert told(estimate=known)[0] == f"How many? About 1,700 positives among the {words}"
+
+
+def test_a_short_list_is_told_for_what_there_is():
+    short = estimate(first=ESTIMATE["first"][:1], truth=None)
+    assert told(estimate=short)[1].startswith("How good is the list? 7 to 10 of the first 10 are expected")
+    sharp = estimate(first=[{**ESTIMATE["first"][0], "precision": band(1.0, 1.0, 1.0)}], truth=None)
+    assert told(estimate=sharp)[1].startswith("How good is the list? 10 of the first 10 are expected")
+
+
+def test_without_an_estimate_the_reason_is_told():
+    many, good, _ = told(estimate=None, estimate_missing="with one known positive nothing can be hidden.", prior=0.1)
+    assert many == (
+        "How many? Nobody can tell yet. With one known positive nothing can be hidden. This run expects 10 % of the "
+        "unlabelled nodes."
+    )
+    assert good == "How good is the list? Nobody can tell yet. With one known positive nothing can be hidden."
+
+
+def test_runs_of_earlier_versions_have_answers():
+    many, good, later = (
+        f"{each.short} {each.text}" for each in answers({"unlabelled": 5, "prior": 0.0, "degenerate": []})
+    )
+    assert many == good == "Nobody can tell yet. This run made no estimate."
+    assert later.startswith("Check the first 20. Then run again")
+
+
+def test_nothing_is_to_be_checked_in_a_degenerate_run():
+    collapsed = [{"code": "no-ranking", "message": "They do not rank above."}]
+    assert told(suggestions=None, degenerate=collapsed)[2].startswith("What next? Run again.")
+
+
+def test_numbers_and_bands_in_words():
+    assert [about(number) for number in (0, 7.6, 99.4, 104, 3104, 123456)] == [
+        "0",
+        "8",
+        "99",
+        "100",
+        "3,100",
+        "120,000",
+    ]
+    assert [percent(share) for share in (0, 0.0001, 0.041, 0.18)] == ["0 %", "0.1 %", "4.1 %", "18 %"]
+    assert between(band(0.7, 0.62, 0.81)) == "62 to 81 %"
+    assert between(band(0.003, 0.002, 0.005)) == "0.2 to 0.5 %"
+    assert between(band(1, 1, 1)) == "100 %"
+    assert between(band(4, 3.2, 5), "×") == "3.2 to 5.0 ×"
+
+
+def test_what_feedback_changed():
+    assert (
+        what_changed(CHANGES)
+        == "12 nodes confirmed and 8 rejected since the run mine; training went on from that model."
+    )
+    assert what_changed({**CHANGES, "warm": False}).endswith("; training started anew.")
+    assert feedback_command("runs/mine") == (
+        "pugnn fit --config runs/mine/run.json --confirmed confirmed.csv --rejected rejected.csv"
+    )
