@@ -12,9 +12,9 @@ model. How the nodes are chosen:
 - random: any.
 
 Rejected nodes are either known negatives, or merely no longer unlabelled ("left out"). A random half of all nodes is
-never checked: AUC and average precision are always those of the same nodes. Precision among the first 100 is that of all
-nodes that are not known yet; found are the positives among the nodes checked so far. The method is given the true share
-of positives among the unlabelled nodes.
+never checked: AUC and average precision are always those of the same nodes. Precision among the first 100 is that of
+all nodes that are not known yet; found are the positives among the nodes checked so far. The method is given the true
+share of positives among the unlabelled nodes.
 """
 
 from __future__ import annotations
