@@ -13,6 +13,7 @@ _NAMES = {
     "data": ("Dataset", "dataset_names", "load_dataset"),
     "errors": ("DegenerateWarning", "PugnnError", "PugnnWarning"),
     "estimator": ("PUNodeClassifier",),
+    "evaluation": ("cross_validate", "evaluate"),
     "features": ("Recipe",),
     "graph": ("Graph",),
     "io": ("TableGraph", "read_graph"),
@@ -20,6 +21,7 @@ _NAMES = {
         *("GRAB", "LSDAN", "NNPU", "PUGNN", "UPU", "Centroid", "DistPU", "LabelPropagation", "Naive"),
         *("SmoothedLogistic", "Views", "make_method"),
     ),
+    "metrics": ("Estimate",),
     "task": ("PUBenchmark", "PUTask", "draw_benchmark"),
 }
 _HOME = {name: f"pugnn.{home}" for home, names in _NAMES.items() for name in names}
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from pugnn.errors import PugnnError as PugnnError
     from pugnn.errors import PugnnWarning as PugnnWarning
     from pugnn.estimator import PUNodeClassifier as PUNodeClassifier
+    from pugnn.evaluation import cross_validate as cross_validate
+    from pugnn.evaluation import evaluate as evaluate
     from pugnn.features import Recipe as Recipe
     from pugnn.graph import Graph as Graph
     from pugnn.io import TableGraph as TableGraph
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
     from pugnn.methods import SmoothedLogistic as SmoothedLogistic
     from pugnn.methods import Views as Views
     from pugnn.methods import make_method as make_method
+    from pugnn.metrics import Estimate as Estimate
     from pugnn.task import PUBenchmark as PUBenchmark
     from pugnn.task import PUTask as PUTask
     from pugnn.task import draw_benchmark as draw_benchmark

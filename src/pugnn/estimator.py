@@ -71,10 +71,9 @@ class PUNodeClassifier(BaseEstimator):
         prior_: positive share of the unlabelled nodes that the method assumed or found.
         settled_prior_: how it was settled, with an interval (:class:`pugnn.metrics.Prior`); ``None`` if the method has
             none.
-        hidden_ranks_: share of the unlabelled nodes above each known positive, by the same method without it; ``None``
-            if that needs trainings of its own, as by :func:`pugnn.evaluate`.
         estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.metrics.Estimate`), from
-            ``hidden_ranks_``; ``None`` without them.
+            known positives that were hidden; ``None`` if that needs trainings of its own, as by
+            :func:`pugnn.evaluate`.
         threshold_: the threshold as a number.
         warm_: whether the training went on from an earlier model.
 
@@ -171,7 +170,7 @@ class PUNodeClassifier(BaseEstimator):
             run["checkpoint"] = Checkpoint(Path(checkpoint), name)
         method, settled = method.settle(task, settings, progress=self.progress)
         fitted = method.fit(task, settings, **run)
-        self.settled_prior_, self.hidden_ranks_ = fitted.settled or settled, fitted.hidden_ranks
+        self.settled_prior_ = settled if fitted.hidden is None else fitted.hidden.prior
         fresh = fresh or fitted.fresh
         self.warm_ = start is not None and not fresh
         self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
@@ -189,10 +188,9 @@ class PUNodeClassifier(BaseEstimator):
             self.threshold_ = own = prior_threshold(scores[task.unlabelled], self.prior_)
         else:
             self.threshold_, own = float(self.threshold), 0.5
-        self.estimate_ = None
-        if self.hidden_ranks_ is not None and self.settled_prior_ is not None:
-            count, decided = len(task.unlabelled), int((scores[task.unlabelled] >= self.threshold_).sum())
-            self.estimate_ = estimate(self.hidden_ranks_, self.settled_prior_, unlabelled=count, decided=decided)
+        count, decided = len(task.unlabelled), int((scores[task.unlabelled] >= self.threshold_).sum())
+        hidden = fitted.hidden
+        self.estimate_ = None if hidden is None else estimate(hidden, unlabelled=count, decided=decided)
         decision: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
         found = find_reasons(scores, task.labelled, task.unlabelled, log=self.log_, **decision)
         self.degenerate_ = (*fitted.degenerate, *found)

@@ -16,7 +16,7 @@ from pugnn.estimator import PUNodeClassifier
 from pugnn.graph import Graph
 from pugnn.methods import Method
 from pugnn.methods.evidence import deal_folds, prior_of
-from pugnn.metrics.bands import Estimate, Prior, estimate
+from pugnn.metrics.bands import Estimate, Hidden, Prior, estimate
 from pugnn.task import PUTask, resolve_positives
 from pugnn.training import derive_seed
 from pugnn.waiting import status_line
@@ -52,7 +52,7 @@ def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = Fal
             free = np.sort(scores[task.unlabelled])
             below = np.searchsorted(free, scores[hidden]) + np.searchsorted(free, scores[hidden], side="right")
             ranks[folds == fold] = 1 - below / (2 * len(free))
-    return ranks
+    return ranks[~np.isin(task.labelled, task.confirmed)]  # no sample of all positives
 
 
 def prior_of_task(estimator: PUNodeClassifier, task: PUTask) -> Prior:
@@ -86,7 +86,8 @@ def evaluate(
     ranks = cross_fit(again, task, progress=progress)
     scores = estimator.predict_proba(task.graph)[:, 1]
     decided = int((scores[task.unlabelled] >= estimator.threshold_).sum())
-    return estimate(ranks, prior, unlabelled=len(task.unlabelled), decided=decided, caveat=caveat)
+    found = estimate(Hidden(prior, ranks), unlabelled=len(task.unlabelled), decided=decided)
+    return found if found is None else replace(found, caveat=caveat)
 
 
 def cross_validate(

@@ -43,6 +43,23 @@ class CheckUp:
     advice: tuple[str, ...]
     findings: tuple[Finding, ...]
 
+    @property
+    def caveat(self) -> str | None:
+        """Why known positives may not be typical of all, and what that would mean for estimates from them."""
+        if self.sampling.verdict == "random":
+            return None
+        if self.sampling.verdict == "too few":
+            return (
+                f"Whether the known positives are typical of all cannot be told from {self.reach.labelled}. If they "
+                "are not, there are more positives than estimated, and fewer of them are found."
+            )
+        titles = [each.title for each in self.findings if each.topic == "sampling" and each.level != "good"]
+        reasons = "; ".join(title[:1].lower() + title[1:] for title in titles)
+        return (
+            f"The known positives may not be typical of all: {reasons}. Then the estimates hold for positives like the "
+            "known ones: there are more positives than estimated, and fewer of them are found."
+        )
+
     def to_plain(self) -> dict[str, Any]:
         """The same as dictionaries, lists, numbers and text, for JSON; other ids become text."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self), default=_plain))

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from pugnn.cli.check import check
 from pugnn.cli.demo import demo
+from pugnn.cli.evaluate import evaluate
 from pugnn.cli.explain import explain
 from pugnn.cli.export import NOT_FOR_EXPORT, export
 from pugnn.cli.fit import fit, fit_command
@@ -54,6 +55,7 @@ for command in (
     demo,
     with_options(check, data=options_of(DataOptions, DATA, without=(*FEEDBACK, "show"))),
     with_options(fit, data=options_of(DataOptions, DATA), settings={}, training={}),
+    evaluate,
     explain,
     methods,
     with_options(predict, data=options_of(DataOptions, DATA, without=NOT_FOR_PREDICT)),

@@ -122,7 +122,8 @@ def options_of(
         elif default is not None and default is not False:
             words += f" Default: {default}."
         choices = get_args(hint) if get_origin(hint) is Literal else ()
-        value = str if choices else next(part for part in get_args(hint) or (hint,) if part is not type(None))
+        parts = get_args(hint) or (hint,)
+        value = str if choices or str in parts else next(part for part in parts if part is not type(None))
         metavar = f"[{'|'.join(choices)}]" if choices else None
         described = option(words, flag(field.name), panel=panel, metavar=metavar, **more)
         found[field.name] = Annotated[value | None, described]

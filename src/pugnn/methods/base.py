@@ -8,14 +8,13 @@ from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, Unpack, get_args, get_origin, get_type_hints
 
-import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError, require_choice
 from pugnn.losses import Sets
 from pugnn.methods.degenerate import Reason
 from pugnn.methods.evidence import prior_of
+from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone
 from pugnn.priors import Prior, prior_bounds
 from pugnn.registry import Registry
@@ -33,9 +32,7 @@ class FittedMethod:
         model: the trained network.
         log: every term of the loss at every epoch.
         prior: positive share of the unlabelled nodes that the method assumed or found.
-        settled: how it was settled, where the method did so.
-        hidden_ranks: share of the unlabelled nodes above each known positive, by this method without it; where that is
-            not to be had without training again, ``None``.
+        hidden: what known positives said that the method hid in turn; ``None`` if it did not.
         notes: sentences about what the method decided on the way, which terminal, ``run.json`` and report show.
         degenerate: signs of a collapse that only the method can see. The estimator looks for those in scores and loss.
         fresh: why the method did not go on from the weights that it was to start from; empty if it did.
@@ -46,8 +43,7 @@ class FittedMethod:
     prior: float
     notes: tuple[str, ...] = ()
     degenerate: tuple[Reason, ...] = ()
-    settled: Prior | None = None
-    hidden_ranks: NDArray[np.float64] | None = None
+    hidden: Hidden | None = None
     fresh: str = ""
 
 
@@ -125,6 +121,9 @@ def make_method(name: str, **options: Any) -> Method:
     unknown = [option for option in options if option not in known]
     if unknown:
         raise PugnnError(f"{name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+    prior = options.get("prior")
+    if isinstance(prior, str) and prior_bounds(prior)[0] == prior_bounds(prior)[1]:
+        options["prior"] = float(prior)  # a number from a command line
     return method(**options)
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.evidence import KnownPositives
+from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone, Blend, inputs_on
 from pugnn.models.views import Attributes, view
 from pugnn.priors import Evidence, prior_words, settle_prior
@@ -57,10 +58,12 @@ class Centroid(Method):
             rows = view("smoothed", attributes.rows(inputs), inputs)
             direction = self.direction(rows, known)
         ranks = known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:])
-        settled = settle_prior(self.prior, Evidence(task, rows, known.folds, ranks))
+        checked = known.checked(rows)
+        settled = settle_prior(self.prior, Evidence(task, rows, known.folds, ranks, checked))
         model = Blend(task.graph.num_features)
         model.fill(**attributes.tensors(), **Blend.only(direction))
         model.to(device).cut_at(rows, known.unlabelled, settled.value)
         model.keep(inputs, rows)
         notes = (prior_words(settled, len(ranks)),)
-        return FittedMethod(model.eval(), [], settled.value, notes=notes, settled=settled, hidden_ranks=ranks)
+        hidden = Hidden(settled, ranks, checked)
+        return FittedMethod(model.eval(), [], settled.value, notes=notes, hidden=hidden)

@@ -8,7 +8,7 @@ neighbour of itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from torch import Tensor
 
+from pugnn.metrics.rank_model import Checked
 from pugnn.models import GraphInputs, inputs_on
 from pugnn.models.views import VIEWS, Attributes, side_by_side, view
 from pugnn.priors import Evidence, Prior, settle_prior
@@ -131,6 +132,17 @@ class KnownPositives:
         ranks = hidden_ranks(scores, self.labelled, self.unlabelled, self.folds)
         return ranks if self.confirmed is None else ranks[~self.confirmed]
 
+    def checked(self, rows: Tensor) -> Checked | None:
+        """Ranks of confirmed and rejected nodes by the contrast on rows, as if nothing were known about them."""
+        if not self.turns or self.confirmed is None or not (self.confirmed.any() or len(self.negative)):
+            return None
+        blind = replace(self, negative=self.negative[:0], confirmed=None)
+        scores = rows @ blind.contrasts(rows)
+        hidden = blind.hidden_ranks(scores[:, 1:])[self.confirmed]
+        rejected = hidden_ranks(scores[:, :1], self.negative, self.unlabelled, np.zeros(len(self.negative), np.int64))
+        positive = np.arange(len(hidden) + len(rejected)) < len(hidden)
+        return Checked(np.concatenate([hidden, rejected]), positive)
+
 
 def advantage(ranks: NDArray[np.float64], others: NDArray[np.float64]) -> float:
     r"""By how much the first ranking places hidden positives higher than the second, against what chance would do.
@@ -173,7 +185,7 @@ class Weighing:
 
     def evidence(self, task: PUTask, known: KnownPositives) -> Evidence:
         """What estimators of the prior read."""
-        return Evidence(task, self.rows, known.folds, self.ranks)
+        return Evidence(task, self.rows, known.folds, self.ranks, known.checked(self.rows))
 
 
 def weigh_views(inputs: GraphInputs, known: KnownPositives, *, only: str | None = None) -> Weighing:

@@ -14,6 +14,7 @@ from pugnn.errors import PugnnError
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
 from pugnn.methods.evidence import RESERVE, SHARPNESS, KnownPositives, Weighing, advantage, weigh_views
+from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone, Blend, Committee, Output, RowInputs, inputs_on
 from pugnn.models.views import VIEWS
 from pugnn.priors import prior_words, settle_prior
@@ -128,7 +129,8 @@ class Views(Method):
             contrast=weighing.contrast,
         )
         rows, ranks = weighing.rows, weighing.ranks
-        settled = settle_prior(self.prior, weighing.evidence(task, known))
+        evidence = weighing.evidence(task, known)
+        settled = settle_prior(self.prior, evidence)
         prior = settled.value
         start = run.pop("start", None)
         fresh = "" if start is None else _why_fresh(start, model, settings)
@@ -154,9 +156,8 @@ class Views(Method):
             contrast, linear = (known.standardised(scores) for scores in (weighing.hidden_scores, linear))
             blended = known.hidden_ranks((1 - trust) * contrast + trust * linear)
         notes = (_weighing_note(weighing, known), prior_words(settled, len(ranks)), _blend_note(trust, lead, failures))
-        return FittedMethod(
-            model.eval(), trained.log, prior, notes=notes, fresh=fresh, settled=settled, hidden_ranks=blended
-        )
+        hidden = Hidden(settled, blended, evidence.checked)
+        return FittedMethod(model.eval(), trained.log, prior, notes=notes, fresh=fresh, hidden=hidden)
 
     def _train(
         self,

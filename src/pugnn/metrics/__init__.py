@@ -1,6 +1,6 @@
 """Metrics: how good scores are where the truth is known, and bands where it is not."""
 
-from pugnn.metrics.bands import Audit, Decided, Estimate, First, Prior, estimate
+from pugnn.metrics.bands import Audit, Decided, Estimate, First, Hidden, Prior, estimate
 from pugnn.metrics.classification import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
 from pugnn.metrics.rank_model import Band, RankModel
 
@@ -10,6 +10,7 @@ __all__ = [
     "Decided",
     "Estimate",
     "First",
+    "Hidden",
     "Prior",
     "RankModel",
     "accuracy",

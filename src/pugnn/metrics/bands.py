@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import betaincinv
 
 from pugnn.errors import percent
-from pugnn.metrics.rank_model import Band, RankModel, Values
+from pugnn.metrics.rank_model import COVERAGE, Band, Checked, RankModel, Values
 
 #: An interval whose ends differ by this factor says little.
 WIDE = 3.0
@@ -31,6 +32,21 @@ class Prior(Band):
     def vague(self) -> bool:
         """Whether the interval says little."""
         return self.source == "assumed" or self.high > WIDE * self.low
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """What a method learnt from known positives that it hid in turn.
+
+    Args:
+        prior: as it was settled.
+        ranks: share of the unlabelled nodes above each of them, without those that were found by a ranking.
+        checked: nodes that were found by a ranking and checked; ``None`` if there are none.
+    """
+
+    prior: Prior
+    ranks: Values
+    checked: Checked | None = None
 
 
 @dataclass(frozen=True)
@@ -133,23 +149,19 @@ class Estimate:
         }
 
 
-def estimate(
-    ranks: Values, prior: Prior, *, unlabelled: int, decided: int, caveat: str | None = None, audit: Audit | None = None
-) -> Estimate | None:
+def estimate(hidden: Hidden, *, unlabelled: int, decided: int) -> Estimate | None:
     """Bands for a ranking; ``None`` if hidden positives say nothing: fewer than two, or all scores equal.
 
     Args:
-        ranks: share of the unlabelled nodes above each hidden positive.
-        prior: as it was settled.
+        hidden: the prior, and the ranks of hidden positives.
         unlabelled: number of unlabelled nodes.
         decided: how many of them are decided positive.
-        caveat: see :class:`Estimate`.
-        audit: see :class:`Estimate`.
     """
+    prior, ranks, checked = hidden.prior, hidden.ranks, hidden.checked
     if len(ranks) < 2 or (ranks == 0.5).all():
         return None
     bounds = {} if prior.source == "estimated" else {"low": prior.low, "high": prior.high}
-    model = RankModel.of(ranks, **bounds)
+    model = RankModel.of(ranks, checked=checked, **bounds)
     share = decided / unlabelled
     return Estimate(
         prior=prior,
@@ -162,6 +174,12 @@ def estimate(
             if taken <= unlabelled
         ),
         auc=model.auc(),
-        caveat=caveat,
-        audit=audit,
+        audit=None if checked is None else _audit(len(checked.positive), int(checked.positive.sum())),
     )
+
+
+def _audit(checked: int, positive: int) -> Audit:
+    """The share of positives among checked nodes, with the band of a binomial share (Jeffreys)."""
+    tail = (1 - COVERAGE) / 2
+    low, high = betaincinv(positive + 0.5, checked - positive + 0.5, [tail, 1 - tail])
+    return Audit(checked, positive, Band(positive / checked, float(low), float(high)))

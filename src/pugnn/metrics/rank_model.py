@@ -15,6 +15,9 @@ has the likelihood of the hidden positives' ranks, or rather its power :math:`\e
 shape is quite true: beyond some hundreds, more hidden positives make the model hardly surer. All shapes are equally
 likely beforehand, and a prior is in proportion to :math:`\sqrt{\pi (1 - \pi)}` per unit of its log-odds. Bands are the
 quantiles of what follows.
+
+A node of rank h that was checked is positive with probability :math:`\pi F'(h)`, the precision there, however it was
+chosen: that is the likelihood of checked nodes.
 """
 
 from __future__ import annotations
@@ -39,6 +42,8 @@ LOWEST, HIGHEST, PRIORS = 0.004, 0.93, 40
 POWER, ENOUGH = 0.8, 200
 #: What no shape expects may happen now and then.
 FLOOR = 1e-6
+#: No node is surer than this to be positive or negative.
+UNSURE = 0.01
 #: Bands hold the true value with this probability, if the model is right.
 COVERAGE = 0.9
 
@@ -50,6 +55,14 @@ class Band:
     value: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """Nodes that were checked: their ranks, if nothing were known about them, and which are positive."""
+
+    ranks: Values
+    positive: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +80,20 @@ class RankModel:
     weights: Values
 
     @classmethod
-    def of(cls, ranks: Values, *, low: float = LOWEST, high: float = HIGHEST) -> RankModel:
+    def of(
+        cls, ranks: Values, *, low: float = LOWEST, high: float = HIGHEST, checked: Checked | None = None
+    ) -> RankModel:
         """Fitted to the ranks of hidden positives, shape ``(n,)``, for priors between two bounds, or for one prior."""
         priors, recalls = _combinations(low, high)
-        counts = np.histogram(ranks, EDGES)[0]
-        power = POWER / (1 + len(ranks) / ENOUGH)
-        fit = power * (np.log(np.diff(recalls, axis=1) + FLOOR) @ counts) + 0.5 * np.log(priors * (1 - priors))
+        within = np.diff(recalls, axis=1)  # share of the positives in each bin
+        fit, count = np.log(within + FLOOR) @ np.histogram(ranks, EDGES)[0], len(ranks)
+        if checked is not None:
+            precision = np.clip(priors[:, None] * within / np.diff(EDGES), UNSURE, 1 - UNSURE)
+            right, wrong = (
+                np.histogram(checked.ranks[part], EDGES)[0] for part in (checked.positive, ~checked.positive)
+            )
+            fit, count = fit + np.log(precision) @ right + np.log1p(-precision) @ wrong, count + len(checked.ranks)
+        fit = POWER / (1 + count / ENOUGH) * fit + 0.5 * np.log(priors * (1 - priors))
         weights = np.exp(fit - fit.max())
         kept = weights > 1e-9 * weights.sum()
         return cls(priors[kept], recalls[kept], weights[kept] / weights[kept].sum())

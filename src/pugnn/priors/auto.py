@@ -63,7 +63,7 @@ def settle_prior(wanted: float | str, evidence: Evidence) -> Prior:
     if len(evidence.ranks) < 2 or (evidence.ranks == 0.5).all():
         middle = float(expit((logit(low) + logit(high)) / 2)) if ranged else UNKNOWN_PRIOR
         return Prior(middle, low, high, "assumed")
-    band = RankModel.of(evidence.ranks, low=low, high=high).prior()
+    band = RankModel.of(evidence.ranks, low=low, high=high, checked=evidence.checked).prior()
     values = [estimator(evidence) for estimator in (rank_model, kernel_mean, lowest_bound)]
     value = float(expit(logit(np.clip(values, LEAST_PRIOR, HIGHEST)).mean()))
     if ranged:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pugnn.metrics.rank_model import Checked
 from pugnn.registry import Registry
 from pugnn.task import PUTask
 
@@ -26,13 +27,16 @@ class Evidence:
         task: graph, known positives and unlabelled nodes.
         rows: what each node looks like, shape ``(N, d)``: the weighted views of the default method.
         folds: the turn in which each known positive was hidden, shape ``(n_L,)``.
-        ranks: share of the unlabelled nodes above it then, shape ``(n_L,)``; empty if nothing could be hidden.
+        ranks: share of the unlabelled nodes above it then, without those that were found by a ranking and checked;
+            empty if nothing could be hidden.
+        checked: nodes that were found by a ranking and checked, with their ranks; ``None`` if there are none.
     """
 
     task: PUTask
     rows: Tensor
     folds: NDArray[np.int64]
     ranks: NDArray[np.float64]
+    checked: Checked | None = None
 
 
 class PriorEstimator(Protocol):

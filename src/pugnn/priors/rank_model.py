@@ -9,4 +9,4 @@ from pugnn.priors.base import PRIORS, Evidence
 @PRIORS.register("rank-model")
 def rank_model(evidence: Evidence) -> float:
     """See :mod:`pugnn.metrics.rank_model`."""
-    return RankModel.of(evidence.ranks).prior().value
+    return RankModel.of(evidence.ranks, checked=evidence.checked).prior().value

@@ -27,6 +27,7 @@ from pugnn.graph import graph_statistics
 from pugnn.methods.degenerate import RANKING_LOST
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
 from pugnn.runs.changes import EarlierRun
+from pugnn.runs.estimates import estimate_record
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.report import ReportContent, write_report
 from pugnn.runs.writers import plot_log, score_table, write_log, write_scores
@@ -104,6 +105,7 @@ def train_into_folder(
         record |= {"warnings": noted, "method_notes": list(estimator.notes_)}
         record["changes"] = None if before is None else before.changes(task, scores, warm=estimator.warm_)
         record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
+        record |= estimate_record(estimator, task, check_up, log_odds, truth)
         record["suggestions"] = _suggestions(estimator, task, scores, log_odds)
         record["explanations"] = [each.to_plain() for each in explain_best(estimator, task, scores, shown or {})]
         seconds = {"training": trained - started, "total": time.perf_counter() - started}

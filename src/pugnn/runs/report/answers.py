@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pugnn.errors import counted, shown
+from pugnn.errors import counted, percent, shown
 
 #: The precision of the list is told for its first so many nodes.
 TOLD_FOR = 100
@@ -113,12 +113,6 @@ def about(number: float) -> str:
         return f"{number:.0f}"
     digits = 2 - len(str(int(abs(number))))
     return f"{round(number, digits):,.0f}"
-
-
-def percent(share: float) -> str:
-    """A share in percent, to two digits: ``0.4 %``, ``4.1 %``, ``18 %``."""
-    value = 100 * share
-    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{max(value, 0.1):.1f} %"
 
 
 def between(band: Mapping[str, float], unit: str = "%") -> str:

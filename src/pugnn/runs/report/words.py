@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pugnn.errors import counted
+from pugnn.errors import counted, percent
 from pugnn.graph import UNREACHABLE
-from pugnn.methods import DEFAULT_METHOD, PUGNN
+from pugnn.methods import DEFAULT_METHOD
 from pugnn.runs.report.content import ReportContent, in_hops
 
 #: Scores closer to the threshold than this could as well lie on its other side.
@@ -92,24 +92,21 @@ def _found(content: ReportContent) -> str:
 
 def _assumed(content: ReportContent) -> str:
     """The share of positives that the method expected, which affects the number of finds more than anything else."""
-    given = content.record["options"]
+    given, prior = content.record["options"], content.record["settled_prior"]
     told = "what the method was told to expect: that"
     if {"near_prior", "far_prior"} <= given.keys():
         near, far = (f"{100 * given[name]:g} %" for name in ("near_prior", "far_prior"))
         shares = f"{near} of the nodes within {in_hops(given['delta'])} of a known positive and {far} of the others"
-        if (given["near_prior"], given["far_prior"]) == (PUGNN.near_prior, PUGNN.far_prior):
-            told = "two fixed assumptions of the method, which know nothing of these data: that"
         return f" Their number follows from {told} {shares} are positive."
-    if "prior" in given:
-        return f" Their number follows from {told} {100 * given['prior']:g} % of the nodes are positive."
-    share = content.record["prior"]
-    if not share:
+    if prior is None:
         return ""
-    if len(content.task.labelled) == 1:
-        return f" Their number follows from an assumption: that {100 * share:.3g} % of the nodes are positive."
+    if prior["source"] == "given":
+        return f" Their number follows from {told} {percent(prior['value'])} of the nodes are positive."
+    if prior["source"] == "assumed":
+        return f" Their number follows from an assumption: that {percent(prior['value'])} of the nodes are positive."
     return (
-        " Their number follows from a rough estimate: no share of positives was given, and the method estimated "
-        f"{100 * share:.3g} % from the known ones."
+        f" Their number follows from an estimate: that {percent(prior['value'])} of the nodes are positive, between "
+        f"{percent(prior['low'])} and {percent(prior['high'])}."
     )
 
 

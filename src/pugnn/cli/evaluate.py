@@ -1,0 +1,99 @@
+"""`pugnn evaluate`: how good the ranking of a run is, from known positives that are hidden in turn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from pugnn.cli import options
+from pugnn.cli.opened import open_run
+from pugnn.cli.options import OUTPUT, option
+from pugnn.errors import PugnnError, percent
+
+if TYPE_CHECKING:
+    from pugnn.metrics import Band, Estimate
+
+
+def evaluate(
+    *,
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    methods: Annotated[
+        str | None, option("Other methods to compare with on the same data and folds, such as nnpu,grab.", panel=OUTPUT)
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Train a run's method again without some of the known positives, in five turns, and see where it ranks them.
+
+    That gives bands of precision, recall, F1 and AUC without any known negative. They hold if the known positives are
+    typical of all. It takes five trainings.
+
+    Examples:
+
+        pugnn evaluate runs/mine
+
+        pugnn evaluate runs/mine --methods nnpu,pu-gnn
+    """
+    from pugnn.checkup import check_up
+    from pugnn.estimator import PUNodeClassifier
+    from pugnn.evaluation import evaluate as evaluate_estimator
+    from pugnn.files import replacing
+    from pugnn.runs.estimates import with_truth
+
+    others = [name.strip() for name in (methods or "").split(",") if name.strip()]
+    estimators = [PUNodeClassifier(name) for name in others]
+    for estimator in estimators:
+        estimator.check_parameters()
+    opened = open_run(run)
+    task = opened.data.task
+    assert task is not None
+    caveat = check_up(task, seed=opened.estimator.seed).caveat
+    found: dict[str, dict[str, Any] | None] = {}
+    console = Console(highlight=False, emoji=False)
+    table = _table()
+    for estimator in (opened.estimator, *estimators):
+        if estimator is not opened.estimator:
+            estimator.set_params(seed=opened.estimator.seed, device=opened.estimator.device).fit_task(task)
+        name = estimator.settings_["method"]["name"]
+        estimate = evaluate_estimator(estimator, task, caveat=caveat, progress=True)
+        if estimate is None and estimator is opened.estimator:
+            raise PugnnError("all nodes have the same score, so that hidden positives say nothing about a ranking")
+        log_odds, decisions = estimator.decision_function(task.graph), estimator.predict(task.graph)
+        found[name] = None if estimate is None else with_truth(estimate, log_odds, decisions, opened.data.benchmark)
+        _add(table, name, estimate)
+    mine = next(iter(found.values()))
+    assert mine is not None
+    with replacing(run / "estimate.json") as temporary:
+        temporary.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    if as_json:
+        typer.echo(json.dumps({"run": str(run), "estimates": found}))
+        return
+    for sentence in (*mine["headline"], *([caveat] if caveat else [])):
+        console.print(Text(sentence))
+    console.print(table)
+    typer.echo(f"all of it: {run / 'estimate.json'}")
+
+
+def _table() -> Table:
+    names = ("method", "AUC", "precision of the first 100", "of those decided positive", "recall", "F1")
+    return Table(*(Column(name, justify="left" if name == "method" else "right") for name in names), box=None)
+
+
+def _add(table: Table, name: str, estimate: Estimate | None) -> None:
+    if estimate is None:
+        table.add_row(name, "all scores are equal")
+        return
+    first = [part.precision for part in estimate.first if part.taken == 100]
+    decided = estimate.decided
+    bands: list[Band | None] = [estimate.auc, *(first or [None])]
+    bands += [None] * 3 if decided is None else [decided.precision, decided.recall, decided.f1]
+    table.add_row(name, *map(_between, bands))
+
+
+def _between(band: Band | None) -> str:
+    return "–" if band is None else f"{percent(band.low)} to {percent(band.high)}"

@@ -1,0 +1,79 @@
+"""How many positives there are and how good the list is, as ``run.json`` and report tell it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.metrics import Estimate, f1, precision_at, roc_auc
+from pugnn.task import PUBenchmark, PUTask
+
+if TYPE_CHECKING:
+    from pugnn.checkup import CheckUp
+    from pugnn.estimator import PUNodeClassifier
+
+
+def estimate_record(
+    estimator: PUNodeClassifier,
+    task: PUTask,
+    check_up: CheckUp,
+    log_odds: NDArray[np.float64],
+    truth: PUBenchmark | None,
+) -> dict[str, Any]:
+    """The entries ``settled_prior``, ``estimate`` and ``estimate_missing`` of ``run.json`` for a fitted estimator."""
+    prior, estimate = estimator.settled_prior_, estimator.estimate_
+    record = {"settled_prior": None if prior is None else asdict(prior), "estimate": None, "estimate_missing": None}
+    if estimate is None:
+        return record | {"estimate_missing": _why_missing(estimator, task)}
+    estimate = replace(estimate, caveat=check_up.caveat)
+    return record | {"estimate": with_truth(estimate, log_odds, estimator.predict(), truth)}
+
+
+def with_truth(
+    estimate: Estimate, log_odds: NDArray[np.float64], decisions: NDArray[np.int64], truth: PUBenchmark | None
+) -> dict[str, Any]:
+    """An estimate in plain values, with the true ones under ``truth`` where they are known.
+
+    Args:
+        estimate: bands.
+        log_odds: of all nodes.
+        decisions: of all nodes, 0 or 1.
+        truth: the true classes.
+    """
+    return {**estimate.to_plain(), "truth": None if truth is None else _truth(estimate, log_odds, decisions, truth)}
+
+
+def _why_missing(estimator: PUNodeClassifier, task: PUTask) -> str:
+    if len(task.labelled) < 2:
+        return "with a single known positive, nothing can be hidden and found again."
+    if estimator.settings_["method"]["name"] in ("views", "centroid", "smoothed-logistic"):
+        return "all nodes have the same score, so that hidden positives say nothing."
+    return "this method would have to be trained again without some known positives: `pugnn evaluate` does that."
+
+
+def _truth(
+    estimate: Estimate, log_odds: NDArray[np.float64], decisions: NDArray[np.int64], truth: PUBenchmark
+) -> dict[str, Any] | None:
+    nodes = np.intersect1d(truth.task.unlabelled, truth.scored)
+    positive, decided = truth.positive[nodes], decisions[nodes] == 1
+    if positive.all() or not positive.any():
+        return None
+    right = int((positive & decided).sum())
+    values = {
+        "precision": right / max(int(decided.sum()), 1),
+        "recall": right / int(positive.sum()),
+        "f1": f1(positive, decided),
+    }
+    return {
+        "prior": float(positive.mean()),
+        "decided": values,
+        "auc": roc_auc(positive, log_odds[nodes]),
+        "first": [
+            {"taken": first.taken, "precision": precision_at(first.taken, positive, log_odds[nodes])}
+            for first in estimate.first
+            if first.taken <= len(nodes)
+        ],
+    }
