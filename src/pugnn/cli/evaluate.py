@@ -90,7 +90,8 @@ def _add(table: Table, name: str, estimate: Estimate | None) -> None:
         return
     first = [part.precision for part in estimate.first if part.taken == 100]
     decided = estimate.decided
-    bands: list[Band | None] = [estimate.auc, *(first or [None])]
+    bands: list[Band | None] = [estimate.auc]
+    bands += first or [None]
     bands += [None] * 3 if decided is None else [decided.precision, decided.recall, decided.f1]
     table.add_row(name, *map(_between, bands))
 
