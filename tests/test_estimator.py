@@ -739,3 +739,41 @@ def test_log_odds_differ_where_scores_are_rounded_to_one():
 
     assert scores_of(np.array([40.0, 50.0])).tolist() == [1.0, 1.0]
     assert scores_of(np.array([0.0, -np.inf])).tolist() == [0.5, 0.0]
+
+
+@pytest.mark.parametrize("form", ["ids", "positions", "mask", "vector"])
+def test_every_form_of_negatives_gives_the_same(graph, form):
+    mask = np.isin(np.arange(12), [8, 9])
+    given = {"ids": ["n9", "n8"], "positions": [8, 9], "mask": mask, "vector": mask.astype(int)}[form]
+    found = classifier().fit(graph, ["n0", "n1"], negatives=given)
+    assert found.negative_.tolist() == [8, 9]
+    assert scores(found).tolist() == scores(classifier().fit(graph, ["n0", "n1"], negatives=["n8", "n9"])).tolist()
+
+
+def test_no_negatives_are_as_none(graph, fitted):
+    assert (
+        scores(classifier(**FIT).fit(graph, ["n0", "n1"], negatives=[], confirmed=[])).tolist()
+        == scores(fitted).tolist()
+    )
+
+
+def test_confirmed_nodes_are_known_positives(graph):
+    found = classifier().fit(graph, ["n0", "n1"], confirmed=["n4"])
+    assert found.labelled_.tolist() == [0, 1, 4]
+    assert scores(found).tolist() == scores(classifier().fit(graph, ["n0", "n1", "n4"])).tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"negatives": ["n1"]}, "cannot be both a known positive and a known negative: 'n1'"),
+        ({"confirmed": ["n5"], "negatives": ["n5"]}, "cannot be both a known positive and a known negative: 'n5'"),
+        ({"negatives": ["zz"]}, "zz"),
+        ({"negatives": [99]}, "position 99 among the negatives is not in the graph"),
+        ({"negatives": [True]}, "the mask of negatives has 1 entries, but the graph has 12 nodes"),
+        ({"negatives": [f"n{i}" for i in range(2, 12)]}, "no unlabelled nodes are left"),
+    ],
+)
+def test_bad_feedback_is_explained(graph, given, words):
+    with pytest.raises(PugnnError, match=words):
+        classifier().fit(graph, ["n0", "n1"], **given)

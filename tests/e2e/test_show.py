@@ -68,8 +68,8 @@ def test_a_column_that_has_the_name_of_another_one_is_shown_beside_it(pugnn_main
     ("arguments", "message"),
     [
         (
-            [*FIT, "--show", "naem"],
-            "nodes.csv has no column 'naem' (--show); its columns are 'id', 'x', 'y', 'z', 'name'",
+            [*FIT, "--show", "family"],
+            "nodes.csv has no column 'family' (--show); its columns are 'id', 'x', 'y', 'z', 'name'",
         ),
         (
             ["fit", "--edges", "edges.csv", "--positives", "positives.csv", "--show", "x"],

@@ -73,6 +73,8 @@ def test_a_known_negative_is_named_and_not_decided_positive():
     one, other = explain(classifier, task, [2, 3])
     assert (one.known, one.decision) == ("negative", False)
     assert [part.known for part in other.nodes if part.id == 2] == ["negative"]
+    assert "So its score is fixed" in one.sentences[0]
+    assert one.changes == []
 
 
 def test_with_a_graph_alone_nothing_is_said_of_known_positives(fitted):
@@ -84,7 +86,7 @@ def test_with_a_graph_alone_nothing_is_said_of_known_positives(fitted):
 
 def test_the_best_finds_are_those_of_the_scores(fitted):
     task, _, classifier = fitted
-    scores = classifier.predict_proba()[:, 1]
+    scores = classifier.decision_function()
     best = explain_best(classifier, task, scores, {"name": np.arange(400).astype(str)}, 3)
     expected = task.unlabelled[np.argsort(-scores[task.unlabelled], kind="stable")[:3]]
     assert [each.id for each in best] == expected.tolist()
@@ -122,7 +124,7 @@ def test_a_network_is_explained_by_gradients_and_says_what_is_missing():
     (each,) = explain(classifier, task, task.unlabelled[:1])
     assert each.how == "gradients"
     assert each.base + each.own + each.around + each.rest == pytest.approx(each.total)
-    assert len(explain_best(classifier, task, classifier.predict_proba()[:, 1], {})) == 3
+    assert len(explain_best(classifier, task, classifier.decision_function(), {})) == 3
 
 
 def test_positions_outside_the_graph_are_refused(fitted):

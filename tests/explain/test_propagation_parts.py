@@ -4,6 +4,7 @@ import pytest
 from pugnn import LabelPropagation, PUNodeClassifier
 from pugnn.explain.propagation import propagation_parts
 from pugnn.graph import Graph
+from pugnn.task import PUTask
 
 NONE = np.zeros(0, np.int64)
 
@@ -24,3 +25,20 @@ def test_each_known_positive_contributes_what_it_would_spread_alone(normalisatio
         assert np.delete(parts.by_node, [2, 5, 9]).sum() == 0
         assert parts.total / (1 + parts.total) == pytest.approx(scores[node], abs=1e-5)  # both stop before the limit
         assert parts.without(np.array([5]), NONE) == pytest.approx(parts.total - parts.by_node[5])
+
+
+def test_known_negatives_lower_what_each_known_positive_contributes():
+    rng = np.random.default_rng(1)
+    graph = Graph.from_edges(*rng.integers(30, size=(2, 60)), num_nodes=30)
+    task = PUTask.from_positives(graph, np.array([2, 5, 9]))
+    task = task.with_feedback(np.zeros(0, np.int64), np.array([4, 11]))
+    classifier = PUNodeClassifier(LabelPropagation(prior=0.3)).fit_task(task)
+    odds = np.exp(classifier.decision_function())
+    fewer = PUNodeClassifier(LabelPropagation(prior=0.3))
+    fewer.fit_task(PUTask(graph, np.array([2, 9]), np.setdiff1d(task.unlabelled, [5]), task.negative))
+    # Both have as many negatives as count in full, so that only what spreads from node 5 differs.
+    expected = np.exp(fewer.decision_function()) * float(fewer.model_.middle / classifier.model_.middle)
+    nodes = np.setdiff1d(np.arange(30), [2, 4, 5, 9, 11])
+    for node, parts in zip(nodes, propagation_parts(classifier.model_, graph, nodes), strict=True):
+        assert parts.by_node.sum() == pytest.approx(odds[node], rel=1e-4)
+        assert parts.without(np.array([5]), NONE) == pytest.approx(expected[node], rel=1e-3, abs=1e-9)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
@@ -16,7 +17,6 @@ from rich.text import Text
 
 from pugnn.cli import options
 from pugnn.cli.options import OUTPUT, option
-from pugnn.cli.terminal import INDENTED, LONGEST_ID, STYLE
 from pugnn.errors import PugnnError, printable, shown
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from pugnn.explain import Explanation
     from pugnn.graph import Graph
+
+INDENTED = (0, 0, 0, 2)
 
 #: Among more ids than this, none that are spelt alike are looked for.
 MOST_COMPARED = 100_000
@@ -63,9 +65,9 @@ def explain(
     assert task is not None
     if ids:
         nodes = _positions(opened.data.graph, ids)
-        found = explain(opened.estimator, task, nodes, scores=opened.scores, shown=columns)
+        found = explain(opened.estimator, task, nodes, log_odds=opened.log_odds, shown=columns)
     else:
-        found = explain_best(opened.estimator, task, opened.scores, columns, top)
+        found = explain_best(opened.estimator, task, opened.log_odds, columns, top)
     plain = [each.to_plain() for each in found]
     if out is not None:
         with replacing(out) as temporary:
@@ -98,9 +100,9 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
 def print_explanation(explanation: Explanation) -> None:
     """Show why a node has its score: in sentences, and the largest contributions in tables."""
     console = Console(highlight=False, emoji=False)
-    console.print(Text(shown(explanation.id, LONGEST_ID), style="bold"))
+    console.print(Text(shown(explanation.id), style="bold"))
     for name, value in explanation.shown.items():
-        console.print(Padding(Text(f"{shown(name, LONGEST_ID)}: {shown(value, 200)}", style="dim"), INDENTED))
+        console.print(Padding(Text(f"{shown(name)}: {shown(value, 200)}", style="dim"), INDENTED))
     for sentence in explanation.sentences:
         console.print(Padding(Text(f"- {printable(sentence)}"), INDENTED))
     if explanation.nodes:
@@ -114,11 +116,11 @@ def _nodes(explanation: Explanation) -> Table:
 
     names = ("node", "hops", "known", explanation.unit, "score without it")
     table = Table(
-        *(Column(name, justify="left" if at in (0, 2) else "right") for at, name in enumerate(names)), **STYLE
+        *(Column(name, justify="left" if at in (0, 2) else "right") for at, name in enumerate(names)), box=box.SIMPLE
     )
     for part in explanation.nodes:
         table.add_row(
-            escape(shown(part.id, LONGEST_ID)),
+            escape(shown(part.id)),
             "far" if part.hops is None else str(part.hops),
             part.known or "",
             signed(part.contribution),
@@ -131,7 +133,7 @@ def _attributes(explanation: Explanation) -> Table:
     from pugnn.explain.wording import attribute_words, signed
 
     names = ("attribute", explanation.unit, "by its own value", "by those around it")
-    table = Table(*(Column(name, justify="right" if at else "left") for at, name in enumerate(names)), **STYLE)
+    table = Table(*(Column(name, justify="right" if at else "left") for at, name in enumerate(names)), box=box.SIMPLE)
     for part in (*explanation.speak_for, *explanation.speak_against):
         numbers = map(signed, (part.contribution, part.own, part.around))
         table.add_row(escape(attribute_words(part.name, part.value)), *numbers)

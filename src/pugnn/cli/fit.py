@@ -119,17 +119,20 @@ def _going_on(
     return replace(data, **both), config.parent
 
 
-def _require_plausible(found: InputData, prior: float | None) -> None:
+def _require_plausible(found: InputData, prior: object) -> None:
     """Raise if more nodes are confirmed than the given share of positives allows."""
-    if found.feedback is None or found.task is None or prior is None:
+    from pugnn.priors import prior_bounds
+
+    if found.feedback is None or found.task is None or prior in (None, "auto"):
         return
+    _, most = prior_bounds(prior)
     confirmed = len(found.feedback.confirmed)
     nodes = len(found.task.unlabelled) + confirmed + len(found.feedback.rejected)
-    if confirmed > prior * nodes:
+    if confirmed > most * nodes:
         raise PugnnError(
-            f"{counted(confirmed, 'node')} of --confirmed are more than the prior allows: a share of {prior:g} makes "
-            f"about {prior * nodes:.0f} of the {nodes:,} nodes that were unlabelled before. Give a larger --prior, or "
-            "none where the method estimates it."
+            f"{counted(confirmed, 'node')} of --confirmed are more than the prior allows: a share of {most:g} makes "
+            f"about {most * nodes:.0f} of the {nodes:,} nodes that were unlabelled before. Give a larger --prior, or "
+            "auto to have it estimated."
         )
 
 

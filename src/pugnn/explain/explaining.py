@@ -24,6 +24,7 @@ from pugnn.explain.wording import sentences
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.models import Backbone, Blend, Propagation
 from pugnn.task import PUTask
+from pugnn.training import scores_of
 
 #: Finds that are explained after a training, whether that is exact and fast, or not.
 MOST_EXACT, MOST_BY_GRADIENTS = 20, 3
@@ -42,7 +43,7 @@ def explain(
     task: PUTask | Graph,
     nodes: ArrayLike,
     *,
-    scores: NDArray[np.float64] | None = None,
+    log_odds: NDArray[np.float64] | None = None,
     shown: Mapping[str, NDArray[Any]] | None = None,
 ) -> list[Explanation]:
     """Why nodes have their scores.
@@ -54,7 +55,7 @@ def explain(
         estimator: fitted, or loaded.
         task: a graph and its known positives; with a graph alone, no known positives are named.
         nodes: positions of the nodes, see :meth:`pugnn.Graph.positions`.
-        scores: those of all nodes, if they are at hand.
+        log_odds: those of all nodes (:meth:`~pugnn.PUNodeClassifier.decision_function`), if they are at hand.
         shown: columns to show with each node, one text per node.
 
     Example:
@@ -68,9 +69,9 @@ def explain(
     positions = np.asarray(nodes, dtype=np.int64).ravel()
     if len(positions) and not 0 <= positions.min() <= positions.max() < graph.num_nodes:
         raise PugnnError(f"nodes to explain are positions from 0 to {graph.num_nodes - 1}; see Graph.positions(ids)")
-    if scores is None:
-        scores = estimator.predict_proba(graph)[:, 1]
-    context = _Context(graph, None if isinstance(task, Graph) else task, scores, estimator.threshold_, shown or {})
+    if log_odds is None:
+        log_odds = estimator.decision_function(graph)
+    context = _Context(graph, None if isinstance(task, Graph) else task, log_odds, estimator.threshold_, shown or {})
     return [
         context.explanation(int(node), parts)
         for node, parts in zip(positions, _parts(estimator.model_, graph, positions), strict=True)
@@ -80,15 +81,15 @@ def explain(
 def explain_best(
     estimator: PUNodeClassifier,
     task: PUTask,
-    scores: NDArray[np.float64],
+    log_odds: NDArray[np.float64],
     shown: Mapping[str, NDArray[Any]],
     count: int | None = None,
 ) -> list[Explanation]:
     """Explain the unlabelled nodes that score highest; by default as many as can be explained in a moment."""
     if count is None:
         count = MOST_EXACT if isinstance(estimator.model_, Blend | Propagation) else MOST_BY_GRADIENTS
-    best = task.unlabelled[np.argsort(-scores[task.unlabelled], kind="stable")[:count]]
-    return explain(estimator, task, best, scores=scores, shown=shown)
+    best = task.unlabelled[np.argsort(-log_odds[task.unlabelled], kind="stable")[:count]]
+    return explain(estimator, task, best, log_odds=log_odds, shown=shown)
 
 
 def _parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
@@ -106,14 +107,15 @@ class _Context:
         self,
         graph: Graph,
         task: PUTask | None,
-        scores: NDArray[np.float64],
+        log_odds: NDArray[np.float64],
         threshold: float,
         shown: Mapping[str, NDArray[Any]],
     ) -> None:
-        self.graph, self.task, self.scores, self.threshold, self.shown = graph, task, scores, threshold, shown
+        self.graph, self.task, self.threshold, self.shown = graph, task, threshold, shown
+        self.scores = scores_of(log_odds)
         self.ids = graph.ids.tolist()
-        self.rank = np.empty(len(scores), np.int64)
-        self.rank[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+        self.rank = np.empty(len(log_odds), np.int64)
+        self.rank[np.argsort(-log_odds, kind="stable")] = np.arange(1, len(log_odds) + 1)
         self.known: dict[int, Known] = {}
         if task is not None:
             self.known = dict.fromkeys(task.labelled.tolist(), "positive")
@@ -163,7 +165,7 @@ class _Context:
                 [self.ids[each] for each in path]
                 for path in nearest_paths(self.graph, node, self.task.labelled, distances)
             ],
-            changes=self._changes(parts, by_others, own + around, limit),
+            changes=[] if self.known.get(node) == "negative" else self._changes(parts, by_others, own + around, limit),
             shown={name: str(cells[node]) for name, cells in self.shown.items()},
         )
         return replace(found, sentences=sentences(found))

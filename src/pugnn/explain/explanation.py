@@ -19,7 +19,8 @@ class NodePart:
         contribution: above 0 if it speaks for the explained node.
         hops: number of links between them, if they are few.
         known: whether it is a known positive or negative.
-        score_without: the score of the explained node, computed anew as if this one contributed nothing.
+        score_without: the score of the explained node as if this one contributed nothing: computed anew if exact, else
+            estimated.
     """
 
     id: Any
@@ -56,7 +57,7 @@ class Change:
         kind: what the parts are.
         count: how many they are.
         names: of the first of them, nodes (ids) or attributes, largest contribution first.
-        score: of the node without them, computed anew.
+        score: of the node without them, computed anew if exact, else estimated.
     """
 
     kind: Literal["nodes", "attributes"]

@@ -53,7 +53,7 @@ def gradient_parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> I
                 by_node=by_node,
                 own=own,
                 around=all_columns - own,
-                without=partial(_without, model, features, node),
+                without=partial(_without, float(full[node]), by_node, all_columns),
                 how="gradients",
             )
 
@@ -74,10 +74,14 @@ def _mean_gradients(model: Backbone, features: _Features, nodes: list[int]) -> l
 
 
 def _without(
-    model: Backbone, features: _Features, node: int, nodes: NDArray[np.int64], columns: NDArray[np.int64]
+    total: float,
+    by_node: NDArray[np.float64],
+    by_column: NDArray[np.float64],
+    nodes: NDArray[np.int64],
+    columns: NDArray[np.int64],
 ) -> float:
-    with torch.no_grad():
-        return float(model(features.zeroed(nodes, columns)).logit[node])
+    """Estimated from the contributions: every pass over the graph takes time."""
+    return float(total - by_node[nodes].sum() - by_column[columns].sum())
 
 
 class _Features:
@@ -89,10 +93,6 @@ class _Features:
 
     def at(self, share: float) -> GraphInputs:
         """The inputs with this share of the features."""
-        raise NotImplementedError
-
-    def zeroed(self, nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> GraphInputs:
-        """The inputs with zeros for some nodes and columns."""
         raise NotImplementedError
 
     def contributions(self, node: int, gradients: list[Tensor]) -> tuple[NDArray[np.float64], ...]:
@@ -113,13 +113,6 @@ class _DenseFeatures(_Features):
         self.inputs.features = self.leaves[0]
         return self.inputs
 
-    def zeroed(self, nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> GraphInputs:
-        x = self.x.clone()
-        x[torch.from_numpy(nodes)] = 0.0
-        x[:, torch.from_numpy(columns)] = 0.0
-        self.inputs.features = x
-        return self.inputs
-
     def contributions(self, node: int, gradients: list[Tensor]) -> tuple[NDArray[np.float64], ...]:
         product = (self.x * gradients[0]).double()
         return tuple(part.cpu().numpy() for part in (product.sum(dim=1), product.sum(dim=0), product[node]))
@@ -131,20 +124,13 @@ class _SparseFeatures(_Features):
     def __init__(self, inputs: GraphInputs) -> None:
         super().__init__(inputs)
         self.x = sp.csr_array(inputs.graph.features)
+        self.recorded = _Recorded(self.x, inputs.device)
+        self.weights: list[Tensor] = []
 
     def at(self, share: float) -> GraphInputs:
-        self.leaves = []
-        recorded = _Recorded(share * self.x, self.inputs.device)
-        recorded.products, recorded.weights = self.leaves, []
-        self.weights = recorded.weights
-        self.inputs.features = recorded
-        return self.inputs
-
-    def zeroed(self, nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> GraphInputs:
-        x = self.x.copy()
-        rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
-        x.data = np.where(np.isin(rows, nodes) | np.isin(x.indices, columns), np.float32(0), x.data)
-        self.inputs.features = SparseMatrix(x, self.inputs.device)
+        self.leaves, self.weights = [], []
+        self.recorded.share, self.recorded.products, self.recorded.weights = share, self.leaves, self.weights
+        self.inputs.features = self.recorded
         return self.inputs
 
     def contributions(self, node: int, gradients: list[Tensor]) -> tuple[NDArray[np.float64], ...]:
@@ -159,13 +145,14 @@ class _SparseFeatures(_Features):
 
 
 class _Recorded(SparseMatrix):
-    """A matrix that remembers its products and what it was multiplied with."""
+    """A share of a matrix that remembers its products and what it was multiplied with."""
 
+    share: float
     products: list[Tensor]
     weights: list[Tensor]
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        product = super().__matmul__(dense)
+        product = self.share * super().__matmul__(dense)
         self.products.append(product)
         self.weights.append(dense)
         return product

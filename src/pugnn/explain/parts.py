@@ -25,7 +25,8 @@ class Parts:
         by_node: contribution of each node, its own among them, shape ``(N,)``.
         own: contribution of each of the node's own attributes, shape ``(C,)``; they add up to its own in ``by_node``.
         around: contribution of each attribute of all other nodes together, shape ``(C,)``.
-        without: the total, computed anew, if some nodes (positions) and some attributes (columns) contributed nothing.
+        without: the total if some nodes (positions) and some attributes (columns) contributed nothing: computed anew if
+            exact, else estimated from the contributions.
         unit: what the parts add up to.
         how: how they were found.
     """

@@ -1,9 +1,14 @@
-r"""The parts of a score of label propagation: the odds :math:`r_v / r_\pi` are a sum over the known positives."""
+r"""The parts of a score of label propagation: the odds :math:`r_v / r_\pi` are a sum over the known positives.
+
+With known negatives, all of them are multiplied by the share of what arrives from positives
+(:class:`pugnn.models.Propagation`), so that they still add up.
+"""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +23,36 @@ NO_COLUMNS = np.zeros(0)
 def propagation_parts(model: Propagation, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the odds of some nodes, given by position."""
     inputs, known = inputs_on(graph, model.labelled.device), model.labelled.cpu().numpy()
-    shares = (model.spread(inputs, apart=True) / model.middle).cpu().numpy()
-    for node in nodes.tolist():
+    alone = copy.deepcopy(model)  # what would arrive without known negatives
+    alone.negative = model.negative[:0]
+    shares, arriving = (
+        (each.spread(inputs, apart=True)[nodes] / model.middle).cpu().numpy() for each in (model, alone)
+    )
+    for share, spread in zip(shares, arriving, strict=True):
         by_node = np.zeros(graph.num_nodes)
-        by_node[known] = shares[node]
+        by_node[known] = share
         yield Parts(
-            total=float(by_node.sum()),
+            total=float(share.sum()),
             base=0.0,
             by_node=by_node,
             own=NO_COLUMNS,
             around=NO_COLUMNS,
-            without=partial(_without, by_node),
+            without=_Without(known, spread, float(share.sum())),
             unit="odds",
         )
 
 
-def _without(by_node: NDArray[np.float64], nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> float:  # noqa: ARG001
-    return float(by_node.sum() - by_node[nodes].sum())
+@dataclass(frozen=True, eq=False)
+class _Without:
+    """The odds of one node if some positives were not known; known negatives stay."""
+
+    known: NDArray[np.int64]
+    spread: NDArray[np.float64]  # from each known positive, shape ``(n_L,)``
+    total: float  # the odds, which known negatives have lowered
+
+    def __call__(self, nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> float:  # noqa: ARG002
+        arriving, kept = self.spread.sum(), self.spread[~np.isin(self.known, nodes)].sum()
+        if not self.total or not kept:
+            return 0.0
+        negative = arriving * (arriving / self.total - 1)  # the total is r₊² / (r₊ + r₋)
+        return float(kept * kept / (kept + negative))

@@ -38,6 +38,8 @@ def signed(value: float) -> str:
 def _verdict(explanation: Explanation) -> str:
     decided = "decided positive" if explanation.decision else "not decided positive"
     known = "" if explanation.known is None else f" It is a known {explanation.known}."
+    if explanation.known == "negative":
+        known += " So its score is fixed; what follows is what the model alone makes of it."
     rank = f"rank {explanation.rank:,} of {explanation.nodes_ranked:,}"
     threshold = f"threshold {explanation.threshold:.3g}"
     return f"Its score is {_score(explanation.score)}, {rank}: {decided} ({threshold}).{known}"
@@ -108,6 +110,8 @@ def _nearest(explanation: Explanation) -> str:
 
 
 def _changes(explanation: Explanation) -> list[str]:
+    if explanation.known == "negative":
+        return []
     if not explanation.changes:
         side = "for" if explanation.decision else "against"
         return [f"The decision would be the same without the {MOST} nodes, or attributes, that speak {side} it most."]
@@ -126,7 +130,8 @@ def _change(explanation: Explanation, change: Change) -> str:
         what = "average here and around it" if explanation.how == "exact" else "0 for all nodes"
         condition = f"if {_listed(names)} {'was' if len(names) == 1 else 'were'} {what}"
     verdict = "it would not be decided positive" if explanation.decision else "it would be decided positive"
-    return f"{condition[0].upper()}{condition[1:]}, its score would be {_score(change.score)}: {verdict}."
+    about = "" if explanation.how == "exact" else "about "
+    return f"{condition[0].upper()}{condition[1:]}, its score would be {about}{_score(change.score)}: {verdict}."
 
 
 def _neutral(explanation: Explanation) -> str:

@@ -26,6 +26,7 @@ class Centroid(Method):
     Attributes are smoothed over the neighbourhood, with rows of length 1 (:mod:`pugnn.models.views`). With
     :math:`\mu_L` the mean row of the known positives and :math:`\mu` that of all nodes, node i scores
     :math:`\langle v_i, \mu_L - \mu \rangle`. Without :math:`\mu`, what all nodes share would decide.
+    Known negatives move :math:`\mu` towards their mean (:meth:`pugnn.methods.evidence.KnownPositives.contrasts`).
 
     The share π of the unlabelled nodes that score highest is decided positive.
 

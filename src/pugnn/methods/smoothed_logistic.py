@@ -16,9 +16,6 @@ from pugnn.methods.base import METHODS
 from pugnn.methods.centroid import Centroid
 from pugnn.methods.evidence import KnownPositives
 
-#: How many unlabelled nodes a known negative counts as.
-NEGATIVE_WEIGHT = 3.0
-
 
 @METHODS.register("smoothed-logistic")
 @dataclass(frozen=True)
@@ -26,8 +23,8 @@ class SmoothedLogistic(Centroid):
     """Logistic regression on smoothed attributes, known positives against all other nodes.
 
     Attributes are smoothed over the neighbourhood, with rows of length 1 (:mod:`pugnn.models.views`). Unlabelled nodes
-    count as negative, as in ``naive``; the ranking survives that. The share π of them that scores highest is decided
-    positive.
+    count as negative, as in ``naive``, like known negatives; the ranking survives that. The share π of the unlabelled
+    nodes that scores highest is decided positive.
 
     Args:
         prior: π, positive share of the unlabelled nodes; auto estimates it from the ranks of hidden positives, by the
@@ -44,12 +41,9 @@ class SmoothedLogistic(Centroid):
             raise PugnnError(f"inverse_penalty must be positive, got {self.inverse_penalty}")
         nodes = torch.cat([known.labelled, known.unlabelled, known.negative])
         is_known = np.arange(len(nodes)) < len(known.labelled)
-        weights = np.ones(len(nodes))
-        if len(known.negative):
-            weights[-len(known.negative) :] = NEGATIVE_WEIGHT
         # The usual tolerance stops before the first step where positives are rare.
         regression = LogisticRegression(C=self.inverse_penalty, max_iter=300, tol=1e-6)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # further iterations hardly change the ranking
-            regression.fit(rows[nodes].cpu().numpy(), is_known, weights)
+            regression.fit(rows[nodes].cpu().numpy(), is_known)
         return torch.from_numpy(regression.coef_[0].astype(np.float32)).to(rows.device)

@@ -86,6 +86,9 @@ class Views(Method):
     If a training does not place the known positives above the unlabelled nodes, it starts again with another seed and
     a tenth of the penalty; if that fails, too, the contrast alone decides.
 
+    Known negatives move :math:`\mu` towards their mean (:meth:`pugnn.methods.evidence.KnownPositives.contrasts`) and
+    have a term of their own in training (:mod:`pugnn.losses.confident_prior`).
+
     The setting ``weight_decay`` is the largest penalty.
 
     Args:

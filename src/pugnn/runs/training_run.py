@@ -107,7 +107,7 @@ def train_into_folder(
         record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
         record |= estimate_record(estimator, task, check_up, log_odds, truth)
         record["suggestions"] = _suggestions(estimator, task, scores, log_odds)
-        record["explanations"] = [each.to_plain() for each in explain_best(estimator, task, scores, shown or {})]
+        record["explanations"] = [each.to_plain() for each in explain_best(estimator, task, log_odds, shown or {})]
         seconds = {"training": trained - started, "total": time.perf_counter() - started}
         record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
         content = ReportContent(

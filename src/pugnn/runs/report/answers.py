@@ -82,6 +82,8 @@ def _how_good(record: Mapping[str, Any]) -> Answer:
     question, estimate = "How good is the list?", record.get("estimate")
     if estimate is None or not estimate["first"]:
         return Answer(question, "Nobody can tell yet.", _why_not(record))
+    if not estimate["first"]:
+        return Answer(question, "Nobody can tell.", "There are too few unlabelled nodes for a share of the first ones.")
     told = [each for each in estimate["first"] if each["taken"] <= TOLD_FOR] or estimate["first"]
     taken, band = told[-1]["taken"], told[-1]["precision"]
     hidden = estimate["hidden"]
