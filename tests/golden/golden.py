@@ -36,7 +36,7 @@ from pugnn import (
 FILE = Path(__file__).with_name("golden.json")
 
 FITS: dict[str, dict[str, Any]] = {
-    "pu-gnn": {"method": PUGNN()},
+    "pu-gnn": {"method": PUGNN(near_prior=0.6, far_prior=0.3)},
     "pu-gnn cross-entropy": {"method": PUGNN(supervision="cross-entropy")},
     "naive": {"method": Naive()},
     "naive balanced": {"method": Naive(balanced=True)},
@@ -48,7 +48,7 @@ FITS: dict[str, dict[str, Any]] = {
     "grab": {"method": GRAB(rounds=2)},
     "label-propagation": {"method": LabelPropagation(prior=0.4)},
     **{
-        f"pu-gnn {name}": {"method": PUGNN(negatives=5), "backbone": name}
+        f"pu-gnn {name}": {"method": PUGNN(near_prior=0.6, far_prior=0.3, negatives=5), "backbone": name}
         for name in ("gcn-linear", "gat", "gin", "sage", "appnp", "mlp")
     },
 }

@@ -26,6 +26,7 @@ from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
 from stopping import watched_epochs
 
 FILES = ["log.csv", "model.safetensors", "report.html", "run.json", "scores.csv", "scores.parquet", "training.png"]
+METHOD = PUGNN(near_prior=0.6, far_prior=0.3)
 IDS = [f"n{i}" for i in range(10)] + ["alone, far", "off"]
 
 
@@ -39,7 +40,7 @@ def task():
 
 
 def classifier(**options):
-    return PUNodeClassifier(**{"method": "pu-gnn", "epochs": 4, "hidden": 4, "progress": False, **options})
+    return PUNodeClassifier(**{"method": METHOD, "epochs": 4, "hidden": 4, "progress": False, **options})
 
 
 def into_folder(estimator, task, folder, **more):
@@ -137,7 +138,7 @@ def test_record(done):
     assert record["data"] | {"nodes": 12, "edges": 10, "features": 3, "components": 2} == record["data"]
     assert record["data"]["cleaning"] == {"rows": 10, "self_loops": 0, "duplicates": 0, "two_way": 0}
     assert (record["labelled"], record["unlabelled"]) == (2, 10)
-    trained = {"dataset": "toy", "method": "pu-gnn", **vars(PUGNN()), "epochs": 25, "learning_rate": 0.1, "seed": 0}
+    trained = {"dataset": "toy", "method": "pu-gnn", **vars(METHOD), "epochs": 25, "learning_rate": 0.1, "seed": 0}
     assert record["options"] | trained == record["options"]
     assert "progress" not in record["options"]
     assert record["threshold"] == 0.5
