@@ -28,6 +28,7 @@ from pugnn.training import load_sealed, save_sealed
 from stopping import Stopped, watched_epochs
 
 NAMES = ("x", "y", "z")
+PAPER = PUGNN(near_prior=0.6, far_prior=0.3)
 FIT = {"epochs": 20, "learning_rate": 0.1, "dropout": 0.0}
 
 
@@ -39,7 +40,7 @@ def path_graph(nodes: int = 12, *, seed: int = 0, names=NAMES, features: int = 3
 
 
 def classifier(**options) -> PUNodeClassifier:
-    return PUNodeClassifier(**{"method": "pu-gnn", "epochs": 4, "hidden": 4, "progress": False, **options})
+    return PUNodeClassifier(**{"method": PAPER, "epochs": 4, "hidden": 4, "progress": False, **options})
 
 
 @pytest.fixture(scope="module")
@@ -288,7 +289,7 @@ def test_a_loaded_model_is_the_saved_one(fitted, saved, graph):
     loaded = PUNodeClassifier.load(saved)
     assert np.array_equal(scores(loaded, graph), scores(fitted))
     assert np.array_equal(loaded.predict(graph), fitted.predict())
-    settings = {"method": PUGNN(), "backbone": "gcn", "weight_decay": 5e-4}  # as fitted: nothing is left open
+    settings = {"method": PAPER, "backbone": "gcn", "weight_decay": 5e-4}  # as fitted: nothing is left open
     assert loaded.get_params() == {**fitted.get_params(), **settings}
     assert loaded.classes_.tolist() == [0, 1]
     assert (loaded.threshold_, loaded.prior_) == (fitted.threshold_, fitted.prior_)
@@ -300,7 +301,7 @@ def test_a_loaded_model_is_the_saved_one(fitted, saved, graph):
 
 @pytest.mark.parametrize("backbone", ["gcn-linear", "gat", "gin", "sage", "appnp"])
 def test_every_backbone_can_be_saved(graph, tmp_path, backbone):
-    method = PUGNN(delta=2, reduction="pair-mean", far_prior=0.25)
+    method = PUGNN(delta=2, reduction="pair-mean", near_prior=0.6, far_prior=0.25)
     estimator = classifier(method=method, backbone=backbone, threshold="prior").fit(graph, [0, 1])
     estimator.save(tmp_path / "model.safetensors")
     loaded = PUNodeClassifier.load(tmp_path / "model.safetensors")

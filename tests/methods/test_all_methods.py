@@ -30,7 +30,7 @@ from stopping import Stopped, watched_epochs
 GRAPH = random_graph(40, 0.08, seed=6, features=5)
 LABELLED = [0, 1, 2]
 CASES = {
-    "pu-gnn": PUGNN(delta=1, negatives=3),
+    "pu-gnn": PUGNN(delta=1, negatives=3, near_prior=0.6, far_prior=0.3),
     "naive": Naive(),
     "naive, balanced": Naive(balanced=True, prior=0.3),
     "upu": UPU(0.3),
@@ -179,7 +179,7 @@ def test_a_prior_that_is_given_is_used(name):
 
 
 @pytest.mark.parametrize("name", NEED_A_PRIOR)
-@pytest.mark.parametrize("prior", [0.0, 1.0, -0.5, float("nan"), None, "0.3"])
+@pytest.mark.parametrize("prior", [0.0, 1.0, -0.5, float("nan"), None, "1.3"])
 def test_a_prior_is_a_share(name, prior):
     with pytest.raises(PugnnError, match=r"prior (must be a number|is a share of .* must lie between 0 and 1)"):
         classifier(replace(make_method(name, prior=0.5), prior=prior)).fit(GRAPH, LABELLED)
@@ -193,8 +193,8 @@ def test_an_unknown_option_is_explained(name):
 
 
 def test_an_option_of_another_method_is_explained():
-    with pytest.raises(PugnnError, match="pu-gnn has no option 'prior'; it has delta, near_prior"):
-        make_method("pu-gnn", prior=0.3)
+    with pytest.raises(PugnnError, match="nnpu has no option 'delta'; it has prior"):
+        make_method("nnpu", delta=3)
     with pytest.raises(PugnnError, match="upu has no option 'beta'; it has prior, surrogate"):
         make_method("upu", prior=0.3, beta=0.1)
 

@@ -183,7 +183,7 @@ def test_terms_that_change_against_each_other_have_moved():
 # ---------------------------------------------------------------------- fits
 
 METHODS_TO_FIT = [
-    PUGNN(delta=1, negatives=3),
+    PUGNN(delta=1, negatives=3, near_prior=0.6, far_prior=0.3),
     Naive(balanced=True),
     UPU(0.45),
     NNPU(0.45),

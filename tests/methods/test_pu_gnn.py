@@ -15,6 +15,11 @@ from pugnn.task import PUTask, draw_benchmark
 from pugnn.training import TrainingSettings, derive_seed, score
 
 
+def pu_gnn(**options):
+    """With the paper's priors, unless others are given."""
+    return PUGNN(**{"near_prior": 0.6, "far_prior": 0.3, **options})
+
+
 @pytest.fixture
 def task() -> PUTask:
     graph = random_graph(40, 0.08, seed=6, features=5)
@@ -53,7 +58,7 @@ def expected_terms(task: PUTask, method: PUGNN, represent, **switches) -> dict[s
 )
 @pytest.mark.parametrize("reduction", ["sum", "edge-mean", "pair-mean"])
 def test_objective_is_loss_plus_alpha_times_regulariser(task, representation, represent, reduction):
-    method = PUGNN(delta=1, alpha=0.3, negatives=4, representation=representation, reduction=reduction)
+    method = pu_gnn(delta=1, alpha=0.3, negatives=4, representation=representation, reduction=reduction)
     assert first_epoch(task, method) == pytest.approx(expected_terms(task, method, represent), rel=1e-6)
 
 
@@ -71,30 +76,30 @@ def test_objective_is_loss_plus_alpha_times_regulariser(task, representation, re
 def test_switches_of_the_loss_reach_it(switches, delta):
     graph = Graph.from_edges(range(39), range(1, 40), features=np.random.default_rng(0).normal(size=(40, 5)))
     task = PUTask.from_positives(graph, np.array([0, 1]))  # on a path δ = 40 leaves the far set empty
-    method = PUGNN(delta=delta, negatives=4, **switches)
+    method = pu_gnn(delta=delta, negatives=4, **switches)
     expected = expected_terms(task, method, lambda output: output.embedding, **switches)
     assert first_epoch(task, method) == pytest.approx(expected, rel=1e-6)
     assert ("far" in expected) == (delta == 1)
 
 
 def test_without_alpha_there_is_no_regulariser(task):
-    assert set(first_epoch(task, PUGNN(delta=1, alpha=0.0))) == {"labelled", "near", "far"}
+    assert set(first_epoch(task, pu_gnn(delta=1, alpha=0.0))) == {"labelled", "near", "far"}
 
 
 def test_cross_entropy_takes_the_place_of_the_pu_loss(task):
-    terms = first_epoch(task, PUGNN(delta=1, supervision="cross-entropy"))
+    terms = first_epoch(task, pu_gnn(delta=1, supervision="cross-entropy"))
     assert set(terms) == {"labelled", "unlabelled", "edges", "non_edges"}
 
 
 def test_negatives_are_drawn_anew_in_every_epoch(task):
     settings = TrainingSettings(epochs=3, dropout=0.0, learning_rate=1e-12)
-    log = PUGNN(delta=1).fit(task, settings).log
+    log = pu_gnn(delta=1).fit(task, settings).log
     assert len({record["non_edges"] for record in log}) == 3
     assert len({round(record["edges"], 8) for record in log}) == 1
 
 
 def test_prior_is_what_the_two_priors_imply(task):
-    fitted = PUGNN(delta=1).fit(task, SETTINGS)
+    fitted = pu_gnn(delta=1).fit(task, SETTINGS)
     sets = split_near_far(task, 1)
     assert fitted.prior == pytest.approx((0.6 * len(sets.near) + 0.3 * len(sets.far)) / 38)
 
@@ -108,7 +113,7 @@ def test_every_backbone_finds_the_planted_group(backbone):
     source, target = np.nonzero(np.triu(rng.random((80, 80)) < chance, 1))
     x = rng.normal(size=(80, 4)) + 0.8 * group[:, None]
     task = PUTask.from_positives(Graph.from_edges(source, target, num_nodes=80, features=x), np.arange(4))
-    fitted = PUGNN(delta=1).fit(task, TrainingSettings(epochs=100, backbone=backbone))
+    fitted = pu_gnn(delta=1).fit(task, TrainingSettings(epochs=100, backbone=backbone))
     scores = score(fitted.model, task.graph).numpy()
     assert roc_auc(group[4:], scores[4:]) > 0.9
 
@@ -117,7 +122,7 @@ def test_cora_with_27_labels_is_well_above_chance():
     """A floor that a broken loss, sampler or normalisation would not reach; measured values are in the docs."""
     data = load_dataset("cora")
     benchmark = draw_benchmark(data, label_ratio=0.01, seed=1)
-    fitted = PUGNN().fit(benchmark.task, TrainingSettings(epochs=100, seed=1))
+    fitted = pu_gnn().fit(benchmark.task, TrainingSettings(epochs=100, seed=1))
     scores = score(fitted.model, data.graph).numpy()
     assert roc_auc(benchmark.positive[benchmark.scored], scores[benchmark.scored]) > 0.8
 
@@ -133,7 +138,7 @@ def test_cora_with_27_labels_is_well_above_chance():
 )
 def test_bad_options_are_explained(task, options, message):
     with pytest.raises(PugnnError, match=message):
-        PUGNN(**options).fit(task, SETTINGS)
+        pu_gnn(**options).fit(task, SETTINGS)
 
 
 @pytest.mark.filterwarnings("ignore:delta=")
@@ -143,7 +148,7 @@ def test_an_empty_set_is_a_sign_of_collapse():
     apart = PUTask(Graph.from_edges([0, 2], [1, 3], features=np.eye(4)), np.array([0]), np.array([2, 3]))
 
     def codes(task, **options):
-        return [reason.code for reason in PUGNN(negatives=2, **options).fit(task, SETTINGS).degenerate]
+        return [reason.code for reason in pu_gnn(negatives=2, **options).fit(task, SETTINGS).degenerate]
 
     assert codes(path, delta=2) == []
     assert codes(path, delta=5) == ["empty-far-set"]

@@ -111,7 +111,7 @@ def test_a_single_known_positive_is_enough_to_rank():
     classifier = fit(graph, [3], epochs=5)
     assert classifier.prior_ == 0.1
     assert "single known positive" in classifier.notes_[0]
-    assert "0.1 is assumed" in classifier.notes_[1]
+    assert "10 % is assumed" in classifier.notes_[1]
 
 
 def test_two_known_positives_are_hidden_one_by_one():

@@ -26,7 +26,9 @@ class Narrow(Backbone):
 
 
 def classifier(backbone) -> PUNodeClassifier:
-    return PUNodeClassifier(PUGNN(delta=1, negatives=3), backbone=backbone, epochs=4, progress=False)
+    return PUNodeClassifier(
+        PUGNN(delta=1, negatives=3, near_prior=0.6, far_prior=0.3), backbone=backbone, epochs=4, progress=False
+    )
 
 
 def test_a_factory_or_a_network_can_be_given_instead_of_a_name(tmp_path):

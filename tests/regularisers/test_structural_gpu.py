@@ -129,7 +129,7 @@ def test_every_backbone_trains_on_the_gpu(backbone):
     graph = random_graph(60, 0.06, 1, features=5)
     task = PUTask.from_positives(graph, torch.arange(3).numpy())
     settings = TrainingSettings(epochs=60, dropout=0.0, device="cuda", backbone=backbone)
-    log = PUGNN(delta=1).fit(task, settings).log
+    log = PUGNN(delta=1, near_prior=0.6, far_prior=0.3).fit(task, settings).log
     assert log[-1]["total"] < 0.9 * log[0]["total"]
     assert len({record["non_edges"] for record in log}) == 60
 
@@ -146,7 +146,7 @@ def test_a_whole_training_on_the_gpu(expectation, hub):
         ends = [*graph.sources, *[0] * len(spokes)], [*graph.indices, *spokes]
         graph = Graph.from_edges(*ends, features=graph.features)
     task = PUTask.from_positives(graph, torch.arange(3).numpy())
-    method = PUGNN(delta=1, alpha=0.1, expectation=expectation)
+    method = PUGNN(delta=1, near_prior=0.6, far_prior=0.3, alpha=0.1, expectation=expectation)
     found = method.fit(task, TrainingSettings(epochs=20, dropout=0.0, device="cuda"))
     expected = method.fit(task, TrainingSettings(epochs=20, dropout=0.0))
     assert torch.allclose(score(found.model, graph), score(expected.model, graph), atol=1e-3)

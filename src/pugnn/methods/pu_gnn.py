@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pugnn.errors import PugnnError, require_number
+from pugnn.errors import PugnnError, require_number, require_whole
 from pugnn.graph import UNREACHABLE, nearest_sources
 from pugnn.losses import DistanceAwareLoss, Sets, UnlabelledAsNegativeLoss, split_near_far
 from pugnn.methods.base import METHODS, FittedMethod, Method
@@ -74,6 +74,7 @@ class PUGNN(Method):
 
     def settle(self, task: PUTask, settings: TrainingSettings, *, progress: bool = False) -> tuple[Self, Prior | None]:
         """The same method with both priors."""
+        require_whole("delta", self.delta, 1)
         if self.near_prior is not None and self.far_prior is not None:
             return self, None
         method, settled = super().settle(task, settings, progress=progress)

@@ -153,8 +153,10 @@ class Views(Method):
             )
             model.to(device).cut_at(rows, known.unlabelled, prior)
             model.keep(inputs, rows)
-            contrast, linear = (known.standardised(scores) for scores in (weighing.hidden_scores, linear))
-            blended = known.hidden_ranks((1 - trust) * contrast + trust * linear)
+            blended = ranks
+            if known.turns:
+                contrast, linear = (known.standardised(scores) for scores in (weighing.hidden_scores, linear))
+                blended = known.hidden_ranks((1 - trust) * contrast + trust * linear)
         notes = (_weighing_note(weighing, known), prior_words(settled, len(ranks)), _blend_note(trust, lead, failures))
         hidden = Hidden(settled, blended, evidence.checked)
         return FittedMethod(model.eval(), trained.log, prior, notes=notes, fresh=fresh, hidden=hidden)
