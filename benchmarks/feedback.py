@@ -12,9 +12,9 @@ model. How the nodes are chosen:
 - random: any.
 
 Rejected nodes are either known negatives, or merely no longer unlabelled ("left out"). A random half of all nodes is
-never checked: AUC and average precision are always those of the same nodes. Precision among the first 100 is that of
-all nodes that are not known yet; found are the positives among the nodes checked so far. The method is given the true
-share of positives among the unlabelled nodes.
+never checked: precision among the first 100, AUC and average precision are always those of these nodes, so that what has
+been found is not missing from the list. Found are the positives among the nodes checked so far. The method is given the
+true share of positives among the unlabelled nodes.
 """
 
 from __future__ import annotations
@@ -63,21 +63,21 @@ def choose(strategy: str, task: PUTask, model: PUNodeClassifier, first: NDArray[
 
 
 def fitted(
-    task: PUTask, drawn: PUBenchmark, method: str, seed: int, start: PUNodeClassifier | None
+    task: PUTask, drawn: PUBenchmark, method: str, seed: int, device: str, start: PUNodeClassifier | None
 ) -> PUNodeClassifier:
     share = float(drawn.positive[task.unlabelled].mean())
-    classifier = PUNodeClassifier(make_method(method, prior=share), seed=seed, progress=False)
+    classifier = PUNodeClassifier(make_method(method, prior=share), seed=seed, device=device, progress=False)
     return classifier.fit_task(task, start=start)
 
 
-def rounds(dataset: str, strategy: str, keep: bool, draw: int, method: str) -> list[tuple[float, ...]]:
+def rounds(dataset: str, strategy: str, keep: bool, draw: int, method: str, device: str) -> list[tuple[float, ...]]:
     """Found so far, precision among the first 100, AUC and average precision, at first and after each round."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", PugnnWarning)
     drawn = draw_labels(rare_class(dataset), labels=KNOWN, seed=draw)
     task, positive = drawn.task, drawn.positive
     never_checked = np.sort(np.random.default_rng(draw).permutation(drawn.scored)[: len(drawn.scored) // 2])
-    model = fitted(task, drawn, method, draw, None)
+    model = fitted(task, drawn, method, draw, device, None)
     first = model.decision_function()
     measured = []
     for number in range(ROUNDS + 1):
@@ -86,13 +86,9 @@ def rounds(dataset: str, strategy: str, keep: bool, draw: int, method: str) -> l
             checked = choose(strategy, replace(task, unlabelled=free), model, first, draw * ROUNDS + number)
             task = task.with_feedback(checked[positive[checked]], checked[~positive[checked]])
             used = task if keep else replace(task, negative=np.zeros(0, np.int64))
-            model = fitted(used, drawn, method, draw, model)
-        scores, unknown = model.decision_function(), np.intersect1d(task.unlabelled, drawn.scored)
-        shares = (
-            precision_at(100, positive[unknown], scores[unknown]),
-            roc_auc(positive[never_checked], scores[never_checked]),
-            average_precision(positive[never_checked], scores[never_checked]),
-        )
+            model = fitted(used, drawn, method, draw, device, model)
+        truth, scores = positive[never_checked], model.decision_function()[never_checked]
+        shares = precision_at(100, truth, scores), roc_auc(truth, scores), average_precision(truth, scores)
         measured.append((float(len(task.labelled) - KNOWN), *(100 * share for share in shares)))
     return measured
 
@@ -103,11 +99,12 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--method", default="views")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--device", default="cpu")
     given = parser.parse_args()
     datasets = given.datasets.split(",")
     cases = list(product(datasets, STRATEGIES, (True, False), range(given.draws)))
     with parallel_config("loky", inner_max_num_threads=1):
-        results = Parallel(n_jobs=given.processes)(delayed(rounds)(*case, given.method) for case in cases)
+        results = Parallel(n_jobs=given.processes)(delayed(rounds)(*case, given.method, given.device) for case in cases)
     print(machine())
     print(f"{given.method}, {given.draws} draws, {KNOWN} known positives at first, {CHECKED} checked in each round")
     places = {name: [name] for name in datasets} | ({"all data sets": datasets} if len(datasets) > 1 else {})

@@ -84,7 +84,8 @@ def test_a_key_is_long_enough_for_a_claim_and_has_nothing_but_digits():
 
 
 def test_a_cell_has_the_defaults_of_its_method():
-    assert cell().options == {field.name: field.default for field in fields(METHODS["pu-gnn"]) if field.name != "prior"}
+    defaults = {field.name: field.default for field in fields(METHODS["pu-gnn"]) if field.name != "prior"}
+    assert cell().options == {**defaults, "near_prior": 0.6, "far_prior": 0.3}
     assert cell("nnpu-clamp").options == {**cell("nnpu").options, "correction": "clamp"}
     assert "prior" not in cell("nnpu").options
     assert cell().training["backbone"] == "gcn"
@@ -133,7 +134,10 @@ def test_what_a_row_is_about_goes_before_the_reading():
     row = Row("pu-gnn", {"reduction": "edge-mean", "alpha": 0.0}, training={"backbone": "gat"})
     under = row.under(READINGS["mean-mean"])
     assert under == row
-    assert ABLATION["L_G only"].under(READINGS["literal-sum"]).options == {"reduction": "sum", "alpha": 0.0}
+    assert ABLATION["L_G only"].under(READINGS["literal-sum"]).options == {
+        **{"reduction": "sum", "alpha": 0.0},
+        **{"near_prior": 0.6, "far_prior": 0.3},
+    }
 
 
 def test_tables_share_cells_where_they_ask_the_same():
