@@ -12,9 +12,9 @@ model. How the nodes are chosen:
 - random: any.
 
 Rejected nodes are either known negatives, or merely no longer unlabelled ("left out"). A random half of all nodes is
-never checked: precision among the first 100, AUC and average precision are always those of these nodes, so that what has
-been found is not missing from the list. Found are the positives among the nodes checked so far. The method is given the
-true share of positives among the unlabelled nodes.
+never checked: precision among the first 100, AUC and average precision are always those of these nodes, so that what
+has been found is not missing from the list. Found are the positives among the nodes checked so far. The method is given
+the true share of positives among the unlabelled nodes.
 """
 
 from __future__ import annotations

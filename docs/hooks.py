@@ -83,7 +83,7 @@ def command_reference() -> str:
     from typer.main import get_command
 
     from pugnn.cli import app
-    from pugnn.cli.fit import fit_command
+    from pugnn.cli.commands.fit import fit_command
     from pugnn.cli.options import summary
     from pugnn.methods import METHODS
 

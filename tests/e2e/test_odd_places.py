@@ -30,7 +30,7 @@ def test_a_name_that_is_not_utf8(here, pugnn_main):
 
 
 def test_options_that_are_not_utf8_come_back_from_a_run(here, pugnn_main, monkeypatch):
-    monkeypatch.setattr(sys.modules["pugnn.cli.fit"], "read_input", _with_option("truth", NO_UTF8))
+    monkeypatch.setattr(sys.modules["pugnn.cli.commands.fit"], "read_input", _with_option("truth", NO_UTF8))
     assert pugnn_main(*FIT, "--out", "mine").code == 0
     assert json.loads((here / "mine" / "run.json").read_text())["options"]["truth"] == NO_UTF8
 
@@ -90,7 +90,7 @@ def test_what_the_machine_cannot_do_is_one_line(here, pugnn_main, monkeypatch, e
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(sys.modules["pugnn.cli.fit"], "read_input", fail)
+    monkeypatch.setattr(sys.modules["pugnn.cli.commands.fit"], "read_input", fail)
     assert_refused(pugnn_main(*FIT), [words])
 
 
@@ -100,7 +100,7 @@ def test_a_mistake_of_ours_is_not_hidden(here, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(sys.modules["pugnn.cli.fit"], "read_input", fail)
+    monkeypatch.setattr(sys.modules["pugnn.cli.commands.fit"], "read_input", fail)
     monkeypatch.setattr(sys, "argv", ["pugnn", *FIT])
     with pytest.raises(ZeroDivisionError):
         main()

@@ -11,18 +11,18 @@ from rich.console import Console
 from rich.markup import escape
 from typer.core import TyperGroup
 
-from pugnn.cli.check import check
-from pugnn.cli.demo import demo
-from pugnn.cli.evaluate import evaluate
-from pugnn.cli.explain import explain
-from pugnn.cli.export import NOT_FOR_EXPORT, export
-from pugnn.cli.fit import fit, fit_command
-from pugnn.cli.methods import methods
+from pugnn.cli.commands.check import check
+from pugnn.cli.commands.demo import demo
+from pugnn.cli.commands.evaluate import evaluate
+from pugnn.cli.commands.explain import explain
+from pugnn.cli.commands.export import NOT_FOR_EXPORT, export
+from pugnn.cli.commands.fit import fit, fit_command
+from pugnn.cli.commands.methods import methods
+from pugnn.cli.commands.predict import NOT_FOR_PREDICT, predict
+from pugnn.cli.commands.reproduce import reproduce
+from pugnn.cli.commands.suggest import suggest
 from pugnn.cli.options import DATA, FEEDBACK, DataOptions, options_of, with_options
 from pugnn.cli.output import kept_output
-from pugnn.cli.predict import NOT_FOR_PREDICT, predict
-from pugnn.cli.reproduce import reproduce
-from pugnn.cli.suggest import suggest
 from pugnn.errors import PugnnError, PugnnWarning, printable
 
 
