@@ -90,7 +90,7 @@ class Method(ABC):
             return self, None
         low, high = prior_bounds(wanted)
         if low == high:
-            return self, Prior(low, low, high, "given")
+            return self, Prior.given(low)
         settled = prior_of(wanted, task, settings, progress=progress)
         return replace(self, prior=settled.value), settled  # type: ignore[call-arg]
 
