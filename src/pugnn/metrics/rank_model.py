@@ -10,11 +10,11 @@ the positives among the first share h of the unlabelled nodes:
 Hidden positives show F, and its steepness at the top bounds the prior: precision is at most 1. How far below that bound
 the prior lies, they do not show; the shape of the two score distributions has to. So F comes from a family of shapes:
 negatives score by a normal (or logistic) distribution, positives by the same one moved up by d and scaled by s, and a
-share e of the positives cannot be told from negatives. Every shape on a grid of (d, s, e), with every prior on a grid,
-has the likelihood of the hidden positives' ranks, or rather its power :math:`\eta = 0.8 / (1 + n / 200)`, since no such
-shape is quite true: beyond some hundreds, more hidden positives make the model hardly surer. All shapes are equally
-likely beforehand, and a prior is in proportion to :math:`\sqrt{\pi (1 - \pi)}` per unit of its log-odds. Bands are the
-quantiles of what follows.
+share e of the positives cannot be told from negatives; and nowhere is precision lower than further down the list. Every
+shape on a grid of (d, s, e), with every prior on a grid, has the likelihood of the hidden positives' ranks, or rather
+its power :math:`\eta = 0.75 / (1 + n / 200)`, since no such shape is quite true: beyond some hundreds, more hidden
+positives make the model hardly surer. All shapes are equally likely beforehand, and a prior is in proportion to
+:math:`\sqrt{\pi (1 - \pi)}` per unit of its log-odds. Bands are the quantiles of what follows.
 
 A node of rank h that was checked is positive with probability :math:`\pi F'(h)`, the precision there, however it was
 chosen: that is the likelihood of checked nodes.
@@ -35,11 +35,11 @@ Values = NDArray[np.float64]
 EDGES: Values = np.concatenate([[0.0], np.geomspace(0.002, 0.3, 40), np.linspace(0.3, 1.0, 29)[1:]])
 #: The shapes: distribution functions, and how far positives are moved up at most; scales; shares that are lost.
 FAMILIES = ((ndtr, 6.0), (expit, 9.0))
-STEPS, SCALES, LOST = 16, (0.6, 1.0, 1.6), (0.0, 0.1, 0.25)
+STEPS, SCALES, LOST = 16, (0.8, 1.0, 1.6), (0.0, 0.1, 0.25)
 #: Priors between these are considered where none is given.
 LOWEST, HIGHEST, PRIORS = 0.004, 0.93, 40
 #: η: power of the likelihood for a few hidden positives, and the number of them at which it is half of that.
-POWER, ENOUGH = 0.8, 200
+POWER, ENOUGH = 0.75, 200
 #: What no shape expects may happen now and then.
 FLOOR = 1e-6
 #: No node is surer than this to be positive or negative.
@@ -157,6 +157,7 @@ def _combinations(low: float, high: float) -> tuple[Values, Values]:
                         above = prior * positives + (1 - prior) * negatives  # share of unlabelled nodes above a score
                         recalls.append(np.interp(EDGES, above[::-1], positives[::-1]))
                         found.append(prior)
-    table = np.array(recalls)
-    table[:, 0], table[:, -1] = 0.0, 1.0
-    return np.array(found), table
+    slopes = np.diff(recalls, axis=1) / np.diff(EDGES)
+    falling = np.maximum.accumulate(slopes[:, ::-1], axis=1)[:, ::-1]  # precision, but for the prior
+    table = np.concatenate([np.zeros((len(found), 1)), np.cumsum(falling * np.diff(EDGES), axis=1)], axis=1)
+    return np.array(found), table / table[:, -1:]
