@@ -65,7 +65,7 @@ def test_help_of_fit_explains_every_option():
         assert text in result.output
     other = CliRunner().invoke(app, ["fit", "--method", "pu-gnn", "--help"], env={"COLUMNS": "200"}).output
     assert "--near-prior" in other
-    assert "Default: 0.6." in other
+    assert "Paper: 0.6." in other
 
 
 def test_version(pugnn_main):
@@ -149,7 +149,8 @@ def test_every_demo_has_a_folder_of_its_own(here, pugnn_main):
 
 
 def test_fit_then_predict(here, pugnn_main):
-    result = pugnn_main(*FIT_PU_GNN, "--out", "mine", "--near-prior", 0.7, "--hidden", 5, "--threshold", "prior")
+    priors = ["--near-prior", 0.7, "--far-prior", 0.3]
+    result = pugnn_main(*FIT_PU_GNN, "--out", "mine", *priors, "--hidden", 5, "--threshold", "prior")
     assert result.code == 0, result.err
     assert "2 positives among 12 nodes" in result.out
     assert sorted(path.name for path in (here / "mine").iterdir()) == FILES
@@ -362,7 +363,8 @@ def test_a_config_by_hand(here, pugnn_main):
         ("gargoyle = 1", ["there is no option 'gargoyle'"]),
         ("epochs = 3.5", ["epochs must be a whole number; got 3.5"]),
         ("epochs = true", ["epochs must be a whole number; got True"]),
-        ('method = "nnpu"\nprior = "0.1"', ["prior must be a number; got '0.1'"]),
+        ('method = "nnpu"\nprior = [0.1, 0.2]', ["prior must be text; got [0.1, 0.2]"]),
+        ('method = "naive"\nprior = "auto"', ["prior must be a number; got 'auto'"]),
         ('method = "naive"\nbalanced = 1', ["balanced must be true or false; got 1"]),
         ('method = "naive"\ndelta = 2', ["the method has no option 'delta'"]),
         ('edges = ["a", "b"]', ["edges must be text; got ['a', 'b']"]),
@@ -635,14 +637,10 @@ def test_label_propagation_predicts_no_other_graph(here, pugnn_main):
     ("arguments", "fragments"),
     [
         (["--method", "magic"], ["no method 'magic'", *METHODS]),
-        *(
-            (
-                ["--method", name],
-                [f"{name} needs the prior", "--prior 0.1", "for one in ten", "use views, which estimates it"],
-            )
-            for name in ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation")
-        ),
-        (["--method", "pu-gnn", "--prior", "0.3"], ["pu-gnn has no option --prior", "--near-prior"]),
+        (["--prior", "0.3..0.1"], ["the range of the prior is upside down: '0.3..0.1'; write 0.1..0.3"]),
+        (["--prior", "many"], ["prior must be auto, a number, or a range such as 0.02..0.1; got 'many'"]),
+        (["--prior", "0.2..1"], ["must lie between 0 and 1; got '0.2..1'"]),
+        (["--method", "pu-gnn", "--prior", "0"], ["must lie between 0 and 1; got '0'"]),
         (["--delta", "2"], ["views has no option --delta; it has --prior", "--delta belongs to pu-gnn."]),
         (["--method", "nnpu", "--prior", "0.3", "--delta", "2"], ["nnpu has no option --delta", "it has --prior"]),
         (["--method", "upu", "--prior", "0.3", "--gamma", "1"], ["upu has no option --gamma"]),
@@ -663,6 +661,29 @@ def test_bad_options_of_the_other_methods(here, pugnn_main, arguments, fragments
     before = snapshot(here)
     assert_refused(pugnn_main(*FIT[:-2], *arguments), fragments)
     assert snapshot(here) == before
+
+
+@pytest.mark.parametrize(
+    ("prior", "in_toml", "source"),
+    [
+        ("auto", '"auto"', "estimated"),
+        ("0.2", "0.2", "given"),
+        ("0.2..0.2", '"0.2..0.2"', "given"),
+        ("0.1..0.3", '"0.1..0.3"', "range"),
+    ],
+)
+@pytest.mark.parametrize("method", ["centroid", "label-propagation"])
+def test_the_prior_is_estimated_or_given_or_kept_within_a_range(here, pugnn_main, method, prior, in_toml, source):
+    fit = [*FIT[:-2], "--method", method]
+    assert pugnn_main(*fit, "--prior", prior, "--out", "mine").code == 0
+    settled = json.loads((here / "mine" / "run.json").read_text())["settled_prior"]
+    assert settled["source"] == source
+    assert {"given": 0.2, "range": 0.1}.get(source, 0) <= settled["value"]
+    assert settled["value"] <= {"given": 0.2, "range": 0.3}.get(source, 1)
+    (here / "my.toml").write_text(f"prior = {in_toml}\n")
+    for out, config in (("from-toml", "my.toml"), ("again", "mine/run.json")):
+        assert pugnn_main(*fit, "--config", config, "--out", out).code == 0
+        assert json.loads((here / out / "run.json").read_text())["settled_prior"] == settled
 
 
 def test_the_seed_of_check_draws_other_positives(pugnn_main):

@@ -194,6 +194,12 @@ def test_with_a_single_known_positive_near_nodes_are_twice_as_likely_positive(ta
     assert near == pytest.approx(2 * far)
 
 
+def test_where_all_nodes_are_near_they_have_the_prior_and_where_none_is_the_far_ones_have():
+    graph = Graph.from_edges(range(9), range(1, 10), num_nodes=12, features=np.eye(12))  # the last two are isolated
+    assert near_far_priors(0.2, PUTask(graph, np.array([0, 4, 9]), np.arange(5, 9)), 4, 0) == pytest.approx((0.2, 0.1))
+    assert near_far_priors(0.2, PUTask(graph, np.array([0, 4]), np.array([10, 11])), 4, 0) == pytest.approx((0.4, 0.2))
+
+
 def test_a_near_prior_of_zero_is_refused_and_not_replaced(task):
     with pytest.raises(PugnnError, match="near_prior must lie between 0 and 1"):
         PUNodeClassifier(PUGNN(near_prior=0.0), epochs=1, progress=False).fit_task(task)

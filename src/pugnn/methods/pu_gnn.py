@@ -22,6 +22,9 @@ from pugnn.regularisers import StructuralRegulariser, has_fused_gpu_kernel
 from pugnn.task import PUTask
 from pugnn.training import Batch, FullGraph, RunOptions, Seed, TrainingSettings, derive_seed, train
 
+#: Near and far priors that follow from the prior are no closer to 0 and 1.
+LEAST = 0.001
+
 REPRESENTATIONS: dict[str, Callable[[Output], Tensor]] = {
     "hidden": lambda output: output.embedding,
     "activated": lambda output: torch.relu(output.embedding),
@@ -119,20 +122,24 @@ def near_far_priors(prior: float, task: PUTask, delta: int, seed: int) -> tuple[
 
     With a the share of known positives that are near the others when they are hidden (with one near and one far one
     added, so that neither is impossible), :math:`\pi a\, n_U / n_{near}` and :math:`\pi (1 - a)\, n_U / n_{far}`.
-    Confirmed nodes are not hidden: a ranking found them, most of them near. With a single known positive, the near ones
-    are twice as likely positive, as in the paper.
+    Confirmed nodes are not hidden: a ranking found them, most of them near. With a single known positive, or where one
+    of the two sets is empty, the near ones are twice as likely positive, as in the paper.
     """
     distance = task.distances[task.unlabelled]
     near = int(((distance <= delta) & (distance != UNREACHABLE)).sum())
     count = len(distance)
     folds, found = deal_folds(len(task.labelled), derive_seed(seed)), 0
-    sample = ~np.isin(task.labelled, task.confirmed)
-    for fold in range(folds.max() + 1 if len(folds) > 1 else 0):
-        hops = nearest_sources(task.graph, task.labelled[folds != fold])[0][task.labelled[(folds == fold) & sample]]
-        found += int(((hops <= delta) & (hops != UNREACHABLE)).sum())
-    share = (found + 1) / (sample.sum() + 2) if len(folds) > 1 else 2 * near / (count + near)
-    shares = ((share, near), (1 - share, count - near))
-    return tuple(float(np.clip(prior * part * count / max(size, 1), 0.01, 0.99)) for part, size in shares)  # type: ignore[return-value]
+    if len(folds) < 2 or not 0 < near < count:
+        priors = 2 * prior * count / (count + near), prior * count / (count + near)
+    else:
+        sample = ~np.isin(task.labelled, task.confirmed)
+        for fold in range(folds.max() + 1):
+            hops = nearest_sources(task.graph, task.labelled[folds != fold])[0][task.labelled[(folds == fold) & sample]]
+            found += int(((hops <= delta) & (hops != UNREACHABLE)).sum())
+        share = (found + 1) / (int(sample.sum()) + 2)
+        priors = prior * share * count / near, prior * (1 - share) * count / (count - near)
+    near_prior, far_prior = np.clip(priors, LEAST, 1 - LEAST).tolist()
+    return near_prior, far_prior
 
 
 def _dropped_term(sets: Sets, delta: int) -> tuple[Reason, ...]:
