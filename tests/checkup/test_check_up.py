@@ -131,3 +131,21 @@ def test_bias_is_told_with_its_consequence():
 )
 def test_chance_in_words(p_value, words):
     assert words in chance_in_words(p_value)
+
+
+def test_the_caveat_says_why_known_positives_may_not_be_typical():
+    close = check_up(PUTask.from_positives(planted(0.06, 0.006), np.arange(0, 200, 5)))
+    assert close.sampling.verdict == "close"
+    assert close.caveat.startswith("The known positives may not be typical of all: known positives ")
+    assert replace(close, sampling=replace(close.sampling, verdict="random")).caveat is None
+    few = check_up(PUTask.from_positives(planted(0.06, 0.006), np.arange(2)))
+    assert few.sampling.verdict == "too few"
+    assert few.caveat.startswith("Whether the known positives are typical of all cannot be told from 2.")
+    graph = with_hubs()
+    rng = np.random.default_rng(0)
+    drawn = rng.choice(300, 40, replace=False, p=graph.degrees[:300] / graph.degrees[:300].sum())
+    biased = check_up(PUTask.from_positives(graph, np.sort(drawn)))
+    assert biased.sampling.verdict == "not random"
+    title = next(each.title for each in biased.findings if each.topic == "sampling" and each.level == "warning")
+    assert title[1:] in biased.caveat
+    assert biased.caveat.endswith("there are more positives than estimated, and fewer of them are found.")

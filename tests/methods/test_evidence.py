@@ -93,3 +93,38 @@ def test_rankings_are_not_judged_by_confirmed_finds():
     every = KnownPositives(labelled, unlabelled, folds).hidden_ranks(scores)
     found = KnownPositives(labelled, unlabelled, folds, confirmed=confirmed).hidden_ranks(scores)
     assert found.tolist() == [every[0], every[3]]
+
+
+def test_scores_are_standardised_over_the_unlabelled_nodes():
+    scores = torch.from_numpy(RNG.normal(size=(12, 2)).astype(np.float32))
+    scores[:, 1] = 3.0
+    known = KnownPositives(torch.arange(2), torch.arange(4, 12), np.array([0, 1]))
+    found = known.standardised(scores)
+    values = [float(scores[node, 0]) for node in range(4, 12)]
+    mean = sum(values) / 8
+    deviation = (sum((value - mean) ** 2 for value in values) / 8) ** 0.5
+    assert found[:, 0].tolist() == pytest.approx([(float(score) - mean) / deviation for score in scores[:, 0]])
+    assert found[:, 1].tolist() == [0.0] * 12, "scores that are all equal stay equal"
+
+
+def test_checked_nodes_are_ranked_as_if_nothing_were_known_about_them():
+    rows = torch.from_numpy(RNG.normal(size=(14, 4)))
+    labelled, unlabelled, negative = [0, 1, 2, 3], [6, 7, 8, 9, 10, 11, 12, 13], [4, 5]
+    folds, confirmed = np.array([0, 1, 1, 0]), np.array([False, True, True, False])
+    known = KnownPositives(torch.tensor(labelled), torch.tensor(unlabelled), folds, torch.tensor(negative), confirmed)
+    expected = []
+    for node, seen in ((1, [0, 3]), (2, [0, 3]), (4, labelled), (5, labelled)):  # known negatives move no contrast
+        contrast = sum(rows[other] for other in seen) / len(seen) - sum(rows) / 14
+        above = sum(bool(rows[other] @ contrast > rows[node] @ contrast) for other in unlabelled)
+        expected.append(above / 8)
+    found = known.checked(rows.float())
+    assert found.ranks.tolist() == pytest.approx(expected)
+    assert found.positive.tolist() == [True, True, False, False]
+
+
+def test_without_checked_nodes_or_folds_there_is_nothing_to_rank():
+    rows = torch.from_numpy(RNG.normal(size=(6, 2)).astype(np.float32))
+    two = KnownPositives(torch.arange(2), torch.arange(3, 6), np.array([0, 1]), confirmed=np.zeros(2, bool))
+    assert two.checked(rows) is None
+    one = KnownPositives(torch.arange(1), torch.arange(3, 6), np.zeros(1, int), torch.tensor([2]), np.zeros(1, bool))
+    assert one.checked(rows) is None
