@@ -1,3 +1,6 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -5,7 +8,10 @@ from planted import evidence
 from pugnn import PUNodeClassifier, cross_validate, evaluate, make_method
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
+from pugnn.losses import UnlabelledAsNegativeLoss
+from pugnn.methods.base import LossMethod
 from pugnn.methods.evidence import deal_folds
+from pugnn.metrics import Prior
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
 
@@ -22,15 +28,38 @@ def test_a_hidden_positive_takes_no_part_in_its_own_rank():
             above = sum(scores[node] > scores[TASK.labelled[at]] for node in TASK.unlabelled)
             level = sum(scores[node] == scores[TASK.labelled[at]] for node in TASK.unlabelled)
             expected[at] = (above + level / 2) / len(TASK.unlabelled)
-    assert cross_fit(estimator, TASK) == pytest.approx(expected)
+    ranks, checked = cross_fit(estimator, TASK)
+    assert ranks == pytest.approx(expected)
+    assert checked is None
 
 
-def test_confirmed_nodes_are_no_sample():
+def test_checked_nodes_are_ranked_apart_as_if_nothing_were_known_about_them():
+    task = TASK.with_feedback(TASK.unlabelled[:3], TASK.unlabelled[-2:])
+    estimator = PUNodeClassifier(make_method("label-propagation", prior=0.2), progress=False)
+    ranks, checked = cross_fit(estimator, task)
+    assert len(ranks) == 11
+    assert checked.positive.tolist() == [True, True, True, False, False]
+    folds = deal_folds(14, derive_seed(0))
+    for node, fold, found in zip(task.negative, (0, 1), checked.ranks[3:], strict=True):
+        others = task.negative[task.negative != node]
+        rest = PUTask.from_positives(task.graph, task.labelled[folds != fold], others)
+        scores = estimator.fit_task(rest).predict_proba()[:, 1]
+        above = sum((scores[other] > scores[node]) + (scores[other] == scores[node]) / 2 for other in task.unlabelled)
+        assert found == pytest.approx(above / len(task.unlabelled))
+
+
+def test_confirmed_nodes_are_no_sample_and_checked_ones_are_audited():
     task = TASK.with_feedback(TASK.unlabelled[:3], TASK.unlabelled[-2:])
     estimator = PUNodeClassifier("centroid", progress=False).fit_task(task)
-    assert len(cross_fit(estimator, task)) == 11
-    assert len(estimator.estimate_.ranks) == 11
-    assert estimator.estimate_.audit.checked == 5
+    for found in (estimator.estimate_, evaluate(estimator, task)):
+        assert len(found.ranks) == 11
+        assert (found.audit.checked, found.audit.positive) == (5, 3)
+
+
+@pytest.mark.parametrize("method", ["centroid", "smoothed-logistic"])
+def test_methods_that_hide_positives_themselves_rank_them_as_trainings_without_them_do(method):
+    classifier = PUNodeClassifier(method, progress=False).fit_task(TASK)
+    assert classifier.estimate_.ranks == pytest.approx(cross_fit(classifier, TASK)[0], abs=0.005)
 
 
 def test_the_default_method_estimates_without_further_trainings():
@@ -42,11 +71,12 @@ def test_the_default_method_estimates_without_further_trainings():
     assert quick.decided.taken == thorough.decided.taken == classifier.predict()[TASK.unlabelled].sum()
 
 
-def test_a_loaded_model_can_be_evaluated(tmp_path):
-    classifier = PUNodeClassifier("nnpu", progress=False, epochs=5).fit_task(TASK)
-    assert classifier.estimate_ is None
+@pytest.mark.parametrize("method", ["centroid", "label-propagation", make_method("nnpu", prior="0.1..0.3")])
+def test_a_loaded_model_can_be_evaluated(method, tmp_path):
+    classifier = PUNodeClassifier(method, progress=False).fit_task(TASK)
     classifier.save(tmp_path / "model.safetensors")
     loaded = PUNodeClassifier.load(tmp_path / "model.safetensors").set_params(progress=False)
+    assert loaded.settled_prior_ == classifier.settled_prior_
     assert evaluate(loaded, TASK).to_plain() == evaluate(classifier, TASK).to_plain()
 
 
@@ -57,11 +87,28 @@ def test_one_known_positive_cannot_be_hidden():
     assert classifier.settled_prior_.source == "assumed"
     with pytest.raises(PugnnError, match="with one known positive, nothing can be hidden"):
         evaluate(classifier, task)
+    with pytest.raises(PugnnError, match="confirmed finds do not count, because a ranking found them"):
+        cross_fit(classifier, task.with_feedback(TASK.labelled[1:4], np.zeros(0, np.int64)))
+
+
+@dataclass(frozen=True)
+class OfNeighbours(LossMethod):
+    """A method whose prior is no setting."""
+
+    prior: ClassVar[float] = 0.3
+
+    def loss(self):
+        return UnlabelledAsNegativeLoss(balanced=True)
+
+
+def test_a_method_whose_prior_is_no_setting_can_be_evaluated():
+    classifier = PUNodeClassifier(OfNeighbours(), progress=False, epochs=2).fit_task(TASK)
+    assert evaluate(classifier, TASK).prior == Prior.given(0.3)
 
 
 def test_methods_are_compared_on_the_same_folds():
     methods = ("centroid", "naive", make_method("label-propagation", prior=0.2), "label-propagation")
     found = cross_validate(methods, TASK.graph, TASK.labelled, progress=False)
     assert list(found) == ["centroid", "naive", "label-propagation", "label-propagation'"]
-    alone = cross_fit(PUNodeClassifier("centroid", progress=False), TASK)
+    alone, _ = cross_fit(PUNodeClassifier("centroid", progress=False), TASK)
     assert found["centroid"].ranks == pytest.approx(alone)

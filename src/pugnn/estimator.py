@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -18,7 +18,7 @@ from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.fitting import KNOWN_NEGATIVE, check_graph, identity, prior_threshold, settings_record, why_fresh
 from pugnn.graph import Graph
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
-from pugnn.metrics.bands import estimate
+from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
 from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
@@ -28,7 +28,7 @@ from pugnn.training import Checkpoint, RunOptions, TrainingSettings, log_odds, r
 METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
 
 #: What a model's file holds besides weights and settings: attributes of the estimator, without their underscore.
-SAVED = ("num_features", "feature_names", "recipe", "threshold", "prior")
+SAVED = ("num_features", "feature_names", "recipe", "threshold", "prior", "settled_prior")
 
 
 class _NotFitted(PugnnError, NotFittedError):
@@ -87,6 +87,7 @@ class PUNodeClassifier(BaseEstimator):
 
     model_: Backbone
     settings_: dict[str, Any]
+    settled_prior_: Prior | None
 
     def __init__(
         self,
@@ -231,6 +232,7 @@ class PUNodeClassifier(BaseEstimator):
         """Write the model to one safetensors file. The training graph is not part of it."""
         self._require_fitted()
         metadata = {**self.settings_, **{name: getattr(self, f"{name}_") for name in SAVED}}
+        metadata["settled_prior"] = None if self.settled_prior_ is None else asdict(self.settled_prior_)
         save_model(Path(path), self.model_.state_dict(), metadata)
 
     @classmethod

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -15,51 +16,63 @@ from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.graph import Graph
 from pugnn.methods import Method
-from pugnn.methods.evidence import deal_folds, prior_of
+from pugnn.methods.evidence import deal_folds, hidden_ranks, prior_of
 from pugnn.metrics.bands import Estimate, Hidden, Prior, estimate
+from pugnn.metrics.rank_model import Checked
 from pugnn.task import PUTask, resolve_positives
 from pugnn.training import derive_seed
 from pugnn.waiting import status_line
 
 
-def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = False) -> NDArray[np.float64]:
+def cross_fit(
+    estimator: PUNodeClassifier, task: PUTask, *, progress: bool = False
+) -> tuple[NDArray[np.float64], Checked | None]:
     """Share of the unlabelled nodes above each known positive, when the method is trained without it.
 
-    The known positives are dealt out to five folds, or fewer if there are fewer. A hidden fold counts as unlabelled: it
-    is neither a label nor a source of distance or propagation. Ranks are among the task's unlabelled nodes.
+    The known positives are dealt out to five folds, or fewer if there are fewer, and so are known negatives. A hidden
+    fold counts as unlabelled: it is neither a label nor a source of distance or propagation. Ranks are among the task's
+    unlabelled nodes. Those of confirmed and rejected nodes are given apart, since a ranking found them.
 
     Args:
         estimator: with the method and its settings; it is not changed.
-        task: with at least two known positives.
+        task: with at least two known positives that are not confirmed finds.
         progress: show a line on standard error.
     """
-    if len(task.labelled) < 2:
+    confirmed = np.isin(task.labelled, task.confirmed)
+    if (~confirmed).sum() < 2:
+        others = "; confirmed finds do not count, because a ranking found them" if confirmed.any() else ""
         raise PugnnError(
             "with one known positive, nothing can be hidden and found again, so there is no saying how good the "
-            "ranking is; two are needed, and ten or more help a lot"
+            f"ranking is; two are needed, and ten or more help a lot{others}"
         )
-    folds = deal_folds(len(task.labelled), derive_seed(estimator.seed))
-    turns, ranks = int(folds.max()) + 1, np.empty(len(folds))
+    positive = deal_folds(len(task.labelled), derive_seed(estimator.seed))
+    turns = int(positive.max()) + 1
+    negative = np.arange(len(task.negative)) % turns
+    known, folds = np.concatenate([task.labelled, task.negative]), np.concatenate([positive, negative])
+    log_odds = np.empty((task.graph.num_nodes, turns))
     with status_line() as line, warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateWarning)  # of a training with fewer labels, that nobody will use
         for fold in range(turns):
             if progress:
                 line.say(f"training without fold {fold + 1} of {turns}")
-            hidden = task.labelled[folds == fold]
-            unlabelled = np.union1d(task.unlabelled, hidden)
-            rest = replace(task, labelled=task.labelled[folds != fold], unlabelled=unlabelled)
-            scores = clone(estimator).set_params(progress=False).fit_task(rest).predict_proba()[:, 1]
-            free = np.sort(scores[task.unlabelled])
-            below = np.searchsorted(free, scores[hidden]) + np.searchsorted(free, scores[hidden], side="right")
-            ranks[folds == fold] = 1 - below / (2 * len(free))
-    return ranks[~np.isin(task.labelled, task.confirmed)]  # no sample of all positives
+            rest = replace(
+                task,
+                labelled=task.labelled[positive != fold],
+                unlabelled=np.union1d(task.unlabelled, known[folds == fold]),
+                negative=task.negative[negative != fold],
+            )
+            log_odds[:, fold] = clone(estimator).set_params(progress=False).fit_task(rest).decision_function()
+    unlabelled = torch.from_numpy(np.array(task.unlabelled))
+    ranks = hidden_ranks(torch.from_numpy(log_odds), torch.from_numpy(known), unlabelled, folds)
+    is_positive = np.arange(len(known)) < len(task.labelled)
+    checked = ~is_positive | np.isin(known, task.confirmed)
+    return ranks[~checked], Checked(ranks[checked], is_positive[checked]) if checked.any() else None
 
 
 def prior_of_task(estimator: PUNodeClassifier, task: PUTask) -> Prior:
-    """How the prior of a fitted or loaded estimator is settled; estimated where its method has none."""
-    known = getattr(estimator, "settled_prior_", None)
-    if known is not None:
-        return known  # type: ignore[no-any-return]
+    """How the prior of a fitted or loaded estimator was settled; estimated where its method has none."""
+    if estimator.settled_prior_ is not None:
+        return estimator.settled_prior_
     method, settings = estimator.checked()
     wanted = getattr(method, "prior", None)
     return prior_of("auto" if wanted is None else wanted, task, settings, progress=estimator.progress)
@@ -80,13 +93,13 @@ def evaluate(
     """
     method, prior = estimator.checked()[0], prior_of_task(estimator, task)
     # The folds go by the same prior: it is estimated once, from all of them.
-    if getattr(method, "prior", None) is not None:
+    if isinstance(getattr(method, "prior", None), str):
         method = replace(method, prior=prior.value)  # type: ignore[call-arg]
     again = clone(estimator).set_params(method=method)
-    ranks = cross_fit(again, task, progress=progress)
+    ranks, checked = cross_fit(again, task, progress=progress)
     scores = estimator.predict_proba(task.graph)[:, 1]
     decided = int((scores[task.unlabelled] >= estimator.threshold_).sum())
-    found = estimate(Hidden(prior, ranks), unlabelled=len(task.unlabelled), decided=decided)
+    found = estimate(Hidden(prior, ranks, checked), unlabelled=len(task.unlabelled), decided=decided)
     return found if found is None else replace(found, caveat=caveat)
 
 
@@ -109,8 +122,13 @@ def cross_validate(
     found: dict[str, Estimate | None] = {}
     for method in methods:
         estimator = PUNodeClassifier(method, seed=seed, progress=progress).fit_task(task)
-        name = estimator.settings_["method"]["name"]
-        while name in found:  # the same method with other settings
-            name += "'"
-        found[name] = evaluate(estimator, task, progress=progress)
+        found[new_name(estimator, found)] = evaluate(estimator, task, progress=progress)
     return found
+
+
+def new_name(estimator: PUNodeClassifier, taken: Container[str]) -> str:
+    """The name of a fitted estimator's method, with primes if it is taken: the same method with other settings."""
+    name: str = estimator.settings_["method"]["name"]
+    while name in taken:
+        name += "'"
+    return name

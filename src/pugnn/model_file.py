@@ -12,6 +12,7 @@ from torch import Tensor
 from pugnn.errors import PugnnError, require_number, require_whole, shorten
 from pugnn.graph import Graph
 from pugnn.methods import METHODS
+from pugnn.metrics import Prior
 from pugnn.models import BACKBONES, BackboneLike
 from pugnn.training import load_sealed, save_sealed
 
@@ -46,6 +47,11 @@ def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             require_number(name, metadata[name])
             if not 0 <= metadata[name] <= 1:
                 raise PugnnError(f"its {name} is {metadata[name]}, which is not between 0 and 1")
+        settled = metadata.setdefault("settled_prior", None)  # the first had none
+        if settled is not None:
+            for name in ("value", "low", "high", "least", "most"):
+                require_number(name, settled[name])
+            metadata["settled_prior"] = Prior(**settled)
     except UNLOADABLE as error:
         raise PugnnError(f"{path} cannot be loaded: {error}") from None
     return weights, metadata

@@ -145,3 +145,13 @@ def test_words_of_texts_are_named():
     (each,) = explain(classifier, data.task, [10])
     assert {part.name for part in each.speak_for} >= {"about “stamps”", "about “bicycle”"}
     assert {part.name: part.value for part in each.speak_for}["about “stamps”"] == "present"
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0])
+@pytest.mark.parametrize("method", ["centroid", "label-propagation"])
+def test_thresholds_that_nothing_or_everything_reaches(method, threshold):
+    graph = Graph.from_edges(range(11), range(1, 12), features=np.eye(12))
+    classifier = PUNodeClassifier(method, threshold=threshold, progress=False).fit(graph, [0, 1])
+    (found,) = explain(classifier, graph, [3])
+    assert found.decision == (threshold == 0)
+    assert not found.changes

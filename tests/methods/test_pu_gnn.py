@@ -3,11 +3,14 @@ import pytest
 import torch
 
 from conftest import random_graph
+from pugnn import PUNodeClassifier
 from pugnn.data import load_dataset
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import DistanceAwareLoss, split_near_far
 from pugnn.methods import PUGNN, make_method
+from pugnn.methods.evidence import deal_folds
+from pugnn.methods.pu_gnn import near_far_priors
 from pugnn.metrics import roc_auc
 from pugnn.models import GraphInputs, make_backbone
 from pugnn.regularisers import StructuralRegulariser
@@ -163,3 +166,34 @@ def test_methods_are_made_by_name():
         make_method("pugnn")
     with pytest.raises(PugnnError, match="pu-gnn has no option 'detla'; it has delta, near_prior"):
         make_method("pu-gnn", detla=2)
+
+
+@pytest.mark.parametrize("confirmed", [[], [1, 30]])
+def test_near_and_far_priors_follow_from_hidden_positives(confirmed):
+    """On a path: positives at the start are near each other, that at the end is far from all."""
+    graph = Graph.from_edges(range(39), range(1, 40), features=np.eye(40))
+    labelled = [0, 2, 3, 39]
+    task = PUTask.from_positives(graph, np.array(labelled)).with_feedback(
+        np.array(confirmed, np.int64), np.zeros(0, int)
+    )
+    folds = deal_folds(len(task.labelled), derive_seed(5))
+    found = 0
+    for node, fold in zip(task.labelled, folds, strict=True):
+        others = [other for other, its in zip(task.labelled, folds, strict=True) if its != fold]
+        found += node not in confirmed and min(abs(node - other) for other in others) <= 2
+    share = (found + 1) / (4 + 2)
+    near = sum(min(abs(node - known) for known in task.labelled) <= 2 for node in task.unlabelled)
+    far = len(task.unlabelled) - near
+    expected = (0.1 * share * (near + far) / near, 0.1 * (1 - share) * (near + far) / far)
+    assert near_far_priors(0.1, task, 2, 5) == pytest.approx(expected)
+    assert near * expected[0] + far * expected[1] == pytest.approx(0.1 * (near + far)), "as many as the prior says"
+
+
+def test_with_a_single_known_positive_near_nodes_are_twice_as_likely_positive(task):
+    near, far = near_far_priors(0.2, PUTask.from_positives(task.graph, np.array([3])), 1, 0)
+    assert near == pytest.approx(2 * far)
+
+
+def test_a_near_prior_of_zero_is_refused_and_not_replaced(task):
+    with pytest.raises(PugnnError, match="near_prior must lie between 0 and 1"):
+        PUNodeClassifier(PUGNN(near_prior=0.0), epochs=1, progress=False).fit_task(task)

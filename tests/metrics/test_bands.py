@@ -25,9 +25,14 @@ def test_an_estimate_has_the_bands_of_the_model():
 
 
 def test_a_given_prior_is_believed():
-    given = Prior(0.1, 0.1, 0.1, "given")
-    found = estimate(Hidden(given, RANKS), unlabelled=1000, decided=100)
+    found = estimate(Hidden(Prior.given(0.1), RANKS), unlabelled=1000, decided=100)
     assert found.decided.precision == RankModel.of(RANKS, low=0.1, high=0.1).precision(0.1)
+
+
+def test_within_a_range_all_of_it_counts_and_not_just_the_interval():
+    ranged = Prior(0.15, 0.12, 0.18, "range", 0.1, 0.2)
+    found = estimate(Hidden(ranged, RANKS), unlabelled=1000, decided=100)
+    assert found.decided.precision == RankModel.of(RANKS, low=0.1, high=0.2).precision(0.1)
 
 
 @pytest.mark.parametrize("ranks", [np.empty(0), np.array([0.2]), np.full(9, 0.5)])

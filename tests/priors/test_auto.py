@@ -40,12 +40,20 @@ def test_the_value_is_the_mean_of_three_and_the_interval_that_of_the_model():
 
 def test_a_range_keeps_value_and_interval():
     settled = settle_prior("0.02..0.1", evidence(0.3))
-    assert settled.source == "range"
+    assert (settled.source, settled.least, settled.most) == ("range", 0.02, 0.1)
     assert 0.02 <= settled.low <= settled.value <= settled.high <= 0.1 + 1e-12
 
 
+@pytest.mark.parametrize(("prior", "apart"), [(0.05, 4.0), (0.7, 4.0)])
+def test_the_interval_holds_the_value(prior, apart):
+    given = evidence(prior, apart=apart)
+    band, settled = RankModel.of(given.ranks).prior(), settle_prior("auto", given)
+    assert not band.low <= settled.value <= band.high, "the other estimates, or the bound, lead out of it"
+    assert (settled.low, settled.high) == (min(band.low, settled.value), max(band.high, settled.value))
+
+
 def test_a_number_is_taken_as_it_is():
-    assert settle_prior(0.7, evidence(0.3)) == Prior(0.7, 0.7, 0.7, "given")
+    assert settle_prior(0.7, evidence(0.3)) == Prior.given(0.7)
 
 
 @pytest.mark.parametrize("ranks", [np.empty(0), np.array([0.1]), np.full(8, 0.5)])

@@ -49,11 +49,16 @@ def open_run(folder: Path) -> OpenedRun:
         for field in fields(DataOptions)
         if options.get(field.name) is not None
     }
-    data = read_input(DataOptions(**given), seed=int(options.get("seed", 0)), recipe=estimator.recipe_)
+    data = read_input(
+        DataOptions(**given), seed=option_value(file, "seed", options.get("seed", 0), int), recipe=estimator.recipe_
+    )
     if data.task is None:
         raise PugnnError(f"{file} names no known positives, so the run cannot be opened again")
-    now = {**asdict(graph_statistics(data.graph)), "labelled": len(data.task.labelled)}
-    then = {**record.get("data", {}), "labelled": record.get("labelled")}
+    nodes = ("labelled", "unlabelled", "negative")
+    now = {**asdict(graph_statistics(data.graph)), **{name: len(getattr(data.task, name)) for name in nodes}}
+    if not isinstance(record.get("data"), dict):
+        raise PugnnError(f"{file} does not say what data the run was trained on. Train again with `pugnn fit`.")
+    then = {**record["data"], **{name: record.get(name, 0) for name in nodes}}  # at first there were no negatives
     for name, value in now.items():
         if then.get(name) != value:
             raise PugnnError(

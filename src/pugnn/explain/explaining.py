@@ -131,7 +131,8 @@ class _Context:
         by_others = parts.by_node.copy()
         by_others[node] = 0.0
         with np.errstate(divide="ignore"):
-            limit = self.threshold / (1 - self.threshold) if parts.unit == "odds" else float(logit(self.threshold))
+            odds = np.divide(self.threshold, 1 - self.threshold)
+            limit = float(odds if parts.unit == "odds" else logit(self.threshold))
         found = Explanation(
             id=self.ids[node],
             rank=int(self.rank[node]),

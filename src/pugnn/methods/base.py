@@ -90,7 +90,7 @@ class Method(ABC):
             return self, None
         low, high = prior_bounds(wanted)
         if low == high:
-            return self, Prior(low, low, high, "given")
+            return self, Prior.given(low)
         settled = prior_of(wanted, task, settings, progress=progress)
         return replace(self, prior=settled.value), settled  # type: ignore[call-arg]
 
@@ -121,9 +121,10 @@ def make_method(name: str, **options: Any) -> Method:
     unknown = [option for option in options if option not in known]
     if unknown:
         raise PugnnError(f"{name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
-    prior = options.get("prior")
-    if isinstance(prior, str) and prior_bounds(prior)[0] == prior_bounds(prior)[1]:
-        options["prior"] = float(prior)  # a number from a command line
+    if isinstance(options.get("prior"), str):
+        low, high = prior_bounds(options["prior"])
+        if low == high:
+            options["prior"] = low  # a number from a command line
     return method(**options)
 
 

@@ -44,9 +44,9 @@ class Centroid(Method):
         """A model that is still empty: its sizes depend on the data."""
         return Blend(num_features)
 
-    def direction(self, rows: Tensor, known: KnownPositives) -> Tensor:
-        """What the rows are multiplied with."""
-        return known.contrasts(rows)[:, 0]
+    def directions(self, rows: Tensor, known: KnownPositives) -> Tensor:
+        """What the rows are multiplied with: of the whole, and with each fold hidden, as columns."""
+        return known.contrasts(rows)
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Find the direction, and where to cut."""
@@ -56,14 +56,14 @@ class Centroid(Method):
         attributes = Attributes.of(task.graph)
         with stage_progress("smoothing attributes", show=run.get("progress", False)):
             rows = view("smoothed", attributes.rows(inputs), inputs)
-            direction = self.direction(rows, known)
+            directions = self.directions(rows, known)
         ranks = known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:])
         checked = known.checked(rows)
         settled = settle_prior(self.prior, Evidence(task, rows, known.folds, ranks, checked))
         model = Blend(task.graph.num_features)
-        model.fill(**attributes.tensors(), **Blend.only(direction))
+        model.fill(**attributes.tensors(), **Blend.only(directions[:, 0]))
         model.to(device).cut_at(rows, known.unlabelled, settled.value)
         model.keep(inputs, rows)
         notes = (prior_words(settled, len(ranks)),)
-        hidden = Hidden(settled, ranks, checked)
+        hidden = Hidden(settled, known.hidden_ranks(rows @ directions[:, 1:]), checked)
         return FittedMethod(model.eval(), [], settled.value, notes=notes, hidden=hidden)

@@ -79,7 +79,8 @@ class PUGNN(Method):
             return self, None
         method, settled = super().settle(task, settings, progress=progress)
         near, far = near_far_priors(method.known_prior, task, self.delta, settings.seed)
-        near, far = self.near_prior or near, self.far_prior or far
+        near = near if self.near_prior is None else self.near_prior
+        far = far if self.far_prior is None else self.far_prior
         return replace(method, near_prior=near, far_prior=far), settled
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
@@ -117,17 +118,19 @@ def near_far_priors(prior: float, task: PUTask, delta: int, seed: int) -> tuple[
     r"""Positive shares of the near and the far nodes.
 
     With a the share of known positives that are near the others when they are hidden (with one near and one far one
-    added, so that neither is impossible), :math:`\pi a\, n_U / n_{near}` and :math:`\pi (1 - a)\, n_U / n_{far}`. With
-    a single known positive, the near ones are twice as likely positive, as in the paper.
+    added, so that neither is impossible), :math:`\pi a\, n_U / n_{near}` and :math:`\pi (1 - a)\, n_U / n_{far}`.
+    Confirmed nodes are not hidden: a ranking found them, most of them near. With a single known positive, the near ones
+    are twice as likely positive, as in the paper.
     """
     distance = task.distances[task.unlabelled]
     near = int(((distance <= delta) & (distance != UNREACHABLE)).sum())
     count = len(distance)
     folds, found = deal_folds(len(task.labelled), derive_seed(seed)), 0
+    sample = ~np.isin(task.labelled, task.confirmed)
     for fold in range(folds.max() + 1 if len(folds) > 1 else 0):
-        hops = nearest_sources(task.graph, task.labelled[folds != fold])[0][task.labelled[folds == fold]]
+        hops = nearest_sources(task.graph, task.labelled[folds != fold])[0][task.labelled[(folds == fold) & sample]]
         found += int(((hops <= delta) & (hops != UNREACHABLE)).sum())
-    share = (found + 1) / (len(folds) + 2) if len(folds) > 1 else 2 * near / (count + near)
+    share = (found + 1) / (sample.sum() + 2) if len(folds) > 1 else 2 * near / (count + near)
     shares = ((share, near), (1 - share, count - near))
     return tuple(float(np.clip(prior * part * count / max(size, 1), 0.01, 0.99)) for part, size in shares)  # type: ignore[return-value]
 

@@ -34,16 +34,19 @@ class SmoothedLogistic(Centroid):
 
     inverse_penalty: float = 10.0
 
-    def direction(self, rows: Tensor, known: KnownPositives) -> Tensor:
-        """The coefficients of the regression."""
+    def directions(self, rows: Tensor, known: KnownPositives) -> Tensor:
+        """The coefficients of the regression, and of those that take a fold of known positives as unlabelled."""
         require_number("inverse_penalty", self.inverse_penalty, negative=False)
         if not self.inverse_penalty > 0:
             raise PugnnError(f"inverse_penalty must be positive, got {self.inverse_penalty}")
         nodes = torch.cat([known.labelled, known.unlabelled, known.negative])
-        is_known = np.arange(len(nodes)) < len(known.labelled)
+        x, found = rows[nodes].cpu().numpy(), []
         # The usual tolerance stops before the first step where positives are rare.
         regression = LogisticRegression(C=self.inverse_penalty, max_iter=300, tol=1e-6)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # further iterations hardly change the ranking
-            regression.fit(rows[nodes].cpu().numpy(), is_known)
-        return torch.from_numpy(regression.coef_[0].astype(np.float32)).to(rows.device)
+            for seen in known.memberships().cpu().numpy().T:
+                is_label = np.zeros(len(nodes), dtype=bool)
+                is_label[: len(seen)] = seen == 1
+                found.append(regression.fit(x, is_label).coef_[0].astype(np.float32))
+        return torch.from_numpy(np.stack(found, axis=1)).to(rows.device)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from pugnn.errors import percent
-from pugnn.metrics.rank_model import COVERAGE, Band, Checked, RankModel, Values
+from pugnn.metrics.rank_model import COVERAGE, HIGHEST, LOWEST, Band, Checked, RankModel, Values
 
 #: An interval whose ends differ by this factor says little.
 WIDE = 3.0
@@ -24,9 +24,17 @@ class Prior(Band):
     """Positive share of the unlabelled nodes: what a method goes by, and the ends of the 90 % interval.
 
     ``source`` is ``given``; within a given ``range``; ``estimated``; or ``assumed``, where nothing can be known.
+    ``least`` and ``most`` are the ends of the given range; of a given prior, both are its value.
     """
 
     source: Literal["given", "range", "estimated", "assumed"]
+    least: float = LOWEST
+    most: float = HIGHEST
+
+    @classmethod
+    def given(cls, value: float) -> Prior:
+        """A prior that is known."""
+        return cls(value, value, value, "given", value, value)
 
     @property
     def vague(self) -> bool:
@@ -160,8 +168,7 @@ def estimate(hidden: Hidden, *, unlabelled: int, decided: int) -> Estimate | Non
     prior, ranks, checked = hidden.prior, hidden.ranks, hidden.checked
     if len(ranks) < 2 or (ranks == 0.5).all():
         return None
-    bounds = {} if prior.source == "estimated" else {"low": prior.low, "high": prior.high}
-    model = RankModel.of(ranks, checked=checked, **bounds)
+    model = RankModel.of(ranks, low=prior.least, high=prior.most, checked=checked)
     share = decided / unlabelled
     return Estimate(
         prior=prior,

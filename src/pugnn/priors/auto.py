@@ -49,7 +49,7 @@ def settle_prior(wanted: float | str, evidence: Evidence) -> Prior:
 
     The value is the mean, in log-odds, of three estimates that err in different ways: the rank model's median, the
     kernel mean, and the lowest bound; and it is at most one half, because training on an overestimate is far worse than
-    on an underestimate. The interval is the rank model's. Within a range, both keep to it.
+    on an underestimate. The interval is the rank model's, and holds the value. Within a range, both keep to it.
 
     Args:
         wanted: a number, ``"auto"``, or a range such as ``"0.02..0.1"``.
@@ -57,18 +57,19 @@ def settle_prior(wanted: float | str, evidence: Evidence) -> Prior:
     """
     low, high = prior_bounds(wanted)
     if low == high:
-        return Prior(low, low, high, "given")
+        return Prior.given(low)
     ranged = wanted != "auto"
     # Where nothing could be hidden, or the scores of all nodes are equal, ranks say nothing.
     if len(evidence.ranks) < 2 or (evidence.ranks == 0.5).all():
         middle = float(expit((logit(low) + logit(high)) / 2)) if ranged else UNKNOWN_PRIOR
-        return Prior(middle, low, high, "assumed")
+        return Prior(middle, low, high, "assumed", low, high)
     band = RankModel.of(evidence.ranks, low=low, high=high, checked=evidence.checked).prior()
     values = [estimator(evidence) for estimator in (rank_model, kernel_mean, lowest_bound)]
     value = float(expit(logit(np.clip(values, LEAST_PRIOR, HIGHEST)).mean()))
-    if ranged:
-        return Prior(float(np.clip(value, low, high)), band.low, band.high, "range")
-    return Prior(float(np.clip(value, LEAST_PRIOR, MOST_PRIOR)), band.low, band.high, "estimated")
+    value = float(np.clip(value, *((low, high) if ranged else (LEAST_PRIOR, MOST_PRIOR))))
+    # The other two estimates, or the bounds, may lead out of the rank model's interval.
+    ends = min(band.low, value), max(band.high, value)
+    return Prior(value, *ends, "range" if ranged else "estimated", low, high)
 
 
 @PRIORS.register("auto")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.metrics import Estimate, f1, precision_at, roc_auc
+from pugnn.metrics import Estimate, f1, roc_auc
 from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def with_truth(
 
 
 def _why_missing(estimator: PUNodeClassifier, task: PUTask) -> str:
-    if len(task.labelled) < 2:
+    if len(np.setdiff1d(task.labelled, task.confirmed)) < 2:
         return "with a single known positive, nothing can be hidden and found again."
-    if estimator.settings_["method"]["name"] in ("views", "centroid", "smoothed-logistic"):
+    if estimator.checked()[0].settles_prior:  # it has hidden known positives
         return "all nodes have the same score, so that hidden positives say nothing."
     return "this method would have to be trained again without some known positives: `pugnn evaluate` does that."
 
@@ -62,6 +62,9 @@ def _truth(
     if positive.all() or not positive.any():
         return None
     right = int((positive & decided).sum())
+    # Only some of the unlabelled nodes may be test nodes, so that these are looked for among the first of all.
+    best = truth.task.unlabelled[np.argsort(-log_odds[truth.task.unlabelled], kind="stable")]
+    first = ((part.taken, np.intersect1d(best[: part.taken], nodes)) for part in estimate.first)
     values = {
         "precision": right / max(int(decided.sum()), 1),
         "recall": right / int(positive.sum()),
@@ -72,8 +75,6 @@ def _truth(
         "decided": values,
         "auc": roc_auc(positive, log_odds[nodes]),
         "first": [
-            {"taken": first.taken, "precision": precision_at(first.taken, positive, log_odds[nodes])}
-            for first in estimate.first
-            if first.taken <= len(nodes)
+            {"taken": taken, "precision": float(truth.positive[known].mean())} for taken, known in first if len(known)
         ],
     }

@@ -42,6 +42,7 @@ def evaluate(
     from pugnn.checkup import check_up
     from pugnn.estimator import PUNodeClassifier
     from pugnn.evaluation import evaluate as evaluate_estimator
+    from pugnn.evaluation import new_name
     from pugnn.files import replacing
     from pugnn.runs.estimates import with_truth
 
@@ -59,7 +60,7 @@ def evaluate(
     for estimator in (opened.estimator, *estimators):
         if estimator is not opened.estimator:
             estimator.set_params(seed=opened.estimator.seed, device=opened.estimator.device).fit_task(task)
-        name = estimator.settings_["method"]["name"]
+        name = new_name(estimator, found)
         estimate = evaluate_estimator(estimator, task, caveat=caveat, progress=True)
         if estimate is None and estimator is opened.estimator:
             raise PugnnError("all nodes have the same score, so that hidden positives say nothing about a ranking")
