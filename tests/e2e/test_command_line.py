@@ -65,7 +65,7 @@ def test_help_of_fit_explains_every_option():
         assert text in result.output
     other = CliRunner().invoke(app, ["fit", "--method", "pu-gnn", "--help"], env={"COLUMNS": "200"}).output
     assert "--near-prior" in other
-    assert "Default: 0.6." in other
+    assert "Default: auto." in other
 
 
 def test_version(pugnn_main):
@@ -149,7 +149,9 @@ def test_every_demo_has_a_folder_of_its_own(here, pugnn_main):
 
 
 def test_fit_then_predict(here, pugnn_main):
-    result = pugnn_main(*FIT_PU_GNN, "--out", "mine", "--near-prior", 0.7, "--hidden", 5, "--threshold", "prior")
+    result = pugnn_main(
+        *FIT_PU_GNN, "--out", "mine", "--near-prior", 0.7, "--far-prior", 0.3, "--hidden", 5, "--threshold", "prior"
+    )
     assert result.code == 0, result.err
     assert "2 positives among 12 nodes" in result.out
     assert sorted(path.name for path in (here / "mine").iterdir()) == FILES
@@ -362,7 +364,7 @@ def test_a_config_by_hand(here, pugnn_main):
         ("gargoyle = 1", ["there is no option 'gargoyle'"]),
         ("epochs = 3.5", ["epochs must be a whole number; got 3.5"]),
         ("epochs = true", ["epochs must be a whole number; got True"]),
-        ('method = "nnpu"\nprior = "0.1"', ["prior must be a number; got '0.1'"]),
+        ('method = "nnpu"\nprior = true', ["prior must be text; got True"]),
         ('method = "naive"\nbalanced = 1', ["balanced must be true or false; got 1"]),
         ('method = "naive"\ndelta = 2', ["the method has no option 'delta'"]),
         ('edges = ["a", "b"]', ["edges must be text; got ['a', 'b']"]),
@@ -635,14 +637,6 @@ def test_label_propagation_predicts_no_other_graph(here, pugnn_main):
     ("arguments", "fragments"),
     [
         (["--method", "magic"], ["no method 'magic'", *METHODS]),
-        *(
-            (
-                ["--method", name],
-                [f"{name} needs the prior", "--prior 0.1", "for one in ten", "use views, which estimates it"],
-            )
-            for name in ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation")
-        ),
-        (["--method", "pu-gnn", "--prior", "0.3"], ["pu-gnn has no option --prior", "--near-prior"]),
         (["--delta", "2"], ["views has no option --delta; it has --prior", "--delta belongs to pu-gnn."]),
         (["--method", "nnpu", "--prior", "0.3", "--delta", "2"], ["nnpu has no option --delta", "it has --prior"]),
         (["--method", "upu", "--prior", "0.3", "--gamma", "1"], ["upu has no option --gamma"]),

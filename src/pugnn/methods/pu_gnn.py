@@ -120,19 +120,21 @@ def near_far_priors(prior: float, task: PUTask, delta: int, seed: int) -> tuple[
     With a the share of known positives that are near the others when they are hidden (with one near and one far one
     added, so that neither is impossible), :math:`\pi a\, n_U / n_{near}` and :math:`\pi (1 - a)\, n_U / n_{far}`.
     Confirmed nodes are not hidden: a ranking found them, most of them near. With a single known positive, the near ones
-    are twice as likely positive, as in the paper.
+    are twice as likely positive, as in the paper; and where one set is empty, as if it were not.
     """
     distance = task.distances[task.unlabelled]
     near = int(((distance <= delta) & (distance != UNREACHABLE)).sum())
     count = len(distance)
+    if near in (0, count):  # the other set has all positives
+        return (prior, prior / 2) if near else (min(2 * prior, 0.99), prior)
     folds, found = deal_folds(len(task.labelled), derive_seed(seed)), 0
     sample = ~np.isin(task.labelled, task.confirmed)
     for fold in range(folds.max() + 1 if len(folds) > 1 else 0):
         hops = nearest_sources(task.graph, task.labelled[folds != fold])[0][task.labelled[(folds == fold) & sample]]
         found += int(((hops <= delta) & (hops != UNREACHABLE)).sum())
     share = (found + 1) / (sample.sum() + 2) if len(folds) > 1 else 2 * near / (count + near)
-    shares = ((share, near), (1 - share, count - near))
-    return tuple(float(np.clip(prior * part * count / max(size, 1), 0.01, 0.99)) for part, size in shares)  # type: ignore[return-value]
+    near_prior, far_prior = prior * share * count / near, prior * (1 - share) * count / (count - near)
+    return float(np.clip(near_prior, 0.01, 0.99)), float(np.clip(far_prior, 0.01, 0.99))
 
 
 def _dropped_term(sets: Sets, delta: int) -> tuple[Reason, ...]:
