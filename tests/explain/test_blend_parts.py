@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from explain.explained import graphs, random_blend
+from explained import graphs, random_blend
 from pugnn.explain.blend import blend_parts
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs

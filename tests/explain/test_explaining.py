@@ -4,7 +4,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from explain.explained import planted
+from explained import planted
 from pugnn import LabelPropagation, PugnnError, PUNodeClassifier, read_graph
 from pugnn.explain import explain, explain_best
 from pugnn.graph import Graph

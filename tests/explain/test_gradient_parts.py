@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from explain.explained import graphs
+from explained import graphs
 from pugnn.explain.gradients import gradient_parts
 from pugnn.graph import Graph
 from pugnn.models import BACKBONES, Backbone, GraphInputs, Output, make_backbone

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from explain.explained import planted
+from explained import planted
 from pugnn import LabelPropagation, PUNodeClassifier
 from pugnn.explain import explain
 

@@ -29,7 +29,7 @@ def dedpul_of_ranks(ranks: NDArray[np.float64]) -> float:
 
     Example:
         >>> round(dedpul_of_ranks(np.linspace(0.0, 0.2, 1000)), 2)  # spread evenly over the first fifth
-        0.21
+        0.2
     """
     width = max(0.9 * min(ranks.std(), np.subtract(*np.quantile(ranks, [0.75, 0.25])) / 1.34), 1e-3)
     width *= len(ranks) ** -0.2
