@@ -58,7 +58,7 @@ def test_checked_nodes_count(pugnn_main, here):
     result = pugnn_main("evaluate", "mine")
     assert result.code == 0, result.err
     assert "Of the 2 known positives, hidden in turn" in result.out
-    assert "Of 3 nodes that were checked, 1 are positive" in result.out
+    assert "Of 3 nodes checked, 1 is positive: " in result.out
     write("wrong.csv", "id\nn9\n")(here)
     changed = pugnn_main("evaluate", "mine")
     assert_refused(changed, ["the data have changed since mine was trained: unlabelled is now 8, and was 7"])

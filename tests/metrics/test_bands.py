@@ -63,7 +63,7 @@ def test_an_audit_has_a_binomial_band():
     band = found.audit.precision
     assert (found.audit.checked, found.audit.positive, band.value) == (40, 31, 31 / 40)
     assert [band.low, band.high] == pytest.approx(beta.ppf([0.05, 0.95], 31.5, 9.5))
-    assert "Of 40 nodes that were checked, 31 are positive" in found.headline[2]
+    assert "Of 40 nodes checked, 31 are positive: " in found.headline[2]
 
 
 def test_a_wide_interval_is_vague():

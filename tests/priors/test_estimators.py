@@ -50,6 +50,7 @@ def test_elkan_and_noto_by_hand():
     frequency = np.mean([5 * beta.pdf(rank, low, high) / (5 * beta.pdf(rank, low, high) + 100) for rank in ranks])
     assert elkan_noto_of_ranks(ranks, unlabelled) == pytest.approx(5 * (1 - frequency) / (frequency * 100))
     assert elkan_noto_of_ranks(np.full(4, 0.25), 100) == 0.25
+    assert elkan_noto_of_ranks(np.array([0.0, 0.001]), 100_000) == pytest.approx(0.0005, abs=1e-5)
 
 
 def test_dedpul_is_the_share_that_no_posterior_cuts_off():

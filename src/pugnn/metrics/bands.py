@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import betaincinv
 
-from pugnn.errors import percent
+from pugnn.errors import counted, percent
 from pugnn.metrics.rank_model import COVERAGE, HIGHEST, LOWEST, Band, Checked, RankModel, Values
 
 #: An interval whose ends differ by this factor says little.
@@ -136,9 +136,10 @@ class Estimate:
             )
         if self.audit is not None:
             share = f"{percent(self.audit.precision.low)} to {percent(self.audit.precision.high)}"
+            are = "is" if self.audit.positive == 1 else "are"
             words.append(
-                f"Of {self.audit.checked} nodes that were checked, {self.audit.positive} are positive: {share} of such "
-                "nodes."
+                f"Of {counted(self.audit.checked, 'node')} checked, {self.audit.positive} {are} positive: {share} of "
+                "such nodes."
             )
         return tuple(words)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.stats import FitError, beta
 
 from pugnn.priors.base import PRIORS, Evidence
 
@@ -31,7 +31,10 @@ def elkan_noto_of_ranks(ranks: NDArray[np.float64], unlabelled: int) -> float:
     inside = np.clip(ranks, 0.5 / unlabelled, 1 - 0.5 / unlabelled)
     if np.ptp(inside) == 0:  # no distribution fits a single value
         return float(inside[0])
-    low, high, _, _ = beta.fit(inside, floc=0, fscale=1)
+    try:
+        low, high, _, _ = beta.fit(inside, floc=0, fscale=1)
+    except FitError:  # nor a few that are nearly equal
+        return float(inside.mean())
     labelled = n * beta.pdf(inside, low, high)
     frequency = float(np.mean(labelled / (labelled + unlabelled)))
     return float(np.clip(n * (1 - frequency) / (frequency * unlabelled), 0.0, 1.0))
