@@ -62,6 +62,12 @@ def test_methods_that_hide_positives_themselves_rank_them_as_trainings_without_t
     assert classifier.estimate_.ranks == pytest.approx(cross_fit(classifier, TASK)[0], abs=0.005)
 
 
+@pytest.mark.filterwarnings("error")
+def test_trainings_that_nobody_will_use_warn_of_nothing():
+    method = make_method("pu-gnn", delta=30, near_prior=0.3, far_prior=0.1)
+    assert len(cross_fit(PUNodeClassifier(method, progress=False, epochs=1), TASK)[0]) == 11
+
+
 def test_the_default_method_estimates_without_further_trainings():
     classifier = PUNodeClassifier(progress=False, epochs=60).fit_task(TASK)
     quick, thorough = classifier.estimate_, evaluate(classifier, TASK, caveat="Hm.")

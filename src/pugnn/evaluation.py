@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from pugnn.errors import DegenerateWarning, PugnnError
+from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.graph import Graph
 from pugnn.methods import Method
@@ -51,7 +51,7 @@ def cross_fit(
     known, folds = np.concatenate([task.labelled, task.negative]), np.concatenate([positive, negative])
     log_odds = np.empty((task.graph.num_nodes, turns))
     with status_line() as line, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateWarning)  # of a training with fewer labels, that nobody will use
+        warnings.simplefilter("ignore", PugnnWarning)  # of trainings with fewer labels, that nobody will use
         for fold in range(turns):
             if progress:
                 line.say(f"training without fold {fold + 1} of {turns}")
