@@ -171,9 +171,10 @@ def test_a_prior_is_estimated_before_training(name):
         METHODS[name]().known_prior  # noqa: B018
 
 
+@pytest.mark.parametrize("prior", ["0.2", "0.2..0.2"])
 @pytest.mark.parametrize("name", NEED_A_PRIOR)
-def test_a_prior_that_is_given_is_used(name):
-    classifier = PUNodeClassifier(make_method(name, prior="0.2"), epochs=None if not METHODS[name].trains else 2)
+def test_a_prior_that_is_given_is_used(name, prior):
+    classifier = PUNodeClassifier(make_method(name, prior=prior), epochs=None if not METHODS[name].trains else 2)
     assert classifier.fit(GRAPH, LABELLED).prior_ == 0.2
     assert classifier.settled_prior_.source == "given"
 

@@ -42,6 +42,7 @@ def open_run(folder: Path) -> OpenedRun:
     if not file.is_file():
         raise PugnnError(f"{folder} is not a run folder: it has no run.json. Give the folder that `pugnn fit` wrote.")
     options, record = read_config(file), json.loads(file.read_text(encoding="utf-8-sig"))
+    _require_sound(file, record)
     estimator = PUNodeClassifier.load(folder / "model.safetensors")
     hints = get_type_hints(DataOptions)
     given = {
@@ -49,11 +50,12 @@ def open_run(folder: Path) -> OpenedRun:
         for field in fields(DataOptions)
         if options.get(field.name) is not None
     }
-    data = read_input(DataOptions(**given), seed=int(options.get("seed", 0)), recipe=estimator.recipe_)
+    data = read_input(DataOptions(**given), seed=estimator.seed, recipe=estimator.recipe_)
     if data.task is None:
         raise PugnnError(f"{file} names no known positives, so the run cannot be opened again")
-    now = {**asdict(graph_statistics(data.graph)), "labelled": len(data.task.labelled)}
-    then = {**record.get("data", {}), "labelled": record.get("labelled")}
+    known = {"labelled": len(data.task.labelled), "negative": len(data.task.negative)}
+    now = {**asdict(graph_statistics(data.graph)), **known}
+    then = {**record["data"], "labelled": record.get("labelled"), "negative": record.get("negative", 0)}
     for name, value in now.items():
         if then.get(name) != value:
             raise PugnnError(
@@ -70,3 +72,19 @@ def open_run(folder: Path) -> OpenedRun:
         scores=scores_of(log_odds),
         log_odds=log_odds,
     )
+
+
+def _require_sound(file: Path, record: dict[str, Any]) -> None:
+    """Raise if what is read below, or by a command, is not what a run writes: somebody has edited the file."""
+    reasons = record.get("degenerate")
+    sound = {
+        "data": isinstance(record.get("data"), dict),
+        "degenerate": isinstance(reasons, list)
+        and all(isinstance(each, dict) and isinstance(each.get("code"), str) for each in reasons),
+    }
+    for name, is_sound in sound.items():
+        if not is_sound:
+            raise PugnnError(
+                f"{file} was changed after the run: its entry {name!r} is missing or of another form. Restore it, or "
+                "train again with `pugnn fit`."
+            )

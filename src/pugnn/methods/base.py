@@ -122,8 +122,9 @@ def make_method(name: str, **options: Any) -> Method:
     if unknown:
         raise PugnnError(f"{name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
     prior = options.get("prior")
-    if isinstance(prior, str) and prior_bounds(prior)[0] == prior_bounds(prior)[1]:
-        options["prior"] = float(prior)  # a number from a command line
+    if isinstance(prior, str):
+        low, high = prior_bounds(prior)
+        options["prior"] = low if low == high else prior  # a number from a command line
     return method(**options)
 
 
