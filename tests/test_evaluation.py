@@ -59,6 +59,14 @@ def test_one_known_positive_cannot_be_hidden():
         evaluate(classifier, task)
 
 
+def test_confirmed_nodes_are_not_hidden():
+    task = PUTask.from_positives(TASK.graph, TASK.labelled[:1]).with_feedback(TASK.labelled[1:6], TASK.labelled[:0])
+    classifier = PUNodeClassifier("centroid", progress=False).fit_task(task)
+    assert classifier.estimate_ is None
+    with pytest.raises(PugnnError, match="one known positive besides those that a ranking found and you confirmed"):
+        evaluate(classifier, task)
+
+
 def test_methods_are_compared_on_the_same_folds():
     methods = ("centroid", "naive", make_method("label-propagation", prior=0.2), "label-propagation")
     found = cross_validate(methods, TASK.graph, TASK.labelled, progress=False)

@@ -33,10 +33,11 @@ def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = Fal
         task: with at least two known positives.
         progress: show a line on standard error.
     """
-    if len(task.labelled) < 2:
+    if len(task.typical) < 2:
+        besides = " besides those that a ranking found and you confirmed" if len(task.confirmed) else ""
         raise PugnnError(
-            "with one known positive, nothing can be hidden and found again, so there is no saying how good the "
-            "ranking is; two are needed, and ten or more help a lot"
+            f"with one known positive{besides}, nothing can be hidden and found again, so there is no saying how good "
+            "the ranking is; two are needed, and ten or more help a lot"
         )
     folds = deal_folds(len(task.labelled), derive_seed(estimator.seed))
     turns, ranks = int(folds.max()) + 1, np.empty(len(folds))
