@@ -81,8 +81,9 @@ def evaluate(
 
 
 def _table() -> Table:
-    names = ("method", "AUC", "precision of the first 100", "of those decided positive", "recall", "F1")
-    return Table(*(Column(name, justify="left" if name == "method" else "right") for name in names), box=None)
+    names = ("AUC", "precision of the first 100", "of those decided positive", "recall", "F1")
+    bands = (Column(name, justify="right") for name in names)
+    return Table(Column("method", overflow="fold"), *bands, box=None)
 
 
 def _add(table: Table, name: str, estimate: Estimate | None) -> None:
