@@ -112,6 +112,14 @@ def test_a_method_whose_prior_is_no_setting_can_be_evaluated():
     assert evaluate(classifier, TASK).prior == Prior.given(0.3)
 
 
+def test_confirmed_nodes_are_not_hidden():
+    task = PUTask.from_positives(TASK.graph, TASK.labelled[:1]).with_feedback(TASK.labelled[1:6], TASK.labelled[:0])
+    classifier = PUNodeClassifier("centroid", progress=False).fit_task(task)
+    assert classifier.estimate_ is None
+    with pytest.raises(PugnnError, match="one known positive besides those that a ranking found and you confirmed"):
+        evaluate(classifier, task)
+
+
 def test_methods_are_compared_on_the_same_folds():
     methods = ("centroid", "naive", make_method("label-propagation", prior=0.2), "label-propagation")
     found = cross_validate(methods, TASK.graph, TASK.labelled, progress=False)

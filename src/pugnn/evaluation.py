@@ -38,9 +38,8 @@ def cross_fit(
         task: with at least two known positives that are not confirmed finds.
         progress: show a line on standard error.
     """
-    confirmed = np.isin(task.labelled, task.confirmed)
-    if (~confirmed).sum() < 2:
-        others = "; confirmed finds do not count, because a ranking found them" if confirmed.any() else ""
+    if len(task.typical) < 2:
+        others = "; confirmed finds do not count, because a ranking found them" if len(task.confirmed) else ""
         raise PugnnError(
             "with one known positive, nothing can be hidden and found again, so there is no saying how good the "
             f"ranking is; two are needed, and ten or more help a lot{others}"

@@ -122,6 +122,10 @@ def test_bias_is_told_with_its_consequence():
         finding for finding in check_up(PUTask.from_positives(graph, drawn)).findings if finding.topic == "sampling"
     ]
     assert told[0].title == "Known positives have unusually many links"
+    few = PUTask.from_positives(graph, drawn[:9])
+    assert (
+        check_up(few.with_feedback(drawn[9:], drawn[:0])).sampling.verdict == "too few"
+    )  # confirmed ones are no sample
     assert "favour well-linked nodes" in told[0].text
     assert "few links" in told[0].remedy
 

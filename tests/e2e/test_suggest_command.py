@@ -75,3 +75,28 @@ def test_a_run_whose_ranking_means_nothing_is_warned_of(pugnn_main, here, run):
     result = pugnn_main("suggest", run, "-n", 1)
     assert result.code == 0, result.err
     assert result.err.startswith(f"warning: the ranking of {run} means nothing")
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "words"),
+    [
+        ("data", None, "its entry 'data' is missing or of another form"),
+        ("degenerate", "x", "its entry 'degenerate' is missing or of another form"),
+        ("degenerate", [3], "its entry 'degenerate' is missing or of another form"),
+        ("negative", 7, "the data have changed"),
+    ],
+)
+def test_a_record_that_was_edited_is_refused(pugnn_main, here, run, entry, value, words):
+    record = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**record, entry: value}))
+    result = pugnn_main("suggest", run)
+    assert result.code == 2
+    assert words in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_the_seed_is_that_of_the_model(pugnn_main, here, run):
+    record = json.loads((run / "run.json").read_text())
+    record["options"]["seed"] = "abc"
+    (run / "run.json").write_text(json.dumps(record))
+    assert pugnn_main("suggest", run, "-n", 1).code == 0

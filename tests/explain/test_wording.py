@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from pugnn.explain.explanation import AttributePart, Change, Explanation, NodePart
-from pugnn.explain.wording import sentences, signed
+from pugnn.explain.wording import score_words, sentences, signed
 
 EXPLAINED = Explanation(
     id="acct-7",
@@ -66,4 +66,5 @@ def test_odds_come_from_known_positives():
 
 def test_scores_close_to_one_keep_their_digits():
     assert "0.999998" in sentences(replace(EXPLAINED, score=0.9999981))[0]
+    assert [score_words(score) for score in (0.0, 0.25, 0.99993, 1.0)] == ["0.0000", "0.2500", "0.99993", "1.0000"]
     assert signed(-1.5) == "−1.50"

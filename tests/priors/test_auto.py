@@ -72,7 +72,7 @@ def test_words_say_where_it_comes_from_and_how_sure_it_is():
     assert "taken as given: 30 %" in prior_words(Prior(0.3, 0.3, 0.3, "given"), 12)
     assert "between 3 % and 40 %. 12 % is used; give a prior" in prior_words(Prior(0.12, 0.03, 0.4, "estimated"), 12)
     assert "About 12 %" in prior_words(Prior(0.12, 0.09, 0.2, "range"), 12)
-    assert "cannot be estimated from one known positive; 10 % is assumed" in prior_words(
+    assert "cannot be estimated from fewer than two hidden positives; 10 % is assumed" in prior_words(
         Prior(0.1, 0.004, 0.93, "assumed"), 1
     )
     assert "all nodes have the same score" in prior_words(Prior(0.1, 0.004, 0.93, "assumed"), 9)

@@ -37,7 +37,7 @@ def test_the_three_answers():
     ("source", "words"),
     [
         ("given", "17,000 unlabelled nodes, as the share that was given says."),
-        ("range", "17,000 unlabelled nodes, as the range that was given says."),
+        ("range", "17,000 unlabelled nodes, estimated within the range that was given."),
     ],
 )
 def test_says_how_the_number_is_known(source, words):
@@ -56,6 +56,9 @@ def test_a_wide_interval_is_the_answer():
 def test_a_short_list_is_told_for_what_there_is():
     short = estimate(first=ESTIMATE["first"][:1], truth=None)
     assert told(estimate=short)[1].startswith("How good is the list? 7 to 10 of the first 10 are expected")
+    assert told(estimate=estimate(first=[], truth=None))[1] == (
+        "How good is the list? Nobody can tell. There are too few unlabelled nodes for a share of the first ones."
+    )
     sharp = estimate(first=[{**ESTIMATE["first"][0], "precision": band(1.0, 1.0, 1.0)}], truth=None)
     assert told(estimate=sharp)[1].startswith("How good is the list? 10 of the first 10 are expected")
 

@@ -17,7 +17,7 @@ def test_says_what_was_known_and_found():
     assert text_of(content, "What was known").startswith("1 of 4 nodes is known to be positive.")
     found = text_of(content, "What was found")
     assert found.startswith("1 of the 3 other nodes (33 %) reaches the threshold of 0.5")
-    assert found.endswith("The best find is n1 with a score of 0.800; it lies 1 hop from the known n0.")
+    assert found.endswith("The best find is n1 with a score of 0.8000; it lies 1 hop from the known n0.")
 
 
 @pytest.mark.parametrize(("scores", "words"), [([0.9, 0.2, 0.1], "No node reaches"), ([0.9, 0.8, 0.7], "Every node")])
@@ -65,10 +65,14 @@ NEAR_FAR = {"method": "pu-gnn", "delta": 2, "near_prior": 0.6, "far_prior": 0.1}
 @pytest.mark.parametrize(
     ("options", "source", "words"),
     [
-        ({}, "given", "from what the method was told to expect: that 20 % of the nodes are positive."),
-        ({}, "range", "from the range of shares that was given: 20 % of the nodes are expected to be positive."),
-        ({}, "estimated", "from an estimate: that 20 % of the nodes are positive."),
-        ({}, "assumed", "from an assumption: that 20 % of the nodes are positive."),
+        ({}, "given", "from what the method was told to expect: that 20 % of the unlabelled nodes are positive."),
+        (
+            {},
+            "range",
+            "from the range of shares that was given: 20 % of the unlabelled nodes are expected to be positive.",
+        ),
+        ({}, "estimated", "from an estimate: that 20 % of the unlabelled nodes are positive."),
+        ({}, "assumed", "from an assumption: that 20 % of the unlabelled nodes are positive."),
         (
             NEAR_FAR,
             "estimated",

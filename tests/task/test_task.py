@@ -26,6 +26,7 @@ def test_feedback_adds_to_what_is_known():
     second = first.with_feedback(positions(3, 1), positions(5)).with_feedback(positions(8), positions())
     assert second.labelled.tolist() == [1, 3, 8]
     assert second.confirmed.tolist() == [3, 8]  # 1 was known before
+    assert second.typical.tolist() == [1]
     assert second.negative.tolist() == [5]
     assert second.unlabelled.tolist() == [0, 2, 4, 6, 7, 9]
     assert first.unlabelled.tolist() == [0, 2, 3, 4, 5, 6, 7, 8, 9]

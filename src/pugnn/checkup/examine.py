@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,8 +50,8 @@ class CheckUp:
             return None
         if self.sampling.verdict == "too few":
             return (
-                f"Whether the known positives are typical of all cannot be told from {self.reach.labelled}. If they "
-                "are not, there are more positives than estimated, and fewer of them are found."
+                "Whether the known positives are typical of all cannot be told from so few. If they are not, there "
+                "are more positives than estimated, and fewer of them are found."
             )
         titles = [each.title for each in self.findings if each.topic == "sampling" and each.level != "good"]
         reasons = "; ".join(title[:1].lower() + title[1:] for title in titles)
@@ -88,7 +88,9 @@ def check_up(task: PUTask, *, seed: int = 0) -> CheckUp:
     reach = count_reach(task)
     homophily = check_homophily(graph, task.labelled, directions, rng)
     rings = check_rings(task)
-    sampling = check_sampling(task, directions, rng, together=homophily.verdict == "together")
+    # Nodes that a ranking found are no random sample, and no estimate assumes it.
+    drawn = replace(task, labelled=task.typical)
+    sampling = check_sampling(drawn, directions, rng, together=homophily.verdict == "together")
     return CheckUp(
         statistics=statistics,
         degrees=degree_summary(graph),

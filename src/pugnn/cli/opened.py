@@ -42,6 +42,7 @@ def open_run(folder: Path) -> OpenedRun:
     if not file.is_file():
         raise PugnnError(f"{folder} is not a run folder: it has no run.json. Give the folder that `pugnn fit` wrote.")
     options, record = read_config(file), json.loads(file.read_text(encoding="utf-8-sig"))
+    _require_sound(file, record)
     estimator = PUNodeClassifier.load(folder / "model.safetensors")
     hints = get_type_hints(DataOptions)
     given = {
@@ -49,15 +50,11 @@ def open_run(folder: Path) -> OpenedRun:
         for field in fields(DataOptions)
         if options.get(field.name) is not None
     }
-    data = read_input(
-        DataOptions(**given), seed=option_value(file, "seed", options.get("seed", 0), int), recipe=estimator.recipe_
-    )
+    data = read_input(DataOptions(**given), seed=estimator.seed, recipe=estimator.recipe_)
     if data.task is None:
         raise PugnnError(f"{file} names no known positives, so the run cannot be opened again")
     nodes = ("labelled", "unlabelled", "negative")
     now = {**asdict(graph_statistics(data.graph)), **{name: len(getattr(data.task, name)) for name in nodes}}
-    if not isinstance(record.get("data"), dict):
-        raise PugnnError(f"{file} does not say what data the run was trained on. Train again with `pugnn fit`.")
     then = {**record["data"], **{name: record.get(name, 0) for name in nodes}}  # at first there were no negatives
     for name, value in now.items():
         if then.get(name) != value:
@@ -75,3 +72,19 @@ def open_run(folder: Path) -> OpenedRun:
         scores=scores_of(log_odds),
         log_odds=log_odds,
     )
+
+
+def _require_sound(file: Path, record: dict[str, Any]) -> None:
+    """Raise if what is read below, or by a command, is not what a run writes: somebody has edited the file."""
+    reasons = record.get("degenerate")
+    sound = {
+        "data": isinstance(record.get("data"), dict),
+        "degenerate": isinstance(reasons, list)
+        and all(isinstance(each, dict) and isinstance(each.get("code"), str) for each in reasons),
+    }
+    for name, is_sound in sound.items():
+        if not is_sound:
+            raise PugnnError(
+                f"{file} was changed after the run: its entry {name!r} is missing or of another form. Restore it, or "
+                "train again with `pugnn fit`."
+            )

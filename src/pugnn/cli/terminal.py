@@ -141,6 +141,9 @@ def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
     for answer in answers(run.record):
         lines.add_row(Text(answer.question, style="bold"), Text(printable(f"{answer.short} {answer.text}")))
     console.print(lines)
+    estimate = run.record["estimate"]
+    if estimate is not None and estimate["caveat"] is not None:
+        _print_marked(console, "warning", printable(estimate["caveat"]))
     for note in run.record["method_notes"]:
         _print_marked(console, "note", printable(note))
     console.print(_found(run, data, data.task, unknown, top))

@@ -42,7 +42,7 @@ def _verdict(explanation: Explanation) -> str:
         known += " So its score is fixed; what follows is what the model alone makes of it."
     rank = f"rank {explanation.rank:,} of {explanation.nodes_ranked:,}"
     threshold = f"threshold {explanation.threshold:.3g}"
-    return f"Its score is {_score(explanation.score)}, {rank}: {decided} ({threshold}).{known}"
+    return f"Its score is {score_words(explanation.score)}, {rank}: {decided} ({threshold}).{known}"
 
 
 def _balance(explanation: Explanation) -> str:
@@ -128,10 +128,10 @@ def _change(explanation: Explanation, change: Change) -> str:
         condition = f"if {_listed(names)} had {_neutral(explanation)}"
     else:
         what = "average here and around it" if explanation.how == "exact" else "0 for all nodes"
-        condition = f"if {_listed(names)} {'was' if len(names) == 1 else 'were'} {what}"
+        condition = f"if {_listed(names)} were {what}"
     verdict = "it would not be decided positive" if explanation.decision else "it would be decided positive"
     about = "" if explanation.how == "exact" else "about "
-    return f"{condition[0].upper()}{condition[1:]}, its score would be {about}{_score(change.score)}: {verdict}."
+    return f"{condition[0].upper()}{condition[1:]}, its score would be {about}{score_words(change.score)}: {verdict}."
 
 
 def _neutral(explanation: Explanation) -> str:
@@ -146,6 +146,6 @@ def _name(value: object) -> str:
     return shown(value, LONGEST)
 
 
-def _score(score: float) -> str:
-    """Enough digits to tell a score from 0 and 1."""
+def score_words(score: float) -> str:
+    """A score with enough digits to tell it from 0 and 1."""
     return f"{score:.4f}" if 0.0001 <= score <= 0.9999 or score in (0, 1) else f"{score:.6g}"

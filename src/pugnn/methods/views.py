@@ -233,6 +233,8 @@ def _weighing_note(weighing: Weighing, known: KnownPositives) -> str:
     shares = ", ".join(f"{name} {100 * weight:.0f} %" for name, weight in weights)
     if not known.turns:
         return f"With a single known positive no view of a node's attributes can be checked; they count {shares}."
+    if not len(weighing.ranks):
+        return f"All known positives were found by a ranking, so that no view can be checked; they count {shares}."
     medians = ", ".join(f"{100 * np.median(ranks):.1f} % ({name})" for name, ranks in weighing.ranks_of_views.items())
     return (
         f"Views of a node's attributes count as follows: {shares}. The median known positive, when hidden, ranks in "

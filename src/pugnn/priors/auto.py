@@ -90,7 +90,9 @@ def prior_words(prior: Prior, labelled: int) -> str:
     if prior.source == "given":
         return f"The share of positives among the unlabelled nodes is taken as given: {value}."
     if prior.source == "assumed":
-        why = "one known positive" if labelled < 2 else "hidden positives, because all nodes have the same score"
+        why = "fewer than two hidden positives"
+        if labelled >= 2:
+            why = "hidden positives, because all nodes have the same score"
         return (
             f"How many of the unlabelled nodes are positive cannot be estimated from {why}; {value} is assumed. Give a "
             "prior if you know better."

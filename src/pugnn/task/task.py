@@ -55,6 +55,11 @@ class PUTask:
         new = np.union1d(self.confirmed, np.setdiff1d(confirmed, self.labelled))
         return PUTask(self.graph, labelled, self.unlabelled[unlabelled[self.unlabelled]], negative, new)
 
+    @property
+    def typical(self) -> NDArray[np.int64]:
+        """Known positives that may stand for all positives, if labelled at random: those that no ranking has found."""
+        return np.setdiff1d(self.labelled, self.confirmed)
+
     @cached_property
     def _reached(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return nearest_sources(self.graph, self.labelled)

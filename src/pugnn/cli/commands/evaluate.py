@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ from rich.text import Text
 from pugnn.cli import options
 from pugnn.cli.opened import open_run
 from pugnn.cli.options import OUTPUT, option
-from pugnn.errors import PugnnError, percent
+from pugnn.errors import PugnnError
 
 if TYPE_CHECKING:
     from pugnn.metrics import Band, Estimate
@@ -81,8 +82,9 @@ def evaluate(
 
 
 def _table() -> Table:
-    names = ("method", "AUC", "precision of the first 100", "of those decided positive", "recall", "F1")
-    return Table(*(Column(name, justify="left" if name == "method" else "right") for name in names), box=None)
+    names = ("AUC", "precision of the first 100", "of those decided positive", "recall", "F1")
+    bands = (Column(name, justify="right") for name in names)
+    return Table(Column("method", overflow="fold"), *bands, box=None)
 
 
 def _add(table: Table, name: str, estimate: Estimate | None) -> None:
@@ -98,4 +100,6 @@ def _add(table: Table, name: str, estimate: Estimate | None) -> None:
 
 
 def _between(band: Band | None) -> str:
-    return "–" if band is None else f"{percent(band.low)} to {percent(band.high)}"
+    from pugnn.runs.report.answers import between
+
+    return "–" if band is None else between(asdict(band))

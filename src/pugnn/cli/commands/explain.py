@@ -17,7 +17,7 @@ from rich.text import Text
 
 from pugnn.cli import options
 from pugnn.cli.options import OUTPUT, option
-from pugnn.errors import PugnnError, printable, shown
+from pugnn.errors import PugnnError, printable, require_whole, shown
 
 if TYPE_CHECKING:
     # The estimator and torch are slow to load.
@@ -37,7 +37,7 @@ def explain(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     ids: Annotated[list[str] | None, typer.Argument(help="Ids of the nodes to explain.")] = None,
-    top: Annotated[int | None, option("Explain the best finds, so many of them.", panel=None, min=1)] = None,
+    top: Annotated[int | None, option("Explain the best finds, so many of them.", panel=None)] = None,
     out: Annotated[Path | None, option("Write the explanations to this file, as JSON.", panel=OUTPUT)] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -58,6 +58,8 @@ def explain(
 
     if (top is None) == (not ids):
         raise PugnnError("name the nodes to explain by their ids, or give --top N for the best finds")
+    if top is not None:
+        require_whole("--top", top, 1)
     if out is not None and os.path.lexists(out):
         raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
     opened = open_run(run)
@@ -112,7 +114,7 @@ def print_explanation(explanation: Explanation) -> None:
 
 
 def _nodes(explanation: Explanation) -> Table:
-    from pugnn.explain.wording import signed
+    from pugnn.explain.wording import score_words, signed
 
     names = ("node", "hops", "known", explanation.unit, "score without it")
     table = Table(
@@ -124,7 +126,7 @@ def _nodes(explanation: Explanation) -> Table:
             "far" if part.hops is None else str(part.hops),
             part.known or "",
             signed(part.contribution),
-            f"{part.score_without:.4f}",
+            score_words(part.score_without),
         )
     return table
 

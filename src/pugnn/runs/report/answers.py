@@ -69,7 +69,7 @@ def _how_many(record: Mapping[str, Any]) -> Answer:
         text += f" ({low} to {high}), " if low != high else ", "
         text += {
             "given": "as the share that was given says.",
-            "range": "as the range that was given says.",
+            "range": "estimated within the range that was given.",
             "estimated": "estimated from known positives that were hidden in turn.",
         }[prior["source"]]
     truth = None if estimate is None else estimate["truth"]
@@ -80,7 +80,7 @@ def _how_many(record: Mapping[str, Any]) -> Answer:
 
 def _how_good(record: Mapping[str, Any]) -> Answer:
     question, estimate = "How good is the list?", record.get("estimate")
-    if estimate is None or not estimate["first"]:
+    if estimate is None:
         return Answer(question, "Nobody can tell yet.", _why_not(record))
     if not estimate["first"]:
         return Answer(question, "Nobody can tell.", "There are too few unlabelled nodes for a share of the first ones.")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import shown
-from pugnn.explain.wording import signed
+from pugnn.explain.wording import score_words, signed
 from pugnn.features import Statement, grouped
 from pugnn.files import replacing
 from pugnn.runs.report import charts
@@ -92,6 +92,7 @@ def render(content: ReportContent) -> str:
         "what_changed": what_changed,
         "hops": in_hops,
         "signed": signed,
+        "score_words": score_words,
     }
     return fill_template(__package__, "template.html", values, filters)
 

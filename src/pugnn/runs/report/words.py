@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pugnn.errors import counted, percent
+from pugnn.explain.wording import score_words
 from pugnn.graph import UNREACHABLE
 from pugnn.methods import DEFAULT_METHOD
 from pugnn.runs.report.content import ReportContent, in_hops
@@ -86,7 +87,7 @@ def _found(content: ReportContent) -> str:
         where = "no path joins it to a known one"
         if hops != UNREACHABLE:
             where = f"it lies {in_hops(int(hops))} from the known {content.name(int(content.task.nearest[best]))}"
-        text += f" The best find is {content.name(best)} with a score of {content.scores[best]:.3f}; {where}."
+        text += f" The best find is {content.name(best)} with a score of {score_words(content.scores[best])}; {where}."
     return text
 
 
@@ -100,7 +101,7 @@ def _assumed(content: ReportContent) -> str:
         return f"{follows} {told} {near} of {within} and {far} of the others are positive."
     if prior is None:
         return ""
-    share = f"{percent(prior['value'])} of the nodes"
+    share = f"{percent(prior['value'])} of the unlabelled nodes"
     return {
         "given": f"{follows} {told} {share} are positive.",
         "range": f"{follows} the range of shares that was given: {share} are expected to be positive.",
@@ -127,7 +128,7 @@ def _sure(content: ReportContent) -> str:
         )
     close = int((np.abs(scores[content.others] - content.threshold) < CLOSE).sum())
     if close and 0 < content.found < len(content.others):
-        text += f" The score of {counted(close, 'node')} lies within {CLOSE} of it: too close to call."
+        text += f" The score of {counted(close, 'node')} lies within {CLOSE} of the threshold: too close to call."
     return text
 
 
