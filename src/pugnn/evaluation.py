@@ -53,7 +53,7 @@ def cross_fit(
         warnings.simplefilter("ignore", PugnnWarning)  # of trainings with fewer labels, that nobody will use
         for fold in range(turns):
             if progress:
-                line.say(f"training without fold {fold + 1} of {turns}")
+                line.say(f"training {estimator.checked()[0].name} without fold {fold + 1} of {turns}")
             rest = replace(
                 task,
                 labelled=task.labelled[positive != fold],

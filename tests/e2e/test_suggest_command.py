@@ -100,3 +100,9 @@ def test_the_seed_is_that_of_the_model(pugnn_main, here, run):
     record["options"]["seed"] = "abc"
     (run / "run.json").write_text(json.dumps(record))
     assert pugnn_main("suggest", run, "-n", 1).code == 0
+
+
+def test_a_small_graph_has_fewer_than_usual(pugnn_main, here, run):
+    result = pugnn_main("suggest", run, "--json")
+    assert result.code == 0, result.err
+    assert len(json.loads(result.out)) == 10, "all that are unlabelled"

@@ -14,6 +14,8 @@ from pugnn.cli import options
 from pugnn.cli.options import OUTPUT, option
 from pugnn.errors import PugnnError, PugnnWarning, require_choice, require_whole
 
+#: Nodes that are suggested where no number is given.
+USUAL = 20
 #: Columns of the file to be filled in; the last one is empty.
 COLUMNS = ("id", "rank", "score", "reason", "verdict")
 
@@ -21,7 +23,9 @@ COLUMNS = ("id", "rank", "score", "reason", "verdict")
 def suggest(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
-    count: Annotated[int, typer.Option("-n", "--count", help="How many nodes.")] = 20,
+    count: Annotated[
+        int | None, typer.Option("-n", "--count", help="How many nodes. Default: 20, or all if there are fewer.")
+    ] = None,
     goal: Annotated[
         str, typer.Option("--for", metavar="[precision|discovery|learning]", help="What the answers are for.")
     ] = "precision",
@@ -48,7 +52,8 @@ def suggest(
     from pugnn.files import replacing, write_csv
     from pugnn.methods.degenerate import RANKING_LOST
 
-    require_whole("-n", count, 1)
+    if count is not None:
+        require_whole("-n", count, 1)
     require_choice("--for", goal, GOALS)
     if out is not None and os.path.lexists(out):
         raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
@@ -66,7 +71,7 @@ def suggest(
         goal=goal,  # type: ignore[arg-type]  # checked above
         prior=estimator.prior_,
         threshold=estimator.threshold_,
-        count=count,
+        count=min(USUAL, len(task.unlabelled)) if count is None else count,
         log_odds=opened.log_odds,
         seed=estimator.seed,
     )
