@@ -116,7 +116,7 @@ def test_confirmed_nodes_are_not_hidden():
     task = PUTask.from_positives(TASK.graph, TASK.labelled[:1]).with_feedback(TASK.labelled[1:6], TASK.labelled[:0])
     classifier = PUNodeClassifier("centroid", progress=False).fit_task(task)
     assert classifier.estimate_ is None
-    with pytest.raises(PugnnError, match="one known positive besides those that a ranking found and you confirmed"):
+    with pytest.raises(PugnnError, match="confirmed finds do not count, because a ranking found them"):
         evaluate(classifier, task)
 
 
