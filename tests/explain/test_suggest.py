@@ -153,7 +153,7 @@ def test_bad_input(options, words):
         chosen(task, [0.9, 0.8, 0.7], rows, **{"goal": "learning", **options})
 
 
-def test_a_large_graph_is_sampled_and_takes_less_than_a_second():
+def test_a_large_graph_is_sampled_and_takes_a_moment():
     nodes = 20_000
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(nodes, 500)).astype(np.float32)
@@ -168,7 +168,7 @@ def test_a_large_graph_is_sampled_and_takes_less_than_a_second():
         assert len({each.position for each in found}) == 20
         return time.perf_counter() - started
 
-    assert any(seconds() < 1 for _ in range(5)), "a busy machine has five attempts"
+    assert any(seconds() < 5 for _ in range(3)), "all pairs would take minutes"
     with pytest.raises(PugnnError, match=f"from 1 to {MOST_COMPARED:,}"):
         suggest(task, scores, rows, **{**options, "count": MOST_COMPARED + 1})
 

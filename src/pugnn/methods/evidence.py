@@ -71,7 +71,7 @@ class KnownPositives:
         folds: the fold of each known positive.
         negative: positions of the known negatives.
         confirmed: which of the known positives were found by a ranking. Hidden again, they would speak for rankings of
-            that kind, and make positives seem rare; so they only serve as labels.
+            that kind, and make positives seem rare; so no ranking is judged by them, but see :meth:`checked`.
     """
 
     labelled: Tensor

@@ -50,7 +50,8 @@ def fit(
 ) -> None:
     """Train on a graph and its known positives; every node gets a score.
 
-    No share of positives is needed: the default method, views, estimates it. If you know it, give it with `--prior`.
+    No share of positives is needed: it is estimated. If you know it, give it, `--prior 0.1`, or its range, `--prior
+    0.02..0.1`.
 
     The options of a method are shown by `pugnn fit --method NAME --help`. The known positives and the graph are checked
     first, as by `pugnn check`.
