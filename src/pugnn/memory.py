@@ -1,0 +1,113 @@
+"""How much memory there is, how much a run will need, and how much it has used."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pugnn.errors import PugnnError
+
+#: Set to limit what a run plans with: ``PUGNN_MEMORY=8GB``.
+LIMIT = "PUGNN_MEMORY"
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_NO_LIMIT = 2**60
+
+
+def available_memory() -> int:
+    """Bytes that a run may plan with: ``$PUGNN_MEMORY``, otherwise what the machine, or the container, has left."""
+    wanted = os.environ.get(LIMIT)
+    if wanted:
+        return parse_memory(wanted)
+    return min(_machine(), _container())
+
+
+def parse_memory(text: str) -> int:
+    """A number of bytes from text such as ``8GB`` or ``500 MiB``.
+
+    Example:
+        >>> parse_memory("1.5GB"), parse_memory("2 MiB")
+        (1500000000, 2097152)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", text.lower())
+    if found is None:
+        raise PugnnError(f"{text!r} is no amount of memory; give a number and a unit, such as 8GB ({LIMIT})")
+    number, unit, binary = found.groups()
+    scale = 1024 ** "kmgt".find(unit) * 1024 if binary and unit else _UNITS[unit]
+    return int(float(number) * scale)
+
+
+def memory_words(size: float) -> str:
+    """A number of bytes for people.
+
+    Example:
+        >>> memory_words(1_530_000_000), memory_words(2_000)
+        ('1.5 GB', '2.0 kB')
+    """
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= scale:
+            return f"{size / scale:.1f} {unit}" if size < 10 * scale else f"{size / scale:.0f} {unit}"
+    return f"{size:.0f} bytes"
+
+
+def peak_memory() -> int:
+    """The largest number of bytes that this process has had in memory so far."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a run is going to hold in memory at its peak.
+
+    Args:
+        parts: bytes, by what they are for.
+    """
+
+    parts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """Bytes in all."""
+        return sum(self.parts.values())
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is that much memory."""
+        return self.total <= available_memory()
+
+    def __str__(self) -> str:
+        parts = sorted(self.parts.items(), key=lambda part: -part[1])
+        return f"{memory_words(self.total)} ({', '.join(f'{name} {memory_words(size)}' for name, size in parts)})"
+
+
+def _machine() -> int:
+    try:
+        text = Path("/proc/meminfo").read_text()
+        return 1024 * int(re.search(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE)[1])  # type: ignore[index]
+    except (OSError, TypeError):
+        try:
+            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        except (AttributeError, ValueError, OSError):
+            return _NO_LIMIT
+
+
+def _container() -> int:
+    """What is left below the limit of the control group, version 2 or 1."""
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ):
+        try:
+            most, now = int(Path(limit).read_text()), int(Path(used).read_text())
+        except (OSError, ValueError):  # there is none, or it is "max"
+            continue
+        if most < _NO_LIMIT:
+            # Cached files count as used, but make room when memory is asked for: so at least half of it is free.
+            return max(most - now, most // 2)
+    return _NO_LIMIT
