@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
 
@@ -55,6 +56,7 @@ class Sets:
         near: unlabelled nodes near a known positive, where a loss asks for them, and
         far: all others.
         means: takes means over the sets.
+        sizes: number of nodes of each set in the whole graph, by name, where the batch is a part of it.
     """
 
     labelled: Tensor
@@ -63,6 +65,7 @@ class Sets:
     near: Tensor | None = None
     far: Tensor | None = None
     means: SetMeans = field(default_factory=SetMeans)
+    sizes: Mapping[str, int] | None = None
 
     @classmethod
     def of(
@@ -87,6 +90,14 @@ class Sets:
         """The mean of a set, see :class:`SetMeans`."""
         return self.means(key, values)
 
+    def sum(self, name: str, values: Tensor) -> Tensor:
+        """The sum over all nodes of a set, ``values`` being those of its nodes in the batch."""
+        return values.sum() if self.sizes is None else self.sizes[name] * self.mean(name, values)
+
+    def size(self, name: str) -> int:
+        """How many nodes a set has, in all batches together."""
+        return len(getattr(self, name)) if self.sizes is None else self.sizes[name]
+
     @property
     def negative_share(self) -> float:
         r""":math:`\eta = \tfrac12 \min(1, n_N / n_L)`, what known negatives count against known positives.
@@ -95,7 +106,7 @@ class Sets:
         nodes that look positive, so known negatives are no random sample of all negatives: they speak for those among
         the likely nodes, of which there are about as many as positives.
         """
-        return 0.5 * min(1.0, len(self.negative) / max(1, len(self.labelled)))
+        return 0.5 * min(1.0, self.size("negative") / max(1, self.size("labelled")))
 
     def known_negatives(self, labelled_weight: float, losses: Tensor) -> dict[str, Tensor]:
         r"""The term of the known negatives, :math:`\eta\, w_L \operatorname{mean}_N \ell`, by name, if there are any.
@@ -106,7 +117,7 @@ class Sets:
             labelled_weight: :math:`w_L`, weight of the mean over the known positives.
             losses: :math:`\ell` of the known negatives, 0 for one that is certainly classified as negative.
         """
-        if not len(self.negative):
+        if not self.size("negative"):
             return {}
         weight = labelled_weight * self.negative_share
         return {"known_negative": weight * self.mean("known_negative", losses)}

@@ -35,6 +35,8 @@ class Backbone(nn.Module):
     Attributes:
         first_layer: the only module with weight decay (as in Kipf & Welling).
         reads_edges: whether it reads edges, and not features alone.
+        neighbours: through which attribute of its inputs it reads neighbours, if it has two layers that may read a
+            sample of them; ``None`` if it can only be trained on the whole graph.
         uses_weights: whether edge weights matter.
         replayable: whether a step can be recorded as a CUDA graph; the host must not read values in between.
         nodewise_head: whether :meth:`logits` can compute logits from embeddings alone.
@@ -42,6 +44,7 @@ class Backbone(nn.Module):
 
     first_layer: nn.Module
     reads_edges: bool = True
+    neighbours: str | None = None
     uses_weights: bool = False
     replayable: bool = True
     nodewise_head: bool = False

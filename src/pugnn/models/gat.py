@@ -19,6 +19,7 @@ class GAT(Backbone):
         heads: heads of the first layer, with ``hidden / heads`` outputs each.
     """
 
+    neighbours = "edge_index"
     replayable = False  # PyG's layer searches for self loops in every pass
 
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, heads: int = 4) -> None:

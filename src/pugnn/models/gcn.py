@@ -26,6 +26,7 @@ class GCN(Backbone):
     """
 
     uses_weights = True
+    neighbours = "gcn_adjacency"
 
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, linear_head: bool = False) -> None:
         super().__init__()

@@ -21,6 +21,8 @@ class GIN(Backbone):
     The embedding is the output of the first perceptron.
     """
 
+    neighbours = "sum_adjacency"
+
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5) -> None:
         super().__init__()
         self.first_layer = InputLinear(num_features, hidden, dropout=dropout)

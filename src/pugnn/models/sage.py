@@ -18,6 +18,8 @@ class GraphSAGE(Backbone):
     Features are mapped before they are averaged, which is equivalent and keeps sparse features sparse.
     """
 
+    neighbours = "mean_adjacency"
+
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5) -> None:
         super().__init__()
         # W₁ and V₁ side by side: one product with the features serves both.

@@ -13,6 +13,7 @@ from torch import Tensor
 from pugnn.graph import Graph
 from pugnn.losses import Sets
 from pugnn.models import GraphInputs, RowInputs, inputs_on
+from pugnn.regularisers import Pairs
 from pugnn.task import PUTask
 from pugnn.training.device import resolve_device
 
@@ -24,10 +25,13 @@ class Batch:
     Args:
         inputs: what the network reads.
         sets: which rows of its output are labelled, unlabelled, near, …
+        pairs: which rows are neighbours and which are not, where the loss compares them and the batch is a part of the
+            graph.
     """
 
     inputs: GraphInputs
     sets: Sets
+    pairs: Pairs | None = None
 
 
 class Loader(Protocol):
@@ -38,12 +42,14 @@ class Loader(Protocol):
         device: where they are.
         replayable: all epochs consist of the same single batch, so that one can be recorded and replayed.
         has_edges: its batches have edges; without them, only networks that read none can be trained.
+        threads: batches of so many epochs are prepared at a time in the background; 0 if that takes no time.
     """
 
     graph: Graph
     device: torch.device
     replayable: bool
     has_edges: bool
+    threads: int
 
     def batches(self, seed: int) -> Iterator[Batch]:
         """The batches of one epoch; ``seed`` controls what is random about them."""
@@ -54,6 +60,7 @@ class FullGraph:
 
     replayable = True
     has_edges = True
+    threads = 0
 
     def __init__(self, graph: Graph, sets: Sets, device: str = "cpu") -> None:
         self.graph = graph
@@ -86,6 +93,7 @@ class RowBatches:
 
     replayable = False
     has_edges = False
+    threads = 0
 
     def __init__(self, graph: Graph, rows: Tensor, sets: Sets, size: int) -> None:
         self.graph, self.device = graph, rows.device

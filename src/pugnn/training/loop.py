@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
@@ -19,7 +19,8 @@ from torch import Tensor
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, backbone_name, inputs_on, make_backbone
-from pugnn.training.batches import Loader
+from pugnn.training.ahead import ahead
+from pugnn.training.batches import Batch, Loader
 from pugnn.training.checkpoint import Checkpoint, Log, Part, Weights, copy_of_weights
 from pugnn.training.patience import Patience
 from pugnn.training.progress import epoch_progress
@@ -103,16 +104,20 @@ def train(
         step = (ReplayedStep if replayable and device.type == "cuda" else Step)(model, objective, optimizer)
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
         shown = epoch_progress(settings.epochs, len(log), part=part) if progress else nullcontext(lambda *_: None)
-        with shown as show:
-            for epoch in range(len(log), settings.epochs):
+        epochs = range(len(log), settings.epochs)
+        seeds = (derive_seed(settings.seed, epoch, 0) for epoch in epochs)
+        prepare: Callable[[int], Iterable[Batch]] = loader.batches
+        if loader.threads:
+            prepare = lambda seed: list(loader.batches(seed))  # noqa: E731 (a generator would wait until it is read)
+        with shown as show, ahead(prepare, seeds, loader.threads) as prepared:
+            for epoch, batches in zip(epochs, prepared, strict=True):
                 _seed(device, derive_seed(settings.seed, epoch))
                 if before_epoch is not None:
                     before_epoch(epoch, optimizer)
                 if lowest is not None:
                     lowest.before_step()
                 values = [
-                    step(batch, derive_seed(settings.seed, epoch, 1 + number))
-                    for number, batch in enumerate(loader.batches(derive_seed(settings.seed, epoch, 0)))
+                    step(batch, derive_seed(settings.seed, epoch, 1 + number)) for number, batch in enumerate(batches)
                 ]
                 means = values[0] if len(values) == 1 else torch.stack(values).mean(dim=0)
                 log.append(_record(epoch, step.names, means.tolist(), time.perf_counter() - started))

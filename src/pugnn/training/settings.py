@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 
 from pugnn.errors import PugnnError, require_number, require_whole
 from pugnn.models import BackboneLike
@@ -26,6 +27,7 @@ class TrainingSettings:
         epochs: passes over the graph; the weights of the last one are kept.
         learning_rate: of Adam.
         weight_decay: on the first layer.
+        batch_size: unlabelled nodes per step, or ``auto``: all of them if they fit into memory, otherwise as many as do.
         seed: controls weights, dropout and sampling.
         device: ``cpu``, ``cuda``, ``cuda:1``, …
     """
@@ -36,12 +38,18 @@ class TrainingSettings:
     epochs: int = 200
     learning_rate: float = 0.01
     weight_decay: float = 5e-4
+    batch_size: int | str = "auto"
     seed: int = 0
     device: str = "cpu"
 
     def __post_init__(self) -> None:
         for name, least, most in (("hidden", 1, MOST_HIDDEN), ("epochs", 1, math.inf), ("seed", 0, math.inf)):
             require_whole(name, getattr(self, name), least, most)
+        if isinstance(self.batch_size, str) and self.batch_size.isdecimal():  # from a command line
+            object.__setattr__(self, "batch_size", int(self.batch_size))
+        whole = isinstance(self.batch_size, Integral) and not isinstance(self.batch_size, bool)
+        if self.batch_size != "auto" and not (whole and int(self.batch_size) > 0):
+            raise PugnnError(f"batch_size must be a whole number from 1, or 'auto'; got {self.batch_size!r}")
         require_number("dropout", self.dropout)
         require_number("learning_rate", self.learning_rate)
         require_number("weight_decay", self.weight_decay, negative=False)
