@@ -16,6 +16,7 @@ from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
 from pugnn.methods.evidence import RESERVE, SHARPNESS, KnownPositives, Weighing, advantage, weigh_views
 from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone, Blend, Committee, Output, RowInputs, inputs_on
+from pugnn.models.rows import Rows
 from pugnn.models.views import VIEWS
 from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
@@ -164,7 +165,7 @@ class Views(Method):
     def _train(
         self,
         task: PUTask,
-        rows: Tensor,
+        rows: Rows,
         known: KnownPositives,
         prior: float,
         settings: TrainingSettings,
@@ -221,9 +222,9 @@ def _why_fresh(start: Weights, model: Blend, settings: TrainingSettings) -> str:
 
 
 @torch.no_grad()
-def _places_known_first(model: Backbone, rows: Tensor, known: KnownPositives) -> bool:
+def _places_known_first(model: Backbone, rows: Rows, known: KnownPositives) -> bool:
     """Whether perceptron and linear model both place the median known positive above the median unlabelled node."""
-    logits = model(RowInputs(rows)).embedding[:, :2]
+    logits = torch.cat([model(RowInputs(chunk)).embedding[:, :2] for chunk in rows.chunks()])
     known_scores, free_scores = (logits[nodes].median(dim=0).values for nodes in (known.labelled, known.unlabelled))
     return bool((known_scores > free_scores).all())
 
