@@ -22,6 +22,7 @@ from pugnn.cli.commands.methods import methods
 from pugnn.cli.commands.predict import NOT_FOR_PREDICT, predict
 from pugnn.cli.commands.reproduce import reproduce
 from pugnn.cli.commands.suggest import suggest
+from pugnn.cli.commands.synthetic import synthetic
 from pugnn.cli.options import DATA, FEEDBACK, DataOptions, options_of, with_options
 from pugnn.cli.output import kept_output
 from pugnn.errors import PugnnError, PugnnWarning, printable
@@ -64,6 +65,7 @@ for command in (
     with_options(build, data=options_of(DataOptions, DATA, without=NOT_FOR_BUILD)),
     with_options(export, data=options_of(DataOptions, DATA, without=NOT_FOR_EXPORT)),
     reproduce,
+    synthetic,
 ):
     app.command()(command)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
 
 from pugnn.errors import PugnnError, shorten
 from pugnn.graph.building import (
@@ -27,6 +26,7 @@ from pugnn.graph.building import (
     require_num_nodes,
     symmetric_csr,
 )
+from pugnn.graph.components import connected_components
 from pugnn.graph.foreign import networkx_features, networkx_weights, pyg_adjacency, pyg_features
 from pugnn.graph.stored import Stored
 
@@ -125,8 +125,7 @@ class Graph:
     @cached_property
     def components(self) -> NDArray[np.int32]:
         """Number of the connected component that each node is in, from 0, shape ``(N,)``."""
-        component: NDArray[np.int32] = connected_components(self.to_scipy(), directed=False)[1]
-        return component
+        return connected_components(self.indptr, self.indices)
 
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """Sorted positions of the neighbours of the node at position ``node``."""
