@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from typer.core import TyperGroup
 
+from pugnn.cli.commands.build import NOT_FOR_BUILD, build
 from pugnn.cli.commands.check import check
 from pugnn.cli.commands.demo import demo
 from pugnn.cli.commands.evaluate import evaluate
@@ -61,6 +62,7 @@ for command in (
     methods,
     with_options(predict, data=options_of(DataOptions, DATA, without=NOT_FOR_PREDICT)),
     suggest,
+    with_options(build, data=options_of(DataOptions, DATA, without=NOT_FOR_BUILD)),
     with_options(export, data=options_of(DataOptions, DATA, without=NOT_FOR_EXPORT)),
     reproduce,
     synthetic,
