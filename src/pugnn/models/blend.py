@@ -13,7 +13,7 @@ from pugnn.errors import PugnnError
 from pugnn.features.structural import WIDTH
 from pugnn.models.backbone import Backbone, Output, linear, require_sizes
 from pugnn.models.dropout import dropout
-from pugnn.models.inputs import GraphInputs
+from pugnn.models.inputs import GraphInputs, RowInputs
 from pugnn.models.views import VIEWS, Attributes, side_by_side, view
 
 #: The scores that are blended.
@@ -70,9 +70,9 @@ class Committee(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score rows."""
-        assert isinstance(inputs.features, Tensor)
-        x = dropout(inputs.features, self.dropout, self.training)
-        hidden = dropout(F.relu(self.hidden(x)), self.dropout, self.training)
+        assert isinstance(inputs, RowInputs)
+        x = dropout(inputs.features, self.dropout, self.training, inputs.places)
+        hidden = dropout(F.relu(self.hidden(x)), self.dropout, self.training, inputs.places)
         logits = torch.cat([self.head(hidden), self.linear(x)], dim=1)
         return Output(logits, logits[:, 0])
 
