@@ -137,10 +137,10 @@ def _message(kind: str, tensor: Tensor, **options: Any) -> None:
 
     try:
         getattr(distributed, kind)(tensor, **options)
-    except RuntimeError as error:  # also of torch.distributed's own errors
+    except RuntimeError:  # which names sockets and lines of C++
         raise LostProcessError(
-            f"process {rank()} of {count()} has lost the others, and cannot go on alone: one of them has ended or does "
-            f"not answer ({str(error).splitlines()[0]})"
+            f"another process of this job has ended or does not answer, and process {rank()} of {count()} cannot go on "
+            "without it. Perhaps it was killed, or there was not enough memory."
         ) from None
 
 
@@ -168,7 +168,7 @@ def joined() -> Iterator[None]:
     import torch.distributed as distributed
 
     # When one process fails, the launcher asks the others to end: they tidy up as after Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     if "TORCHELASTIC_RUN_ID" in os.environ:
         Thread(target=_end_with, args=[os.getppid()], name="end with the launcher", daemon=True).start()
     try:
@@ -193,6 +193,7 @@ def joined() -> Iterator[None]:
         failed = end.code
         raise
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN if failed else before)  # what fails is about to end anyway
         if not failed:  # otherwise that could wait for a process that is gone
             distributed.destroy_process_group()
 
