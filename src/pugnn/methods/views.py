@@ -10,6 +10,7 @@ import torch
 from scipy.special import expit
 from torch import Tensor
 
+from pugnn import processes
 from pugnn.errors import PugnnError
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
@@ -183,6 +184,7 @@ class Views(Method):
             penalty = 5e-4
         labelled_weight = 2 * prior if self.leave_out == "least-weight" else max(2 * prior, 1.0)
         loader = RowBatches(task.graph, rows, Sets(known.labelled, known.unlabelled, known.negative), BATCH)
+        own = seen[processes.own_share(len(seen))]  # of the known positives that the loader gives this process
         confidence = 0.0
         logs: list[Log] = []
 
@@ -192,7 +194,7 @@ class Views(Method):
             confidence = {"entropy": 0.0, "ramp": 1.0}.get(self.leave_out, ramp)
 
         def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
-            return confident_prior_matching(output.embedding, batch.sets, seen, prior, labelled_weight, confidence)
+            return confident_prior_matching(output.embedding, batch.sets, own, prior, labelled_weight, confidence)
 
         def build(num_features: int, settings: TrainingSettings) -> Committee:  # noqa: ARG001
             width, models = rows.shape[1], seen.shape[1] - 1
@@ -203,12 +205,12 @@ class Views(Method):
 
         for attempt in range(2):
             # The terms are means over the models, so that the penalty is one, too.
-            own = replace(
+            attempted = replace(
                 settings,
                 seed=derive_seed(settings.seed, attempt),
                 weight_decay=0.1**attempt * penalty / seen.shape[1],
             )
-            trained = train(loader, objective, own, build=build, before_epoch=before_epoch, part=attempt, **run)
+            trained = train(loader, objective, attempted, build=build, before_epoch=before_epoch, part=attempt, **run)
             logs.append(trained.log)
             if _places_known_first(trained.model, rows, known):
                 return Trained(trained.model, join_logs(logs)), attempt
