@@ -45,9 +45,7 @@ class Neighbourhood:
         return np.repeat(np.arange(len(self.nodes)), np.diff(self.indptr))
 
 
-def sample_neighbours(
-    graph: Graph, seeds: NDArray[np.int64], *, hops: int, fan_out: int, seed: int
-) -> Neighbourhood:
+def sample_neighbours(graph: Graph, seeds: NDArray[np.int64], *, hops: int, fan_out: int, seed: int) -> Neighbourhood:
     """The seeds, at most ``fan_out`` neighbours of each, at most as many of each of these, and so on.
 
     Args:

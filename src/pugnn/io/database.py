@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -29,7 +30,15 @@ _NOTHING_FROM_OUTSIDE = {
 }
 
 
-def connect(paths: Iterable[Path], folders: Iterable[Path] = ()) -> DuckDBPyConnection:
+@dataclass(frozen=True)
+class Limits:
+    """How much memory DuckDB may use, in bytes, and a folder for what does not fit; it is created when needed."""
+
+    memory: int
+    overflow: Path
+
+
+def connect(paths: Iterable[Path], folders: Iterable[Path] = (), limits: Limits | None = None) -> DuckDBPyConnection:
     """An empty database in memory that can open these files, and those in these folders.
 
     Names of files, columns and cells come from users and third parties: whatever they contain, no other file is read,
@@ -38,8 +47,10 @@ def connect(paths: Iterable[Path], folders: Iterable[Path] = ()) -> DuckDBPyConn
     import duckdb
 
     # DuckDB creates this folder if memory runs short, and removes it.
-    overflow = os.path.join(tempfile.gettempdir(), f"pugnn-{uuid4().hex}")
-    connection = duckdb.connect(config={**_NOTHING_FROM_OUTSIDE, "temp_directory": overflow})
+    config = {"temp_directory": os.path.join(tempfile.gettempdir(), f"pugnn-{uuid4().hex}")}
+    if limits is not None:
+        config = {"temp_directory": str(limits.overflow), "memory_limit": f"{limits.memory}B"}
+    connection = duckdb.connect(config={**_NOTHING_FROM_OUTSIDE, **config})
     for setting in (
         f"allowed_paths = {paths_sql(paths)}",
         f"allowed_directories = {paths_sql(folders)}",

@@ -84,9 +84,7 @@ def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[st
 
     ``wanted`` is the user's name of the column of ids, and ``kinds`` has the kinds of columns that are known.
     """
-    if not table.header:
-        raise PugnnError(f"{table.shown} has no header; a node table needs one that names its columns, one of them id")
-    at = require_column(table.shown, table.names, "id", wanted, ID, first=True)
+    at = id_place(table, wanted)
     others = [i for i in range(len(table.names)) if i != at]
     maybe_numbers = [i for i in others if kinds.get(table.names[i]) not in KINDS_OF_TEXT]
     if not table.by_column and table.typed:  # such as JSON, which is parsed once
@@ -96,7 +94,7 @@ def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[st
     numbers = _numbers_in_text(table, maybe_numbers, kinds) if table.delimited else _typed_numbers(table, maybe_numbers)
     stored = [i for i in others if table.names[i] not in numbers.places]
     columns = [f"c_{i} AS a_{place}" for place, i in enumerate(stored)]
-    id_text, id_sql = table.id_text(at), table.sql
+    id_text, id_sql = ids.sql(table, at), table.sql
     if not table.by_column:  # so that the text is parsed once for all of these columns
         columns.append(f"{id_text} AS id")
         id_text, id_sql = "id", "node_rows"
@@ -133,6 +131,13 @@ def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[st
         row_of,
         tuple(notes),
     )
+
+
+def id_place(table: Table, wanted: str | None) -> int:
+    """The place of the column of ids in a node table."""
+    if not table.header:
+        raise PugnnError(f"{table.shown} has no header; a node table needs one that names its columns, one of them id")
+    return require_column(table.shown, table.names, "id", wanted, ID, first=True)
 
 
 def _first_rows(

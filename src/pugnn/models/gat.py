@@ -35,6 +35,6 @@ class GAT(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
-        embedding = self.first_attention(self.first_layer(inputs.features), inputs.edge_index)
-        hidden = dropout(F.elu(embedding), self.dropout, self.training)
+        embedding = self.first_attention(self.first_layer(inputs.features, inputs.places), inputs.edge_index)
+        hidden = dropout(F.elu(embedding), self.dropout, self.training, inputs.places)
         return Output(embedding, self.second_attention(hidden, inputs.edge_index).squeeze(1))

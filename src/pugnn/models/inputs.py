@@ -25,15 +25,20 @@ def inputs_on(graph: Graph, device: torch.device) -> GraphInputs:
 class GraphInputs:
     """The tensors that a backbone reads; each adjacency is computed on first use."""
 
+    #: Numbers of the rows, on which dropout depends where they are not 0, 1, 2, …
+    places: Tensor | None = None
+
     def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
         self.graph = graph
         self.device = torch.device(device)
         self._hop_structures: dict[int, list[Neighbourhoods]] = {}
-        self.features: Tensor | SparseMatrix
-        if isinstance(graph.features, np.ndarray):
-            self.features = torch.from_numpy(np.array(graph.features)).to(self.device)
-        else:
-            self.features = SparseMatrix(graph.features, self.device)
+
+    @cached_property
+    def features(self) -> Tensor | SparseMatrix:
+        """Features of all nodes, shape ``(N, F)``."""
+        if isinstance(self.graph.features, np.ndarray):
+            return torch.from_numpy(np.array(self.graph.features)).to(self.device)
+        return SparseMatrix(self.graph.features, self.device)
 
     @cached_property
     def gcn_adjacency(self) -> SparseMatrix:
@@ -70,12 +75,18 @@ class GraphInputs:
 
 
 class RowInputs(GraphInputs):
-    """Rows of features on their own, without a graph, for networks that read no edges."""
+    """Rows of features on their own, without a graph, for networks that read no edges.
+
+    Args:
+        features: one row per node.
+        places: numbers of the rows in the whole batch, where this process holds only a part of it; dropout depends on
+            them.
+    """
 
     features: Tensor
 
-    def __init__(self, features: Tensor) -> None:
-        self.features = features
+    def __init__(self, features: Tensor, places: Tensor | None = None) -> None:
+        self.features, self.places = features, places
         self.device = features.device
 
 
@@ -95,10 +106,15 @@ class SampledInputs(GraphInputs):
     def __init__(self, graph: Graph, sample: Neighbourhood, device: torch.device | str = "cpu") -> None:
         self.graph, self.device = graph, torch.device(device)
         self.nodes, self._sample = sample.nodes, sample
+        self.places = torch.from_numpy(sample.nodes).to(self.device)
         if isinstance(graph.features, np.ndarray):
             self.features = torch.from_numpy(np.take(graph.features, sample.nodes, axis=0)).to(self.device)
         else:
-            self.features = SparseMatrix(graph.features[sample.nodes], self.device)
+            x = graph.features[sample.nodes]
+            firsts = graph.features.indptr[sample.nodes] - x.indptr[:-1]
+            self.features = SparseMatrix(
+                x, self.device, numbers=np.arange(x.nnz) + np.repeat(firsts, np.diff(x.indptr))
+            )
 
     @cached_property
     def gcn_adjacency(self) -> SparseMatrix:

@@ -30,8 +30,8 @@ class GraphSAGE(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
-        own, neighbours = self.first_layer(inputs.features).chunk(2, dim=1)
+        own, neighbours = self.first_layer(inputs.features, inputs.places).chunk(2, dim=1)
         embedding = own + inputs.mean_adjacency @ neighbours
-        hidden = dropout(F.relu(embedding), self.dropout, self.training)
+        hidden = dropout(F.relu(embedding), self.dropout, self.training, inputs.places)
         logit = self.second_own(hidden) + inputs.mean_adjacency @ self.second_neighbours(hidden)
         return Output(embedding, logit.squeeze(1))

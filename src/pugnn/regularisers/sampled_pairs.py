@@ -47,7 +47,8 @@ class Pairs:
 
     def as_rows(self, rows: Tensor) -> Pairs:
         """The same pairs by the rows that :attr:`ends` have in a network's output, on the device of these."""
-        return Pairs(*rows.chunk(3), self.has_other.to(rows.device), self.directed)
+        source, target, other = rows.chunk(3)
+        return Pairs(source, target, other, self.has_other.to(rows.device), self.directed)
 
 
 def sample_pairs(graph: Graph, count: int, seed: int, share: slice = slice(None)) -> Pairs:
@@ -57,5 +58,5 @@ def sample_pairs(graph: Graph, count: int, seed: int, share: slice = slice(None)
     other = sample_non_neighbours(graph, source, 1, seed=seed)[:, 0]
     target, has_other = graph.indices[edges].astype(np.int64), other != NO_NEGATIVE
     other = np.where(has_other, other, source)
-    parts = (torch.from_numpy(part[share]) for part in (source, target, other, has_other))
-    return Pairs(*parts, directed=len(graph.indices))
+    i, j, k, has_k = (torch.from_numpy(part[share]) for part in (source, target, other, has_other))
+    return Pairs(i, j, k, has_k, len(graph.indices))

@@ -16,14 +16,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pugnn import processes
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, backbone_name, inputs_on, make_backbone
 from pugnn.training.ahead import ahead
 from pugnn.training.batches import Batch, Loader
 from pugnn.training.checkpoint import Checkpoint, Log, Part, Weights, copy_of_weights
+from pugnn.training.forecast import forecast_scoring, memory_on
 from pugnn.training.patience import Patience
 from pugnn.training.progress import epoch_progress
+from pugnn.training.sampled import sampled_logits
 from pugnn.training.seeds import derive_seed
 from pugnn.training.settings import TrainingSettings
 from pugnn.training.steps import Objective, ReplayedStep, Step
@@ -98,9 +101,11 @@ def train(
                 return Trained(model.eval(), saved.log)
             saved.restore(model, optimizer)
             log = list(saved.log)
+        processes.copy_from_first(model.state_dict().values())
         lowest = None if patience is None else Patience(model, patience, log, saved.best if saved else {})
         model.train()
         replayable = replayable and loader.replayable and model.replayable and before_epoch is None
+        replayable = replayable and processes.count() == 1
         step = (ReplayedStep if replayable and device.type == "cuda" else Step)(model, objective, optimizer)
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
         shown = epoch_progress(settings.epochs, len(log), part=part) if progress else nullcontext(lambda *_: None)
@@ -126,7 +131,7 @@ def train(
                     lowest.after_step(log[-1]["total"])
                     if lowest.exhausted:
                         break
-                if checkpoint and (epoch + 1) % checkpoint.every == 0 and epoch + 1 < settings.epochs:
+                if checkpoint and epoch + 1 < settings.epochs and checkpoint.due(epoch + 1):
                     checkpoint.save(part or 0, Part.of(model, optimizer, lowest.best if lowest else {}, log))
         if lowest is not None:
             lowest.restore_best()
@@ -145,7 +150,10 @@ def log_odds(model: Backbone, graph: Graph) -> Tensor:
     """Log-odds of being positive for every node of a graph, shape ``(N,)``, in double precision on the CPU."""
     device = next(chain(model.parameters(), model.buffers())).device
     with _current(device):
-        logit: Tensor = model.eval()(inputs_on(graph, device)).logit
+        if scores_whole(graph, model, str(device)):
+            logit: Tensor = model.eval()(inputs_on(graph, device)).logit
+        else:
+            logit = sampled_logits(model.eval(), graph, device)
     lost = int(logit.isnan().sum())
     if lost:  # a loss is computed before its step, so the last step may fail unseen
         raise PugnnError(
@@ -153,6 +161,11 @@ def log_odds(model: Backbone, graph: Graph) -> Tensor:
             "features down if they are large."
         )
     return logit.double().cpu()
+
+
+def scores_whole(graph: Graph, model: Backbone, device: str) -> bool:
+    """Whether a graph is scored in one pass: if it fits into memory, or the network cannot do otherwise."""
+    return model.neighbours is None or forecast_scoring(graph, model).total <= memory_on(device)
 
 
 def score(model: Backbone, graph: Graph) -> Tensor:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import torch
 
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import Sets
-from pugnn.memory import Forecast, available_memory, memory_words
-from pugnn.models import BACKBONES, Backbone, backbone_name
+from pugnn.memory import Forecast, memory_words
+from pugnn.models import Backbone, backbone_name
 from pugnn.training.batches import FullGraph, Loader
 from pugnn.training.device import resolve_device
-from pugnn.training.forecast import forecast_batches, forecast_scoring, forecast_whole
+from pugnn.training.forecast import forecast_batches, forecast_whole, memory_on
+from pugnn.training.loop import scores_whole
 from pugnn.training.sampled import FAN_OUT, SampledGraph
 from pugnn.training.settings import TrainingSettings
 
@@ -64,24 +62,41 @@ def plan_training(
         with_pairs: whether a regulariser compares pairs of nodes.
         only_whole: why the method cannot be trained in batches; empty if it can.
     """
-    room = _room(settings.device)
+    room = memory_on(settings.device)
     whole = forecast_whole(graph, model, with_pairs=with_pairs)
     wanted = settings.batch_size
-    if (wanted == "auto" and whole.total <= room) or (wanted != "auto" and int(wanted) >= unlabelled):
+    if whole.total <= room if wanted == "auto" else int(wanted) >= unlabelled:
         return Plan(None, whole, f"Training on the whole graph takes about {whole} of memory.")
-    needs = f"Training on the whole graph takes about {memory_words(whole.total)} of memory"
-    refused = only_whole or _why_not(model, settings)
-    if refused and wanted == "auto":
-        raise PugnnError(
-            f"{needs}, and there are {memory_words(room)}. It cannot be done in batches: {refused}. Or take the method "
-            "views, which needs less; or set PUGNN_MEMORY=1TB to try it anyway."
-        )
+    too_much = f"training on the whole graph takes about {memory_words(whole.total)}"
+    refused = only_whole or _why_whole(model, settings)
     if refused:
-        raise PugnnError(f"batch_size={wanted} is not possible: {refused}. Or leave the batch size out.")
-    size, found = _largest_that_fits(graph, model, room, with_pairs) if wanted == "auto" else (int(wanted), None)
-    found = found or forecast_batches(graph, model, size, with_pairs=with_pairs)
-    memory = f"Training in batches of {size:,} unlabelled nodes takes about {found} of memory; {needs[0].lower()}{needs[1:]}."
+        tried = (
+            f"{too_much} of memory, and {memory_words(room)} are available"
+            if wanted == "auto"
+            else f"batch_size={wanted} was given"
+        )
+        raise PugnnError(f"{tried}, but {refused}. The method views trains on graphs of any size.")
+    size = _largest_batch(graph, model, room, with_pairs=with_pairs) if wanted == "auto" else int(wanted)
+    found = forecast_batches(graph, model, size, with_pairs=with_pairs)
     notes = [f"Every step took {size:,} random unlabelled nodes, and at most {FAN_OUT} random neighbours of each node."]
-    if forecast_scoring(graph, model).total > room:
-        notes.append(f"Scores, too, were computed from at most {FAN_OUT} random neighbours of each node.")
+    if not scores_whole(graph, model, settings.device):
+        notes.append("Scores, too, were computed from random neighbours.")
+    memory = f"Training in batches of {size:,} unlabelled nodes takes about {found} of memory; {too_much}."
     return Plan(size, found, memory, tuple(notes))
+
+
+def _largest_batch(graph: Graph, model: Backbone, room: int, *, with_pairs: bool) -> int:
+    """The largest power of two that fits; the smallest one allowed if none does."""
+    size = MOST
+    while size > LEAST and forecast_batches(graph, model, size, with_pairs=with_pairs).total > room:
+        size //= 2
+    return size
+
+
+def _why_whole(model: Backbone, settings: TrainingSettings) -> str:
+    """Why a network needs the whole graph; empty if it does not."""
+    if model.neighbours is not None or not model.reads_edges:
+        return ""
+    return (
+        f"the backbone {backbone_name(settings.backbone)} needs the whole graph; use gcn, gcn-linear, sage, gat or gin"
+    )

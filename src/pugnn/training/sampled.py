@@ -8,12 +8,14 @@ from itertools import accumulate, pairwise
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from pugnn import processes
 from pugnn.graph import Graph, sample_neighbours
 from pugnn.losses import Sets
 from pugnn.models import Backbone, SampledInputs
 from pugnn.regularisers import sample_pairs
+from pugnn.training.ahead import ahead
 from pugnn.training.batches import Batch
 from pugnn.training.seeds import derive_seed
 
@@ -25,6 +27,8 @@ HOPS = 2
 FEW = 0.25
 #: Edges drawn for a regulariser, as a share of a batch. Each brings three nodes.
 EDGES = 0.25
+#: Nodes scored at a time.
+SCORED = 8192
 #: Threads that prepare batches, at most.
 MOST_THREADS = 8
 
@@ -101,11 +105,26 @@ class SampledGraph:
 
     def _draw(self, name: str, seed: int) -> NDArray[np.int64]:
         """This process's nodes of a set in a batch."""
-        nodes = self._nodes[name]
+        nodes: NDArray[np.int64] = self._nodes[name]
         if len(nodes) > FEW * self._size:
             count = min(len(nodes), -(-len(nodes) * self._size // self._sizes["unlabelled"]))
             nodes = nodes[np.random.default_rng(seed).choice(len(nodes), count, replace=False)]
         return nodes[processes.own_share(len(nodes))]
+
+
+def sampled_logits(model: Backbone, graph: Graph, device: torch.device) -> Tensor:
+    """The logit of every node of a graph, computed from neighbours that are sampled as in training, always the same."""
+    starts = range(0, graph.num_nodes, SCORED)
+
+    def inputs_from(start: int) -> tuple[SampledInputs, Tensor]:
+        nodes = np.arange(start, min(start + SCORED, graph.num_nodes))
+        sample = sample_neighbours(graph, nodes, hops=HOPS, fan_out=FAN_OUT, seed=0)
+        inputs = SampledInputs(graph, sample, device)
+        getattr(inputs, model.neighbours or "features")
+        return inputs, torch.from_numpy(sample.rows).to(device)
+
+    with ahead(inputs_from, starts, background_threads()) as prepared:
+        return torch.cat([model(inputs).logit[rows] for inputs, rows in prepared])
 
 
 def background_threads() -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 
 from pugnn.errors import PugnnError, require_number, require_whole
 from pugnn.models import BackboneLike
@@ -27,7 +26,8 @@ class TrainingSettings:
         epochs: passes over the graph; the weights of the last one are kept.
         learning_rate: of Adam.
         weight_decay: on the first layer.
-        batch_size: unlabelled nodes per step, or ``auto``: all of them if they fit into memory, otherwise as many as do.
+        batch_size: unlabelled nodes per step, or ``auto``: all of them if they fit into memory, otherwise as many as
+            do; 1,024 for views.
         seed: controls weights, dropout and sampling.
         device: ``cpu``, ``cuda``, ``cuda:1``, …
     """
@@ -45,11 +45,14 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         for name, least, most in (("hidden", 1, MOST_HIDDEN), ("epochs", 1, math.inf), ("seed", 0, math.inf)):
             require_whole(name, getattr(self, name), least, most)
-        if isinstance(self.batch_size, str) and self.batch_size.isdecimal():  # from a command line
-            object.__setattr__(self, "batch_size", int(self.batch_size))
-        whole = isinstance(self.batch_size, Integral) and not isinstance(self.batch_size, bool)
-        if self.batch_size != "auto" and not (whole and int(self.batch_size) > 0):
-            raise PugnnError(f"batch_size must be a whole number from 1, or 'auto'; got {self.batch_size!r}")
+        size = self.batch_size
+        if isinstance(size, str) and size.isdecimal():  # from a command line
+            size = int(size)
+            object.__setattr__(self, "batch_size", size)
+        if isinstance(size, str) and size != "auto":
+            raise PugnnError(f"batch_size must be a whole number, or 'auto'; got {size!r}")
+        if not isinstance(size, str):
+            require_whole("batch_size", size, 1)
         require_number("dropout", self.dropout)
         require_number("learning_rate", self.learning_rate)
         require_number("weight_decay", self.weight_decay, negative=False)
