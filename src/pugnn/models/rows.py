@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -172,6 +172,12 @@ class KeptTables:
 
     folder: Path
     identity: str
+
+    def everywhere(self) -> KeptTables:
+        """The same in every process: the folder of the first one, which all must reach by the same path."""
+        folder = processes.bytes_of_first(os.fsencode(self.folder.absolute()))
+        assert folder is not None
+        return replace(self, folder=Path(os.fsdecode(folder)))
 
     def finished(self, plan: TablePlan, names: Sequence[str]) -> bool:
         """Whether all these tables were finished before."""

@@ -166,6 +166,7 @@ def _tables(attributes: Attributes, graph: Graph, names: Sequence[str], keep: Ke
         made = {name: plan.table() for name in needed}
         _fill_tables(made, plan, attributes, graph)
     else:
+        keep = keep.everywhere()
         if processes.bytes_of_first(b"yes" if keep.finished(plan, needed) else b"no") == b"no":
             if processes.rank() == 0:
                 keep.create(plan, needed)
@@ -252,10 +253,13 @@ def _fill(table: NDArray[Any], rows: Iterator[NDArray[np.float32]], first: int) 
 
 
 def _inverse_lengths(table: Tensor) -> Tensor:
-    parts = [
-        table[:, first : first + CHUNK].float().square().sum(dim=(0, 2)) for first in range(0, table.shape[1], CHUNK)
-    ]
-    return 1 / torch.cat(parts).sqrt().clamp(min=SHORTEST)
+    lengths = []
+    for first in range(0, table.shape[1], CHUNK):
+        part = table[:, first : first + CHUNK].float().square()
+        # Vector by vector, so that the sums do not depend on how columns are divided into blocks.
+        sums = part.unflatten(2, (-1, LANES)).sum(dim=3).transpose(0, 1).flatten(1)
+        lengths.append(sums.sum(dim=1).sqrt())
+    return 1 / torch.cat(lengths).clamp(min=SHORTEST)
 
 
 @lru_cache(maxsize=1)
