@@ -257,7 +257,7 @@ def _inverse_lengths(table: Tensor) -> Tensor:
     for first in range(0, table.shape[1], CHUNK):
         part = table[:, first : first + CHUNK].float().square()
         # Vector by vector, so that the sums do not depend on how columns are divided into blocks.
-        sums = part.unflatten(2, (-1, LANES)).sum(dim=3).transpose(0, 1).flatten(1)
+        sums = part.view(*part.shape[:2], -1, LANES).sum(dim=3).transpose(0, 1).flatten(1)
         lengths.append(sums.sum(dim=1).sqrt())
     return 1 / torch.cat(lengths).clamp(min=SHORTEST)
 
