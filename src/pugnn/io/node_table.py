@@ -27,6 +27,13 @@ from pugnn.io.ids import EMPTY, IdTable, text_column
 from pugnn.io.number_scan import MAYBE, OTHER_NUMBERS, Irregular, scan_numbers
 from pugnn.io.table import Table, Unreadable
 
+#: Columns of which statistics are taken at once.
+_SUMMARISED_AT_ONCE = 100
+
+#: SQL for statistics of a column: how many numbers there are, how many of them are not zero, the smallest and the
+#: largest, and how many are 1. (With FILTER they take six times as long.)
+_STATISTICS = "row(count({0}), count(nullif({0}, 0)), min({0}), max({0}), sum(({0} = 1)::INTEGER))"
+
 _IRREGULAR = "its rows do not all have the same form"
 
 
@@ -218,9 +225,22 @@ def _typed_numbers(table: Table, places: Sequence[int]) -> NumberColumns:
 def _numbers_on_demand(table: Table, places: Sequence[int]) -> NumberColumns:
     """The same columns, to be read again when they are needed."""
     ((rows,),) = table.query("count(*)")
-    place_of = {table.names[at]: at for at in places}
-    found = _numeric_columns(table, places, rows)
-    summaries = {name: Summary.of(numbers[numbers != 0], rows) for name, numbers in found}
+    numeric, summaries = _numeric_places(table, places), {}
+    for first in range(0, len(numeric), _SUMMARISED_AT_ONCE):
+        block = numeric[first : first + _SUMMARISED_AT_ONCE]
+        numbers = ", ".join(f"CASE WHEN NOT isnan(c_{at}::DOUBLE) THEN c_{at}::DOUBLE END AS n_{at}" for at in block)
+        statistics = ", ".join(_STATISTICS.format(f"n_{at}") for at in block)
+        with table.reading():
+            query = f"SELECT {statistics} FROM (SELECT {numbers} FROM {table.sql})"
+            (found,) = table.connection.execute(query).fetchall()
+        for at, (present, nonzero, lowest, highest, ones) in zip(block, found, strict=True):
+            ends = (lowest, highest) if present else (np.nan, np.nan)
+            if not max(map(abs, ends)) > LARGEST:  # NaN is not
+                low, high = ends
+                summaries[table.names[at]] = Summary(
+                    present, rows - present, nonzero, low, high, (ones or 0) == nonzero
+                )
+    place_of = {table.names[at]: at for at in numeric}
 
     def read(names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
         return dict(zip(names, _read_numbers(table, [place_of[name] for name in names]), strict=True))
@@ -230,13 +250,17 @@ def _numbers_on_demand(table: Table, places: Sequence[int]) -> NumberColumns:
 
 def _numeric_columns(table: Table, places: Sequence[int], rows: int) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Names and numbers of those of the columns at these places that hold nothing but numbers."""
-    numeric = [at for at in places if table.types[at] == "BOOLEAN" or is_number_type(table.types[at])]
+    numeric = _numeric_places(table, places)
     at_once = max(1, READ_AT_ONCE // max(rows, 1))
     for first in range(0, len(numeric), at_once):
         block = numeric[first : first + at_once]
         for at, numbers in zip(block, _read_numbers(table, block), strict=True):
             if not (np.abs(numbers) > LARGEST).any():  # NaN is not
                 yield table.names[at], numbers
+
+
+def _numeric_places(table: Table, places: Sequence[int]) -> list[int]:
+    return [at for at in places if table.types[at] == "BOOLEAN" or is_number_type(table.types[at])]
 
 
 def _read_numbers(table: Table, places: Sequence[int]) -> Iterator[NDArray[np.float64]]:
