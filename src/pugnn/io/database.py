@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
@@ -73,6 +77,30 @@ def literal(text: str) -> str:
 def paths_sql(paths: Iterable[Path]) -> str:
     """A list of paths in SQL."""
     return f"[{', '.join(literal(str(path)) for path in paths)}]"
+
+
+def write_parquet_pieces(path: Path, pieces: Iterable[Mapping[str, NDArray[Any]]]) -> None:
+    """Write a table as a Parquet file that is given some rows at a time.
+
+    Args:
+        path: the file; it is replaced atomically.
+        pieces: columns by name: numbers, or objects that are text. Masked entries are null.
+    """
+    with replacing(path) as temporary, ExitStack() as stack:
+        writer = None
+        try:
+            for piece in pieces:
+                table = pa.table({name: _arrow(values) for name, values in piece.items()})
+                writer = writer or stack.enter_context(pq.ParquetWriter(temporary, table.schema))
+                writer.write_table(table)
+        except pa.ArrowException as error:
+            raise PugnnError(f"cannot write {path}: {reason_of(error)}") from None
+
+
+def _arrow(values: NDArray[Any]) -> pa.Array:
+    masked = isinstance(values, np.ma.MaskedArray)
+    kind = pa.large_string() if values.dtype.kind == "O" else None
+    return pa.array(np.asarray(values), kind, mask=np.ma.getmaskarray(values) if masked else None)
 
 
 def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:

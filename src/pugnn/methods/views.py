@@ -17,7 +17,7 @@ from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
 from pugnn.methods.evidence import RESERVE, SHARPNESS, KnownPositives, Weighing, advantage, weigh_views
 from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone, Blend, Committee, Output, RowInputs, inputs_on
-from pugnn.models.rows import Rows
+from pugnn.models.rows import KeptTables, Rows
 from pugnn.models.views import VIEWS
 from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
@@ -127,7 +127,10 @@ class Views(Method):
         device = resolve_device(settings.device)
         inputs, known = inputs_on(task.graph, device), KnownPositives.of(task, device, settings.seed)
         with stage_progress("comparing views of the attributes", show=run.get("progress", False)):
-            weighing = weigh_views(inputs, known, only={"graph": "own", "weighing": VIEWS[0]}.get(self.leave_out))
+            only = {"graph": "own", "weighing": VIEWS[0]}.get(self.leave_out)
+            checkpoint = run.get("checkpoint")
+            keep = None if checkpoint is None else KeptTables(checkpoint.beside, checkpoint.identity)
+            weighing = weigh_views(inputs, known, only=only, keep=keep)
         model.fill(
             **weighing.attributes.tensors(),
             view_weights=weighing.weights,

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from pugnn.errors import PugnnError
 from pugnn.features.kinds import chosen_kinds, expand_kinds
-from pugnn.features.recipe import Encoded, Recipe
+from pugnn.features.recipe import Recipe
 from pugnn.files import new_folder
 from pugnn.graph import Cleaning, Graph
 from pugnn.graph.building import require_num_nodes
@@ -27,14 +27,15 @@ from pugnn.io.reading import attributes_of, notes_on_graph, nothing_in_common
 from pugnn.io.sparse import as_matrix
 from pugnn.io.table import Table
 from pugnn.memory import available_memory
-from pugnn.store.format import Manifest, listed_files, open_array, write_array
+from pugnn.store.features import StoredBlocks, write_features
+from pugnn.store.format import Manifest, listed_files, open_array
 from pugnn.store.ids import write_ids
 from pugnn.store.inputs import unchanged
 from pugnn.store.integer_ids import IntegerIds, all_integers
 from pugnn.store.opening import open_ids
 from pugnn.store.sorting import SortedEdges
 
-#: Within a store that is being built: what DuckDB has no memory for.
+#: Within a store that is being built: what is not to be held in memory.
 _OVERFLOW = "overflow"
 
 
@@ -81,10 +82,11 @@ def build_store(
     given = {"edges": edges, "nodes": nodes, "attributes": attributes if matrix is None else None}
     say = on_phase or (lambda _: None)
     with new_folder(path) as folder, unchanged([edges, nodes, attributes]) as inputs:
+        (folder / _OVERFLOW).mkdir()
         building = _Building(folder, wanted, matrix, kinds or {}, recipe, say)
-        limits = Limits(available_memory() // 2, folder.resolve() / _OVERFLOW)
+        limits = Limits(available_memory() // 2, folder.resolve() / _OVERFLOW / "duckdb")
         manifest = read_tables(given, wanted, building.build, limits)
-        shutil.rmtree(folder / _OVERFLOW, ignore_errors=True)
+        shutil.rmtree(folder / _OVERFLOW)
         say("computing checksums")
         manifest = replace(manifest, files=listed_files(folder), built_from=inputs)
         manifest.write(folder)
@@ -102,6 +104,8 @@ class _Building:
 
     def build(self, tables: dict[str, Table]) -> Manifest:
         """Write all arrays, and return what is to be said of them."""
+        for file in self.folder.glob("*.npy"):  # of an attempt to read tables that have been repaired since
+            file.unlink()
         notes = [note for table in tables.values() for note in table.notes]
         edges, node_table = EdgeTable(tables["edges"], self.wanted), tables.get("nodes")
         integers = all_integers(node_table, self.wanted["id"], edges.table, edges.ends)
@@ -125,13 +129,14 @@ class _Building:
         self.say("making features")
         attributes, notes_on_sparse = attributes_of(tables, nodes, graph.num_nodes, self.matrix, self.wanted["id"], ids)
         notes += notes_on_sparse
-        recipe = self.recipe
+        recipe, blocks = self.recipe, StoredBlocks(self.folder, self.folder / _OVERFLOW)
         if recipe is None:
             kinds = expand_kinds(self.kinds, attributes.names, attributes.origin)
-            recipe, encoded = Recipe.learn(attributes, kinds, graph)
+            recipe, encoded = Recipe.learn(attributes, kinds, graph, blocks)
         else:
-            encoded = recipe.apply(attributes, graph)
-        self._write_features(encoded)
+            encoded = recipe.apply(attributes, graph, blocks)
+        if recipe.structure is not None:  # which has no blocks
+            write_features(self.folder, encoded.features)
         return Manifest(
             files={},
             cleaning=asdict(cleaning),
@@ -148,7 +153,7 @@ class _Building:
             kinds = chosen_kinds(self.kinds, table.names)
         else:
             kinds = {encoding.column: encoding.kind for encoding in self.recipe.encodings}
-        return read_nodes(table, self.wanted["id"], ids, kinds)
+        return read_nodes(table, self.wanted["id"], ids, kinds, on_demand=True)
 
     def _write_edges(self, edges: EdgeTable, ids: IdTable, nodes: NodeTable | None) -> Cleaning:
         shown = edges.table.shown
@@ -166,11 +171,3 @@ class _Building:
         if not cleaning.edges:
             raise PugnnError(f"{shown} contains only self loops; a graph needs edges between nodes")
         return cleaning
-
-    def _write_features(self, encoded: Encoded) -> None:
-        x = encoded.features
-        if isinstance(x, np.ndarray):
-            write_array(self.folder, "features", x)
-            return
-        for name, part in (("values", x.data), ("columns", x.indices), ("starts", x.indptr)):
-            write_array(self.folder, f"feature_{name}", part)

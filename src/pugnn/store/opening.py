@@ -6,13 +6,12 @@ import os
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.graph import Cleaning, Graph
-from pugnn.graph.building import Features
 from pugnn.graph.stored import Stored, TextIds
+from pugnn.store.features import open_features
 from pugnn.store.format import open_array, read_manifest, verify
 
 
@@ -33,7 +32,7 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
     indptr, indices = open_array(folder, "indptr"), open_array(folder, "indices")
     weights = open_array(folder, "weights") if "weights.npy" in manifest.files else None
     ids = open_ids(folder)
-    features = _open_features(folder, len(indptr) - 1, len(manifest.feature_names))
+    features = open_features(folder, (len(indptr) - 1, len(manifest.feature_names)))
     parts = (indptr, indices, features, ids, weights)
     try:
         return Graph(
@@ -56,10 +55,3 @@ def open_ids(folder: Path) -> NDArray[np.int64] | TextIds:
     if (folder / "ids.npy").exists():
         return open_array(folder, "ids")
     return TextIds(open_array(folder, "id_letters"), open_array(folder, "id_starts"))
-
-
-def _open_features(folder: Path, nodes: int, width: int) -> Features:
-    if (folder / "features.npy").exists():
-        return open_array(folder, "features")
-    values, columns, starts = (open_array(folder, f"feature_{part}") for part in ("values", "columns", "starts"))
-    return sp.csr_array((values, columns, starts), shape=(nodes, width))

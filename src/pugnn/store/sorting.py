@@ -27,8 +27,8 @@ _BATCH = 1 << 20
 #: Each edge is an entry in the rows of both ends. An entry is one number: the row, the neighbour, and in its lowest bit
 #: whether the edge was given towards the neighbour.
 _ENTRIES = (
-    "SELECT (source << 32) | (target << 1) | 1 AS entry{more} FROM ends "
-    "UNION ALL SELECT (target << 32) | (source << 1){more} FROM ends"
+    "SELECT (source::BIGINT << 32) | (target::BIGINT << 1) | 1 AS entry{more} FROM ends "
+    "UNION ALL SELECT (target::BIGINT << 32) | (source::BIGINT << 1){more} FROM ends"
 )
 
 
@@ -45,7 +45,7 @@ class SortedEdges:
         self._rows = self._self_loops = 0
         more = ", weight FLOAT, place BIGINT" if weighted else ""
         with _sorting():
-            connection.execute(f"CREATE OR REPLACE TABLE ends (source BIGINT, target BIGINT{more})")
+            connection.execute(f"CREATE OR REPLACE TABLE ends (source INTEGER, target INTEGER{more})")
 
     def add(self, piece: EdgePiece) -> None:
         """Add some edges, given by positions."""

@@ -66,7 +66,7 @@ def predict(
     scores = scores_of(log_odds)
     table = score_table(found.graph, scores, estimator.threshold_, found.task, log_odds=log_odds, shown=found.shown)
     write_scores(out, table)
-    result = {"scores": str(out), "nodes": len(scores), "positive": int(table["decision"].sum())}
+    result = {"scores": str(out), "nodes": len(scores), "positive": int(table["decision"][:].sum())}
     if as_json:
         typer.echo(json.dumps(result))
     else:
