@@ -12,6 +12,7 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 from pugnn import processes
+from pugnn.cli.commands.build import NOT_FOR_BUILD, build
 from pugnn.cli.commands.check import check
 from pugnn.cli.commands.demo import demo
 from pugnn.cli.commands.evaluate import evaluate
@@ -22,6 +23,7 @@ from pugnn.cli.commands.methods import methods
 from pugnn.cli.commands.predict import NOT_FOR_PREDICT, predict
 from pugnn.cli.commands.reproduce import reproduce
 from pugnn.cli.commands.suggest import suggest
+from pugnn.cli.commands.synthetic import synthetic
 from pugnn.cli.options import DATA, FEEDBACK, DataOptions, options_of, with_options
 from pugnn.cli.output import kept_output
 from pugnn.errors import PugnnError, PugnnWarning, printable
@@ -66,8 +68,10 @@ for command in (
     methods,
     with_options(predict, data=options_of(DataOptions, DATA, without=NOT_FOR_PREDICT)),
     suggest,
+    with_options(build, data=options_of(DataOptions, DATA, without=NOT_FOR_BUILD)),
     with_options(export, data=options_of(DataOptions, DATA, without=NOT_FOR_EXPORT)),
     reproduce,
+    synthetic,
 ):
     app.command()(command)
 

@@ -28,11 +28,13 @@ class GraphInputs:
         self.graph = graph
         self.device = torch.device(device)
         self._hop_structures: dict[int, list[Neighbourhoods]] = {}
-        self.features: Tensor | SparseMatrix
-        if isinstance(graph.features, np.ndarray):
-            self.features = torch.from_numpy(np.array(graph.features)).to(self.device)
-        else:
-            self.features = SparseMatrix(graph.features, self.device)
+
+    @cached_property
+    def features(self) -> Tensor | SparseMatrix:
+        """Features of all nodes, shape ``(N, F)``."""
+        if isinstance(self.graph.features, np.ndarray):
+            return torch.from_numpy(np.array(self.graph.features)).to(self.device)
+        return SparseMatrix(self.graph.features, self.device)
 
     @cached_property
     def gcn_adjacency(self) -> SparseMatrix:

@@ -16,6 +16,7 @@ from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import Sets
 from pugnn.models import GraphInputs, RowInputs, inputs_on
+from pugnn.models.rows import Rows
 from pugnn.task import PUTask
 from pugnn.training.device import resolve_device
 
@@ -98,7 +99,7 @@ class RowBatches:
     replayable = False
     has_edges = False
 
-    def __init__(self, graph: Graph, rows: Tensor, sets: Sets, size: int) -> None:
+    def __init__(self, graph: Graph, rows: Rows, sets: Sets, size: int) -> None:
         self.graph, self.device = graph, rows.device
         self._rows, self._unlabelled = rows, sets.unlabelled
         self._size = min(size, len(sets.unlabelled))

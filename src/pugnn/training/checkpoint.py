@@ -80,6 +80,11 @@ class Checkpoint:
         """Whether to save after so many epochs."""
         return epochs % self.every == 0 or time.monotonic() - self._saved >= self.seconds
 
+    @property
+    def beside(self) -> Path:
+        """A folder for what a training computes once and is too large for the file."""
+        return self.path.with_suffix(".tables")
+
     def load(self, number: int) -> Part | None:
         """The state of the training with this number, if there is one in the file."""
         parts = self._read()
