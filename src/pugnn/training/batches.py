@@ -120,8 +120,15 @@ class RowBatches:
         if self._whole is not None:
             yield self._whole
         else:
-            chosen = np.random.default_rng(seed).choice(len(self._unlabelled), self._size, replace=False)
-            yield self._batch(self._unlabelled[torch.from_numpy(chosen[self._share]).to(self.device)])
+            yield self._batch(self._unlabelled[self._draw(seed)[self._share]])
+
+    def _draw(self, seed: int) -> Tensor:
+        """A sample of the unlabelled nodes, by their places among them."""
+        count = len(self._unlabelled)
+        if self.device.type == "cuda":  # with repeats, which are as unbiased: others would be drawn on the host
+            generator = torch.Generator(self.device).manual_seed(seed)
+            return torch.randint(count, (self._size,), generator=generator, device=self.device)
+        return torch.from_numpy(np.random.default_rng(seed).choice(count, self._size, replace=False))
 
     def _batch(self, unlabelled: Tensor) -> Batch:
         return Batch(RowInputs(self._rows[torch.cat([self._known, unlabelled])], self._places), self._sets)
