@@ -2,12 +2,13 @@
 
     python examples/ray_train.py edges.csv nodes.csv positives.csv --out model.safetensors --workers 4
 
-Every worker reads the tables, so they must lie where all machines see them. Needs ``pip install 'ray[train]'``.
+The tables and the folder of the model must lie where all machines see them. Needs ``pip install 'ray[train]'``.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ def train_in_worker(settings: dict[str, Any]) -> None:
     """What each worker does; Ray has made the process group, in which the workers train one model together."""
     from pugnn import PUNodeClassifier, processes, read_graph
 
+    partial = Path(f"{settings['out']}.partial")  # like all files, where every worker sees it
     data = read_graph(settings["edges"], settings["nodes"], positives=settings["positives"])
     classifier = PUNodeClassifier(device=settings["device"], progress=False)
     # A worker that is lost ends this attempt. The next one goes on from the checkpoint.
-    classifier.fit(data.graph, data.known, checkpoint=f"{settings['out']}.checkpoint")
+    classifier.fit(data.graph, data.known, checkpoint=partial / "checkpoint.safetensors")
     if processes.rank() == 0:
         classifier.save(settings["out"])
-        Path(f"{settings['out']}.checkpoint").unlink(missing_ok=True)
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def main() -> None:

@@ -18,11 +18,12 @@ from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import SetMeans, Sets, confident_prior_matching
 from pugnn.models import Committee
+from pugnn.models.rows import Rows
 from pugnn.training import Checkpoint, FullGraph, RowBatches, TrainingSettings, train
 
 NODES, LABELLED, MODELS = 90, 7, 3
 GRAPH = Graph.from_edges(range(NODES - 1), range(1, NODES), features=torch.eye(NODES)[:, :5].numpy())
-ROWS = torch.randn(NODES, 6, generator=torch.Generator().manual_seed(1))
+ROWS = Rows.of(torch.randn(NODES, 6, generator=torch.Generator().manual_seed(1)))
 SETS = Sets(torch.arange(LABELLED), torch.arange(LABELLED, 85), torch.arange(85, 90))
 SEEN = (torch.arange(LABELLED)[:, None] % MODELS != torch.arange(-1, MODELS)).float()
 SETTINGS = TrainingSettings(backbone="mlp", epochs=30, weight_decay=1e-3)
@@ -76,7 +77,7 @@ def findings(folder: Path) -> dict[str, Any]:
     copied = torch.tensor([float(processes.rank())])
     processes.copy_from_first([copied])
 
-    batch = next(iter(RowBatches(GRAPH, torch.arange(float(NODES))[:, None], SETS, 40).batches(5)))
+    batch = next(iter(RowBatches(GRAPH, Rows.of(torch.arange(float(NODES))[:, None]), SETS, 40).batches(5)))
     rows = {name: batch.inputs.features[getattr(batch.sets, name), 0].tolist() for name in ("labelled", "negative")}
     rows["unlabelled"] = batch.inputs.features[batch.sets.unlabelled, 0].tolist()
 
