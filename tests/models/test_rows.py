@@ -4,7 +4,7 @@ import torch
 
 from pugnn.errors import PugnnError
 from pugnn.models import rows as module
-from pugnn.models.rows import Rows, TablePlan
+from pugnn.models.rows import KeptTables, Rows, TablePlan
 
 RNG = np.random.default_rng(0)
 
@@ -48,13 +48,31 @@ def test_the_plan_follows_the_memory(monkeypatch, memory, mapped, dtype, block):
     monkeypatch.setenv("PUGNN_MEMORY", memory)
     plan = TablePlan.of(2000, 100, tables=5)  # 4.48 MB in single precision, with columns filled up to 112
     assert (plan.mapped, plan.dtype, plan.block) == (mapped, dtype, block)
-    table = plan.table(None)
+    table = plan.table()
     assert (table.shape, table.dtype) == ((-(-112 // block), 2000, block), dtype)
     assert not table.any()
     table[:] = 1
 
 
-def test_a_folder_that_is_full_or_missing_is_named(monkeypatch, tmp_path):
-    monkeypatch.setenv("PUGNN_MEMORY", "7MB")
-    with pytest.raises(PugnnError, match=r"cannot keep smoothed attributes in .*nowhere: No such file"):
-        TablePlan.of(2000, 100, tables=5).table(tmp_path / "nowhere")
+def test_a_disk_without_room_is_named_before_anything_is_computed(tmp_path):
+    plan = TablePlan(2**40, 100, 16, mapped=True, dtype=np.float32)
+    with pytest.raises(PugnnError, match=r"cannot keep \d+ TB of smoothed attributes in .*kept: "):
+        KeptTables(tmp_path / "kept", "a").create(plan, ["own"])
+    with pytest.raises(PugnnError, match="cannot keep 493 TB of smoothed attributes"):
+        plan.table()
+
+
+def test_kept_tables_are_found_again_only_if_they_are_complete_and_the_same(tmp_path):
+    plan, names = TablePlan(5, 20, 16, mapped=True, dtype=np.float32), ["own", "smoothed"]
+    kept = KeptTables(tmp_path / "kept", "a")
+    kept.create(plan, names)
+    assert not kept.finished(plan, names)
+    kept.open(plan, "own")[1, 4, 3] = 7
+    kept.finish(plan, names)
+    assert kept.finished(plan, names)
+    assert kept.open(plan, "own")[1, 4, 3] == 7
+    assert not KeptTables(tmp_path / "kept", "b").finished(plan, names)
+    assert not kept.finished(TablePlan(5, 20, 32, mapped=True, dtype=np.float32), names)
+    with (tmp_path / "kept" / "smoothed.table").open("r+b") as file:
+        file.truncate(10)
+    assert not kept.finished(plan, names)

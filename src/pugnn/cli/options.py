@@ -34,6 +34,16 @@ Seed = Annotated[int, option("Controls all randomness; the same seed repeats a r
 Out = Annotated[Path | None, option("The run folder; default: runs/NAME-1, -2, …", panel=OUTPUT)]
 Resume = Annotated[bool, option("Continue a run that was stopped; needs --out.", "--resume", panel=OUTPUT)]
 Verbose = Annotated[bool, option("Show the encoding of every attribute, one per line.", "--verbose", panel=OUTPUT)]
+Executor = Annotated[
+    str,
+    option(
+        "Where trainings run: local, in processes of this machine; or ray, on the cluster of $RAY_ADDRESS.", panel=None
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    option("Trainings at a time, one thread each; default: one per core. Results do not depend on it.", panel=None),
+]
 Json = Annotated[bool, option("Print the result as JSON on standard output.", "--json", panel=OUTPUT)]
 
 

@@ -12,6 +12,7 @@ from pugnn.data import dataset_names
 from pugnn.errors import PugnnError, require_whole
 from pugnn.experiments.cells import Cell
 from pugnn.experiments.checks import check_cells, checks_page
+from pugnn.experiments.executors import make_executor
 from pugnn.experiments.pages.blocks import Block, to_html, to_markdown
 from pugnn.experiments.pages.page import readings_page, statistics_page, table_page
 from pugnn.experiments.pages.study_page import study_page
@@ -138,9 +139,11 @@ class Request:
         ]
 
 
-def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) -> list[Path]:
+def reproduce(
+    request: Request, out: Path, *, jobs: int | None = None, executor: str = "local", progress: bool = True
+) -> list[Path]:
     """Train what has no record in the folder yet, write the pages of all tables asked for, and return their paths."""
-    require_whole("jobs", jobs, 1)
+    workers = make_executor(executor, jobs)
     store = RecordStore(out)
     grids, studies = request.grids(), request.studies()
     checks = check_cells(request.repetitions) if request.what == "checks" else {}
@@ -151,7 +154,7 @@ def reproduce(request: Request, out: Path, *, jobs: int, progress: bool = True) 
     # in a training split differs between them.
     for cell in {(cell.dataset, cell.positive_classes, *cell.protocol.items()): cell for cell in cells}.values():
         cell.draw()
-    records, failures = run_cells(cells, store, jobs=jobs, progress=progress)
+    records, failures = run_cells(cells, store, workers, progress=progress)
 
     pages: dict[str, Iterator[Block]] = {}
     tables = {f"{grid.table}{request.suffix}": grid.page(records, request.command) for grid in grids}

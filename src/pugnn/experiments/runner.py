@@ -1,25 +1,42 @@
-"""Training the cells of a grid in several processes, with their records in one folder."""
+"""Training the cells of a grid, with their records in one folder."""
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterable, Mapping
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack, nullcontext
 from statistics import fmean
-from threading import Thread
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
-from joblib import Parallel, delayed, parallel_config
-
-from pugnn.errors import PugnnError
+from pugnn import __version__
+from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.experiments.cells import Cell, measure
+from pugnn.experiments.executors import Executor
 from pugnn.experiments.store import Record, RecordStore
 from pugnn.waiting import status_line
 
-#: Seconds between looks at another process's work, and of a worker at its parent.
-LOOK_EVERY, PARENT_EVERY = 1.0, 0.2
+#: Seconds between looks at another process's work.
+LOOK_EVERY = 1.0
+#: How often the same task is started again after its worker was lost.
+RETRIES = 3
+
+
+class Task(Protocol):
+    """Something to do that ends in a record with the same key."""
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+
+    @property
+    def pugnn(self) -> str:
+        """The version that does it."""
+
+
+T = TypeVar("T", bound=Task)
 
 
 class Outcome(NamedTuple):
@@ -29,7 +46,7 @@ class Outcome(NamedTuple):
     failures: dict[str, str]
 
 
-def run_cells(cells: Iterable[Cell], store: RecordStore, *, jobs: int, progress: bool = True) -> Outcome:
+def run_cells(cells: Iterable[Cell], store: RecordStore, executor: Executor, *, progress: bool = True) -> Outcome:
     """Train every cell that has no record yet.
 
     A cell that cannot be trained, on a graph without features for instance, does not stop the others. Other processes
@@ -38,46 +55,84 @@ def run_cells(cells: Iterable[Cell], store: RecordStore, *, jobs: int, progress:
     wanted = {cell.key: cell for cell in cells}
     records = {key: record for key, record in store.read().items() if key in wanted}
     failures: dict[str, str] = {}
-    try:
-        with (
-            parallel_config("loky", inner_max_num_threads=1, initializer=end_with_parent, initargs=(os.getpid(),)),
-            Parallel(n_jobs=jobs, return_as="generator_unordered") as pool,
-            status_line() if progress else nullcontext() as line,
-        ):
-            if line is not None:
-                line.say(_how_far(wanted, records, jobs))
-            while missing := [cell for key, cell in wanted.items() if key not in records and key not in failures]:
-                done = len(records) + len(failures)
-                for key, result in pool(delayed(_work)(cell, store) for cell in missing):
-                    if isinstance(result, str):
-                        failures[key] = result
-                    elif result is not None:
-                        records[key] = result
-                        if line is not None:
-                            line.update(_how_far(wanted, records, jobs))
-                if len(records) + len(failures) < len(wanted):
-                    records |= {key: record for key, record in store.read(warn=False).items() if key in wanted}
-                if len(records) + len(failures) == done:  # others are working on all that is left
-                    time.sleep(LOOK_EVERY)
-    except BrokenProcessPool:
-        raise PugnnError(
-            "a worker process was killed, often because memory ran out. All records are kept: the same command "
-            f"continues from there, and needs less memory with fewer --jobs (now {jobs})."
-        ) from None
+    if len(records) == len(wanted):
+        return Outcome(records, failures)
+    with executor, status_line() if progress else nullcontext() as line:
+        if line is not None:
+            line.say(_how_far(wanted, records, executor.jobs))
+        while missing := [cell for key, cell in wanted.items() if key not in records and key not in failures]:
+            done = len(records) + len(failures)
+            for cell, result in run_tasks(measure, missing, store, executor):
+                if isinstance(result, str):
+                    failures[cell.key] = result
+                    continue
+                records[cell.key] = result
+                if line is not None:
+                    line.update(_how_far(wanted, records, executor.jobs))
+            if len(records) + len(failures) < len(wanted):
+                records |= {key: record for key, record in store.read(warn=False).items() if key in wanted}
+            if len(records) + len(failures) == done:  # others are working on all that is left
+                time.sleep(LOOK_EVERY)
     return Outcome(records, failures)
 
 
-def _work(cell: Cell, store: RecordStore) -> tuple[str, Record | str | None]:
-    """Train a cell and record it. Its key, and its record, or why there is none; ``None`` if another process has it."""
-    with store.claim(cell.key) as ours:
-        if not ours or store.holds(cell.key):
-            return cell.key, None
-        try:
-            record = measure(cell)
-        except PugnnError as error:
-            return cell.key, str(error)
-        store.append(record)
-        return cell.key, record
+def run_tasks(
+    work: Callable[[T], Record], tasks: Iterable[T], store: RecordStore, executor: Executor
+) -> Iterator[tuple[T, Record | str]]:
+    """Do the tasks that are neither done nor claimed by another process, and record each: its record, or why not.
+
+    A task is taken when there is room for it, and then claimed. The record is written here, so that workers need not
+    see the folder. A task whose worker was lost is started again.
+    """
+    waiting, claims = iter(tasks), dict[str, ExitStack]()
+    running: dict[Future[Record | str], T] = {}
+    lost = Counter[str]()
+    try:
+        while True:
+            while len(running) < executor.jobs and (task := next(waiting, None)) is not None:
+                claim = claims[task.key] = ExitStack()
+                if claim.enter_context(store.claim(task.key)) and not store.holds(task.key):
+                    running[executor.submit(attempt, work, task)] = task
+                else:
+                    claims.pop(task.key).close()
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                task = running.pop(future)
+                try:
+                    result = future.result()
+                except executor.lost:
+                    lost[task.key] += 1
+                    _report_lost(lost[task.key], executor.jobs)
+                    running[executor.submit(attempt, work, task)] = task
+                    continue
+                if not isinstance(result, str):
+                    store.append(result)
+                claims.pop(task.key).close()
+                yield task, result
+    finally:
+        for claim in claims.values():
+            claim.close()
+
+
+def attempt(work: Callable[[T], Record], task: T) -> Record | str:
+    """What a worker does: a record, or the message of why there is none."""
+    if task.pugnn != __version__:
+        return f"a worker has pugnn {__version__}, but this is of {task.pugnn}; install the same version everywhere"
+    try:
+        return work(task)
+    except PugnnError as error:
+        return str(error)
+
+
+def _report_lost(times: int, jobs: int) -> None:
+    words = "a worker process was killed, often because memory ran out"
+    if times > RETRIES:
+        raise PugnnError(
+            f"{words}, {times} times during the same training. All records are kept: the same command continues from "
+            f"there, and needs less memory with fewer --jobs (now {jobs})."
+        )
+    warnings.warn(f"{words}; its training starts again ({times} of {RETRIES} times)", PugnnWarning, stacklevel=3)
 
 
 def _how_far(wanted: Mapping[str, Cell], records: Mapping[str, Record], jobs: int) -> str:
@@ -107,17 +162,3 @@ def duration(seconds: float) -> str:
     if minutes < 1:
         return f"{seconds:.0f} s"
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def end_with_parent(parent: int) -> None:
-    """End this process soon after the one with this number, its parent.
-
-    A process that is killed cannot end its workers, which would finish their work and then wait for more.
-    """
-    Thread(target=_watch, args=[parent], name="end with the parent", daemon=True).start()
-
-
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:  # orphans are handed to another process
-        time.sleep(PARENT_EVERY)
-    os._exit(1)

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from pugnn.metrics.rank_model import Checked
 from pugnn.models import GraphInputs, inputs_on
-from pugnn.models.rows import Rows
+from pugnn.models.rows import KeptTables, Rows
 from pugnn.models.views import VIEWS, Attributes, make_views, side_by_side
 from pugnn.priors import Evidence, Prior, settle_prior
 from pugnn.task import PUTask
@@ -189,7 +189,9 @@ class Weighing:
         return Evidence(task, self.rows, known.folds, self.ranks, known.checked(self.rows))
 
 
-def weigh_views(inputs: GraphInputs, known: KnownPositives, *, only: str | None = None) -> Weighing:
+def weigh_views(
+    inputs: GraphInputs, known: KnownPositives, *, only: str | None = None, keep: KeptTables | None = None
+) -> Weighing:
     r"""Compare the views on hidden positives, and put them side by side.
 
     With :math:`z_v` the evidence that view v ranks hidden positives higher than the smoothed view, :math:`w_v \propto
@@ -199,9 +201,10 @@ def weigh_views(inputs: GraphInputs, known: KnownPositives, *, only: str | None 
         inputs: the graph.
         known: known positives and their folds.
         only: a view to do with, instead of weighing them.
+        keep: where to keep views that are larger than memory, or that several processes share.
     """
     attributes = Attributes.of(inputs.graph)
-    candidates = make_views(attributes, inputs)
+    candidates = make_views(attributes, inputs, keep=keep)
     ranks = {name: known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:]) for name, rows in candidates.items()}
     weights = np.array([float(name == (only or VIEWS[0])) for name in VIEWS])
     if known.turns and only is None:

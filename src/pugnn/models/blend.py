@@ -11,9 +11,10 @@ from torch import Tensor, nn
 
 from pugnn.errors import PugnnError
 from pugnn.features.structural import WIDTH
+from pugnn.graph.compiling import kernel
 from pugnn.models.backbone import Backbone, Output, linear, require_sizes
 from pugnn.models.dropout import dropout
-from pugnn.models.inputs import GraphInputs
+from pugnn.models.inputs import GraphInputs, RowInputs
 from pugnn.models.rows import Rows
 from pugnn.models.views import VIEWS, Attributes, make_views, side_by_side
 
@@ -71,11 +72,45 @@ class Committee(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score rows."""
-        assert isinstance(inputs.features, Tensor)
-        x = dropout(inputs.features, self.dropout, self.training)
-        hidden = dropout(F.relu(self.hidden(x)), self.dropout, self.training)
-        logits = torch.cat([self.head(hidden), self.linear(x)], dim=1)
+        assert isinstance(inputs, RowInputs)
+        x = dropout(inputs.features, self.dropout, self.training, inputs.places)
+        hidden = dropout(F.relu(_affine(self.hidden, x)), self.dropout, self.training, inputs.places)
+        logits = torch.cat([_affine(self.head, hidden), _affine(self.linear, x)], dim=1)
         return Output(logits, logits[:, 0])
+
+
+def _affine(layer: nn.Linear, x: Tensor) -> Tensor:
+    shifted: Tensor = _Shift.apply(F.linear(x, layer.weight), layer.bias)  # type: ignore[no-untyped-call]
+    return shifted
+
+
+class _Shift(torch.autograd.Function):
+    """Adds a bias, whose gradient is a sum over all rows, in double precision.
+
+    While scores are near one half, known and unlabelled nodes cancel each other in it. In single precision rounding
+    would be left, which depends on how a batch is shared between processes, and which Adam scales up to full steps.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, bias: Tensor) -> Tensor:  # noqa: ARG004 (nothing to keep for later)
+        return x + bias
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:  # noqa: ARG004
+        if gradient.device.type == "cpu":  # where torch would make a copy of all numbers in double precision
+            total = torch.zeros(gradient.shape[1], dtype=torch.float64)
+            _add_rows(gradient.contiguous().numpy(), total.numpy())
+        else:
+            total = gradient.sum(dim=0, dtype=torch.float64)
+        return gradient, total.to(gradient.dtype)
+
+
+@kernel(nogil=True)
+def _add_rows(values, total):  # type: ignore[no-untyped-def]
+    rows, columns = values.shape
+    for i in range(rows):
+        for j in range(columns):
+            total[j] += values[i, j]
 
 
 class Blend(Backbone):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,9 @@ import torch
 from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
+from pugnn import processes
 from pugnn.errors import PugnnError
+from pugnn.files import replacing
 from pugnn.graph.smoothing import LANES
 from pugnn.graph.vectors import aligned
 from pugnn.memory import available_memory, memory_words
@@ -100,9 +105,10 @@ class Rows:
 class TablePlan:
     """Where the tables of a graph go, and in which form.
 
-    They stay in memory if they take no more than half of what is available. Otherwise they are files that are mapped
-    into memory: in single precision if they fit into it together, and in half precision if not. A block has as many
-    columns as can be smoothed in half of the available memory.
+    They stay in memory if they take no more than half of what is available. Otherwise, and where several processes
+    share them, they are files that are mapped into memory: in single precision if they fit into it together, and in
+    half precision if not. A block has as many columns as can be smoothed in half of the available memory, and few
+    enough for every process to have one.
 
     Args:
         nodes: N.
@@ -119,17 +125,20 @@ class TablePlan:
     dtype: DTypeLike
 
     @classmethod
-    def of(cls, nodes: int, columns: int, tables: int) -> TablePlan:
-        """As the available memory allows, for so many tables."""
-        padded = -(-columns // LANES) * LANES
-        size, memory = 4 * nodes * padded * tables, available_memory()
-        mapped = size > SHARE * memory
-        most = int(SHARE * memory / (3 * 4 * max(nodes, 1))) // LANES * LANES if mapped else MOST_TOGETHER
-        block = min(padded, MOST_TOGETHER, max(LANES, most))
-        if 3 * 4 * nodes * block > memory:
+    def of(cls, nodes: int, columns: int, tables: int, *, shared: bool = False) -> TablePlan:
+        """As the available memory allows, for so many tables; ``shared`` if several processes fill them together."""
+        vectors = -(-columns // LANES)
+        size, memory = 4 * nodes * vectors * LANES * tables, available_memory()
+        mapped = shared or size > SHARE * memory
+        here = processes.count_on_host() if shared else 1
+        fit = int(SHARE * memory / here / (3 * 4 * LANES * max(nodes, 1))) if mapped else vectors
+        fair = -(-vectors // processes.count()) if shared else vectors
+        block = LANES * min(vectors, MOST_TOGETHER // LANES, max(1, fit), fair)
+        needed = 3 * 4 * nodes * block * here
+        if needed > memory:
             raise PugnnError(
-                f"smoothing {nodes:,} nodes needs {memory_words(3 * 4 * nodes * block)} of memory, and "
-                f"{memory_words(memory)} are available. Use a machine with more memory."
+                f"smoothing {nodes:,} nodes needs {memory_words(needed)} of memory, and {memory_words(memory)} are "
+                "available. Use a machine with more memory."
             )
         return cls(nodes, columns, block, mapped, np.float16 if mapped and size > memory else np.float32)
 
@@ -138,14 +147,91 @@ class TablePlan:
         """Of a table."""
         return -(-self.columns // self.block), self.nodes, self.block
 
-    def table(self, folder: Path | None) -> NDArray[Any]:
-        """A new table of zeros: in memory, or in an unnamed file in this folder, which ends with the process."""
+    @property
+    def bytes(self) -> int:
+        """Of a table."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    def table(self) -> NDArray[Any]:
+        """A new table of zeros: in memory, or in a file without a name, which ends with the process."""
         if not self.mapped:
             return aligned(np.zeros, self.shape, self.dtype)
+        with _room_for(self.bytes, Path(tempfile.gettempdir())), tempfile.TemporaryFile() as file:
+            reserve(file.fileno(), self.bytes)
+            return np.memmap(file, self.dtype, "r+", shape=self.shape)
+
+
+@dataclass(frozen=True)
+class KeptTables:
+    """A folder for tables that other processes share, and that a run which was stopped finds again.
+
+    Args:
+        folder: where they are, and nothing else.
+        identity: names the graph and all settings: tables with another identity are not used.
+    """
+
+    folder: Path
+    identity: str
+
+    def everywhere(self) -> KeptTables:
+        """The same in every process: the folder of the first one, which all must reach by the same path."""
+        folder = processes.bytes_of_first(os.fsencode(self.folder.absolute()))
+        assert folder is not None
+        return replace(self, folder=Path(os.fsdecode(folder)))
+
+    def finished(self, plan: TablePlan, names: Sequence[str]) -> bool:
+        """Whether all these tables were finished before."""
         try:
-            with tempfile.TemporaryFile(dir=folder) as file:
-                # Reserved now: on a full disk, writing to a mapped file would end the process without a word.
-                os.posix_fallocate(file.fileno(), 0, int(np.prod(self.shape)) * np.dtype(self.dtype).itemsize)
-                return np.memmap(file, self.dtype, "r+", shape=self.shape)
-        except OSError as error:
-            raise PugnnError(f"cannot keep smoothed attributes in {folder}: {error.strerror}") from None
+            found = json.loads(self._record.read_text())
+        except (OSError, ValueError):
+            return False
+        sizes = [path.stat().st_size for path in map(self._path, names) if path.exists()]
+        return bool(found == self._content(plan, names) and sizes == [plan.bytes] * len(names))
+
+    def create(self, plan: TablePlan, names: Sequence[str]) -> None:
+        """Reserve the room for new tables."""
+        with _room_for(plan.bytes * len(names), self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._record.unlink(missing_ok=True)
+            for name in names:
+                with self._path(name).open("wb") as file:
+                    reserve(file.fileno(), plan.bytes)
+
+    def open(self, plan: TablePlan, name: str) -> NDArray[Any]:
+        """A table, to read and to write."""
+        return np.memmap(self._path(name), plan.dtype, "r+", shape=plan.shape)
+
+    def finish(self, plan: TablePlan, names: Sequence[str]) -> None:
+        """Note that all tables are complete."""
+        with replacing(self._record) as temporary:
+            temporary.write_text(json.dumps(self._content(plan, names)))
+
+    @property
+    def _record(self) -> Path:
+        return self.folder / "finished.json"
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.table"
+
+    def _content(self, plan: TablePlan, names: Sequence[str]) -> dict[str, Any]:
+        form = [np.dtype(plan.dtype).name, *plan.shape, plan.columns]
+        return {"identity": self.identity, "tables": list(names), "form": form}
+
+
+@contextmanager
+def _room_for(size: int, folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise PugnnError(
+            f"cannot keep {memory_words(size)} of smoothed attributes in {folder}: {error.strerror}. Make room there, "
+            "or use a machine with more memory."
+        ) from None
+
+
+def reserve(file: int, size: int) -> None:
+    """Reserve the room: on a full disk, writing to a mapped file would end the process without a word."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, size)
+    else:
+        os.truncate(file, size)

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pugnn import processes
 from pugnn.errors import PugnnError
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES, Table, neighbour_sums
 from pugnn.graph.vectors import aligned
 from pugnn.models.inputs import GraphInputs
-from pugnn.models.rows import CHUNK, Rows, TablePlan
+from pugnn.models.rows import CHUNK, KeptTables, Rows, TablePlan
 
 #: The names of the views. The first one is the base that the others are compared with.
 VIEWS = ("smoothed", "own", "neighbours")
@@ -95,10 +95,10 @@ class Attributes:
         """The matrix that hashes so many columns, shape ``(C, width)``; none if they are few enough."""
         return _hashing(columns, self.width) if self.width < columns else None
 
-    def rows(self, graph: Graph) -> Iterator[NDArray[np.float32]]:
-        """The attributes of all nodes of a graph, each row at length 1, some nodes at a time, shape ``(n, width)``."""
+    def rows(self, graph: Graph, nodes: slice = slice(None)) -> Iterator[NDArray[np.float32]]:
+        """The attributes of nodes, by default of all, each row at length 1, some at a time, shape ``(n, width)``."""
         hashing = None
-        for part in _chunks(_features(graph)):
+        for part in _chunks(_features(graph)[nodes]):
             x = self.columns(part)
             hashing = self.hashing(x.shape[1]) if hashing is None else hashing
             values = np.array(_dense(x if hashing is None else x @ hashing), dtype=np.float32)
@@ -108,7 +108,7 @@ class Attributes:
 
 
 def make_views(
-    attributes: Attributes, inputs: GraphInputs, names: Sequence[str] = VIEWS, *, folder: Path | None = None
+    attributes: Attributes, inputs: GraphInputs, names: Sequence[str] = VIEWS, *, keep: KeptTables | None = None
 ) -> dict[str, Rows]:
     """Some of :data:`VIEWS`, by name.
 
@@ -116,10 +116,10 @@ def make_views(
         attributes: how attributes become rows of length 1.
         inputs: the graph, and the device.
         names: of the views.
-        folder: for tables that are larger than memory; by default that for temporary files.
+        keep: where to keep tables that are larger than memory, or that several processes share.
     """
     if inputs.device.type == "cpu":
-        return _tables(attributes, inputs.graph, names, folder)
+        return _tables(attributes, inputs.graph, names, keep)
     own = torch.cat([torch.from_numpy(part).to(inputs.device) for part in attributes.rows(inputs.graph)])
     found = {"own": own}
     if "smoothed" in names:
@@ -156,12 +156,44 @@ def unit_rows(values: Tensor) -> Tensor:
     return torch.nn.functional.normalize(values, dim=1, eps=SHORTEST)
 
 
-def _tables(attributes: Attributes, graph: Graph, names: Sequence[str], folder: Path | None) -> dict[str, Rows]:
+def _tables(attributes: Attributes, graph: Graph, names: Sequence[str], keep: KeptTables | None) -> dict[str, Rows]:
     """The views on the CPU."""
     needed = tuple(dict.fromkeys(("own", *names)))
-    plan = TablePlan.of(graph.num_nodes, attributes.width, len(needed))
-    made = {name: plan.table(folder) for name in needed}
-    _fill(made["own"], attributes.rows(graph))
+    plan = TablePlan.of(
+        graph.num_nodes, attributes.width, len(needed), shared=keep is not None and processes.count() > 1
+    )
+    if keep is None or not plan.mapped:
+        made = {name: plan.table() for name in needed}
+        _fill_tables(made, plan, attributes, graph)
+    else:
+        keep = keep.everywhere()
+        if processes.bytes_of_first(b"yes" if keep.finished(plan, needed) else b"no") == b"no":
+            if processes.rank() == 0:
+                keep.create(plan, needed)
+            processes.meet()
+            _fill_tables({name: keep.open(plan, name) for name in needed}, plan, attributes, graph)
+            if processes.rank() == 0:
+                keep.finish(plan, needed)
+            processes.meet()
+        made = {name: keep.open(plan, name) for name in names}
+    found = {}
+    for name in names:
+        table, ones = torch.from_numpy(made[name]), torch.ones(graph.num_nodes)
+        found[name] = Rows((table,), (ones if name == "own" else _inverse_lengths(table),), attributes.width)
+    return found
+
+
+def _fill_tables(made: dict[str, NDArray[Any]], plan: TablePlan, attributes: Attributes, graph: Graph) -> None:
+    """Compute all views; several processes share the nodes, and then the blocks of columns."""
+    shared = isinstance(made["own"], np.memmap) and processes.count() > 1
+    own = slice(0, graph.num_nodes)
+    mine = range(plan.shape[0])
+    if shared:
+        own, mine = processes.own_share(graph.num_nodes), mine[processes.rank() :: processes.count()]
+    _fill(made["own"], attributes.rows(graph, own), own.start)
+    if shared:
+        _flush(made)
+        processes.meet()
 
     def in_memory(name: str, block: int) -> Table:
         """Where to compute a block of a view: in its table, unless that is a file."""
@@ -169,25 +201,28 @@ def _tables(attributes: Attributes, graph: Graph, names: Sequence[str], folder: 
         table: Table = made[name][block] if stays else aligned(np.empty, plan.shape[1:], np.float32)
         return table
 
-    for block in range(plan.shape[0]):
+    for block in mine:
         start = made["own"][block] if not plan.mapped else made["own"][block].astype(np.float32)
         around = in_memory("neighbours", block)
-        if "smoothed" in names:
+        if "smoothed" in made:
             smoothed = in_memory("smoothed", block)
             _smooth(graph, start, smoothed, around)
             if plan.mapped:
                 made["smoothed"][block] = smoothed
-        if "neighbours" in names:
+        if "neighbours" in made:
             inverse = (1 / np.maximum(graph.degrees, 1)).astype(np.float32)
             neighbour_sums(graph, start, around, p=inverse, weighted=False)
             if plan.mapped:
                 made["neighbours"][block] = around
-    found = {}
-    for name in names:
-        table = torch.from_numpy(made[name])
-        ones = torch.ones(graph.num_nodes)
-        found[name] = Rows((table,), (ones if name == "own" else _inverse_lengths(table),), attributes.width)
-    return found
+    _flush(made)
+    if shared:
+        processes.meet()
+
+
+def _flush(tables: dict[str, NDArray[Any]]) -> None:
+    for table in tables.values():
+        if isinstance(table, np.memmap):
+            table.flush()
 
 
 def _smooth(graph: Graph, start: Table, smoothed: Table, spare: Table) -> None:
@@ -207,9 +242,9 @@ def _smooth(graph: Graph, start: Table, smoothed: Table, spare: Table) -> None:
         source, target = target, source
 
 
-def _fill(table: NDArray[Any], rows: Iterator[NDArray[np.float32]]) -> None:
-    """Write rows into a table, block by block."""
-    first, columns = 0, table.shape[2]
+def _fill(table: NDArray[Any], rows: Iterator[NDArray[np.float32]], first: int) -> None:
+    """Write the rows of nodes, from the ``first`` one on, into a table."""
+    columns = table.shape[2]
     for part in rows:
         for block in range(len(table)):
             values = part[:, block * columns : (block + 1) * columns]
@@ -218,10 +253,13 @@ def _fill(table: NDArray[Any], rows: Iterator[NDArray[np.float32]]) -> None:
 
 
 def _inverse_lengths(table: Tensor) -> Tensor:
-    parts = [
-        table[:, first : first + CHUNK].float().square().sum(dim=(0, 2)) for first in range(0, table.shape[1], CHUNK)
-    ]
-    return 1 / torch.cat(parts).sqrt().clamp(min=SHORTEST)
+    lengths = []
+    for first in range(0, table.shape[1], CHUNK):
+        part = table[:, first : first + CHUNK].float().square()
+        # Vector by vector, so that the sums do not depend on how columns are divided into blocks.
+        sums = part.view(*part.shape[:2], -1, LANES).sum(dim=3).transpose(0, 1).flatten(1)
+        lengths.append(sums.sum(dim=1).sqrt())
+    return 1 / torch.cat(lengths).clamp(min=SHORTEST)
 
 
 @lru_cache(maxsize=1)

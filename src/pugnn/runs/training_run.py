@@ -42,6 +42,10 @@ NO_PICTURE = "training.png is left out, because matplotlib is not installed. To 
 
 NO_CSV = f"scores.csv is left out: more than {MOST_IN_CSV:,} nodes are too many for a spreadsheet; see scores.parquet"
 
+#: In larger graphs, explaining a node takes more than a moment.
+MOST_FOR_EXPLANATIONS = 1_000_000
+NO_EXPLANATIONS = "explanations are left out: the graph is large. To explain a node: pugnn explain RUN ID"
+
 #: Nodes suggested for each goal.
 SUGGESTED = 5
 
@@ -101,6 +105,8 @@ def train_into_folder(
                 warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)
             for name in written:
                 write_scores(folder.partial / name, table)
+            if task.graph.num_nodes > MOST_FOR_EXPLANATIONS:
+                warnings.warn(NO_EXPLANATIONS, PugnnWarning, stacklevel=2)
             estimator.save(folder.partial / "model.safetensors")
             if estimator.log_:  # label propagation trains nothing
                 write_log(folder.partial / "log.csv", estimator.log_)
@@ -114,7 +120,9 @@ def train_into_folder(
         record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
         record |= estimate_record(estimator, task, check_up, log_odds, truth)
         record["suggestions"] = _suggestions(estimator, task, scores, log_odds)
-        record["explanations"] = [each.to_plain() for each in explain_best(estimator, task, log_odds, shown or {})]
+        explainable = task.graph.num_nodes <= MOST_FOR_EXPLANATIONS
+        explained = explain_best(estimator, task, log_odds, shown or {}) if explainable else []
+        record["explanations"] = [each.to_plain() for each in explained]
         seconds = {"training": trained - started, "total": time.perf_counter() - started}
         record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
         content = ReportContent(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import Annotated
@@ -39,10 +38,8 @@ def reproduce(
             "literal-sum, mean-mean; several with commas, or all."
         ),
     ] = "default",
-    jobs: Annotated[
-        int | None,
-        option("Processes, one thread each; default: one per core. Results do not depend on it.", panel=None),
-    ] = None,
+    executor: options.Executor = "local",
+    jobs: options.Jobs = None,
     out: Annotated[
         Path,
         option(
@@ -89,7 +86,7 @@ def reproduce(
     )
     started = time.perf_counter()
     try:
-        written = run(request, out, jobs=(os.cpu_count() or 1) if jobs is None else jobs)
+        written = run(request, out, jobs=jobs, executor=executor)
     except KeyboardInterrupt:
         typer.echo(f"stopped; the same command with --out {out} continues from here", err=True)
         raise

@@ -6,7 +6,7 @@ import time
 
 CHILD = """
 import os, time
-from pugnn.experiments.runner import end_with_parent
+from pugnn.experiments.executors import end_with_parent
 end_with_parent(os.getppid())
 print(os.getpid(), flush=True)
 time.sleep(60)

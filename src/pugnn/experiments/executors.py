@@ -1,0 +1,134 @@
+"""Where trainings run: in processes of this machine, or on a Ray cluster."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
+from threading import Thread
+from typing import Any, Protocol, Self
+
+from joblib.externals.loky import get_reusable_executor
+
+from pugnn.errors import PugnnError, require_choice, require_whole
+
+EXECUTORS = ("local", "ray")
+#: For workers: a training has one thread, wherever it runs, so that results do not depend on that.
+ONE_THREAD = {
+    f"{library}_THREADS": "1" for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "VECLIB_MAXIMUM", "NUMBA_NUM")
+}
+#: Seconds after which a local worker ends that has nothing to do, and between its looks at its parent.
+IDLE_SECONDS, PARENT_EVERY = 60, 0.2
+
+
+class Executor(AbstractContextManager["Executor"], Protocol):
+    """Runs functions elsewhere, while it is entered.
+
+    Args:
+        jobs: how many functions it runs at a time.
+        lost: errors of a future whose worker was lost; the function may be submitted again.
+    """
+
+    jobs: int
+    lost: tuple[type[Exception], ...]
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Start a function of an importable module."""
+
+
+def make_executor(name: str, jobs: int | None = None) -> Executor:
+    """An executor by name; ``jobs`` is one per core by default, of this machine or of the cluster."""
+    require_choice("--executor", name, EXECUTORS)
+    if jobs is not None:
+        require_whole("jobs", jobs, 1)
+    return RayExecutor(jobs) if name == "ray" else LocalExecutor(jobs or os.cpu_count() or 1)
+
+
+class LocalExecutor(Executor):
+    """Processes of this machine; with one job, this very process."""
+
+    lost = (BrokenProcessPool,)
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Start a function; with one job, wait for it."""
+        if self.jobs > 1:
+            return self._pool().submit(function, *arguments)  # type: ignore[no-any-return]
+        done: Future[Any] = Future()
+        done.set_result(function(*arguments))
+        return done
+
+    def _pool(self) -> Any:
+        """The processes; others in their place if one was killed, as that stops all of them."""
+        watch = {"initializer": end_with_parent, "initargs": (os.getpid(),)}
+        return get_reusable_executor(self.jobs, timeout=IDLE_SECONDS, env=ONE_THREAD, **watch)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self.jobs > 1:
+            self._pool().shutdown(kill_workers=True)
+
+
+class RayExecutor(Executor):
+    """A Ray cluster: that of ``RAY_ADDRESS``, or one on this machine that ends with us.
+
+    Workers on other machines need the same version of pugnn and the data sets, but not the folder of records.
+    """
+
+    def __init__(self, jobs: int | None) -> None:
+        try:
+            import ray
+            from ray import exceptions
+        except ImportError:
+            raise PugnnError("--executor ray needs Ray, which is not installed: pip install 'pugnn[ray]'") from None
+        self._ray, self._given = ray, jobs
+        self.lost = (
+            exceptions.WorkerCrashedError,
+            exceptions.OutOfMemoryError,
+            exceptions.NodeDiedError,
+            exceptions.ObjectLostError,
+        )
+
+    def __enter__(self) -> Self:
+        address = os.environ.get("RAY_ADDRESS")
+        try:
+            self._ray.init(
+                num_cpus=None if address else self._given,
+                include_dashboard=None if address else False,
+                runtime_env={"env_vars": ONE_THREAD},
+                log_to_driver=False,
+                logging_level="error",
+            )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            where = f"reach the Ray cluster at {address}" if address else "start Ray on this machine"
+            raise PugnnError(f"cannot {where}: {error}") from None
+        # Twice as many as there are cores, so that a cluster that can grow does.
+        self.jobs = self._given or 2 * int(self._ray.cluster_resources().get("CPU", 1))
+        return self
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Start a function on any core of the cluster."""
+        # Whoever submits tries again, with a message; Ray would do so in silence.
+        run = self._ray.remote(num_cpus=1, max_retries=0)(function)
+        return run.remote(*arguments).future()  # type: ignore[no-any-return]
+
+    def __exit__(self, *_: object) -> None:
+        self._ray.shutdown()
+
+
+def end_with_parent(parent: int) -> None:
+    """End this process soon after the one with this number, its parent.
+
+    A process that is killed cannot end its workers, which would finish their work and then wait for more.
+    """
+    Thread(target=_watch, args=[parent], name="end with the parent", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:  # orphans are handed to another process
+        time.sleep(PARENT_EVERY)
+    os._exit(1)
