@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, redirect_stdout
 from threading import Thread
 from typing import Any, Protocol, Self
 
@@ -85,7 +86,7 @@ class RayExecutor(Executor):
             from ray import exceptions
         except ImportError:
             raise PugnnError("--executor ray needs Ray, which is not installed: pip install 'pugnn[ray]'") from None
-        self._ray, self._given = ray, jobs
+        self._ray, self._given, self._entered = ray, jobs, ExitStack()
         self.lost = (
             exceptions.WorkerCrashedError,
             exceptions.OutOfMemoryError,
@@ -95,6 +96,8 @@ class RayExecutor(Executor):
 
     def __enter__(self) -> Self:
         address = os.environ.get("RAY_ADDRESS")
+        # Ray reports lost workers on standard output, where only results belong.
+        self._entered.enter_context(redirect_stdout(sys.stderr))
         try:
             self._ray.init(
                 num_cpus=None if address else self._given,
@@ -104,8 +107,10 @@ class RayExecutor(Executor):
                 logging_level="error",
             )
         except (ConnectionError, RuntimeError, ValueError) as error:
+            self._entered.close()
             where = f"reach the Ray cluster at {address}" if address else "start Ray on this machine"
             raise PugnnError(f"cannot {where}: {error}") from None
+        self._entered.callback(self._ray.shutdown)
         # Twice as many as there are cores, so that a cluster that can grow does.
         self.jobs = self._given or 2 * int(self._ray.cluster_resources().get("CPU", 1))
         return self
@@ -117,7 +122,7 @@ class RayExecutor(Executor):
         return run.remote(*arguments).future()  # type: ignore[no-any-return]
 
     def __exit__(self, *_: object) -> None:
-        self._ray.shutdown()
+        self._entered.close()
 
 
 def end_with_parent(parent: int) -> None:
