@@ -47,6 +47,13 @@ def test_an_unknown_executor():
         make_executor("cloud")
 
 
+def test_a_cluster_that_is_not_there(monkeypatch):
+    pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    with pytest.raises(PugnnError, match=r"cannot join the Ray cluster at 127\.0\.0\.1:1, .*: .*refused"):
+        make_executor("ray").__enter__()
+
+
 # A cluster of two workers, one of which is killed during the fourth of six trainings.
 DRIVER = """
 import json, os, signal, sys

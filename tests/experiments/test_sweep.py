@@ -7,7 +7,7 @@ from pugnn.evaluation import cross_fit
 from pugnn.experiments.executors import LocalExecutor
 from pugnn.experiments.search_space import parse_space
 from pugnn.experiments.store import RecordStore
-from pugnn.experiments.sweep import Sweep, Trial, judge, run_sweep
+from pugnn.experiments.sweep import Sweep, Trial, gain, judge, run_sweep
 from pugnn.methods import LabelPropagation
 from pugnn.task import PUTask
 
@@ -140,8 +140,18 @@ def test_a_trial_is_judged_by_the_ranks_of_hidden_positives(task):
     record = judge(trial, task)
     assert record["key"] == trial.key
     assert record["mean_rank"] == ranks.mean()
-    assert record["standard_error"] == pytest.approx(np.sqrt(((ranks - ranks.mean()) ** 2).sum() / 11 / 12))
+    assert record["ranks"] == ranks.tolist()
     assert record["trial"]["settings"] == {"restart": 0.3, "prior": 0.1}
+
+
+def test_a_gain_is_that_of_pairs():
+    defaults = {"failed": None, "ranks": [0.1, 0.5, 0.9]}
+    better = {"failed": None, "ranks": [0.0, 0.5, 0.7]}
+    mean, error = gain(better, defaults)
+    assert mean == pytest.approx(0.1)
+    assert error == pytest.approx(0.1 / 3**0.5)  # the differences are 0.1, 0 and 0.2
+    assert gain({"failed": "no", "ranks": None}, defaults) is None
+    assert gain(better, {"failed": "no", "ranks": None}) is None
 
 
 def test_settings_of_the_training_reach_it():

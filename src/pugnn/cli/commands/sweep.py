@@ -124,7 +124,7 @@ def _read(data: str, folder: str, seed: int) -> InputData:
 
 def _plain(record: Record) -> dict[str, Any]:
     trial = record["trial"]
-    kept = {name: record[name] for name in ("mean_rank", "standard_error", "failed", "seconds")}
+    kept = {name: record[name] for name in ("mean_rank", "failed", "seconds")}
     return {"number": trial["number"], "settings": trial["settings"], **kept}
 
 
@@ -135,15 +135,18 @@ def _toml(values: dict[str, Any]) -> str:
 
 
 def _table(records: list[Record]) -> Table:
+    from pugnn.experiments.sweep import gain
+
+    defaults = next(record for record in records if record["trial"]["number"] == 0)
     names = list(dict.fromkeys(name for record in records for name in record["trial"]["settings"]))
-    columns = (Column(name, justify="right") for name in ("trial", "mean rank of hidden positives", *names))
+    columns = (Column(name, justify="right") for name in ("trial", "mean rank", "below the defaults", *names))
     table = Table(*columns, box=None)
     for record in records[:SHOWN]:
-        trial, rank = record["trial"], "failed"
-        if record["failed"] is None:
-            rank = f"{record['mean_rank']:.2%} ± {record['standard_error']:.2%}"
+        trial, found = record["trial"], gain(record, defaults)
+        rank = "failed" if record["failed"] is not None else f"{record['mean_rank']:.2%}"
+        below = "" if found is None or record is defaults else f"{100 * found[0]:.2f} ± {100 * found[1]:.2f} points"
         settings = [_shown(trial["settings"].get(name, "default")) for name in names]
-        table.add_row(str(trial["number"]), rank, *settings)
+        table.add_row(str(trial["number"]), rank, below, *settings)
     return table
 
 
