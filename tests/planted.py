@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from pugnn.graph import Graph
+from pugnn.models.rows import Rows
 from pugnn.priors import Evidence
 from pugnn.task import PUTask
 
@@ -25,4 +26,4 @@ def evidence(prior: float, *, known: int = 60, nodes: int = 1500, apart: float =
     task = PUTask.from_positives(graph, labelled)
     free = rows[task.unlabelled, 0]
     ranks = np.array([(free > rows[node, 0]).mean() for node in labelled])
-    return Evidence(task, torch.from_numpy(rows), np.arange(known) % 5, ranks)
+    return Evidence(task, Rows.of(torch.from_numpy(rows)), np.arange(known) % 5, ranks)

@@ -13,6 +13,10 @@ class EmptyTableError(PugnnError):
     """A table has no rows."""
 
 
+class WriteError(PugnnError):
+    """A file cannot be written: there is no room, or no permission."""
+
+
 class PugnnWarning(UserWarning):
     """Training continues, but the result may disappoint. The message carries a remedy."""
 

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from filelock import lock_descriptor
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, WriteError
 
 #: Text that a spreadsheet would run: it begins like a formula and is not a plain number. Text that is already escaped
 #: is escaped once more, so that no two ids become the same.
@@ -34,13 +34,13 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary = _unfinished(path, path.suffix)
         temporary.touch(exist_ok=False)
     except OSError as error:
-        raise PugnnError(f"cannot write {path}: {error.strerror}. Choose another place.") from None
+        raise WriteError(f"cannot write {path}: {error.strerror}. Choose another place.") from None
     try:
         with locked(temporary):
             yield temporary
             os.replace(temporary, path)
     except OSError as error:
-        raise PugnnError(f"cannot write {path}: {error.strerror or error}. Nothing was changed there.") from None
+        raise WriteError(f"cannot write {path}: {error.strerror or error}. Nothing was changed there.") from None
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -1,11 +1,38 @@
-"""Several processes that train one model together, as ``torchrun`` starts them; usually there is one."""
+"""Several processes that train one model together, as ``torchrun`` starts them; usually there is one.
+
+All of them run the same command on the same data. Each takes its own share of every batch; sums over the processes make
+loss and gradient those of the whole batch. The first process alone reads checkpoints, writes and speaks.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from datetime import timedelta
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from pugnn.errors import PugnnError
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
+
+#: How long one process waits for the others. A lost connection is noticed at once; this is for one that hangs.
+PATIENCE = timedelta(minutes=30)
+#: Seconds between looks at the launcher.
+GLANCE = 1.0
+
+#: Where the first process that fails leaves its number.
+_notes: Any = None
+
+
+class LostProcessError(PugnnError):
+    """Another process ended, so that this one cannot go on."""
 
 
 def count() -> int:
@@ -25,21 +52,178 @@ def rank() -> int:
     return distributed.get_rank()
 
 
+def number_on_host() -> int:
+    """The number of this process among those on the same host, from 0."""
+    return int(os.environ.get("LOCAL_RANK", rank()))
+
+
+def count_on_host() -> int:
+    """How many processes there are on this host."""
+    return int(os.environ.get("LOCAL_WORLD_SIZE", count())) if count() > 1 else 1
+
+
+def meet() -> None:
+    """Wait until all processes are here."""
+    if count() > 1:
+        import torch
+
+        _sum(torch.zeros(1, device=_meeting_place()))
+
+
+def started() -> int:
+    """How many processes the launcher has started, whether they have joined or not."""
+    text = os.environ.get("WORLD_SIZE", "1")
+    if not text.isdecimal():
+        raise PugnnError(f"WORLD_SIZE is the number of processes, which torchrun sets; it is {text!r}. Unset it.")
+    return int(text)
+
+
+# ---------------------------------------------------------------------- shares and sums
+
+
 def own_share(length: int) -> slice:
     """Which of so many items this process takes: contiguous shares, in the order of the processes."""
     return slice(rank() * length // count(), (rank() + 1) * length // count())
 
 
 def sum_over_processes(values: Tensor) -> Tensor:
-    """The sum over all processes; its gradient is that of this process's part.
+    """The sum over all processes, the same bits in each; its gradient is that of this process's part.
 
     If every process computes the same loss from such sums, the gradients of all processes add up to the gradient of
     the whole.
     """
     if count() == 1:
         return values
+    # Adding the difference, which is 0, changes no bit of the sum.
+    return _sum(values.detach().clone()) + (values - values.detach())
+
+
+def add_up_gradients(parameters: Iterable[Tensor]) -> None:
+    """Replace the gradients of all parameters by their sums over the processes, all in one message."""
+    if count() == 1:
+        return
+    import torch
+
+    # A process whose share of the batch does not touch a parameter adds nothing to its gradient.
+    gradients = []
+    for parameter in parameters:
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter)
+        gradients.append(parameter.grad)
+    flat = _sum(torch.cat([gradient.flatten() for gradient in gradients]))
+    sizes = [gradient.numel() for gradient in gradients]
+    for gradient, whole in zip(gradients, flat.split(sizes), strict=True):  # type: ignore[no-untyped-call]
+        gradient.copy_(whole.view_as(gradient))
+
+
+def copy_from_first(tensors: Iterable[Tensor]) -> None:
+    """Give tensors the values that they have in the first process."""
+    if count() == 1:
+        return
+    for tensor in tensors:
+        _message("broadcast", tensor, src=0)
+
+
+def bytes_of_first(content: bytes | None) -> bytes | None:
+    """What the first process has read, in every process; ``content`` counts in the first one alone."""
+    if count() == 1:
+        return content
+    import torch
+
+    size = torch.tensor([-1 if content is None else len(content)], device=_meeting_place())
+    copy_from_first([size])
+    if size.item() < 0:
+        return None
+    own = bytearray(content if rank() == 0 and content is not None else int(size.item()))
+    shared = torch.frombuffer(own, dtype=torch.uint8).to(size.device) if own else size.new_empty(0)
+    copy_from_first([shared])
+    return shared.cpu().numpy().tobytes()
+
+
+def _sum(values: Tensor) -> Tensor:
+    _message("all_reduce", values)
+    return values
+
+
+def _message(kind: str, tensor: Tensor, **options: Any) -> None:
     import torch.distributed as distributed
 
-    total = values.detach().clone()
-    distributed.all_reduce(total)
-    return values + (total - values.detach())
+    try:
+        getattr(distributed, kind)(tensor, **options)
+    except RuntimeError:  # which names sockets and lines of C++
+        raise LostProcessError(
+            f"another process of this job has ended or does not answer, and process {rank()} of {count()} cannot go on "
+            "without it. Perhaps it was killed, or there was not enough memory."
+        ) from None
+
+
+def _meeting_place() -> torch.device:
+    """Where tensors must be that the processes exchange: NCCL alone exchanges none of the CPU."""
+    import torch
+    import torch.distributed as distributed
+
+    return torch.device("cuda" if distributed.get_backend() == "nccl" else "cpu")
+
+
+# ---------------------------------------------------------------------- joining and failing together
+
+
+@contextmanager
+def joined() -> Iterator[None]:
+    """Join the processes that the launcher has started beside this one, if any, and leave them at the end.
+
+    Inside, all processes but the first are silent.
+    """
+    global _notes
+    if started() == 1:
+        yield
+        return
+    import torch.distributed as distributed
+
+    # When one process fails, the launcher asks the others to end: they tidy up as after Ctrl-C.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        Thread(target=_end_with, args=[os.getppid()], name="end with the launcher", daemon=True).start()
+    try:
+        # Both gloo, for the CPU, and NCCL where there are CUDA devices: what is exchanged decides.
+        meeting = distributed.rendezvous("env://", timeout=PATIENCE)  # type: ignore[attr-defined]
+        _notes, number, processes = next(meeting)
+        distributed.init_process_group(store=_notes, rank=number, world_size=processes, timeout=PATIENCE)
+    except (RuntimeError, ValueError) as error:
+        raise PugnnError(
+            f"cannot join the other processes: {str(error).splitlines()[0]}. Start them with torchrun, see "
+            "docs/machines.md."
+        ) from None
+    failed: object = True
+    try:
+        if number == 0:
+            yield
+        else:
+            with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+                yield
+        failed = False
+    except SystemExit as end:
+        failed = end.code
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN if failed else before)  # what fails is about to end anyway
+        if not failed:  # otherwise that could wait for a process that is gone
+            distributed.destroy_process_group()
+
+
+def fails_first() -> bool:
+    """Whether this process is the first to fail, and so the one to say why; the others fail because of it."""
+    if _notes is None:
+        return True
+    own = str(rank())
+    try:
+        return bool(_notes.compare_set("pugnn/failed", "", own) == own.encode())
+    except RuntimeError:  # the process that kept the notes is gone
+        return True
+
+
+def _end_with(launcher: int) -> None:
+    while os.getppid() == launcher:  # orphans are handed to another process
+        time.sleep(GLANCE)
+    print("the launcher of this process has ended", file=sys.stderr)
+    os.kill(os.getpid(), signal.SIGTERM)

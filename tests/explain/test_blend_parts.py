@@ -2,11 +2,13 @@ import numpy as np
 import pytest
 import torch
 
+from dense_views import attribute_rows
 from explained import graphs, random_blend
 from pugnn.explain.blend import blend_parts
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
-from pugnn.models.views import RESTART, STEPS, VIEWS, side_by_side, smooth, unit_rows, view
+from pugnn.models.rows import Rows
+from pugnn.models.views import RESTART, STEPS, VIEWS, side_by_side, smooth, unit_rows
 
 NONE = np.zeros(0, np.int64)
 
@@ -75,8 +77,8 @@ def test_a_contribution_is_what_the_log_odds_lose_if_lengths_and_units_stay(name
     graph = graphs()[name]
     model = random_blend(graph)
     inputs = GraphInputs(graph)
-    rows = model.rows(inputs).double()
-    own = model.attributes.rows(inputs)
+    rows = model.rows(inputs)[:].double()
+    own = attribute_rows(graph, model.attributes)
     before = torch.nn.functional.relu(rows.float() @ model.hidden + model.hidden_bias)
     shares = (model.shares / model.spreads).double()
     for node, parts in zip([3, 11, 20], blend_parts(model, graph, np.array([3, 11, 20])), strict=True):
@@ -111,27 +113,24 @@ def test_without_nodes_is_the_score_of_the_model_with_average_attributes_there(n
     graph = graphs()[name]
     model = random_blend(graph)
     inputs = GraphInputs(graph)
-    own = model.attributes.rows(inputs)
+    own = attribute_rows(graph, model.attributes)
     for node, parts in zip([3, 11], blend_parts(model, graph, np.array([3, 11])), strict=True):
         others = np.argsort(-np.abs(parts.by_node))[:3]
         averaged = own.clone()
         averaged[others] = own.mean(dim=0)
-        rows = side_by_side(lambda name, rows=averaged: unit_view(name, rows, inputs), model.view_weights)
+        views = {name: Rows.of(unit_rows(_unscaled(name, averaged, inputs))) for name in VIEWS}
+        rows = side_by_side(views, model.view_weights)
         expected = 4.0 * (model.blended(model.scores(rows).double()) - model.cut)
         assert parts.without(others, NONE) == pytest.approx(float(expected[node]), abs=1e-4)
         assert parts.without(NONE, NONE) == pytest.approx(parts.total, abs=1e-10)
-
-
-def unit_view(name, rows, inputs):
-    return unit_rows(rows) if name == "own" else view(name, rows, inputs)  # average rows are shorter than 1
 
 
 def test_without_all_attributes_nothing_but_the_base_would_be_left_if_lengths_stayed():
     graph = graphs()["words"]
     model = random_blend(graph, views=(0.0, 1.0, 0.0), hidden=0)
     (parts,) = blend_parts(model, graph, np.array([3]))
-    average = model.attributes.rows(GraphInputs(graph)).mean(dim=0)
-    scores = model.scores((average / average.norm())[None]).double()
+    average = attribute_rows(graph, model.attributes).mean(dim=0)
+    scores = model.scores(Rows.of((average / average.norm())[None])).double()
     expected = float(4.0 * (model.blended(scores) - model.cut))
     assert parts.without(NONE, np.arange(graph.num_features)) == pytest.approx(expected, abs=1e-4)
 

@@ -3,9 +3,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from pugnn import Graph, LabelPropagation, PugnnError, PUNodeClassifier, PUTask
-from pugnn.explain.suggest import GOALS, MOST_COMPARED, node_rows, suggest
+from pugnn.explain.suggest import GOALS, MOST_COMPARED, node_rows
+from pugnn.explain.suggest import suggest as suggest_from
+from pugnn.models.rows import Rows
 
 #: Kinds of nodes as directions, with an element that all of them share.
 KINDS = np.array([[1.0, 0, 0, 1], [0, 1.0, 0, 1], [0, 0, 1.0, 1]], dtype=np.float32)
@@ -16,6 +19,10 @@ def task_of_kinds(kinds, *, known=(0,), edges=((0, 1),)):
     source, target = np.array(edges).T
     graph = Graph.from_edges(source, target, num_nodes=len(kinds))
     return PUTask.from_positives(graph, np.array(known)), KINDS[list(kinds)]
+
+
+def suggest(task, scores, rows, **options):
+    return suggest_from(task, scores, Rows.of(torch.from_numpy(rows)), **options)
 
 
 def chosen(task, scores, rows, **options):
@@ -181,7 +188,7 @@ def test_every_method_has_rows(method):
     graph = Graph.from_edges(source, source + 1, num_nodes=12, features=features)
     training = {} if isinstance(method, LabelPropagation) else {"epochs": 2}
     classifier = PUNodeClassifier(method, progress=False, **training).fit(graph, [0, 1])
-    rows = node_rows(classifier.model_, graph)
+    rows = node_rows(classifier.model_, graph)[:]
     assert len(rows) == 12
     alike = rows @ rows.T
     assert alike[2, 3] > alike[2, 9]

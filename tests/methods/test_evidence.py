@@ -8,6 +8,7 @@ from pugnn.methods.evidence import (
     deal_folds,
     hidden_ranks,
 )
+from pugnn.models.rows import Rows
 
 RNG = np.random.default_rng(0)
 
@@ -37,7 +38,7 @@ def test_hidden_ranks_count_the_unlabelled_nodes_above():
 def test_contrasts_are_differences_of_means_without_the_hidden_fold():
     rows = torch.from_numpy(RNG.normal(size=(12, 4)).astype(np.float32))
     known = KnownPositives(torch.tensor([1, 4, 6, 9]), torch.tensor([0, 2, 3]), np.array([0, 1, 1, 2]))
-    contrasts = known.contrasts(rows)
+    contrasts = known.contrasts(Rows.of(rows))
     assert contrasts.shape == (4, 1 + 3)
     for column, hidden in enumerate([[], [1], [4, 6], [9]]):
         seen = [node for node in (1, 4, 6, 9) if node not in hidden]
@@ -77,7 +78,7 @@ def test_known_negatives_move_what_positives_are_compared_with():
     for column, seen in enumerate([[1, 4], [4], [1]]):
         mean = sum(rows[node] for node in seen) / len(seen)
         rest = (1 - share) * sum(rows) / 12 + share * sum(rows[node] for node in (5, 7, 8, 10, 11)) / 5
-        assert known.contrasts(rows)[:, column].numpy() == pytest.approx((mean - rest).numpy(), abs=1e-6)
+        assert known.contrasts(Rows.of(rows))[:, column].numpy() == pytest.approx((mean - rest).numpy(), abs=1e-6)
 
 
 @pytest.mark.parametrize(("count", "share"), [(0, 0.0), (1, 1 / 22), (10, 0.25), (10_000, 0.4995005)])
@@ -117,7 +118,7 @@ def test_checked_nodes_are_ranked_as_if_nothing_were_known_about_them():
         contrast = sum(rows[other] for other in seen) / len(seen) - sum(rows) / 14
         above = sum(bool(rows[other] @ contrast > rows[node] @ contrast) for other in unlabelled)
         expected.append(above / 8)
-    found = known.checked(rows.float())
+    found = known.checked(Rows.of(rows.float()))
     assert found.ranks.tolist() == pytest.approx(expected)
     assert found.positive.tolist() == [True, True, False, False]
 
@@ -125,6 +126,6 @@ def test_checked_nodes_are_ranked_as_if_nothing_were_known_about_them():
 def test_without_checked_nodes_or_folds_there_is_nothing_to_rank():
     rows = torch.from_numpy(RNG.normal(size=(6, 2)).astype(np.float32))
     two = KnownPositives(torch.arange(2), torch.arange(3, 6), np.array([0, 1]), confirmed=np.zeros(2, bool))
-    assert two.checked(rows) is None
+    assert two.checked(Rows.of(rows)) is None
     one = KnownPositives(torch.arange(1), torch.arange(3, 6), np.zeros(1, int), torch.tensor([2]), np.zeros(1, bool))
-    assert one.checked(rows) is None
+    assert one.checked(Rows.of(rows)) is None

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from conftest import random_graph
+from dense_views import dense_view
 from pugnn import PUNodeClassifier
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
@@ -14,8 +15,7 @@ from pugnn.methods import Centroid, SmoothedLogistic, Views
 from pugnn.methods.evidence import KnownPositives
 from pugnn.methods.views import Part
 from pugnn.metrics import average_precision, roc_auc
-from pugnn.models import GraphInputs
-from pugnn.models.views import Attributes, view
+from pugnn.models.rows import Rows
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, score
 
@@ -196,8 +196,7 @@ def test_graphs_without_attributes_and_attributes_that_are_all_equal(method):
 
 def test_the_centroid_by_plain_loops():
     graph, _ = HOMOPHILOUS
-    inputs = GraphInputs(graph)
-    rows = view("smoothed", Attributes.of(graph).rows(inputs), inputs).double().numpy()
+    rows = dense_view("smoothed", graph).double().numpy()
     known = sum(rows[i] for i in LABELLED) / len(LABELLED) - sum(rows) / len(rows)
     expected = [row @ known for row in rows]
     found = fit(graph, LABELLED, Centroid(prior=0.3)).predict_proba()[:, 1]
@@ -206,8 +205,7 @@ def test_the_centroid_by_plain_loops():
 
 def test_smoothed_logistic_minimises_the_penalised_loss():
     graph, _ = HOMOPHILOUS
-    inputs = GraphInputs(graph)
-    rows = view("smoothed", Attributes.of(graph).rows(inputs), inputs).double()
+    rows = dense_view("smoothed", graph).double()
     target = torch.from_numpy(np.isin(np.arange(len(rows)), LABELLED).astype(float))
     weights = torch.zeros(rows.shape[1] + 1, dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.LBFGS([weights], max_iter=500, line_search_fn="strong_wolfe")
@@ -240,9 +238,13 @@ def test_a_hidden_positive_teaches_neither_its_contrast_nor_its_linear_model():
     other = rows.clone()
     other[known.labelled[torch.from_numpy(known.folds == 0)]] *= -7
     settings = TrainingSettings(**{**Views().training, "epochs": 20})
-    weights = [Views()._train(task, each, known, 0.2, settings, {})[0].model.linear.weight for each in (rows, other)]
+    weights = [
+        Views()._train(task, Rows.of(each), known, 0.2, settings, {})[0].model.linear.weight for each in (rows, other)
+    ]
     assert [bool((one != two).any()) for one, two in zip(*weights, strict=True)] == [True, False] + 4 * [True]
-    seen = [known.contrasts(each) + each.mean(dim=0)[:, None] for each in (rows, other)]  # but for the mean of all
+    seen = [
+        known.contrasts(Rows.of(each)) + each.mean(dim=0)[:, None] for each in (rows, other)
+    ]  # but for the mean of all
     assert ((seen[0] - seen[1]).abs().amax(dim=0) > 1e-4).tolist() == [True, False] + 4 * [True]
 
 

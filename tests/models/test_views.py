@@ -4,12 +4,13 @@ import scipy.sparse as sp
 import torch
 
 from conftest import random_graph
+from dense_views import attribute_rows, dense_view
 from pugnn.errors import PugnnError
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
 from pugnn.models import views as module
-from pugnn.models.views import Attributes, unit_rows, view
+from pugnn.models.views import Attributes, unit_rows
 
 RNG = np.random.default_rng(0)
 
@@ -39,10 +40,9 @@ def test_smoothed_rows_by_plain_loops():
                 after[i] += 0.85 * adjacency[i, j] / np.sqrt(degree[i] * degree[j]) * values[j]
             after[i] += 0.15 * start[i]
         values = after
-    inputs = GraphInputs(graph)
-    rows = Attributes.of(graph).rows(inputs)
-    assert rows.numpy() == pytest.approx(start, abs=1e-6)
-    assert view("smoothed", rows, inputs).numpy() == pytest.approx(unit(values), abs=1e-5)
+    assert attribute_rows(graph).numpy() == pytest.approx(start, abs=1e-6)
+    assert dense_view("own", graph).numpy() == pytest.approx(start, abs=1e-6)
+    assert dense_view("smoothed", graph).numpy() == pytest.approx(unit(values), abs=1e-5)
 
 
 def test_neighbours_by_plain_loops():
@@ -53,24 +53,33 @@ def test_neighbours_by_plain_loops():
         linked = [j for j in range(20) if adjacency[i, j]]
         if linked:
             expected[i] = sum(start[j] for j in linked) / len(linked)
-    inputs = GraphInputs(graph)
-    assert view("neighbours", Attributes.of(graph).rows(inputs), inputs).numpy() == pytest.approx(
-        unit(expected), abs=1e-5
-    )
+    assert dense_view("neighbours", graph).numpy() == pytest.approx(unit(expected), abs=1e-5)
 
 
-def test_many_columns_are_smoothed_in_blocks(monkeypatch):
-    graph = with_features(RNG.random((20, 7)).astype(np.float32))
-    inputs = GraphInputs(graph)
-    rows = Attributes.of(graph).rows(inputs)
-    whole = view("smoothed", rows, inputs)
-    monkeypatch.setattr(module, "BLOCK", 3)
-    assert torch.allclose(view("smoothed", rows, inputs), whole)
+@pytest.mark.parametrize(
+    ("memory", "shape", "dtype", "tolerance"),
+    [("16kB", (2, 20, 32), torch.float32, 1e-6), ("8kB", (3, 20, 16), torch.float16, 2e-3)],
+)
+def test_what_does_not_fit_into_memory_is_smoothed_in_blocks(monkeypatch, memory, shape, dtype, tolerance):
+    graph = with_features(RNG.random((20, 35)).astype(np.float32))
+    whole = {name: dense_view(name, graph) for name in module.VIEWS}
+    monkeypatch.setenv("PUGNN_MEMORY", memory)
+    views = module.make_views(Attributes.of(graph), GraphInputs(graph))
+    for name, expected in whole.items():
+        (table,) = views[name].tables
+        assert (table.shape, table.dtype) == (shape, dtype)
+        assert torch.allclose(views[name][:], expected, atol=tolerance)
+
+
+def test_too_little_memory_for_a_single_block(monkeypatch):
+    monkeypatch.setenv("PUGNN_MEMORY", "2kB")
+    with pytest.raises(PugnnError, match=r"smoothing 20 nodes needs 3\.8 kB of memory, and 2\.0 kB are available"):
+        dense_view("own", with_features(WORDS))
 
 
 def test_sparse_and_dense_attributes_are_the_same():
     dense, sparse = with_features(WORDS), with_features(sp.csr_array(WORDS))
-    rows = [Attributes.of(graph).rows(GraphInputs(graph)) for graph in (dense, sparse)]
+    rows = [attribute_rows(graph) for graph in (dense, sparse)]
     assert torch.equal(*rows)
 
 
@@ -80,8 +89,7 @@ def test_numbers_are_standardised_and_words_are_not():
     graph = with_features(numbers)
     spread = numbers.std(axis=0)
     expected = np.hstack([(numbers - numbers.mean(axis=0)) / np.where(spread > 0, spread, 1), np.ones((20, 1))])
-    found = Attributes.of(graph).rows(GraphInputs(graph))
-    assert found.numpy() == pytest.approx(unit(expected), abs=1e-4)
+    assert attribute_rows(graph).numpy() == pytest.approx(unit(expected), abs=1e-4)
     words = Attributes.of(with_features(WORDS))
     assert not words.centre.any()
     assert (words.scale == 1).all()
@@ -90,16 +98,15 @@ def test_numbers_are_standardised_and_words_are_not():
 def test_another_graph_is_read_the_same_way():
     numbers = RNG.normal(size=(20, 3)).astype(np.float32)
     learned = Attributes.of(with_features(numbers))
-    shifted = learned.rows(GraphInputs(with_features(numbers + 1)))
-    assert not torch.allclose(shifted, learned.rows(GraphInputs(with_features(numbers))))
+    shifted = attribute_rows(with_features(numbers + 1), learned)
+    assert not torch.allclose(shifted, attribute_rows(with_features(numbers), learned))
 
 
 def test_wide_attributes_are_hashed_into_columns_that_keep_products(monkeypatch):
     monkeypatch.setattr(module, "MOST_COLUMNS", 256)
     wide = sp.csr_array((RNG.random((20, 3000)) < 0.02).astype(np.float32))
     graph = with_features(wide)
-    attributes = Attributes.of(graph)
-    rows = attributes.rows(GraphInputs(graph)).numpy()
+    rows = attribute_rows(graph).numpy()
     assert rows.shape == (20, 256)
     exact = unit(wide.toarray())
     assert np.abs(rows @ rows.T - exact @ exact.T).max() < 0.35
@@ -108,7 +115,7 @@ def test_wide_attributes_are_hashed_into_columns_that_keep_products(monkeypatch)
 
 def test_a_graph_without_attributes_has_structural_ones():
     graph = with_features(None)
-    rows = Attributes.of(graph).rows(GraphInputs(graph)).numpy()
+    rows = attribute_rows(graph).numpy()
     features = Structure().encode(graph)
     attributes = Attributes.of(graph)
     standardised = (features - attributes.centre) / attributes.scale
@@ -117,7 +124,7 @@ def test_a_graph_without_attributes_has_structural_ones():
 
 def test_a_single_number_still_tells_large_from_small():
     graph = with_features(np.arange(1, 21, dtype=np.float32)[:, None])
-    rows = Attributes.of(graph).rows(GraphInputs(graph)).numpy()
+    rows = attribute_rows(graph).numpy()
     assert (np.diff(rows[:, 0]) > 0).all()
 
 
@@ -130,9 +137,7 @@ def test_explicit_zeros_are_zeros():
 def test_dense_attributes_are_standardised_before_they_are_hashed(monkeypatch):
     monkeypatch.setattr(module, "MOST_COLUMNS", 256)
     dense = RNG.normal(size=(20, 400)).astype(np.float32)
-    rows = [
-        Attributes.of(graph).rows(GraphInputs(graph)) for graph in (with_features(dense), with_features(9 * dense + 5))
-    ]
+    rows = [attribute_rows(graph) for graph in (with_features(dense), with_features(9 * dense + 5))]
     assert rows[0].shape == (20, 256)
     assert torch.allclose(*rows, atol=1e-4)
 
@@ -148,16 +153,13 @@ def test_many_nodes_have_fewer_columns(monkeypatch):
 def test_attributes_beyond_all_measure_are_rejected(features):
     graph = with_features(features.astype(np.float32))
     with np.errstate(over="ignore"), pytest.raises(PugnnError, match="scale them down"):
-        Attributes(np.zeros(graph.num_features), np.ones(graph.num_features), graph.num_features).rows(
-            GraphInputs(graph)
-        )
+        attribute_rows(graph, Attributes(np.zeros(graph.num_features), np.ones(graph.num_features), graph.num_features))
 
 
 def test_edge_weights_count_in_the_smoothed_view_only():
     ends, words = ([0, 0], [1, 2]), np.eye(3, dtype=np.float32)
     graph = Graph.from_edges(*ends, num_nodes=3, features=words, weights=[1.0, 99.0])
-    inputs = GraphInputs(graph)
-    smoothed, neighbours = (view(name, torch.from_numpy(words), inputs)[0] for name in ("smoothed", "neighbours"))
+    smoothed, neighbours = (dense_view(name, graph)[0] for name in ("smoothed", "neighbours"))
     assert smoothed[2] > 2 * smoothed[1]
     assert neighbours[1] == neighbours[2]
 

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from typer.core import TyperGroup
 
+from pugnn import processes
+from pugnn.cli.commands.build import NOT_FOR_BUILD, build
 from pugnn.cli.commands.check import check
 from pugnn.cli.commands.demo import demo
 from pugnn.cli.commands.evaluate import evaluate
@@ -33,6 +35,11 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
+        if processes.started() > 1 and name != "fit":
+            raise PugnnError(
+                f"`pugnn {name}` works in one process, but {processes.started()} were started; only `pugnn fit` shares "
+                "its work. Run it without torchrun."
+            )
         if name == "fit":
             single = typer.Typer(**_SETTINGS)
             single.command("fit")(fit_command(rest))
@@ -62,6 +69,7 @@ for command in (
     methods,
     with_options(predict, data=options_of(DataOptions, DATA, without=NOT_FOR_PREDICT)),
     suggest,
+    with_options(build, data=options_of(DataOptions, DATA, without=NOT_FOR_BUILD)),
     with_options(export, data=options_of(DataOptions, DATA, without=NOT_FOR_EXPORT)),
     reproduce,
     with_options(sweep, data=options_of(DataOptions, DATA, without=("truth", "show"))),
@@ -97,13 +105,15 @@ def main() -> None:
             show_other(message, category, *rest)
 
     def fail(message: str) -> NoReturn:
-        errors.print(f"[red]error:[/] {escape(printable(message))}")
+        if processes.fails_first():
+            errors.print(f"[red]error:[/] {escape(printable(message))}")
         sys.exit(2)
 
     with kept_output() as output_failure, warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment]
         try:
-            app(prog_name="pugnn")
+            with processes.joined():
+                app(prog_name="pugnn")
         except SystemExit as end:
             failure = output_failure()
             if failure is not None and not end.code:
@@ -113,6 +123,10 @@ def main() -> None:
             fail(str(error))
         except (OSError, MemoryError, RecursionError) as error:  # failures of the machine, not of our code
             fail(_reason(error))
+        except Exception:  # a mistake of ours, of which one process shows the traceback
+            if processes.fails_first():
+                raise
+            sys.exit(1)
 
 
 def _reason(error: OSError | MemoryError | RecursionError) -> str:

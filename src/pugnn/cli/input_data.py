@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pugnn.cli.options import FEEDBACK, FOR_DRAWS, DataOptions, flag
+from pugnn.cli.options import FEEDBACK, FOR_DRAWS, FOR_GRAPHS, DataOptions, flag
 from pugnn.errors import PugnnError, counted
 from pugnn.waiting import status_line
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pugnn.features import Statement
     from pugnn.graph import Graph
-    from pugnn.io import Feedback
+    from pugnn.io import Feedback, TableGraph
     from pugnn.task import PUBenchmark, PUTask
 
 
@@ -55,29 +55,26 @@ def read_input(
         if name not in ("dataset", *FEEDBACK) and (name in FOR_DRAWS) == (data.dataset is None):
             other = "a named --dataset" if name in FOR_DRAWS else "tables, not with a named data set"
             raise PugnnError(f"{flag(name)} goes with {other}")
+        if data.store is not None and name in FOR_GRAPHS:
+            raise PugnnError(f"{flag(name)} goes with tables: the graph and its features are in the store already")
     if data.dataset is not None:
         return _from_dataset(data.dataset, data, seed, draw)
-    if data.edges is None:
-        raise PugnnError("specify what to read: --dataset NAME, or --edges FILE [--nodes FILE]")
+    if data.edges is None and data.store is None:
+        raise PugnnError("specify what to read: --dataset NAME, or --edges FILE [--nodes FILE], or --store FOLDER")
     return _from_tables(given, recipe)
 
 
 def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> InputData:
-    from pugnn.io import read_graph
     from pugnn.task import PUBenchmark
 
-    given = {name: value for name, value in options.items() if name not in FEEDBACK}
-    kinds = dict(map(_name_and_kind, given.pop("column", ())))
-    show = [name.strip() for name in given.pop("show", "").split(",") if name.strip()]
-    if "truth" in given and "positives" not in given:
+    if "truth" in options and "positives" not in options:
         raise PugnnError("--truth says which nodes are positive; --positives which of them are known. Give both.")
-    with status_line() as line:
-        data = read_graph(**given, kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
+    data = _read_tables({name: value for name, value in options.items() if name not in FEEDBACK}, recipe)
     benchmark = None
     if data.task is not None and data.positive is not None:
         benchmark = PUBenchmark.of_unlabelled(data.task, data.positive)
     found = InputData(
-        name=_short_name(options["edges"]),
+        name=_short_name(options.get("store") or options["edges"]),
         graph=data.graph,
         options=options,
         notes=data.notes,
@@ -88,6 +85,26 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
     )
     columns = {"id": options.get("id"), "label": options.get("label"), "usual": data.id_column}
     return _with_feedback(found, options, options.get("positives", ""), **columns)
+
+
+def _read_tables(given: dict[str, Any], recipe: Mapping[str, Any] | None) -> TableGraph:
+    """What is in the tables, or in the store and the tables that go with it."""
+    from pugnn.io import read_graph
+    from pugnn.store import read_store
+
+    with status_line() as line:
+        if "store" not in given:
+            kinds = named_kinds(given.pop("column", ()))
+            show = [name.strip() for name in given.pop("show", "").split(",") if name.strip()]
+            return read_graph(**given, kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
+        path = given.pop("store")
+        data = read_store(path, **given, on_phase=line.say)
+    if recipe is not None and data.graph.recipe != recipe:
+        raise PugnnError(
+            f"the features in {path} were made by another recipe than the model's. Build the store for this model: "
+            "pugnn build … --model RUN"
+        )
+    return data
 
 
 def _with_feedback(found: InputData, options: Mapping[str, Any], known_from: str, **columns: Any) -> InputData:
@@ -112,6 +129,11 @@ def _with_feedback(found: InputData, options: Mapping[str, Any], known_from: str
     return replace(found, task=task, benchmark=benchmark, feedback=feedback, notes=notes, options=recorded)
 
 
+def named_kinds(columns: Iterable[str]) -> dict[str, str]:
+    """Kinds of columns by name, from ``NAME=KIND``."""
+    return dict(map(_name_and_kind, columns))
+
+
 def _name_and_kind(text: str) -> tuple[str, str]:
     name, equals, kind = text.rpartition("=")
     if not name or not equals:
@@ -120,8 +142,8 @@ def _name_and_kind(text: str) -> tuple[str, str]:
 
 
 def _short_name(edges: str) -> str:
-    """``data/edges.csv.gz`` → ``edges``, ``edges-*.parquet`` → ``edges``."""
-    file = re.split(r"[/\\]", edges)[-1].split(".")[0]
+    """``data/edges.csv.gz`` → ``edges``, ``edges-*.parquet`` → ``edges``, ``stores/mine/`` → ``mine``."""
+    file = re.split(r"[/\\]", edges.rstrip("/\\"))[-1].split(".")[0]
     return re.sub(r"[^\w-]+", "", file).strip("-_") or "run"
 
 

@@ -49,10 +49,11 @@ Json = Annotated[bool, option("Print the result as JSON on standard output.", "-
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Where graph and known positives come from: a named data set, or tables.
+    """Where graph and known positives come from: a named data set, a graph store, or tables.
 
     Args:
         dataset: a named data set: cora, citeseer, pubmed, dblp, or one in $PUGNN_DATA.
+        store: a graph store, a folder that `pugnn build` wrote, in place of --edges, --nodes and --attributes.
         edges: table of edges: CSV, TSV, Parquet or JSON lines, also .gz, .zst, .bz2, .xz; 'part-*.csv' for many.
         nodes: table of nodes and their attributes; without it, features are made from the edges.
         attributes: more attributes, without zeros: a table of id, attribute, value; or a matrix (.npz, .mtx) in the
@@ -78,6 +79,7 @@ class DataOptions:
     """
 
     dataset: str | None = None
+    store: str | None = None
     edges: str | None = None
     nodes: str | None = None
     attributes: str | None = None
@@ -98,7 +100,9 @@ class DataOptions:
     unlabelled: str | None = None
 
 
-#: Options of draws from a named data set; all others but its name are for tables.
+#: Options of what a store was built from.
+FOR_GRAPHS = ("edges", "nodes", "attributes", "source", "target", "weight", "column", "show")
+#: Options of draws from a named data set; all others but its name are for tables and stores.
 FOR_DRAWS = ("labels", "label_ratio", "label_ratio_of", "unlabelled")
 #: Options of nodes that were checked, for tables and named data sets alike.
 FEEDBACK = ("confirmed", "rejected")

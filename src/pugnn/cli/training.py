@@ -9,11 +9,12 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from pugnn import processes
 from pugnn.checkup import check_up
 from pugnn.cli.input_data import InputData
 from pugnn.cli.options import FEEDBACK
 from pugnn.cli.terminal import print_notes, print_recipe, print_run, print_verdicts
-from pugnn.errors import DegenerateWarning, PugnnError
+from pugnn.errors import DegenerateWarning, PugnnError, WriteError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.runs import EarlierRun, RunFolder, next_free, train_into_folder
 from pugnn.waiting import status_line
@@ -41,6 +42,10 @@ def train_and_show(
     recorded = data.options if start is None else {**data.options, "start": str(start)}
     if resume and out is None:
         raise PugnnError("--resume needs --out, the name of the run that was stopped")
+    if processes.rank():  # the first process checks, writes and shows
+        earlier = None if before is None else before.classifier
+        estimator.fit_task(data.task, checkpoint=Path("that of the first process"), start=earlier)
+        return
     folder = RunFolder(out if out is not None else next_free(Path("runs"), name), resume=resume)
     try:
         print_notes(notes)
@@ -71,7 +76,7 @@ def train_and_show(
                 before=before,
                 shown=data.shown,
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, WriteError, processes.LostProcessError):
         words = "stopped before the first checkpoint; nothing was kept"
         if folder.checkpoint.exists():
             words = f"stopped; the same options with --out {folder.path} --resume continue from here"

@@ -61,7 +61,7 @@ class _Explained:
     @classmethod
     def of(cls, model: Blend, graph: Graph) -> _Explained:
         how = model.attributes
-        x = how.columns(graph)
+        x = how.columns_of(graph)
         x = x.astype(np.float64)
         hashing = how.hashing(x.shape[1])
         hashed = x if hashing is None else x @ hashing

@@ -113,7 +113,6 @@ class _Context:
     ) -> None:
         self.graph, self.task, self.threshold, self.shown = graph, task, threshold, shown
         self.scores = scores_of(log_odds)
-        self.ids = graph.ids.tolist()
         self.rank = np.empty(len(log_odds), np.int64)
         self.rank[np.argsort(-log_odds, kind="stable")] = np.arange(1, len(log_odds) + 1)
         self.known: dict[int, Known] = {}
@@ -121,6 +120,10 @@ class _Context:
             self.known = dict.fromkeys(task.labelled.tolist(), "positive")
             self.known |= dict.fromkeys(task.negative.tolist(), "negative")
         self.columns: Columns | None = None
+
+    def id_of(self, node: int) -> Any:
+        """The id of a node, as a type of Python's."""
+        return self.graph.ids[[node]].tolist()[0]
 
     def explanation(self, node: int, parts: Parts) -> Explanation:
         if self.columns is None:
@@ -134,7 +137,7 @@ class _Context:
             odds = np.divide(self.threshold, 1 - self.threshold)
             limit = float(odds if parts.unit == "odds" else logit(self.threshold))
         found = Explanation(
-            id=self.ids[node],
+            id=self.id_of(node),
             rank=int(self.rank[node]),
             nodes_ranked=len(self.rank),
             score=float(self.scores[node]),
@@ -150,7 +153,7 @@ class _Context:
             rest=float(parts.total - parts.base - parts.by_node.sum()) if parts.how == "gradients" else 0.0,
             nodes=[
                 NodePart(
-                    self.ids[other],
+                    self.id_of(other),
                     float(by_others[other]),
                     None if distances[other] == UNREACHABLE else int(distances[other]),
                     self.known.get(other),
@@ -163,7 +166,7 @@ class _Context:
             nearest=None
             if self.task is None
             else [
-                [self.ids[each] for each in path]
+                [self.id_of(each) for each in path]
                 for path in nearest_paths(self.graph, node, self.task.labelled, distances)
             ],
             changes=[] if self.known.get(node) == "negative" else self._changes(parts, by_others, own + around, limit),
@@ -194,7 +197,7 @@ class _Context:
         columns, changes = self.columns, []
         nodes = smallest_change(parts.total, limit, by_others, lambda some: parts.without(some, NOTHING))
         if nodes is not None:
-            names = [self.ids[each] for each in nodes[0][:MOST_IN_CHANGES].tolist()]
+            names = [self.id_of(each) for each in nodes[0][:MOST_IN_CHANGES].tolist()]
             changes.append(Change("nodes", len(nodes[0]), names, _score(parts, nodes[1])))
         attributes = smallest_change(
             parts.total, limit, by_attribute, lambda some: parts.without(NOTHING, columns.of_attributes(some))

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, counted, require_choice, require_whole, shown
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.models import Backbone, Blend, inputs_on
-from pugnn.models.views import VIEWS, Attributes, view
+from pugnn.models.rows import Rows
+from pugnn.models.views import VIEWS, Attributes, make_views
 from pugnn.task import PUTask
 
 Goal = Literal["precision", "discovery", "learning"]
@@ -40,23 +41,20 @@ class Suggestion:
     reason: str
 
 
-def node_rows(model: Backbone, graph: Graph) -> NDArray[np.float32]:
+def node_rows(model: Backbone, graph: Graph) -> Rows:
     """A row of numbers for every node, similar for similar nodes: what the default method reads, or its first view."""
     device = next(iter(model.state_dict().values())).device
     inputs = inputs_on(graph, device)
     with torch.no_grad():
         if isinstance(model, Blend):
-            rows = model.rows(inputs)
-        else:
-            rows = view(VIEWS[0], Attributes.of(graph).rows(inputs), inputs)
-    found: NDArray[np.float32] = rows.cpu().numpy()
-    return found
+            return model.rows(inputs)
+        return make_views(Attributes.of(graph), inputs, VIEWS[:1])[VIEWS[0]]
 
 
 def suggest(
     task: PUTask,
     scores: NDArray[np.float64],
-    rows: NDArray[np.float32],
+    rows: Rows,
     *,
     goal: Goal,
     prior: float,
@@ -132,7 +130,7 @@ def suggest(
 def suggest_for_all(
     task: PUTask,
     scores: NDArray[np.float64],
-    rows: NDArray[np.float32],
+    rows: Rows,
     *,
     prior: float,
     threshold: float,
@@ -157,9 +155,9 @@ def to_plain(graph: Graph, suggestion: Suggestion) -> dict[str, Any]:
     return {"id": name, "rank": suggestion.rank, "score": suggestion.score, "reason": suggestion.reason}
 
 
-def _centred(rows: NDArray[np.float32], nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+def _centred(rows: Rows, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
     """Rows of some nodes, less what all nodes have in common, at length 1."""
-    apart = rows[nodes] - rows.mean(axis=0)
+    apart = (rows[torch.from_numpy(nodes.copy()).to(rows.device)] - rows.mean).cpu().numpy()
     length = np.linalg.norm(apart, axis=1, keepdims=True)
     centred: NDArray[np.float32] = np.divide(apart, length, out=np.zeros_like(apart), where=length > 0)
     return centred
@@ -179,7 +177,7 @@ def _without_twins(rows: NDArray[np.float32], count: int) -> list[int]:
 
 
 def _covering(
-    task: PUTask, rows: NDArray[np.float32], pool: NDArray[np.int64], count: int, seed: int
+    task: PUTask, rows: Rows, pool: NDArray[np.int64], count: int, seed: int
 ) -> tuple[NDArray[np.int64], list[int]]:
     """Nodes of the pool that resemble most of what nothing known resembles, and how many each stands for."""
     each = max(1.0, len(pool) / MOST_COMPARED)
@@ -216,7 +214,7 @@ def _surroundings(task: PUTask, node: int) -> str:
     return f"{known:,} of its {len(neighbours):,} neighbours {are}"
 
 
-def _most_like(task: PUTask, rows: NDArray[np.float32], nodes: NDArray[np.int64]) -> list[str]:
+def _most_like(task: PUTask, rows: Rows, nodes: NDArray[np.int64]) -> list[str]:
     """The known positive that each node resembles most; nothing where it resembles none."""
     alike = _centred(rows, nodes) @ _centred(rows, task.labelled).T
     closest = task.graph.ids[task.labelled[alike.argmax(axis=1)]]

@@ -16,7 +16,7 @@ from pugnn.errors import PugnnError, quoted
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from pugnn.features.number_columns import NumberColumns
+    from pugnn.features.number_columns import MatrixColumns, NumberColumns
 
 #: Features and weights are 32-bit floats.
 LARGEST = float(np.finfo(np.float32).max)
@@ -83,7 +83,7 @@ class Attributes:
         column = self._columns[name]
         return Cells(self, name, column, self._types[column], learning)
 
-    def beside(self, sparse: NumberColumns) -> Attributes:
+    def beside(self, sparse: MatrixColumns) -> Attributes:
         """These columns, and attributes that were given in sparse form."""
         both = set(self.names) & set(sparse.names)
         if both:

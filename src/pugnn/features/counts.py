@@ -70,7 +70,7 @@ class Counts:
         for numbers in (attributes.numbers, attributes.sparse):
             names = [name for name in self.columns if numbers is not None and name in numbers.places]
             if numbers is not None and names:
-                part = sp.coo_array(numbers.matrix[:, [numbers.places[name] for name in names]])
+                part = sp.coo_array(numbers.part(names))
                 rows.append(part.row)
                 columns.append(np.array([place[name] for name in names])[part.col])
                 values.append(part.data)
@@ -104,7 +104,7 @@ def _is_like_counts(cells: Cells) -> bool:
     if numbers is None:
         return False
     found = numbers.summary(cells.name)
-    mostly_zero = 0 < 2 * found.nonzero < numbers.matrix.shape[0]
+    mostly_zero = 0 < 2 * found.nonzero < numbers.rows
     return mostly_zero and (
         numbers.given_sparse or (found.lowest >= 0 and (not found.missing or found.lowest == found.highest))
     )

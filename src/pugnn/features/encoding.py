@@ -95,6 +95,22 @@ def count_missing(cells: Cells, missing: NDArray[np.bool_]) -> int:
     return int((missing & cells.attributes.has_row).sum())
 
 
+class FeatureBlocks:
+    """Blocks of features with N rows each, which are collected and in the end put side by side."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Features] = []
+
+    def add(self, block: Features) -> None:
+        """Add a block to the right of the others."""
+        self._blocks.append(block)
+
+    def joined(self) -> Features:
+        """All of them; the collection is empty then."""
+        blocks, self._blocks = self._blocks, []
+        return compact(blocks)
+
+
 def compact(blocks: Sequence[Features]) -> Features:
     """Blocks with N rows each, side by side: sparse, without stored zeros, if mostly zero; else dense."""
     nodes, width = blocks[0].shape[0], sum(block.shape[1] for block in blocks)

@@ -1,13 +1,19 @@
-"""Numeric columns, kept without their zeros."""
+"""Numeric columns, kept without their zeros, or read again whenever one is needed."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+#: Numbers that are read at once.
+READ_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -21,51 +27,87 @@ class Summary:
     highest: float  # the largest number, NaN if there is none
     boolean: bool  # whether all of them are 0 or 1
 
+    @classmethod
+    def of(cls, stored: NDArray[np.float64], rows: int) -> Self:
+        """Of a column with so many rows; ``stored`` are its numbers without zeros, and NaN for each missing one."""
+        numbers = stored[~np.isnan(stored)]
+        missing = len(stored) - len(numbers)
+        ends = [numbers.min(), numbers.max()] if len(numbers) else []
+        ends += [] if rows == len(stored) else [0.0]  # zeros are not stored
+        return cls(
+            present=rows - missing,
+            missing=missing,
+            nonzero=len(numbers),
+            lowest=min(ends, default=np.nan),
+            highest=max(ends, default=np.nan),
+            boolean=bool((numbers == 1).all()),
+        )
 
-@dataclass(frozen=True, eq=False)
-class NumberColumns:
+
+class NumberColumns(ABC):
     """Columns of finite numbers and missing values."""
 
     names: tuple[str, ...]  # of the columns, unique
-    #: Shape ``(rows, columns)``, float64 in CSC form; a missing number is NaN, and zeros are not stored.
-    matrix: sp.csc_array
     given_sparse: bool = False  # whether the user gave them in sparse form
-    _summaries: dict[str, Summary] = field(default_factory=dict, init=False)
 
     @cached_property
     def places(self) -> dict[str, int]:
         """The place of each column by its name."""
         return {name: at for at, name in enumerate(self.names)}
 
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
     def column(self, name: str) -> NDArray[np.float64]:
-        """The numbers of a column, shape ``(rows,)``."""
-        stored, data = self._inside(name), np.zeros(self.matrix.shape[0])
+        """The numbers of a column, NaN where there is none, shape ``(rows,)``."""
+
+    @abstractmethod
+    def summary(self, name: str) -> Summary:
+        """Statistics of a column."""
+
+    @abstractmethod
+    def part(self, names: Sequence[str]) -> sp.csc_array:
+        """Some columns as a matrix, without zeros."""
+
+    @abstractmethod
+    def of_rows(self, rows: NDArray[np.int64]) -> NumberColumns:
+        """The numbers of some rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixColumns(NumberColumns):
+    """Numeric columns in memory."""
+
+    names: tuple[str, ...]
+    #: Shape ``(rows, columns)``, float64 in CSC form; a missing number is NaN, and zeros are not stored.
+    matrix: sp.csc_array
+    given_sparse: bool = False
+    _summaries: dict[str, Summary] = field(default_factory=dict, init=False)
+
+    @property
+    def rows(self) -> int:  # noqa: D102
+        return int(self.matrix.shape[0])
+
+    def column(self, name: str) -> NDArray[np.float64]:  # noqa: D102
+        stored, data = self._inside(name), np.zeros(self.rows)
         data[self.matrix.indices[stored]] = self.matrix.data[stored]
         return data
 
-    def summary(self, name: str) -> Summary:
-        """Statistics of a column."""
+    def summary(self, name: str) -> Summary:  # noqa: D102
         if name not in self._summaries:
-            stored, rows = self.matrix.data[self._inside(name)], self.matrix.shape[0]
-            numbers = stored[~np.isnan(stored)]
-            missing = len(stored) - len(numbers)
-            ends = [numbers.min(), numbers.max()] if len(numbers) else []
-            ends += [] if rows == len(stored) else [0.0]  # zeros are not stored
-            self._summaries[name] = Summary(
-                present=rows - missing,
-                missing=missing,
-                nonzero=len(numbers),
-                lowest=min(ends, default=np.nan),
-                highest=max(ends, default=np.nan),
-                boolean=bool((numbers == 1).all()),
-            )
+            self._summaries[name] = Summary.of(self.matrix.data[self._inside(name)], self.rows)
         return self._summaries[name]
 
-    def of_rows(self, rows: NDArray[np.int64]) -> NumberColumns:
-        """The numbers of some rows."""
+    def part(self, names: Sequence[str]) -> sp.csc_array:  # noqa: D102
+        return self.matrix[:, [self.places[name] for name in names]]
+
+    def of_rows(self, rows: NDArray[np.int64]) -> NumberColumns:  # noqa: D102
         return replace(self, matrix=self.matrix[rows]) if self.names else self
 
-    def with_rows(self, rows: int) -> NumberColumns:
+    def with_rows(self, rows: int) -> MatrixColumns:
         """The numbers, followed by rows of zeros up to this number of rows."""
         indices, indptr = self.matrix.indices, self.matrix.indptr
         return replace(self, matrix=sp.csc_array((self.matrix.data, indices, indptr), shape=(rows, len(self.names))))
@@ -74,3 +116,55 @@ class NumberColumns:
         """Where the entries of a column are stored."""
         at = self.places[name]
         return slice(self.matrix.indptr[at], self.matrix.indptr[at + 1])
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsOnDemand(NumberColumns):
+    """Numeric columns of a table that are read again when they are used: together they may be too much for memory."""
+
+    summaries: Mapping[str, Summary]  # by name
+    table_rows: int  # number of rows of the table
+    read: Callable[[Sequence[str]], dict[str, NDArray[np.float64]]]  # gives some columns
+    row_of: NDArray[np.int64] | None = None  # the rows that count, if not all do
+    _last: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the columns."""
+        return tuple(self.summaries)
+
+    @property
+    def rows(self) -> int:  # noqa: D102
+        return self.table_rows if self.row_of is None else len(self.row_of)
+
+    def column(self, name: str) -> NDArray[np.float64]:  # noqa: D102
+        if name not in self._last:  # read it and its neighbours, which are likely to be next
+            at_once = max(1, READ_AT_ONCE // max(self.table_rows, 1))
+            first = self.places[name] // at_once * at_once
+            self._last.clear()
+            self._last.update(self.read(self.names[first : first + at_once]))
+        return self._last[name] if self.row_of is None else self._last[name][self.row_of]
+
+    def summary(self, name: str) -> Summary:  # noqa: D102
+        if self.row_of is None:
+            return self.summaries[name]
+        column = self.column(name)
+        return Summary.of(column[column != 0], self.rows)
+
+    def part(self, names: Sequence[str]) -> sp.csc_array:  # noqa: D102
+        return columns_as_matrix(map(self.column, names), self.rows)
+
+    def of_rows(self, rows: NDArray[np.int64]) -> NumberColumns:  # noqa: D102
+        return replace(self, row_of=rows)
+
+
+def columns_as_matrix(columns: Iterable[NDArray[np.float64]], rows: int) -> sp.csc_array:
+    """Columns of so many rows as a matrix, without zeros."""
+    indices, data = [np.zeros(0, np.int32)], [np.zeros(0)]
+    for numbers in columns:
+        indices.append(np.flatnonzero(numbers).astype(np.int32))
+        data.append(numbers[indices[-1]])
+    indptr = np.cumsum([len(part) for part in indices])
+    entries = np.concatenate(data)
+    del data
+    return sp.csc_array((entries, np.concatenate(indices), indptr), shape=(rows, len(indptr) - 1))

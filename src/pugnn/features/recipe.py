@@ -13,7 +13,7 @@ from pugnn.features.attributes import Attributes, Cells
 from pugnn.features.boolean import BooleanEncoding
 from pugnn.features.category import CategoryEncoding
 from pugnn.features.counts import Counts
-from pugnn.features.encoding import Encoding, compact
+from pugnn.features.encoding import Encoding, FeatureBlocks
 from pugnn.features.kinds import EMPTY, KINDS_OF_TEXT, Choice, kind_of, nearest
 from pugnn.features.number import NumberEncoding
 from pugnn.features.saved import Saved, damaged, to_plain
@@ -74,16 +74,19 @@ class Recipe:
     counts: Counts | None = None
 
     @classmethod
-    def learn(cls, attributes: Attributes, kinds: Mapping[str, str], graph: Graph) -> tuple[Self, Encoded]:
+    def learn(
+        cls, attributes: Attributes, kinds: Mapping[str, str], graph: Graph, blocks: FeatureBlocks | None = None
+    ) -> tuple[Self, Encoded]:
         """Learn a recipe from the tables of a training, and make the features, reading each numeric column once.
 
         Args:
             attributes: the node table's columns.
             kinds: kinds of columns that are not to be guessed, by name; see :data:`pugnn.features.kinds.KINDS`.
             graph: the graph of the nodes.
+            blocks: where to collect features; by default in memory.
         """
         encodings: list[Encoding] = []
-        blocks: list[Features] = []
+        blocks = blocks or FeatureBlocks()
         ignored: dict[str, str] = {}
         counts = Counts.learn(attributes, kinds)
         count_columns = set(counts.columns if counts else ())
@@ -99,7 +102,8 @@ class Recipe:
             encoding = _ENCODINGS[choice.kind].learn(cells)
             if encoding.feature_names:
                 encodings.append(encoding)
-                blocks += encoding.encode(cells)[0]
+                for block in encoding.encode(cells)[0]:
+                    blocks.add(block)
             else:
                 ignored[name] = encoding.nothing
         # Without a node table no node has a row, and none could have had one.
@@ -110,29 +114,30 @@ class Recipe:
             recipe = cls((), ignored, 0, Structure())
         return recipe, recipe._encoded(attributes, graph, blocks, recipe._notes_on_columns(attributes))
 
-    def apply(self, attributes: Attributes, graph: Graph) -> Encoded:
+    def apply(self, attributes: Attributes, graph: Graph, blocks: FeatureBlocks | None = None) -> Encoded:
         """Make the features of a graph's nodes from its node table, which need not be the one learned from."""
         notes = self._notes_on_columns(attributes)
-        blocks: list[Features] = []
+        blocks = blocks or FeatureBlocks()
         given = set(attributes.names)
         for encoding in self.encodings:
             cells = attributes.cells(encoding.column)
             _reject_numbers(cells, encoding.kind)
             encoded, remarks = encoding.encode(cells)
-            blocks += encoded
+            for block in encoded:
+                blocks.add(block)
             if encoding.column in given:
                 notes += [f"{attributes.origin}: column {encoding.column!r}: {remark}" for remark in remarks]
         return self._encoded(attributes, graph, blocks, notes)
 
-    def _encoded(self, attributes: Attributes, graph: Graph, blocks: list[Features], notes: list[str]) -> Encoded:
+    def _encoded(self, attributes: Attributes, graph: Graph, blocks: FeatureBlocks, notes: list[str]) -> Encoded:
         """All features, from those of the encodings."""
         if self.structure is not None:
             return Encoded(self.structure.encode(graph), self.feature_names, tuple(notes))
         if self.counts is not None:
-            blocks.append(self.counts.encode(attributes))
+            blocks.add(self.counts.encode(attributes))
         if self.rowless:
-            blocks.append((~attributes.has_row[:, None]).astype(np.float32))
-        return Encoded(compact(blocks), self.feature_names, tuple(notes))
+            blocks.add((~attributes.has_row[:, None]).astype(np.float32))
+        return Encoded(blocks.joined(), self.feature_names, tuple(notes))
 
     @property
     def feature_names(self) -> tuple[str, ...]:

@@ -24,6 +24,8 @@ WIDTH, HOPS = 32, 80
 # The nodes are cut into this many stretches, whatever the number of threads, so that sums are always in the same order.
 _STRETCHES = 64
 
+_HASHED_AT_ONCE = 1 << 18
+
 
 @dataclass(frozen=True)
 class Structure:
@@ -78,8 +80,13 @@ class Structure:
 
 def hash_ids(ids: NDArray[Any]) -> NDArray[np.uint64]:
     """64 bits for each id that depend only on its text, shape ``(N,)``."""
-    texts = (str(node_id).encode("utf-8", "surrogatepass") for node_id in ids.tolist())
-    return np.frombuffer(b"".join(blake2b(text, digest_size=8).digest() for text in texts), dtype="<u8")
+    hashes = np.empty(len(ids), dtype="<u8")
+    for first in range(0, len(ids), _HASHED_AT_ONCE):  # each id becomes a Python object
+        part = ids[first : first + _HASHED_AT_ONCE].tolist()
+        texts = (str(node_id).encode("utf-8", "surrogatepass") for node_id in part)
+        digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
+        hashes[first : first + len(part)] = np.frombuffer(digests, dtype="<u8")
+    return hashes
 
 
 @kernel()

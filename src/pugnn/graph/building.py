@@ -171,6 +171,19 @@ def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
     return dense[:, None] if dense.ndim == 1 else dense
 
 
+def reject_infinite(features: Features, ids: NDArray[Any]) -> None:
+    """Raise if a feature is infinite or NaN."""
+    if np.isfinite(features.data if sp.issparse(features) else features).all():
+        return
+    coo = sp.coo_array(features)
+    at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
+    node = ids[[coo.row[at]]].tolist()[0]
+    raise PugnnError(
+        f"features hold a value that is not finite: {coo.data[at]} at node {node!r}, column {coo.col[at]}. Replace or "
+        "drop it."
+    )
+
+
 def _as_numbers(values: ArrayLike, what: str) -> NDArray[np.float32]:
     """A float32 copy, independent of the caller's array."""
     reject_masked(values, what)

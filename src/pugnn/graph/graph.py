@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
 
 from pugnn.errors import PugnnError, shorten
 from pugnn.graph.building import (
@@ -22,11 +21,14 @@ from pugnn.graph.building import (
     as_weights,
     ends_from_ids,
     no_such_node,
+    reject_infinite,
     reject_masked,
     require_num_nodes,
     symmetric_csr,
 )
+from pugnn.graph.components import connected_components
 from pugnn.graph.foreign import networkx_features, networkx_weights, pyg_adjacency, pyg_features
+from pugnn.graph.stored import Stored
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -49,6 +51,7 @@ class Graph:
         feature_names: one per column of ``features``, or ``None``; a model rejects a graph with different names.
         cleaning: how the given edges were cleaned.
         recipe: how features were made from tables (a serialised :class:`pugnn.features.Recipe`), or ``None``.
+        stored: the store that all arrays are memory-mapped from, or ``None``.
 
     Example:
         >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "cleo"], ids=["ann", "bob", "cleo"])
@@ -66,21 +69,25 @@ class Graph:
     feature_names: tuple[str, ...] | None = None
     cleaning: Cleaning = field(default_factory=Cleaning)
     recipe: Mapping[str, Any] | None = None
+    stored: Stored | None = None
 
     def __post_init__(self) -> None:
         n = self.num_nodes
+        parts = (self.indptr, self.indices, self.features, self.ids, self.weights)
+        if self.stored is not None and any(one is not own for one, own in zip(parts, self.stored.parts, strict=True)):
+            object.__setattr__(self, "stored", None)  # one of them was replaced
         if self.features.ndim != 2 or self.features.shape[0] != n:
             raise PugnnError(f"features have shape {self.features.shape}, expected ({n}, number of features)")
-        values = self.features.data if sp.issparse(self.features) else self.features
-        if not np.isfinite(values).all():
-            raise PugnnError(f"features hold a value that is not finite: {_first_bad_feature(self)}")
         if len(self.ids) != n:
             raise PugnnError(f"{len(self.ids)} ids were given for {n} nodes")
         if self.feature_names is not None and len(self.feature_names) != self.num_features:
             raise PugnnError(f"{len(self.feature_names)} feature names for {self.num_features} features")
+        if self.stored is not None:  # the rest was checked before it was stored, and the arrays are not read here
+            return
+        reject_infinite(self.features, self.ids)
         for name in ("indptr", "indices", "ids", "weights"):
             array = getattr(self, name)
-            if array is not None:
+            if isinstance(array, np.ndarray):
                 object.__setattr__(self, name, _read_only(array))
         if isinstance(self.features, np.ndarray):
             object.__setattr__(self, "features", _read_only(self.features))
@@ -118,8 +125,7 @@ class Graph:
     @cached_property
     def components(self) -> NDArray[np.int32]:
         """Number of the connected component that each node is in, from 0, shape ``(N,)``."""
-        component: NDArray[np.int32] = connected_components(self.to_scipy(), directed=False)[1]
-        return component
+        return connected_components(self.indptr, self.indices)
 
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """Sorted positions of the neighbours of the node at position ``node``."""
@@ -129,20 +135,27 @@ class Graph:
     def _position_of_id(self) -> dict[Hashable, int]:
         return {node_id: position for position, node_id in enumerate(self.ids.tolist())}
 
+    def find(self, ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
+        """Positions of the nodes with these ids; −1 for ids that are not in the graph."""
+        wanted = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        if self.stored is not None:
+            return self.stored.find(wanted)
+        try:
+            return np.array([self._position_of_id.get(node_id, -1) for node_id in wanted], dtype=np.int64)
+        except TypeError as error:
+            raise PugnnError(f"these cannot be node ids: {shorten(wanted)} ({error})") from None
+
     def positions(self, ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
         """Positions of the nodes with these ids; unknown ids raise an error."""
         wanted = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-        try:
-            found = [self._position_of_id.get(node_id, -1) for node_id in wanted]
-        except TypeError as error:
-            raise PugnnError(f"these cannot be node ids: {shorten(wanted)} ({error})") from None
-        if -1 in found:
-            unknown = [i for i, position in zip(wanted, found, strict=True) if position < 0]
+        found = self.find(wanted)
+        if (found < 0).any():
+            unknown = [wanted[at] for at in np.flatnonzero(found < 0)]
             raise PugnnError(
-                f"{len(unknown):,} of {len(wanted):,} ids are not in the graph: {shorten(unknown)}. "
+                f"{len(unknown):,} of {len(found):,} ids are not in the graph: {shorten(unknown)}. "
                 f"The graph's ids look like {shorten(self.ids[:3])}; type and white space must agree."
             )
-        return np.asarray(found, dtype=np.int64)
+        return found
 
     def __repr__(self) -> str:
         return f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} edges, {self.num_features:,} features)"
@@ -282,9 +295,3 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _first_bad_feature(graph: Graph) -> str:
-    coo = sp.coo_array(graph.features)
-    at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
-    return f"{coo.data[at]} at node {graph.ids.tolist()[coo.row[at]]!r}, column {coo.col[at]}. Replace or drop it."

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
@@ -29,7 +34,15 @@ _NOTHING_FROM_OUTSIDE = {
 }
 
 
-def connect(paths: Iterable[Path], folders: Iterable[Path] = ()) -> DuckDBPyConnection:
+@dataclass(frozen=True)
+class Limits:
+    """How much memory DuckDB may use, in bytes, and a folder for what does not fit; it is created when needed."""
+
+    memory: int
+    overflow: Path
+
+
+def connect(paths: Iterable[Path], folders: Iterable[Path] = (), limits: Limits | None = None) -> DuckDBPyConnection:
     """An empty database in memory that can open these files, and those in these folders.
 
     Names of files, columns and cells come from users and third parties: whatever they contain, no other file is read,
@@ -38,8 +51,10 @@ def connect(paths: Iterable[Path], folders: Iterable[Path] = ()) -> DuckDBPyConn
     import duckdb
 
     # DuckDB creates this folder if memory runs short, and removes it.
-    overflow = os.path.join(tempfile.gettempdir(), f"pugnn-{uuid4().hex}")
-    connection = duckdb.connect(config={**_NOTHING_FROM_OUTSIDE, "temp_directory": overflow})
+    config = {"temp_directory": os.path.join(tempfile.gettempdir(), f"pugnn-{uuid4().hex}")}
+    if limits is not None:
+        config = {"temp_directory": str(limits.overflow), "memory_limit": f"{limits.memory}B"}
+    connection = duckdb.connect(config={**_NOTHING_FROM_OUTSIDE, **config})
     for setting in (
         f"allowed_paths = {paths_sql(paths)}",
         f"allowed_directories = {paths_sql(folders)}",
@@ -62,6 +77,30 @@ def literal(text: str) -> str:
 def paths_sql(paths: Iterable[Path]) -> str:
     """A list of paths in SQL."""
     return f"[{', '.join(literal(str(path)) for path in paths)}]"
+
+
+def write_parquet_pieces(path: Path, pieces: Iterable[Mapping[str, NDArray[Any]]]) -> None:
+    """Write a table as a Parquet file that is given some rows at a time.
+
+    Args:
+        path: the file; it is replaced atomically.
+        pieces: columns by name: numbers, or objects that are text. Masked entries are null.
+    """
+    with replacing(path) as temporary, ExitStack() as stack:
+        writer = None
+        try:
+            for piece in pieces:
+                table = pa.table({name: _arrow(values) for name, values in piece.items()})
+                writer = writer or stack.enter_context(pq.ParquetWriter(temporary, table.schema))
+                writer.write_table(table)
+        except pa.ArrowException as error:
+            raise PugnnError(f"cannot write {path}: {reason_of(error)}") from None
+
+
+def _arrow(values: NDArray[Any]) -> pa.Array:
+    masked = isinstance(values, np.ma.MaskedArray)
+    kind = pa.large_string() if values.dtype.kind == "O" else None
+    return pa.array(np.asarray(values), kind, mask=np.ma.getmaskarray(values) if masked else None)
 
 
 def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:

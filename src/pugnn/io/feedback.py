@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from pugnn.errors import EmptyTableError, PugnnError, counted, quoted
 from pugnn.graph import Graph
 from pugnn.io.columns import normal
-from pugnn.io.formats.scratch import Scratch
-from pugnn.io.ids import IdTable, text_column
+from pugnn.io.ids import IdTable, ids_of
 from pugnn.io.node_list import read_node_list
-from pugnn.io.opening import open_tables
-from pugnn.io.table import Unreadable
+from pugnn.io.opening import read_tables
+from pugnn.io.table import Table
 
 #: The lists, and what they contain.
 _LISTS = {"confirmed": "confirmed nodes", "rejected": "rejected nodes"}
@@ -59,8 +58,7 @@ def read_feedback(
         label: name of a column that says, by 1 and 0, which rows count; for the files that have it.
         usual: name of the column of ids in the node table.
     """
-    ids = IdTable()
-    ids.add(text_column([str(node_id) for node_id in graph.ids.tolist()]))
+    ids = ids_of(graph)
     notes: list[str] = []
     file_of: dict[str, dict[int, str]] = {role: {} for role in _LISTS}
     for role, files in (("confirmed", confirmed), ("rejected", rejected)):
@@ -90,15 +88,11 @@ def read_feedback(
 def _read_list(
     file: str, role: str, graph: Graph, ids: IdTable, wanted: dict[str, str | None], usual: str | None
 ) -> tuple[NDArray[np.int64], list[str]]:
-    with Scratch() as scratch:
-        connection, tables = open_tables({"edges": None, "nodes": None, role: file}, wanted, scratch)
-        with connection:
-            table = tables[role]
-            if wanted["label"] is None or normal(wanted["label"]) not in map(normal, table.names):
-                wanted = {**wanted, "label": None}
-            while True:
-                try:
-                    found, notes = read_node_list(table, wanted, usual, ids, graph.ids, _LISTS[role])
-                    return found, [*table.notes, *notes]
-                except Unreadable as problem:  # a plain copy replaces the table, or the error says what is wrong
-                    problem.table.repair(problem.table, str(problem))
+    def read(tables: dict[str, Table]) -> tuple[NDArray[np.int64], list[str]]:
+        table, columns = tables[role], wanted
+        if wanted["label"] is None or normal(wanted["label"]) not in map(normal, table.names):
+            columns = {**wanted, "label": None}
+        found, notes = read_node_list(table, columns, usual, ids, graph.ids, _LISTS[role])
+        return found, [*table.notes, *notes]
+
+    return read_tables({role: file}, wanted, read)

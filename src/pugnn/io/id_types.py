@@ -132,7 +132,7 @@ def positions_of_values(texts: list[str], ids: NDArray[Any]) -> list[int]:
 
     Ids that are not text can be written in several ways: ``1`` and ``1.0``, or midnight with and without the time.
     """
-    first = ids.tolist()[0]
+    (first,) = ids[:1].tolist()
     of_text = next((of_text for type_, of_text in _FROM_TEXT.values() if isinstance(first, type_)), None)
     if of_text in (int, None):
         return [-1] * len(texts)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from pugnn.graph import Graph
+from pugnn.graph.stored import Stored, TextIds
+
+if TYPE_CHECKING:
+    from pugnn.io.table import Table
 
 #: In place of a position: an id that is not known, and one that is empty.
 UNKNOWN, EMPTY = -1, -2
@@ -39,6 +47,15 @@ class IdTable:
 
     def __len__(self) -> int:
         return len(self._ids)
+
+    @property
+    def arrow(self) -> pa.Array:
+        """All ids, as text."""
+        return self._ids
+
+    def sql(self, table: Table, at: int) -> str:
+        """SQL for the ids in the column at this place of a table, in the form that :meth:`add` takes."""
+        return table.id_text(at)
 
     def texts(self, first: int = 0, last: int | None = None) -> list[str]:
         """The ids at positions from ``first`` up to ``last``, by default all of them."""
@@ -78,6 +95,54 @@ class IdTable:
         position[order] = np.arange(len(order), dtype=np.int32)
         self._ids = distinct.take(pa.array(order))
         return list(position[rows])
+
+
+class _StoredIds(IdTable):
+    """The ids of a graph from a store, looked up where they are."""
+
+    def __init__(self, stored: Stored) -> None:
+        super().__init__()
+        self._stored = stored
+
+    def __len__(self) -> int:
+        return len(self._stored.ids)
+
+    def texts(self, first: int = 0, last: int | None = None) -> list[str]:
+        return list(map(str, self._stored.ids[first:last].tolist()))
+
+    def find(self, column: pa.ChunkedArray) -> NDArray[np.int32]:
+        trimmed = pc.utf8_trim(column, WHITE_SPACE)
+        self.trimmed += int(_differ(trimmed, column).sum())
+        if isinstance(self._stored.ids, TextIds):
+            found = self._stored.find_texts(trimmed.combine_chunks())
+        else:
+            numbers, are_numbers = integers_in_text(trimmed)
+            found = np.where(are_numbers, self._stored.find_integers(numbers), UNKNOWN)
+        return np.where(_is_empty(trimmed), EMPTY, found).astype(np.int32)
+
+
+def ids_of(graph: Graph) -> IdTable:
+    """The ids of a graph as text."""
+    if graph.stored is not None:
+        return _StoredIds(graph.stored)
+    ids = IdTable()
+    ids.add(text_column([str(node_id) for node_id in graph.ids.tolist()]))
+    return ids
+
+
+def integers_in_text(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The integers that texts represent in the usual way, not as ``007`` or ``+7``, and which texts do.
+
+    Example:
+        >>> integers_in_text(text_column(["7", "-12", "007", "9223372036854775808"]))
+        (array([  7, -12,   0,   0]), array([ True,  True, False, False]))
+    """
+    digits = pc.utf8_ltrim(column, "-")
+    long = pc.and_(pc.equal(pc.utf8_length(digits), 19), pc.greater(digits, str(2**63 - 1)))
+    usual = pc.match_substring_regex(column, r"^(0|-?[1-9][0-9]{0,18})$")
+    are_integers = pc.fill_null(pc.and_not(usual, long), False)
+    numbers = pc.cast(pc.if_else(are_integers, column, "0"), pa.int64())
+    return numbers.to_numpy(), are_integers.to_numpy()
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:

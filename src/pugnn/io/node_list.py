@@ -24,6 +24,9 @@ _ALL_OF_SCORES = {*_SCORES, "known", "distance", "nearest"}
 #: In tables with more columns than this, labels are found by the names of columns alone.
 _FEW = 50
 
+#: Ids among which one that is spelt like an unknown one is looked for.
+_COMPARED = 1_000_000
+
 
 def read_node_list(
     table: Table, wanted: Mapping[str, str | None], usual: str | None, ids: IdTable, node_ids: NDArray[Any], what: str
@@ -142,9 +145,9 @@ def _otherwise_written(
 
 
 def _not_a_node(table: Table, row: int, text: str, ids: IdTable) -> PugnnError:
-    texts = ids.texts()
-    alike = [other for other in texts if other.casefold() == text.casefold()]
-    hint = f"the graph has {quoted(alike[0])}" if alike else f"its ids look like {', '.join(map(quoted, texts[:3]))}"
+    alike = [other for other in ids.texts(0, _COMPARED) if other.casefold() == text.casefold()]
+    looks = f"its ids look like {', '.join(map(quoted, ids.texts(0, 3)))}"
+    hint = f"the graph has {quoted(alike[0])}" if alike else looks
     name = "" if table.header or row else ", nor the usual name of a column of ids (id, node, node_id)"
     return PugnnError(
         f"{table.locate(row)}: {quoted(text)} is not a node of the graph{name}; {hint}. Correct it, or remove the row."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +13,26 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, counted, quoted
 from pugnn.features.attributes import LARGEST, NO_ROWS, Attributes, is_number_type
 from pugnn.features.kinds import KINDS_OF_TEXT
-from pugnn.features.number_columns import NumberColumns
+from pugnn.features.number_columns import (
+    READ_AT_ONCE,
+    ColumnsOnDemand,
+    MatrixColumns,
+    NumberColumns,
+    Summary,
+    columns_as_matrix,
+)
 from pugnn.io.columns import ID, find_column, require_column
 from pugnn.io.id_types import IdColumn
 from pugnn.io.ids import EMPTY, IdTable, text_column
 from pugnn.io.number_scan import MAYBE, OTHER_NUMBERS, Irregular, scan_numbers
 from pugnn.io.table import Table, Unreadable
 
-#: Numbers that are compared, or read from a typed table, at once.
-_COMPARED_AT_ONCE, _READ_AT_ONCE = 1 << 22, 1 << 24
+#: Columns of which statistics are taken at once.
+_SUMMARISED_AT_ONCE = 100
+
+#: SQL for statistics of a column: how many numbers there are, how many of them are not zero, the smallest and the
+#: largest, and how many are 1. (With FILTER they take six times as long.)
+_STATISTICS = "row(count({0}), count(nullif({0}, 0)), min({0}), max({0}), sum(({0} = 1)::INTEGER))"
 
 _IRREGULAR = "its rows do not all have the same form"
 
@@ -79,24 +90,29 @@ class NodeTable:
         return self.table.locate(position if self.row_of is None else int(self.row_of[position]))
 
 
-def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[str, str]) -> NodeTable:
+def read_nodes(
+    table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[str, str], *, on_demand: bool = False
+) -> NodeTable:
     """Read a node table: its ids into ``ids``, its numeric columns, and the others into DuckDB's ``node_rows``.
 
-    ``wanted`` is the user's name of the column of ids, and ``kinds`` has the kinds of columns that are known.
+    ``wanted`` is the user's name of the column of ids, and ``kinds`` has the kinds of columns that are known. Numeric
+    columns of a table with types are read one by one, when they are needed, if they are wanted ``on_demand``.
     """
-    if not table.header:
-        raise PugnnError(f"{table.shown} has no header; a node table needs one that names its columns, one of them id")
-    at = require_column(table.shown, table.names, "id", wanted, ID, first=True)
+    at = id_place(table, wanted)
     others = [i for i in range(len(table.names)) if i != at]
     maybe_numbers = [i for i in others if kinds.get(table.names[i]) not in KINDS_OF_TEXT]
     if not table.by_column and table.typed:  # such as JSON, which is parsed once
         with table.reading():
             table.connection.execute(f"CREATE OR REPLACE TABLE read_once AS SELECT * FROM {table.sql}")
         table.sql, table.by_column = "read_once", True
-    numbers = _numbers_in_text(table, maybe_numbers, kinds) if table.delimited else _typed_numbers(table, maybe_numbers)
+    numbers: NumberColumns
+    if table.delimited:
+        numbers = _numbers_in_text(table, maybe_numbers, kinds)
+    else:
+        numbers = (_numbers_on_demand if on_demand else _typed_numbers)(table, maybe_numbers)
     stored = [i for i in others if table.names[i] not in numbers.places]
     columns = [f"c_{i} AS a_{place}" for place, i in enumerate(stored)]
-    id_text, id_sql = table.id_text(at), table.sql
+    id_text, id_sql = ids.sql(table, at), table.sql
     if not table.by_column:  # so that the text is parsed once for all of these columns
         columns.append(f"{id_text} AS id")
         id_text, id_sql = "id", "node_rows"
@@ -109,7 +125,7 @@ def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[st
     positions = np.concatenate([np.zeros(0, np.int32), *found])
     if not len(positions):
         raise PugnnError(f"{table.shown} has no rows; a node table has one for each node")
-    if numbers.names and numbers.matrix.shape[0] != len(positions):
+    if numbers.names and numbers.rows != len(positions):
         raise Unreadable(table, _IRREGULAR)  # DuckDB sees other rows
     if ids.find(text_column([table.names[at]]))[0] >= 0:
         table.look_for_headers()
@@ -135,6 +151,13 @@ def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[st
     )
 
 
+def id_place(table: Table, wanted: str | None) -> int:
+    """The place of the column of ids in a node table."""
+    if not table.header:
+        raise PugnnError(f"{table.shown} has no header; a node table needs one that names its columns, one of them id")
+    return require_column(table.shown, table.names, "id", wanted, ID, first=True)
+
+
 def _first_rows(
     table: Table, positions: NDArray[np.int32], stored: int, numbers: NumberColumns, ids: IdTable
 ) -> NDArray[np.int64]:
@@ -150,13 +173,11 @@ def _first_rows(
             f"SELECT again, first FROM repeats JOIN node_rows AS one ON one.rowid = again "
             f"JOIN node_rows AS other ON other.rowid = first WHERE {differs} ORDER BY again LIMIT 1"
         ).fetchall()
-    rows = numbers.matrix.tocsr()
-    at_once = max(1, _COMPARED_AT_ONCE // max(len(numbers.names), 1))
-    for start in range(0, len(again) if numbers.names else 0, at_once):
-        at = slice(start, start + at_once)
-        one, other = rows[again[at]].toarray(), rows[before[at]].toarray()
-        wrong = ((one != other) & ~(np.isnan(one) & np.isnan(other))).any(axis=1)
-        conflicts += [(int(again[at][row]), int(before[at][row])) for row in np.flatnonzero(wrong)[:1]]
+    for name in numbers.names:
+        column = numbers.column(name)
+        one, other = column[again], column[before]
+        wrong = (one != other) & ~(np.isnan(one) & np.isnan(other))
+        conflicts += [(int(again[at]), int(before[at])) for at in np.flatnonzero(wrong)[:1]]
     if conflicts:
         again_row, first_row = min(conflicts)
         position = int(positions[again_row])
@@ -184,34 +205,71 @@ def _numbers_in_text(table: Table, places: Sequence[int], kinds: Mapping[str, st
         except Irregular:
             raise Unreadable(table, _IRREGULAR) from None
     kept = np.flatnonzero(known)
-    return NumberColumns(tuple(table.names[at] for at in kept), _stacked(blocks, kept))
+    return MatrixColumns(tuple(table.names[at] for at in kept), _stacked(blocks, kept))
 
 
 def _typed_numbers(table: Table, places: Sequence[int]) -> NumberColumns:
     """The purely numeric ones of the columns at these places of a table with types."""
-    numeric = [at for at in places if table.types[at] == "BOOLEAN" or is_number_type(table.types[at])]
-    ((rows,),) = table.query("count(*)")
-    at_once = max(1, _READ_AT_ONCE // max(rows, 1))
     names: list[str] = []
-    indices, data = [np.zeros(0, np.int32)], [np.zeros(0)]
+
+    def columns() -> Iterator[NDArray[np.float64]]:
+        for name, numbers in _numeric_columns(table, places, rows):
+            names.append(name)
+            yield numbers
+
+    ((rows,),) = table.query("count(*)")
+    matrix = columns_as_matrix(columns(), rows)
+    return MatrixColumns(tuple(names), matrix)
+
+
+def _numbers_on_demand(table: Table, places: Sequence[int]) -> NumberColumns:
+    """The same columns, to be read again when they are needed."""
+    ((rows,),) = table.query("count(*)")
+    numeric, summaries = _numeric_places(table, places), {}
+    for first in range(0, len(numeric), _SUMMARISED_AT_ONCE):
+        block = numeric[first : first + _SUMMARISED_AT_ONCE]
+        numbers = ", ".join(f"CASE WHEN NOT isnan(c_{at}::DOUBLE) THEN c_{at}::DOUBLE END AS n_{at}" for at in block)
+        statistics = ", ".join(_STATISTICS.format(f"n_{at}") for at in block)
+        with table.reading():
+            query = f"SELECT {statistics} FROM (SELECT {numbers} FROM {table.sql})"
+            (found,) = table.connection.execute(query).fetchall()
+        for at, (present, nonzero, lowest, highest, ones) in zip(block, found, strict=True):
+            ends = (lowest, highest) if present else (np.nan, np.nan)
+            if not max(map(abs, ends)) > LARGEST:  # NaN is not
+                low, high = ends
+                summaries[table.names[at]] = Summary(
+                    present, rows - present, nonzero, low, high, (ones or 0) == nonzero
+                )
+    place_of = {table.names[at]: at for at in numeric}
+
+    def read(names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        return dict(zip(names, _read_numbers(table, [place_of[name] for name in names]), strict=True))
+
+    return ColumnsOnDemand(summaries, rows, read)
+
+
+def _numeric_columns(table: Table, places: Sequence[int], rows: int) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Names and numbers of those of the columns at these places that hold nothing but numbers."""
+    numeric = _numeric_places(table, places)
+    at_once = max(1, READ_AT_ONCE // max(rows, 1))
     for first in range(0, len(numeric), at_once):
         block = numeric[first : first + at_once]
-        with table.reading():
-            query = f"SELECT {', '.join(f'c_{at}::DOUBLE AS c_{at}' for at in block)} FROM {table.sql}"
-            columns = table.connection.execute(query).fetchnumpy()
-        for at in block:
-            numbers = np.ma.filled(columns.pop(f"c_{at}"), np.nan)
-            if (np.abs(numbers) > LARGEST).any():  # NaN is not
-                continue
-            names.append(table.names[at])
-            indices.append(np.flatnonzero(numbers).astype(np.int32))
-            data.append(numbers[indices[-1]])
-    indptr = np.cumsum([len(part) for part in indices])
-    entries = np.concatenate(data)
-    del data
-    return NumberColumns(
-        tuple(names), sp.csc_array((entries, np.concatenate(indices), indptr), shape=(rows, len(names)))
-    )
+        for at, numbers in zip(block, _read_numbers(table, block), strict=True):
+            if not (np.abs(numbers) > LARGEST).any():  # NaN is not
+                yield table.names[at], numbers
+
+
+def _numeric_places(table: Table, places: Sequence[int]) -> list[int]:
+    return [at for at in places if table.types[at] == "BOOLEAN" or is_number_type(table.types[at])]
+
+
+def _read_numbers(table: Table, places: Sequence[int]) -> Iterator[NDArray[np.float64]]:
+    """The numbers in some columns of a table with types, NaN where there is none."""
+    with table.reading():
+        query = f"SELECT {', '.join(f'c_{at}::DOUBLE AS c_{at}' for at in places)} FROM {table.sql}"
+        columns = table.connection.execute(query).fetchnumpy()
+    for at in places:
+        yield np.ma.filled(columns.pop(f"c_{at}"), np.nan)
 
 
 def _stacked(blocks: list[sp.csr_array], kept: NDArray[np.int64]) -> sp.csc_array:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pugnn.errors import PugnnError, shown
 from pugnn.io.columns import ATTRIBUTE, ID, SOURCE, TARGET, normal
-from pugnn.io.database import connect
+from pugnn.io.database import Limits, connect
 from pugnn.io.formats.delimited import delimited_table
 from pugnn.io.formats.files import File, find_files
 from pugnn.io.formats.scratch import Scratch
 from pugnn.io.formats.typed import json_table, parquet_table
 from pugnn.io.objects import MemoryTable, as_memory_table, networkx_tables
-from pugnn.io.table import Table, aliased, described, reason_of, reject
+from pugnn.io.table import Table, Unreadable, aliased, described, reason_of, reject
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -34,18 +34,41 @@ _PARQUET = b"PAR1"
 _USUAL = {"edges": SOURCE + TARGET, "attributes": ID + ATTRIBUTE}
 
 
+_Result = TypeVar("_Result")
+
+
+def read_tables(
+    given: Mapping[str, Any],
+    wanted: Mapping[str, str | None],
+    read: Callable[[dict[str, Table]], _Result],
+    limits: Limits | None = None,
+) -> _Result:
+    """What ``read`` makes of the tables that were given, by role; ``wanted`` has the user's names of columns.
+
+    ``read`` is called again whenever a table that DuckDB could not read to its end has been repaired.
+    """
+    with Scratch() as scratch:
+        connection, tables = open_tables(given, wanted, scratch, limits)
+        with connection:
+            while True:
+                try:
+                    return read(tables)
+                except Unreadable as problem:  # a plain copy replaces the table, or the error says what is wrong
+                    problem.table.repair(problem.table, str(problem))
+
+
 def open_tables(
-    given: Mapping[str, Any], wanted: Mapping[str, str | None], scratch: Scratch
+    given: Mapping[str, Any], wanted: Mapping[str, str | None], scratch: Scratch, limits: Limits | None = None
 ) -> tuple[DuckDBPyConnection, dict[str, Table]]:
     """Connect to DuckDB and open all tables that were given, by role; ``wanted`` has the user's names of columns."""
     contents = {role: content for role, content in given.items() if content is not None}
-    from_networkx = networkx_tables(given["edges"])
+    from_networkx = networkx_tables(given.get("edges"))
     if from_networkx is not None:
-        if given["nodes"] is not None:
+        if given.get("nodes") is not None:
             raise PugnnError("a NetworkX graph brings its node attributes with it; do not give nodes as well")
         contents["edges"], contents["nodes"] = from_networkx
     files = {role: find_files(name, scratch) for role, name in contents.items() if isinstance(name, str | os.PathLike)}
-    connection = connect([file.path for found in files.values() for file in found], scratch.folders)
+    connection = connect([file.path for found in files.values() for file in found], scratch.folders, limits)
     tables = {}
     for role, content in contents.items():
         cursor = connection.cursor()  # of its own, so that several tables can be read at once

@@ -16,15 +16,14 @@ from pugnn.features.attributes import NO_ROWS, Attributes
 from pugnn.features.kinds import chosen_kinds, expand_kinds
 from pugnn.features.recipe import Recipe
 from pugnn.graph import Graph
-from pugnn.io.edge_table import EdgeTable, read_edges
-from pugnn.io.formats.scratch import Scratch
+from pugnn.io.edge_table import EdgeTable
 from pugnn.io.id_types import common_family, ids_from_text
 from pugnn.io.ids import IdTable
 from pugnn.io.node_list import read_node_list
 from pugnn.io.node_table import NodeTable, read_nodes
-from pugnn.io.opening import open_tables
+from pugnn.io.opening import read_tables
 from pugnn.io.sparse import as_matrix, long_attributes, matrix_attributes
-from pugnn.io.table import Table, Unreadable
+from pugnn.io.table import Table
 from pugnn.task import PUTask
 
 #: Lists of nodes, and what they contain.
@@ -126,14 +125,8 @@ def read_graph(
     given = {"edges": edges, "nodes": nodes, "positives": positives, "truth": truth}
     given["attributes"] = attributes if matrix is None else None
     wanted = {"source": source, "target": target, "id": id, "weight": weight, "label": label}
-    with Scratch() as scratch:
-        connection, tables = open_tables(given, wanted, scratch)
-        with connection:
-            while True:
-                try:
-                    return _read(tables, matrix, wanted, kinds or {}, recipe, show, on_phase or (lambda _: None))
-                except Unreadable as problem:  # a plain copy replaces the table, or the error says what is wrong
-                    problem.table.repair(problem.table, str(problem))
+    say = on_phase or (lambda _: None)
+    return read_tables(given, wanted, lambda tables: _read(tables, matrix, wanted, kinds or {}, recipe, show, say))
 
 
 def _read(
@@ -158,37 +151,24 @@ def _read(
         nodes = read_nodes(tables["nodes"], wanted["id"], ids, known_kinds)
         notes += nodes.notes
     on_phase(f"reading {tables['edges'].shown}")
-    edges = read_edges(tables["edges"], wanted, ids)
+    edge_table = EdgeTable(tables["edges"], wanted)
+    edges = edge_table.read(ids)
     if nodes is not None and min(edges.sources.min(), edges.targets.min()) >= nodes.count:
-        in_nodes = shorten(ids.texts(0, min(nodes.count, 2)))
-        in_edges = shorten(ids.texts(nodes.count, nodes.count + 2))
-        raise PugnnError(
-            f"{tables['edges'].shown} and {nodes.table.shown} have no id in common: {in_edges} in the former, "
-            f"{in_nodes} in the latter. Write them the same way, or name the columns that hold them."
-        )
-    node_ids, notes_on_ids = _node_ids(tables["edges"], ids.texts(), nodes, edges)
-    notes += [*edges.notes, *notes_on_ids]
-    listed, notes_on_lists = _read_lists(tables, wanted, ids, node_ids, nodes, on_phase)
+        raise nothing_in_common(tables["edges"].shown, nodes, ids)
+    node_ids, notes_on_ids = _node_ids(ids.texts(), nodes, edge_table)
+    notes += [*edge_table.notes, *notes_on_ids]
+    usual = None if nodes is None else nodes.name
+    listed, notes_on_lists = read_lists(tables, wanted, ids, node_ids, usual, on_phase)
     notes += notes_on_lists
     on_phase("building the graph")
     graph = Graph.from_edges(edges.sources, edges.targets, num_nodes=len(ids), weights=edges.weights)
     if not graph.num_edges:
         raise PugnnError(f"{tables['edges'].shown} contains only self loops; a graph needs edges between nodes")
     graph = replace(graph, ids=node_ids)
-    notes += _notes_on_graph(graph, tables["edges"].shown, nodes)
+    notes += notes_on_graph(graph, tables["edges"].shown, nodes)
     on_phase("making features")
-    if nodes is None:
-        origin = tables["attributes"].shown if "attributes" in tables else "nodes"
-        attributes = Attributes(tables["edges"].connection, NO_ROWS, (), True, graph.num_nodes, origin, str)
-    else:
-        attributes = nodes.attributes(graph.num_nodes)
-    if matrix is not None:
-        assert nodes is not None
-        attributes = attributes.beside(matrix_attributes(matrix, nodes))
-    elif "attributes" in tables:
-        sparse, notes_on_sparse = long_attributes(tables["attributes"], wanted["id"], ids)
-        attributes = attributes.beside(sparse)
-        notes += notes_on_sparse
+    attributes, notes_on_sparse = attributes_of(tables, nodes, graph.num_nodes, matrix, wanted["id"], ids)
+    notes += notes_on_sparse
     if recipe is None:
         kinds = expand_kinds(kinds, attributes.names, attributes.origin)
         recipe, encoded = Recipe.learn(attributes, kinds, graph)
@@ -196,20 +176,52 @@ def _read(
         encoded = recipe.apply(attributes, graph)
     graph = replace(graph, features=encoded.features, feature_names=encoded.names, recipe=recipe.to_plain())
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
-    id_column = None if nodes is None else nodes.name
     shown = {} if nodes is None else nodes.cells_as_text(show, graph.num_nodes)
-    return TableGraph(graph, task, listed.get("truth"), recipe, (*notes, *encoded.notes), id_column, shown)
+    return TableGraph(graph, task, listed.get("truth"), recipe, (*notes, *encoded.notes), usual, shown)
 
 
-def _read_lists(
+def attributes_of(
+    tables: Mapping[str, Table],
+    nodes: NodeTable | None,
+    num_nodes: int,
+    matrix: sp.csr_array | None,
+    id_column: str | None,
+    ids: IdTable,
+) -> tuple[Attributes, list[str]]:
+    """All attributes of the nodes: those of the node table and those given in sparse form; and notes."""
+    if nodes is None:
+        origin = tables["attributes"].shown if "attributes" in tables else "nodes"
+        attributes = Attributes(tables["edges"].connection, NO_ROWS, (), True, num_nodes, origin, str)
+    else:
+        attributes = nodes.attributes(num_nodes)
+    if matrix is not None:
+        assert nodes is not None
+        return attributes.beside(matrix_attributes(matrix, nodes)), []
+    if "attributes" not in tables:
+        return attributes, []
+    sparse, notes = long_attributes(tables["attributes"], id_column, ids)
+    return attributes.beside(sparse), notes
+
+
+def nothing_in_common(shown: str, nodes: NodeTable, ids: IdTable) -> PugnnError:
+    """The error for an edge table, by its name in messages, and a node table with different ids."""
+    in_nodes = shorten(ids.texts(0, min(nodes.count, 2)))
+    in_edges = shorten(ids.texts(nodes.count, nodes.count + 2))
+    return PugnnError(
+        f"{shown} and {nodes.table.shown} have no id in common: {in_edges} in the former, {in_nodes} in the latter. "
+        "Write them the same way, or name the columns that hold them."
+    )
+
+
+def read_lists(
     tables: Mapping[str, Table],
     wanted: Mapping[str, str | None],
     ids: IdTable,
     node_ids: NDArray[Any],
-    nodes: NodeTable | None,
+    usual: str | None,
     on_phase: Callable[[str], None],
 ) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
-    """Positions of the known and of the true positives, if they were given, and notes."""
+    """Positions of the known and of the true positives, if they were given, and notes; see :func:`read_node_list`."""
     listed: dict[str, NDArray[np.int64]] = {}
     notes: list[str] = []
     if wanted["label"] is not None and all(len(tables[role].names) == 1 for role in _LISTS if role in tables):
@@ -219,7 +231,6 @@ def _read_lists(
     for role, what in _LISTS.items():
         if role in tables:
             on_phase(f"reading {tables[role].shown}")
-            usual = None if nodes is None else nodes.name
             listed[role], notes_on_list = read_node_list(tables[role], wanted, usual, ids, node_ids, what)
             notes += notes_on_list
     if len(listed) == 2:
@@ -232,20 +243,21 @@ def _read_lists(
     return listed, notes
 
 
-def _node_ids(
-    table: Table, texts: list[str], nodes: NodeTable | None, edges: EdgeTable
-) -> tuple[NDArray[Any], list[str]]:
+def _node_ids(texts: list[str], nodes: NodeTable | None, edges: EdgeTable) -> tuple[NDArray[Any], list[str]]:
     """The ids of all nodes in their own type, first those of the node table and then those of the edges; and notes."""
     columns = edges.columns if nodes is None else (nodes.column, *edges.columns)
     kind, notes = common_family(columns)
     originals = {text: value for column in columns for text, value in column.originals.items()}
     listed = 0 if nodes is None else nodes.count
     untyped = [] if nodes is None or nodes.table.typed else texts[:listed]
-    ids, notes_on_type = ids_from_text(texts, kind, originals, untyped if table.typed else untyped + texts[listed:])
+    ids, notes_on_type = ids_from_text(
+        texts, kind, originals, untyped if edges.table.typed else untyped + texts[listed:]
+    )
     return ids, notes_on_type if originals else notes + notes_on_type
 
 
-def _notes_on_graph(graph: Graph, shown: str, nodes: NodeTable | None) -> list[str]:
+def notes_on_graph(graph: Graph, shown: str, nodes: NodeTable | None) -> list[str]:
+    """What was merged and dropped in a graph, and which nodes lack a row or an edge; ``shown`` names the edges."""
     cleaning, notes = graph.cleaning, []
     added = "" if graph.weights is None else ", their weights added"
     if cleaning.self_loops:

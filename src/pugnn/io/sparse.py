@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from pugnn.errors import PugnnError, counted, quoted, shown
 from pugnn.features.attributes import LARGEST
-from pugnn.features.number_columns import NumberColumns
+from pugnn.features.number_columns import MatrixColumns
 from pugnn.io.columns import ATTRIBUTE, ID, VALUE, find_column, require_column
 from pugnn.io.ids import EMPTY, UNKNOWN, IdTable
 from pugnn.io.node_table import NodeTable
@@ -42,7 +42,7 @@ def as_matrix(given: Any) -> sp.csr_array | None:
     return None
 
 
-def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> NumberColumns:
+def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> MatrixColumns:
     """The columns of a matrix, which has one row for each row of a node table, as attributes of the nodes."""
     rows, table = matrix.shape[0], nodes.table.shown
     if rows != nodes.rows:
@@ -56,10 +56,10 @@ def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> NumberColumns:
             "all but one."
         )
     names = tuple(f"attributes[{at}]" for at in range(matrix.shape[1]))
-    return NumberColumns(names, matrix.tocsc(), given_sparse=True)
+    return MatrixColumns(names, matrix.tocsc(), given_sparse=True)
 
 
-def long_attributes(table: Table, wanted: str | None, ids: IdTable) -> tuple[NumberColumns, list[str]]:
+def long_attributes(table: Table, wanted: str | None, ids: IdTable) -> tuple[MatrixColumns, list[str]]:
     """The attributes in a table of (id, attribute, value), and notes. What is not listed is zero."""
     at, attribute, value = _columns(table, wanted)
     notes = []
@@ -94,7 +94,7 @@ def long_attributes(table: Table, wanted: str | None, ids: IdTable) -> tuple[Num
         twice = counted(len(entries[0]) - matrix.nnz, "row")
         notes.append(f"{table.shown}: {twice} added to an earlier value of the same node and attribute")
     matrix.eliminate_zeros()
-    return NumberColumns(tuple(names.texts()), matrix, given_sparse=True), notes
+    return MatrixColumns(tuple(names.texts()), matrix, given_sparse=True), notes
 
 
 def _columns(table: Table, wanted: str | None) -> tuple[int, int, int | None]:

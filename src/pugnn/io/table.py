@@ -110,18 +110,22 @@ class Table:
         """One cell, for a message."""
         return self.query(f"c_{column}", f"LIMIT 1 OFFSET {row}")[0][0]
 
-    def reject_cells(self, bad: Mapping[str, NDArray[np.bool_]], number: int | None = None, expected: str = "") -> None:
+    def reject_cells(
+        self, bad: Mapping[str, NDArray[np.bool_]], number: int | None = None, expected: str = "", first: int = 0
+    ) -> None:
         """Raise for the first row with a bad cell.
 
         Args:
             bad: which cells of some columns are bad, by what these hold. A bad id is an empty one.
             number: place of the last of these columns, if it holds numbers.
             expected: what they should be, and what to do.
+            first: the row of the first of these cells.
         """
         wrong = [(int(cells.argmax()), name) for name, cells in bad.items() if cells.any()]
         if not wrong:
             return
         row, name = min(wrong)
+        row += first
         cell = None if number is None or name != list(bad)[-1] else self.cell(row, number)
         if cell is None:
             raise PugnnError(f"{self.locate(row)}: the {name} is empty. Fill it in, or remove the row.")

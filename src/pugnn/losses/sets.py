@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
 
@@ -10,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pugnn import processes
 from pugnn.errors import PugnnError
 
 
@@ -17,8 +19,9 @@ class SetMeans:
     """Means over sets of nodes of which one step sees a batch: the one home for what batches have in common.
 
     A mean has the value over all batches of the epoch so far and the gradient of the current batch alone, an unbiased
-    estimate of the gradient of the whole mean. With a single batch that is the plain mean. Sums over several processes
-    would be reduced here, too.
+    estimate of the gradient of the whole mean. With a single batch that is the plain mean. Where several processes
+    share each batch, value and count are sums over all of them, and gradients that of each one's own share: they add
+    up to the gradient of the batch.
 
     Args:
         batches: number of batches per epoch.
@@ -31,17 +34,30 @@ class SetMeans:
 
     def __init__(self, batches: int = 1) -> None:
         self._single = batches == 1
-        self._so_far: dict[str, tuple[Tensor, int]] = {}
+        self._so_far: dict[str, Tensor] = {}
 
-    def __call__(self, key: str, values: Tensor) -> Tensor:
-        """The mean of a set; ``key`` names set and quantity, ``values`` are those of this batch."""
+    def __call__(self, key: str, values: Tensor, weights: Tensor | None = None) -> Tensor:
+        """The mean of a set, over the first dimension.
+
+        Args:
+            key: names set and quantity.
+            values: those of this batch, one per node, or one row.
+            weights: how much each value counts; by default all the same.
+        """
+        if self._single and processes.count() == 1:
+            return values.mean(dim=0) if weights is None else (values * weights).sum(dim=0) / weights.sum(dim=0)
+        if weights is None:
+            total, number = values.sum(dim=0), torch.full_like(values[:1].sum(dim=0), len(values))
+        else:
+            total, number = (values * weights).sum(dim=0), weights.sum(dim=0)
+        # Added up in double precision, which counts to any number and hardly depends on how a batch is shared.
+        whole = processes.sum_over_processes(torch.stack([total, number]).double())
+        total, number = whole.to(values.dtype)
+        here = _ratio(total, number)
         if self._single:
-            return values.mean()
-        before, count = self._so_far.get(key, (values.new_zeros(()), 0))
-        total, count = before + values.detach().sum(), count + len(values)
-        self._so_far[key] = total, count
-        here = values.mean() if len(values) else values.sum()  # 0 where the batch has no node of the set
-        return here + (total / max(count, 1) - here).detach()
+            return here
+        so_far = self._so_far[key] = self._so_far.get(key, 0.0) + whole.detach()
+        return here + (_ratio(*so_far).to(values.dtype) - here).detach()
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,7 @@ class Sets:
         near: unlabelled nodes near a known positive, where a loss asks for them, and
         far: all others.
         means: takes means over the sets.
+        sizes: how many nodes the sets have in all, by name, where a batch, or this process, holds only some of them.
     """
 
     labelled: Tensor
@@ -63,6 +80,7 @@ class Sets:
     near: Tensor | None = None
     far: Tensor | None = None
     means: SetMeans = field(default_factory=SetMeans)
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -83,9 +101,13 @@ class Sets:
         moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
         return replace(self, **moved)  # type: ignore[arg-type]
 
-    def mean(self, key: str, values: Tensor) -> Tensor:
+    def size(self, name: str) -> int:
+        """How many nodes a set has in all."""
+        return self.sizes[name] if name in self.sizes else len(getattr(self, name))
+
+    def mean(self, key: str, values: Tensor, weights: Tensor | None = None) -> Tensor:
         """The mean of a set, see :class:`SetMeans`."""
-        return self.means(key, values)
+        return self.means(key, values, weights)
 
     @property
     def negative_share(self) -> float:
@@ -95,7 +117,7 @@ class Sets:
         nodes that look positive, so known negatives are no random sample of all negatives: they speak for those among
         the likely nodes, of which there are about as many as positives.
         """
-        return 0.5 * min(1.0, len(self.negative) / max(1, len(self.labelled)))
+        return 0.5 * min(1.0, self.size("negative") / max(1, self.size("labelled")))
 
     def known_negatives(self, labelled_weight: float, losses: Tensor) -> dict[str, Tensor]:
         r"""The term of the known negatives, :math:`\eta\, w_L \operatorname{mean}_N \ell`, by name, if there are any.
@@ -106,10 +128,15 @@ class Sets:
             labelled_weight: :math:`w_L`, weight of the mean over the known positives.
             losses: :math:`\ell` of the known negatives, 0 for one that is certainly classified as negative.
         """
-        if not len(self.negative):
+        if not self.size("negative"):
             return {}
         weight = labelled_weight * self.negative_share
-        return {"known_negative": weight * self.mean("known_negative", losses)}
+        return {"known_negative": weight * self.mean("known_negative", losses.flatten())}
+
+
+def _ratio(total: Tensor, number: Tensor) -> Tensor:
+    """0 where there is no node of a set."""
+    return total / number.where(number > 0, 1.0)
 
 
 def require_prior(prior: object) -> None:

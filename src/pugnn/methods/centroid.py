@@ -11,7 +11,8 @@ from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.evidence import KnownPositives
 from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone, Blend, inputs_on
-from pugnn.models.views import Attributes, view
+from pugnn.models.rows import Rows
+from pugnn.models.views import Attributes, make_views
 from pugnn.priors import Evidence, prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings, resolve_device
@@ -44,7 +45,7 @@ class Centroid(Method):
         """A model that is still empty: its sizes depend on the data."""
         return Blend(num_features)
 
-    def directions(self, rows: Tensor, known: KnownPositives) -> Tensor:
+    def directions(self, rows: Rows, known: KnownPositives) -> Tensor:
         """What the rows are multiplied with: of the whole, and with each fold hidden, as columns."""
         return known.contrasts(rows)
 
@@ -55,7 +56,7 @@ class Centroid(Method):
         known = KnownPositives.of(task, device, settings.seed)
         attributes = Attributes.of(task.graph)
         with stage_progress("smoothing attributes", show=run.get("progress", False)):
-            rows = view("smoothed", attributes.rows(inputs), inputs)
+            rows = make_views(attributes, inputs, ["smoothed"])["smoothed"]
             directions = self.directions(rows, known)
         ranks = known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:])
         checked = known.checked(rows)

@@ -18,7 +18,8 @@ from torch import Tensor
 
 from pugnn.metrics.rank_model import Checked
 from pugnn.models import GraphInputs, inputs_on
-from pugnn.models.views import VIEWS, Attributes, side_by_side, view
+from pugnn.models.rows import KeptTables, Rows
+from pugnn.models.views import VIEWS, Attributes, make_views, side_by_side
 from pugnn.priors import Evidence, Prior, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, derive_seed, resolve_device
@@ -99,7 +100,7 @@ class KnownPositives:
         seen = self.folds[:, None] != np.arange(-1, self.turns)
         return torch.from_numpy(seen.astype(np.float32)).to(self.labelled.device)
 
-    def contrasts(self, rows: Tensor) -> Tensor:
+    def contrasts(self, rows: Rows) -> Tensor:
         r""":math:`\mu_L - \mu` of the whole, and with each fold hidden, as columns.
 
         Known negatives move :math:`\mu`, the mean over all nodes, towards their own mean :math:`\mu_N`:
@@ -110,7 +111,7 @@ class KnownPositives:
         are not a sample of all negatives but of those that were checked.
         """
         seen = self.memberships()
-        rest = rows.mean(dim=0)
+        rest = rows.mean
         if len(self.negative):
             rest = torch.lerp(rest, rows[self.negative].mean(dim=0), self.negative_share)
         return rows[self.labelled].t() @ (seen / seen.sum(dim=0)) - rest[:, None]
@@ -132,7 +133,7 @@ class KnownPositives:
         ranks = hidden_ranks(scores, self.labelled, self.unlabelled, self.folds)
         return ranks if self.confirmed is None else ranks[~self.confirmed]
 
-    def checked(self, rows: Tensor) -> Checked | None:
+    def checked(self, rows: Rows) -> Checked | None:
         """Ranks of confirmed and rejected nodes by the contrast on rows, as if nothing were known about them."""
         if not self.turns or self.confirmed is None or not (self.confirmed.any() or len(self.negative)):
             return None
@@ -177,7 +178,7 @@ class Weighing:
 
     attributes: Attributes
     weights: Tensor
-    rows: Tensor
+    rows: Rows
     contrast: Tensor
     hidden_scores: Tensor
     ranks: NDArray[np.float64]
@@ -188,7 +189,9 @@ class Weighing:
         return Evidence(task, self.rows, known.folds, self.ranks, known.checked(self.rows))
 
 
-def weigh_views(inputs: GraphInputs, known: KnownPositives, *, only: str | None = None) -> Weighing:
+def weigh_views(
+    inputs: GraphInputs, known: KnownPositives, *, only: str | None = None, keep: KeptTables | None = None
+) -> Weighing:
     r"""Compare the views on hidden positives, and put them side by side.
 
     With :math:`z_v` the evidence that view v ranks hidden positives higher than the smoothed view, :math:`w_v \propto
@@ -198,10 +201,10 @@ def weigh_views(inputs: GraphInputs, known: KnownPositives, *, only: str | None 
         inputs: the graph.
         known: known positives and their folds.
         only: a view to do with, instead of weighing them.
+        keep: where to keep views that are larger than memory, or that several processes share.
     """
     attributes = Attributes.of(inputs.graph)
-    own = attributes.rows(inputs)
-    candidates = {name: view(name, own, inputs) for name in VIEWS}
+    candidates = make_views(attributes, inputs, keep=keep)
     ranks = {name: known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:]) for name, rows in candidates.items()}
     weights = np.array([float(name == (only or VIEWS[0])) for name in VIEWS])
     if known.turns and only is None:
@@ -209,8 +212,8 @@ def weigh_views(inputs: GraphInputs, known: KnownPositives, *, only: str | None 
         weights = softmax([0.0, *(SHARPNESS * (advantage(ranks[name], base) - RESERVE) for name in VIEWS[1:])])
         weights = np.where(weights >= LEAST_WEIGHT, weights, 0.0)
         weights /= weights.sum()
-    view_weights = torch.from_numpy(weights.astype(np.float32)).to(own.device)
-    rows = side_by_side(candidates.__getitem__, view_weights)
+    view_weights = torch.from_numpy(weights.astype(np.float32)).to(inputs.device)
+    rows = side_by_side(candidates, view_weights)
     contrasts = known.contrasts(rows)
     hidden_scores = rows @ contrasts[:, 1:]
     hidden_ranks = known.hidden_ranks(hidden_scores)

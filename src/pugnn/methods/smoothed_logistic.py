@@ -15,6 +15,7 @@ from pugnn.errors import PugnnError, require_number
 from pugnn.methods.base import METHODS
 from pugnn.methods.centroid import Centroid
 from pugnn.methods.evidence import KnownPositives
+from pugnn.models.rows import Rows
 
 
 @METHODS.register("smoothed-logistic")
@@ -34,7 +35,7 @@ class SmoothedLogistic(Centroid):
 
     inverse_penalty: float = 10.0
 
-    def directions(self, rows: Tensor, known: KnownPositives) -> Tensor:
+    def directions(self, rows: Rows, known: KnownPositives) -> Tensor:
         """The coefficients of the regression, and of those that take a fold of known positives as unlabelled."""
         require_number("inverse_penalty", self.inverse_penalty, negative=False)
         if not self.inverse_penalty > 0:

@@ -10,12 +10,14 @@ import torch
 from scipy.special import expit
 from torch import Tensor
 
+from pugnn import processes
 from pugnn.errors import PugnnError
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
 from pugnn.methods.evidence import RESERVE, SHARPNESS, KnownPositives, Weighing, advantage, weigh_views
 from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone, Blend, Committee, Output, RowInputs, inputs_on
+from pugnn.models.rows import KeptTables, Rows
 from pugnn.models.views import VIEWS
 from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
@@ -39,6 +41,9 @@ BY_LINEAR = 0.25
 PENALTY, LEAST_PENALTY = 0.06, 1e-5
 #: Unlabelled nodes in a batch.
 BATCH = 1024
+
+#: Unlabelled nodes that are enough to tell their median score.
+ENOUGH = 1 << 16
 
 #: Parts that an ablation can leave out.
 Part = Literal[
@@ -122,7 +127,10 @@ class Views(Method):
         device = resolve_device(settings.device)
         inputs, known = inputs_on(task.graph, device), KnownPositives.of(task, device, settings.seed)
         with stage_progress("comparing views of the attributes", show=run.get("progress", False)):
-            weighing = weigh_views(inputs, known, only={"graph": "own", "weighing": VIEWS[0]}.get(self.leave_out))
+            only = {"graph": "own", "weighing": VIEWS[0]}.get(self.leave_out)
+            checkpoint = run.get("checkpoint")
+            keep = None if checkpoint is None else KeptTables(checkpoint.beside, checkpoint.identity)
+            weighing = weigh_views(inputs, known, only=only, keep=keep)
         model.fill(
             **weighing.attributes.tensors(),
             view_weights=weighing.weights,
@@ -164,7 +172,7 @@ class Views(Method):
     def _train(
         self,
         task: PUTask,
-        rows: Tensor,
+        rows: Rows,
         known: KnownPositives,
         prior: float,
         settings: TrainingSettings,
@@ -179,6 +187,7 @@ class Views(Method):
             penalty = 5e-4
         labelled_weight = 2 * prior if self.leave_out == "least-weight" else max(2 * prior, 1.0)
         loader = RowBatches(task.graph, rows, Sets(known.labelled, known.unlabelled, known.negative), BATCH)
+        own = seen[processes.own_share(len(seen))]  # of the known positives that the loader gives this process
         confidence = 0.0
         logs: list[Log] = []
 
@@ -188,7 +197,7 @@ class Views(Method):
             confidence = {"entropy": 0.0, "ramp": 1.0}.get(self.leave_out, ramp)
 
         def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
-            return confident_prior_matching(output.embedding, batch.sets, seen, prior, labelled_weight, confidence)
+            return confident_prior_matching(output.embedding, batch.sets, own, prior, labelled_weight, confidence)
 
         def build(num_features: int, settings: TrainingSettings) -> Committee:  # noqa: ARG001
             width, models = rows.shape[1], seen.shape[1] - 1
@@ -199,12 +208,12 @@ class Views(Method):
 
         for attempt in range(2):
             # The terms are means over the models, so that the penalty is one, too.
-            own = replace(
+            attempted = replace(
                 settings,
                 seed=derive_seed(settings.seed, attempt),
                 weight_decay=0.1**attempt * penalty / seen.shape[1],
             )
-            trained = train(loader, objective, own, build=build, before_epoch=before_epoch, part=attempt, **run)
+            trained = train(loader, objective, attempted, build=build, before_epoch=before_epoch, part=attempt, **run)
             logs.append(trained.log)
             if _places_known_first(trained.model, rows, known):
                 return Trained(trained.model, join_logs(logs)), attempt
@@ -221,10 +230,12 @@ def _why_fresh(start: Weights, model: Blend, settings: TrainingSettings) -> str:
 
 
 @torch.no_grad()
-def _places_known_first(model: Backbone, rows: Tensor, known: KnownPositives) -> bool:
+def _places_known_first(model: Backbone, rows: Rows, known: KnownPositives) -> bool:
     """Whether perceptron and linear model both place the median known positive above the median unlabelled node."""
-    logits = model(RowInputs(rows)).embedding[:, :2]
-    known_scores, free_scores = (logits[nodes].median(dim=0).values for nodes in (known.labelled, known.unlabelled))
+    sample = known.unlabelled[:: -(-len(known.unlabelled) // ENOUGH)]
+    known_scores, free_scores = (
+        model(RowInputs(rows[nodes])).embedding[:, :2].median(dim=0).values for nodes in (known.labelled, sample)
+    )
     return bool((known_scores > free_scores).all())
 
 

@@ -11,10 +11,12 @@ from torch import Tensor, nn
 
 from pugnn.errors import PugnnError
 from pugnn.features.structural import WIDTH
+from pugnn.graph.compiling import kernel
 from pugnn.models.backbone import Backbone, Output, linear, require_sizes
 from pugnn.models.dropout import dropout
-from pugnn.models.inputs import GraphInputs
-from pugnn.models.views import VIEWS, Attributes, side_by_side, view
+from pugnn.models.inputs import GraphInputs, RowInputs
+from pugnn.models.rows import Rows
+from pugnn.models.views import VIEWS, Attributes, make_views, side_by_side
 
 #: The scores that are blended.
 SCORES = ("contrast", "linear", "perceptron")
@@ -70,11 +72,45 @@ class Committee(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score rows."""
-        assert isinstance(inputs.features, Tensor)
-        x = dropout(inputs.features, self.dropout, self.training)
-        hidden = dropout(F.relu(self.hidden(x)), self.dropout, self.training)
-        logits = torch.cat([self.head(hidden), self.linear(x)], dim=1)
+        assert isinstance(inputs, RowInputs)
+        x = dropout(inputs.features, self.dropout, self.training, inputs.places)
+        hidden = dropout(F.relu(_affine(self.hidden, x)), self.dropout, self.training, inputs.places)
+        logits = torch.cat([_affine(self.head, hidden), _affine(self.linear, x)], dim=1)
         return Output(logits, logits[:, 0])
+
+
+def _affine(layer: nn.Linear, x: Tensor) -> Tensor:
+    shifted: Tensor = _Shift.apply(F.linear(x, layer.weight), layer.bias)  # type: ignore[no-untyped-call]
+    return shifted
+
+
+class _Shift(torch.autograd.Function):
+    """Adds a bias, whose gradient is a sum over all rows, in double precision.
+
+    While scores are near one half, known and unlabelled nodes cancel each other in it. In single precision rounding
+    would be left, which depends on how a batch is shared between processes, and which Adam scales up to full steps.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, bias: Tensor) -> Tensor:  # noqa: ARG004 (nothing to keep for later)
+        return x + bias
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:  # noqa: ARG004
+        if gradient.device.type == "cpu":  # where torch would make a copy of all numbers in double precision
+            total = torch.zeros(gradient.shape[1], dtype=torch.float64)
+            _add_rows(gradient.contiguous().numpy(), total.numpy())
+        else:
+            total = gradient.sum(dim=0, dtype=torch.float64)
+        return gradient, total.to(gradient.dtype)
+
+
+@kernel(nogil=True)
+def _add_rows(values, total):  # type: ignore[no-untyped-def]
+    rows, columns = values.shape
+    for i in range(rows):
+        for j in range(columns):
+            total[j] += values[i, j]
 
 
 class Blend(Backbone):
@@ -111,7 +147,7 @@ class Blend(Backbone):
         self._columns = num_features or WIDTH
         for name in Blend.__annotations__:
             self.register_buffer(name, torch.empty(0, dtype=torch.float64 if name in _FINE else torch.float32))
-        self._kept: tuple[GraphInputs, Tensor] | None = None
+        self._kept: tuple[GraphInputs, Rows] | None = None
 
     def fill(self, **values: Tensor) -> None:
         """Set parts of it."""
@@ -139,32 +175,35 @@ class Blend(Backbone):
         width = len(self.contrast) // int((self.view_weights > 0).sum())
         return Attributes(self.centre.cpu().numpy(), self.scale.cpu().numpy(), width)
 
-    def rows(self, inputs: GraphInputs) -> Tensor:
+    def rows(self, inputs: GraphInputs) -> Rows:
         """The weighted views side by side, shape ``(N, W)``."""
-        attributes = self.attributes.rows(inputs)
-        return side_by_side(lambda name: view(name, attributes, inputs), self.view_weights)
+        if self._kept is not None and self._kept[0] is inputs:
+            return self._kept[1]
+        used = [name for name, weight in zip(VIEWS, self.view_weights, strict=True) if weight > 0]
+        return side_by_side(make_views(self.attributes, inputs, used), self.view_weights)
 
-    def keep(self, inputs: GraphInputs, rows: Tensor) -> None:
-        """Keep rows that were computed already until a graph is scored: usually the same one, at once."""
+    def keep(self, inputs: GraphInputs, rows: Rows) -> None:
+        """Keep rows that were computed already: the graph of a training is scored, and asked about, right after it."""
         self._kept = inputs, rows
 
-    def scores(self, rows: Tensor) -> Tensor:
+    def scores(self, rows: Rows) -> Tensor:
         """The single scores, one column each, shape ``(N, 3)``."""
+        return torch.cat([self._scores(chunk) for chunk in rows.chunks()])
+
+    def _scores(self, rows: Tensor) -> Tensor:
         perceptron = F.relu(rows @ self.hidden + self.hidden_bias) @ self.head
         return torch.stack([rows @ self.contrast, rows @ self.linear, perceptron], dim=1)
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
-        kept, self._kept = self._kept, None
-        rows = kept[1] if kept is not None and kept[0] is inputs else self.rows(inputs)
-        scores = self.scores(rows).double()
+        scores = self.scores(self.rows(inputs)).double()
         return Output(scores, self.SLOPE * (self.blended(scores) - self.cut))
 
     def blended(self, scores: Tensor) -> Tensor:
         """The single scores, standardised and added up by their shares, shape ``(N,)``."""
         return ((scores - self.means) / self.spreads * self.shares).sum(dim=1)
 
-    def cut_at(self, rows: Tensor, unlabelled: Tensor, prior: float) -> None:
+    def cut_at(self, rows: Rows, unlabelled: Tensor, prior: float) -> None:
         """Standardise the scores over the unlabelled nodes, and cut off the share ``prior`` of these.
 
         Args:
@@ -179,6 +218,9 @@ class Blend(Backbone):
         blended = self.blended(scores).sort(descending=True).values
         last = min(max(1, round(prior * len(blended))), max(1, len(blended) - 1)) - 1  # neither nobody nor everybody
         self.fill(cut=blended[last : last + 2].mean())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None}  # a copy computes them anew, if it needs them
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
         for name in Blend.__annotations__:

@@ -1,7 +1,8 @@
 """Dropout with a hashed mask, on the CPU an order of magnitude faster than torch's.
 
 torch makes one Bernoulli draw per entry. Here one number is drawn from torch's generator, so torch's seed still
-applies, and the mask of entry e is a hash of that number and e.
+applies, and the mask of entry e is a hash of that number and e. Rows that are numbered keep their masks in whichever
+batch, or process, they are.
 """
 
 from __future__ import annotations
@@ -17,15 +18,25 @@ from pugnn.graph.compiling import kernel
 from pugnn.graph.random import random_bits
 
 
-def dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """In training, zero a random share ``p`` of the entries and scale the others by ``1 / (1 - p)``."""
+def dropout(x: Tensor, p: float, training: bool, places: Tensor | None = None) -> Tensor:
+    """In training, zero a random share ``p`` of the entries and scale the others by ``1 / (1 - p)``.
+
+    Args:
+        x: one row per node.
+        p: share of the entries.
+        training: whether to do anything.
+        places: numbers of the rows, shape ``(N,)``, on which the masks depend; by default 0, 1, 2, …
+    """
     if not training or p == 0.0:
         return x
     if x.device.type != "cpu":
-        return F.dropout(x, p)
-    mask = np.empty(x.numel(), dtype=np.float32)
-    _fill_mask(mask, draw_seed(), *_threshold(p))
-    return x * torch.from_numpy(mask).view_as(x)
+        return F.dropout(x, p) if places is None else x * _mask_of_rows(x, places, p)
+    mask = np.empty(x.shape, dtype=np.float32)
+    if places is None:
+        _fill_mask(mask.reshape(-1), draw_seed(), *_threshold(p))
+    else:
+        _fill_rows(mask, places.numpy(), draw_seed(), *_threshold(p))
+    return x * torch.from_numpy(mask)
 
 
 def draw_seed() -> np.uint64:
@@ -49,6 +60,27 @@ def drop_entries_at(
     return out
 
 
+def _mask_of_rows(x: Tensor, places: Tensor, p: float) -> Tensor:
+    """What :func:`_fill_rows` computes, on any device: SplitMix64 in signed numbers, which overflow alike."""
+    seed, below, scale = int(draw_seed()), *_threshold(p)
+    entries = places[:, None] * x.shape[1] + torch.arange(x.shape[1], device=x.device)
+    bits = _signed(seed) + _signed(0x9E3779B97F4A7C15) * (entries + 1)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = (bits ^ _shifted(bits, shift)) * _signed(factor)
+    high = _shifted(bits ^ _shifted(bits, 31), 32)
+    return (high >= int(below)).to(x.dtype) * float(scale)
+
+
+def _shifted(bits: Tensor, places: int) -> Tensor:
+    """Shifted to the right, with zeros from the left."""
+    return (bits >> places) & ((1 << (64 - places)) - 1)
+
+
+def _signed(number: int) -> int:
+    """The signed 64-bit number with the same bits."""
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
 def _threshold(p: float) -> tuple[np.uint64, np.float32]:
     return np.uint64(p * 2.0**32), np.float32(1 / (1 - p))
 
@@ -62,6 +94,15 @@ def _keep(seed, place, below):  # type: ignore[no-untyped-def]
 def _fill_mask(mask, seed, below, scale):  # type: ignore[no-untyped-def]
     for e in range(len(mask)):
         mask[e] = scale if _keep(seed, e, below) else np.float32(0)
+
+
+@kernel(nogil=True)
+def _fill_rows(mask, places, seed, below, scale):  # type: ignore[no-untyped-def]
+    rows, columns = mask.shape
+    for i in range(rows):
+        first = places[i] * columns
+        for j in range(columns):
+            mask[i, j] = scale if _keep(seed, first + j, below) else np.float32(0)
 
 
 @kernel(nogil=True)

@@ -28,11 +28,13 @@ class GraphInputs:
         self.graph = graph
         self.device = torch.device(device)
         self._hop_structures: dict[int, list[Neighbourhoods]] = {}
-        self.features: Tensor | SparseMatrix
-        if isinstance(graph.features, np.ndarray):
-            self.features = torch.from_numpy(np.array(graph.features)).to(self.device)
-        else:
-            self.features = SparseMatrix(graph.features, self.device)
+
+    @cached_property
+    def features(self) -> Tensor | SparseMatrix:
+        """Features of all nodes, shape ``(N, F)``."""
+        if isinstance(self.graph.features, np.ndarray):
+            return torch.from_numpy(np.array(self.graph.features)).to(self.device)
+        return SparseMatrix(self.graph.features, self.device)
 
     @cached_property
     def gcn_adjacency(self) -> SparseMatrix:
@@ -69,10 +71,16 @@ class GraphInputs:
 
 
 class RowInputs(GraphInputs):
-    """Rows of features on their own, without a graph, for networks that read no edges."""
+    """Rows of features on their own, without a graph, for networks that read no edges.
+
+    Args:
+        features: one row per node.
+        places: numbers of the rows in the whole batch, where this process holds only a part of it; dropout depends on
+            them.
+    """
 
     features: Tensor
 
-    def __init__(self, features: Tensor) -> None:
-        self.features = features
+    def __init__(self, features: Tensor, places: Tensor | None = None) -> None:
+        self.features, self.places = features, places
         self.device = features.device

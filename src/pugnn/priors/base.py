@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from pugnn.metrics.rank_model import Checked
+from pugnn.models.rows import Rows
 from pugnn.registry import Registry
 from pugnn.task import PUTask
 
@@ -33,7 +33,7 @@ class Evidence:
     """
 
     task: PUTask
-    rows: Tensor
+    rows: Rows
     folds: NDArray[np.int64]
     ranks: NDArray[np.float64]
     checked: Checked | None = None

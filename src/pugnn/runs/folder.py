@@ -82,6 +82,7 @@ class RunFolder:
                 f"{self.partial} was changed while it was filled: {shorten(lost)} went missing. Run again."
             )
         self._complete = True
+        shutil.rmtree(self.checkpoint.with_suffix(".tables"), ignore_errors=True)
         try:
             self.partial.rename(self.path)
         except OSError as error:

@@ -30,7 +30,7 @@ from pugnn.runs.changes import EarlierRun
 from pugnn.runs.estimates import estimate_record
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.report import ReportContent, write_report
-from pugnn.runs.writers import plot_log, score_table, write_log, write_scores
+from pugnn.runs.writers import MOST_IN_CSV, plot_log, score_table, write_log, write_scores
 from pugnn.task import PUBenchmark, PUTask
 from pugnn.training import scores_of
 
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     from pugnn.features import Statement
 
 NO_PICTURE = "training.png is left out, because matplotlib is not installed. To get it: pip install 'pugnn[plot]'"
+
+NO_CSV = f"scores.csv is left out: more than {MOST_IN_CSV:,} nodes are too many for a spreadsheet; see scores.parquet"
+
+#: In larger graphs, explaining a node takes more than a moment.
+MOST_FOR_EXPLANATIONS = 1_000_000
+NO_EXPLANATIONS = "explanations are left out: the graph is large. To explain a node: pugnn explain RUN ID"
 
 #: Nodes suggested for each goal.
 SUGGESTED = 5
@@ -92,8 +98,15 @@ def train_into_folder(
             log_odds = estimator.decision_function()
             scores = scores_of(log_odds)
             table = score_table(task.graph, scores, estimator.threshold_, task, log_odds=log_odds, shown=shown)
-            for name in ("scores.csv", "scores.parquet"):
+            written = ["scores.parquet"]
+            if task.graph.num_nodes <= MOST_IN_CSV:
+                written.append("scores.csv")
+            else:
+                warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)
+            for name in written:
                 write_scores(folder.partial / name, table)
+            if task.graph.num_nodes > MOST_FOR_EXPLANATIONS:
+                warnings.warn(NO_EXPLANATIONS, PugnnWarning, stacklevel=2)
             estimator.save(folder.partial / "model.safetensors")
             if estimator.log_:  # label propagation trains nothing
                 write_log(folder.partial / "log.csv", estimator.log_)
@@ -107,7 +120,9 @@ def train_into_folder(
         record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
         record |= estimate_record(estimator, task, check_up, log_odds, truth)
         record["suggestions"] = _suggestions(estimator, task, scores, log_odds)
-        record["explanations"] = [each.to_plain() for each in explain_best(estimator, task, log_odds, shown or {})]
+        explainable = task.graph.num_nodes <= MOST_FOR_EXPLANATIONS
+        explained = explain_best(estimator, task, log_odds, shown or {}) if explainable else []
+        record["explanations"] = [each.to_plain() for each in explained]
         seconds = {"training": trained - started, "total": time.perf_counter() - started}
         record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
         content = ReportContent(
@@ -128,7 +143,7 @@ def train_into_folder(
             # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
             temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
         log = ["log.csv"] if estimator.log_ else []
-        folder.finish(["scores.csv", "scores.parquet", "model.safetensors", "report.html", "run.json", *log])
+        folder.finish([*written, "model.safetensors", "report.html", "run.json", *log])
     except BaseException:
         folder.abandon()
         raise

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from io import TextIOWrapper
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -20,8 +22,31 @@ from pugnn.task import PUTask
 #: Formats of a file of scores, by the ending of its name.
 ENDINGS = (".csv", ".csv.gz", ".parquet")
 
+#: Rows that are written at once.
+_AT_ONCE = 1 << 20
+
+#: Tables of more rows are too long for spreadsheets, and a run has no CSV file of them.
+MOST_IN_CSV = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A column of ids of a store, of which a few at a time become Python objects."""
+
+    ids: NDArray[Any]  # of all nodes
+    positions: NDArray[np.integer[Any]]  # of the nodes in the column
+    empty: NDArray[np.bool_] | None = None  # which cells have none
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        if self.empty is None:
+            values: NDArray[Any] = self.ids[self.positions[rows]]
+            return values
+        empty = self.empty[rows]
+        return np.ma.masked_array(self.ids[np.where(empty, 0, self.positions[rows])], empty)
+
+
 #: A table by columns; a masked entry is empty.
-Table = dict[str, NDArray[Any]]
+Table = dict[str, NDArray[Any] | Taken]
 
 
 def score_table(
@@ -40,12 +65,13 @@ def score_table(
     number of hops to the nearest known positive and its id, both empty where none can be reached. Known negatives are
     never decided positive.
     """
+    stored = graph.stored is not None
     order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
     decision = (scores >= threshold).astype(np.int64)
     if task is not None:
         decision[task.negative] = 0
     table: Table = {
-        "id": graph.ids[order],
+        "id": Taken(graph.ids, order) if stored else graph.ids[order],
         "score": scores[order],
         **({} if log_odds is None else {"log_odds": log_odds[order]}),
         "decision": decision[order],
@@ -58,7 +84,8 @@ def score_table(
         known[task.labelled], known[task.negative] = 1, -1
         table["known"] = known[order]
         table["distance"] = np.ma.masked_array(distances, unreachable)
-        table["nearest"] = np.ma.masked_array(graph.ids[nearest], unreachable)
+        nearest_ids = Taken(graph.ids, nearest, unreachable)
+        table["nearest"] = nearest_ids if stored else nearest_ids[:]
     for name, values in (shown or {}).items():
         table[f"{name} (shown)" if name in table else name] = values[order]
     return table
@@ -77,11 +104,9 @@ def write_scores(path: Path, table: Table) -> None:
     """
     require_ending(path)
     if path.suffix.lower() == ".parquet":
-        from pugnn.io import write_parquet
-
-        write_parquet(path, table)
+        _write_parquet(path, table)
         return
-    formulas = list(filter(is_formula, table["id"].tolist()))
+    formulas = [node_id for piece in _pieces(table) for node_id in piece["id"].tolist() if is_formula(node_id)]
     if formulas:
         warnings.warn(
             f"{len(formulas):,} ids begin like a spreadsheet formula ({shorten(formulas, 2)}); they have a ' in front "
@@ -90,7 +115,8 @@ def write_scores(path: Path, table: Table) -> None:
             stacklevel=2,
         )
     # A masked entry becomes None here, and so an empty cell.
-    _write_csv(path, list(table), zip(*(values.tolist() for values in table.values()), strict=True))
+    rows = (zip(*(values.tolist() for values in piece.values()), strict=True) for piece in _pieces(table))
+    _write_csv(path, list(table), chain.from_iterable(rows))
 
 
 def write_log(path: Path, log: list[dict[str, float]]) -> None:
@@ -122,6 +148,23 @@ def plot_log(path: Path, log: list[dict[str, float]]) -> bool:
     with replacing(path) as temporary:
         figure.savefig(temporary)
     return True
+
+
+def _pieces(table: Table) -> Iterator[dict[str, NDArray[Any]]]:
+    """The table, some rows at a time."""
+    for first in range(0, len(table["score"]), _AT_ONCE):  # type: ignore[arg-type]  # numbers are arrays
+        yield {name: values[first : first + _AT_ONCE] for name, values in table.items()}
+
+
+def _write_parquet(path: Path, table: Table) -> None:
+    """Write a table as Parquet, piece by piece if not all of it is in memory."""
+    from pugnn.io import write_parquet, write_parquet_pieces
+
+    in_memory = {name: values for name, values in table.items() if isinstance(values, np.ndarray)}
+    if len(in_memory) == len(table):
+        write_parquet(path, in_memory)
+    else:
+        write_parquet_pieces(path, _pieces(table))
 
 
 def _write_csv(path: Path, header: list[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -83,16 +83,16 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
             f"the {what} look like a vector of classes, one entry per node: {shorten(given)}. Select the "
             "class with a boolean mask, such as `classes == 1`."
         )
-    elif given.dtype.kind in "iu" and not any(isinstance(node_id, Real) for node_id in graph.ids.tolist()):
+    elif given.dtype.kind in "iu" and not _any_id_is_number(graph):
         if len(given) and (given.min() < 0 or given.max() >= n):
             outside = given[(given < 0) | (given >= n)][0]
             raise PugnnError(f"position {outside} among the {what} is not in the graph (0 to {n - 1})")
-        names = set(graph.ids.tolist())
-        alike = [text for text in map(str, given.tolist()) if text in names]
-        if alike:
+        texts = list(map(str, given.tolist()))
+        alike = graph.find(texts) >= 0
+        if alike.any():
             raise PugnnError(
-                f"the {what} are whole numbers, but the graph's ids are text such as {alike[0]!r}: give them as "
-                "text, or as a mask"
+                f"the {what} are whole numbers, but the graph's ids are text such as {texts[alike.argmax()]!r}: give "
+                "them as text, or as a mask"
             )
         found = np.unique(given)
     else:
@@ -128,10 +128,15 @@ def resolve_unlabelled(graph: Graph, nodes: ArrayLike, known: NDArray[np.int64])
 
 def _name_nodes(graph: Graph, numbers: NDArray[Any]) -> bool:
     """Whether all numbers are ids, or positions if no id is a number."""
-    ids = graph.ids.tolist()
-    if any(isinstance(node_id, Real) for node_id in ids):
-        return set(numbers.tolist()) <= set(ids)
+    if _any_id_is_number(graph):
+        return bool((graph.find(numbers) >= 0).all())
     return bool(((numbers >= 0) & (numbers < graph.num_nodes)).all())
+
+
+def _any_id_is_number(graph: Graph) -> bool:
+    if graph.stored is not None or graph.ids.dtype.kind != "O":  # all are of one type
+        return graph.ids.dtype.kind in "biuf"
+    return any(isinstance(node_id, Real) for node_id in graph.ids.tolist())
 
 
 def _as_array(values: Any, what: str) -> NDArray[Any]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,12 +78,16 @@ class PUTask:
     def digest(self) -> hashlib._Hash:
         """A SHA-256 of the graph and the sets of nodes, to which more can be added."""
         graph, x, hashed = self.graph, self.graph.features, hashlib.sha256()
-        parts = [x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr]
+        parts: list[NDArray[Any] | None] = [x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr]
+        structure: list[NDArray[Any] | None] = [graph.indptr, graph.indices, graph.weights]
+        if graph.stored is not None:  # its checksum stands for all of them
+            hashed.update(graph.stored.checksum.encode())
+            structure, parts = [], []
         feedback = [nodes for nodes in (self.negative, self.confirmed) if len(nodes)]
-        for array in (graph.indptr, graph.indices, graph.weights, self.labelled, self.unlabelled, *feedback, *parts):
+        for array in (*structure, self.labelled, self.unlabelled, *feedback, *parts):
             if array is not None:
                 hashed.update(f"{array.dtype} {array.shape}".encode())  # so that it is clear where each array ends
                 hashed.update(np.ascontiguousarray(array).data)
-        if not graph.num_features:  # structural features depend on the ids
+        if not graph.num_features and graph.stored is None:  # structural features depend on the ids
             hashed.update(json.dumps(graph.ids.tolist(), default=str).encode())
         return hashed

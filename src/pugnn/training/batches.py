@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from pugnn import processes
+from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import Sets
 from pugnn.models import GraphInputs, RowInputs, inputs_on
+from pugnn.models.rows import Rows
 from pugnn.task import PUTask
 from pugnn.training.device import resolve_device
 
@@ -56,6 +60,11 @@ class FullGraph:
     has_edges = True
 
     def __init__(self, graph: Graph, sets: Sets, device: str = "cpu") -> None:
+        if processes.count() > 1:
+            raise PugnnError(
+                "the whole graph as one batch gains nothing from several processes. Give --batch-size, or train in one "
+                "process, without torchrun."
+            )
         self.graph = graph
         self.device = resolve_device(device)
         self.batch = Batch(inputs_on(graph, self.device), sets.to(self.device))
@@ -77,6 +86,9 @@ class RowBatches:
     Every epoch draws another sample, so that means over it are unbiased estimates of the means over all. Where there
     are no more than ``size`` unlabelled nodes, every batch holds all of them, in the same order.
 
+    Several processes share each batch: every one takes its own share of the known positives, of the known negatives
+    and of the sample (:func:`pugnn.processes.own_share`).
+
     Args:
         graph: where the nodes come from.
         rows: what the network reads of each node, shape ``(N, d)``.
@@ -87,22 +99,41 @@ class RowBatches:
     replayable = False
     has_edges = False
 
-    def __init__(self, graph: Graph, rows: Tensor, sets: Sets, size: int) -> None:
+    def __init__(self, graph: Graph, rows: Rows, sets: Sets, size: int) -> None:
         self.graph, self.device = graph, rows.device
-        self._rows, self._known, self._unlabelled = rows, torch.cat([sets.labelled, sets.negative]), sets.unlabelled
+        self._rows, self._unlabelled = rows, sets.unlabelled
         self._size = min(size, len(sets.unlabelled))
-        known, positive = len(self._known), len(sets.labelled)
-        labelled, negative = torch.arange(positive), torch.arange(positive, known)
-        self._sets = Sets(labelled, torch.arange(known, known + self._size), negative).to(self.device)
-        self._whole = self._batch(sets.unlabelled) if self._size == len(sets.unlabelled) else None
+        sizes = {"labelled": len(sets.labelled), "negative": len(sets.negative), "unlabelled": self._size}
+        own = [processes.own_share(length) for length in sizes.values()]
+        self._known, self._share = torch.cat([sets.labelled[own[0]], sets.negative[own[1]]]), own[2]
+        labelled, negative, unlabelled = _ranges([share.stop - share.start for share in own])
+        self._sets = Sets(labelled, unlabelled, negative, sizes=sizes).to(self.device)
+        self._places: Tensor | None = None
+        if processes.count() > 1:
+            whole = _ranges(list(sizes.values()))
+            places = torch.cat([rows[share] for rows, share in zip(whole, own, strict=True)])
+            self._places = places.to(self.device)
+        self._whole = self._batch(sets.unlabelled[self._share]) if self._size == len(sets.unlabelled) else None
 
     def batches(self, seed: int) -> Iterator[Batch]:
         """The batch of an epoch."""
         if self._whole is not None:
             yield self._whole
         else:
-            chosen = np.random.default_rng(seed).choice(len(self._unlabelled), self._size, replace=False)
-            yield self._batch(self._unlabelled[torch.from_numpy(chosen).to(self.device)])
+            yield self._batch(self._unlabelled[self._draw(seed)[self._share]])
+
+    def _draw(self, seed: int) -> Tensor:
+        """A sample of the unlabelled nodes, by their places among them."""
+        count = len(self._unlabelled)
+        if self.device.type == "cuda":  # with repeats, which are as unbiased: others would be drawn on the host
+            generator = torch.Generator(self.device).manual_seed(seed)
+            return torch.randint(count, (self._size,), generator=generator, device=self.device)
+        return torch.from_numpy(np.random.default_rng(seed).choice(count, self._size, replace=False))
 
     def _batch(self, unlabelled: Tensor) -> Batch:
-        return Batch(RowInputs(self._rows[torch.cat([self._known, unlabelled])]), self._sets)
+        return Batch(RowInputs(self._rows[torch.cat([self._known, unlabelled])], self._places), self._sets)
+
+
+def _ranges(lengths: list[int]) -> list[Tensor]:
+    """The numbers from 0 in parts of these lengths."""
+    return [torch.arange(end - length, end) for length, end in zip(lengths, accumulate(lengths), strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from pugnn import processes
 from pugnn.errors import PugnnError
-from pugnn.training.sealed import load_sealed, save_sealed
+from pugnn.training.sealed import read_sealed, save_sealed, unseal
 
 Log = list[dict[str, float]]
 Weights = dict[str, Tensor]
@@ -58,17 +60,30 @@ class Part:
 class Checkpoint:
     """One file with the state of a method's trainings: those that are finished, and the one in progress.
 
+    Of several processes, the first one reads and writes it; the others get its content from that one.
+
     Args:
         path: the file.
         identity: names the problem and its settings; a file with another identity is rejected.
-        every: save after this many epochs.
+        every: save after this many epochs,
+        seconds: and after an epoch that ends so long after the last time.
     """
 
-    def __init__(self, path: Path, identity: str, every: int = 20) -> None:
+    def __init__(self, path: Path, identity: str, every: int = 20, seconds: float = 180.0) -> None:
         self.path = path
         self.identity = identity
-        self.every = every
+        self.every, self.seconds = every, seconds
         self._parts: list[Part] | None = None
+        self._saved = time.monotonic()
+
+    def due(self, epochs: int) -> bool:
+        """Whether to save after so many epochs."""
+        return epochs % self.every == 0 or time.monotonic() - self._saved >= self.seconds
+
+    @property
+    def beside(self) -> Path:
+        """A folder for what a training computes once and is too large for the file."""
+        return self.path.with_suffix(".tables")
 
     def load(self, number: int) -> Part | None:
         """The state of the training with this number, if there is one in the file."""
@@ -78,6 +93,8 @@ class Checkpoint:
     def save(self, number: int, part: Part) -> None:
         """Write a training's state, after those of the trainings before it, in place of the older file."""
         parts = self._parts = [*self._read()[:number], part]
+        if processes.rank():
+            return
         tensors = {
             f"{i}.{kind}.{name}": tensor
             for i, each in enumerate(parts)
@@ -86,12 +103,21 @@ class Checkpoint:
         }
         records = [{"log": each.log, "finished": each.finished} for each in parts]
         save_sealed(self.path, tensors, {"identity": self.identity, "parts": records})
+        self._saved = time.monotonic()
 
     def _read(self) -> list[Part]:
         if self._parts is None:
             self._parts = []
-            if self.path.exists():
-                tensors, metadata = load_sealed(self.path)
+            first = processes.bytes_of_first(self.identity.encode())
+            if first != self.identity.encode():
+                raise PugnnError(
+                    f"process {processes.rank()} has other data or settings than the first one. Give all of them the "
+                    "same files and options."
+                )
+            found = read_sealed(self.path) if processes.rank() == 0 and self.path.exists() else None
+            content = processes.bytes_of_first(found)
+            if content is not None:
+                tensors, metadata = unseal(self.path, content)
                 if "parts" not in metadata:
                     raise PugnnError(
                         f"{self.path} was left by a run of an older version, which cannot be continued. Remove it to "

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pugnn import processes
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, backbone_name, inputs_on, make_backbone
@@ -97,9 +98,11 @@ def train(
                 return Trained(model.eval(), saved.log)
             saved.restore(model, optimizer)
             log = list(saved.log)
+        processes.copy_from_first(model.state_dict().values())
         lowest = None if patience is None else Patience(model, patience, log, saved.best if saved else {})
         model.train()
         replayable = replayable and loader.replayable and model.replayable and before_epoch is None
+        replayable = replayable and processes.count() == 1
         step = (ReplayedStep if replayable and device.type == "cuda" else Step)(model, objective, optimizer)
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
         shown = epoch_progress(settings.epochs, len(log), part=part) if progress else nullcontext(lambda *_: None)
@@ -121,7 +124,7 @@ def train(
                     lowest.after_step(log[-1]["total"])
                     if lowest.exhausted:
                         break
-                if checkpoint and (epoch + 1) % checkpoint.every == 0 and epoch + 1 < settings.epochs:
+                if checkpoint and epoch + 1 < settings.epochs and checkpoint.due(epoch + 1):
                     checkpoint.save(part or 0, Part.of(model, optimizer, lowest.best if lowest else {}, log))
         if lowest is not None:
             lowest.restore_best()

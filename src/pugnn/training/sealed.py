@@ -36,10 +36,19 @@ def save_sealed(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]
 
 def load_sealed(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what :func:`save_sealed` wrote, or raise an error that says why it cannot be trusted."""
+    return unseal(path, read_sealed(path))
+
+
+def read_sealed(path: Path) -> bytes:
+    """The content of a file, for :func:`unseal`."""
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise PugnnError(f"cannot read {path}: {error.strerror}") from None
+
+
+def unseal(path: Path, content: bytes) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and the metadata in the content of a file."""
     at = content.find(_KEY) + len(_KEY)
     expected = hashlib.sha256(content[:at] + _BLANK + content[at + 64 :]).hexdigest()
     if _KEY not in content or content[at : at + 64] != expected.encode():

@@ -8,6 +8,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from pugnn import processes
 from pugnn.models import Backbone, Output
 from pugnn.training.batches import Batch
 
@@ -41,6 +42,7 @@ class Step:
         values = torch.stack(list(terms.values()))
         total = values.sum()
         total.backward()  # type: ignore[no-untyped-call]
+        processes.add_up_gradients(self._model.parameters())
         self._optimizer.step()
         return torch.cat([values, total[None]]).detach()
 

@@ -90,13 +90,16 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
 
     import numpy as np
 
-    position_of = {str(node_id): position for position, node_id in enumerate(graph.ids.tolist())}
-    for wanted in ids:
-        if wanted.strip() not in position_of:
-            near = get_close_matches(wanted, position_of, 3, 0.75) if len(position_of) <= MOST_COMPARED else []
-            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise PugnnError(f"there is no node {wanted!r} in the graph{hint}")
-    return np.array([position_of[wanted.strip()] for wanted in ids], dtype=np.int64)
+    from pugnn.io.ids import ids_of, text_column
+
+    known = ids_of(graph)
+    found = known.find(text_column(ids))
+    if (found < 0).any():
+        wanted = ids[int((found < 0).argmax())]
+        near = get_close_matches(wanted, known.texts(), 3, 0.75) if len(known) <= MOST_COMPARED else []
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise PugnnError(f"there is no node {wanted!r} in the graph{hint}")
+    return found.astype(np.int64)
 
 
 def print_explanation(explanation: Explanation) -> None:

@@ -53,7 +53,8 @@ def predict(
     # Columns that had to be named for the training have the same names in the next snapshot.
     run = file.with_name("run.json")
     trained_with = read_config(run) if data.dataset is None and run.exists() else {}
-    names = ["source", "target", "id", "weight", *(["label"] if data.positives else [])]
+    names = ["id", *(["label"] if data.positives else [])]
+    names += ["source", "target", "weight"] if data.store is None else []
     named = {
         name: option_value(run, name, trained_with[name], str)
         for name in names
@@ -65,7 +66,7 @@ def predict(
     scores = scores_of(log_odds)
     table = score_table(found.graph, scores, estimator.threshold_, found.task, log_odds=log_odds, shown=found.shown)
     write_scores(out, table)
-    result = {"scores": str(out), "nodes": len(scores), "positive": int(table["decision"].sum())}
+    result = {"scores": str(out), "nodes": len(scores), "positive": int(table["decision"][:].sum())}
     if as_json:
         typer.echo(json.dumps(result))
     else:

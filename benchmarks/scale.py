@@ -1,0 +1,123 @@
+"""The default method from Parquet tables to scores of all nodes, at several sizes; each phase in a process of its own.
+
+    python scale.py [NODES ...] [--folder FOLDER] > results/scale.txt
+
+Synthetic graphs (`pugnn synthetic`): 10 rows of the edge table per node, so 20 neighbours, 32 features, a tenth of the
+nodes positive, 100 of them known. Resident memory is the largest of the process, mapped files included. `smoothing` is
+measured apart, and also part of `fit`, which goes on with training, scores of all nodes as Parquet and the report. The
+largest graph's AUC is compared with that of a graph of a tenth of its size, read from tables into memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from measuring import machine, table
+
+PUGNN = str(Path(sys.executable).with_name("pugnn"))
+VIEWS = """
+import sys
+from pathlib import Path
+from pugnn.models import GraphInputs
+from pugnn.models.views import Attributes, make_views
+from pugnn.store import open_store
+graph = open_store(Path(sys.argv[1]))
+make_views(Attributes.of(graph), GraphInputs(graph))
+"""
+
+
+def measured(*command: str) -> tuple[float, float]:
+    """Seconds and largest resident memory, in GB, of a command."""
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    words = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{' '.join(command)} failed: {words}")
+    return time.perf_counter() - started, 1024 * usage.ru_maxrss / 1e9
+
+
+def auc_of(run: Path) -> float:
+    return float(json.loads((run / "run.json").read_text())["metrics"]["roc_auc"])
+
+
+def run_size(nodes: int, folder: Path) -> tuple[dict[str, tuple[float, float]], float]:
+    """Seconds and memory of each phase, and the AUC."""
+    data, store, run = folder / "tables", folder / "store", folder / "run"
+    phases = {"synthetic": measured(PUGNN, "synthetic", "--nodes", str(nodes), "--out", str(data))}
+    tables = ["--edges", str(data / "edges.parquet"), "--nodes", str(data / "nodes.parquet")]
+    phases["build"] = measured(PUGNN, "build", *tables, "--out", str(store))
+    phases["smoothing"] = measured(sys.executable, "-c", VIEWS, str(store))
+    known = ["--positives", str(data / "positives.parquet"), "--truth", str(data / "truth.parquet")]
+    phases["fit"] = measured(PUGNN, "fit", "--store", str(store), *known, "--out", str(run))
+    phases["predict"] = measured(
+        PUGNN, "predict", str(run), "--store", str(store), "--out", str(folder / "scores.parquet")
+    )
+    auc = auc_of(run)
+    print(
+        f"{nodes:,} nodes: AUC {auc:.2f}",
+        *(f"{name} {s:.1f} s {m:.2f} GB" for name, (s, m) in phases.items()),
+        sep="; ",
+        file=sys.stderr,
+    )
+    return phases, auc
+
+
+def in_memory(nodes: int, folder: Path) -> float:
+    """The AUC of the same method, read from tables into memory."""
+    data, run = folder / "tables", folder / "run"
+    measured(PUGNN, "synthetic", "--nodes", str(nodes), "--out", str(data))
+    tables = ["--edges", str(data / "edges.parquet"), "--nodes", str(data / "nodes.parquet")]
+    known = ["--positives", str(data / "positives.parquet"), "--truth", str(data / "truth.parquet")]
+    measured(PUGNN, "fit", *tables, *known, "--out", str(run))
+    return auc_of(run)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("nodes", nargs="*", type=lambda text: int(float(text)), default=[10**5, 10**6, 10**7])
+    parser.add_argument("--folder", type=Path, default=None)
+    arguments = parser.parse_args()
+    found, aucs = {}, {}
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as parent:
+        for nodes in arguments.nodes:
+            folder = Path(parent) / str(nodes)
+            found[nodes], aucs[nodes] = run_size(nodes, folder)
+            shutil.rmtree(folder)
+        largest = max(arguments.nodes)
+        tenth = in_memory(largest // 10, Path(parent) / "tenth")
+    print(f"{machine()}, {os.cpu_count()} cores\n")
+    names = list(found[largest])
+    rows = []
+    for nodes, phases in found.items():
+        total = sum(phases[name][0] for name in ("build", "fit"))
+        cells = [f"{phases[name][0]:.1f} s, {phases[name][1]:.2f} GB" for name in names]
+        rows.append([f"{nodes:,}", *cells, f"{total:.0f} s", f"{aucs[nodes]:.2f}"])
+    print(table(["nodes", *names, "build + fit", "AUC"], rows))
+    if len(found) > 1:
+        print("\nSlopes of logarithms over all sizes (and between the two largest), time and memory:")
+        sizes = np.log(list(found))
+        for name in names:
+            values = np.log([found[nodes][name] for nodes in found])
+            slopes = [
+                (np.polyfit(sizes, values[:, at], 1)[0], np.polyfit(sizes[-2:], values[-2:, at], 1)[0]) for at in (0, 1)
+            ]
+            print(f"  {name:10}", ", ".join(f"{whole:.2f} ({last:.2f})" for whole, last in slopes))
+    print(
+        f"\nIn memory, {largest // 10:,} nodes: AUC {tenth:.2f}; from the store, {largest:,} nodes: {aucs[largest]:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+r"""Sums over neighbours for tables of numbers, in parallel: what smoothing attributes over a graph consists of.
+
+A table holds :math:`b` columns of every node, :math:`b` a multiple of 16, so that rows start at cache lines. One pass
+computes, for every node i,
+
+.. math:: y_i = p_i \Big( \sum_{j \in N(i)} w_{ij}\, h_j + t\, h_i \Big) + q_i\, x_i
+
+with vectors p and q and a number t. The rows of the neighbours are read at random, and all time goes into that: so a
+pass reads nothing else at random, not even normalised weights (scales of the neighbours are multiplied into the table
+by the pass before), and asks for rows some neighbours ahead.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from pugnn.graph.compiling import kernel
+from pugnn.graph.graph import Graph
+from pugnn.graph.vectors import INDEX, data_of, load, loop, store
+
+#: Numbers in a vector; a table has a multiple of so many columns.
+LANES = 16
+#: Vectors that are added up at a time, in registers.
+_MOST_VECTORS = 4
+#: Neighbours ahead that are asked for.
+_AHEAD = 8
+#: Entries of the adjacency that a thread takes at a time.
+_ENTRIES = 1 << 18
+
+Table = NDArray[np.float32]
+
+
+def neighbour_sums(
+    graph: Graph,
+    h: Table,
+    out: Table,
+    *,
+    p: NDArray[np.float32],
+    q: NDArray[np.float32] | None = None,
+    x: Table | None = None,
+    t: float = 0.0,
+    weighted: bool = True,
+) -> None:
+    """Write y, as above, into ``out``, which must be another table than ``h``.
+
+    Args:
+        graph: the graph.
+        h: what is added up, shape ``(N, b)``.
+        out: where to put y, shape ``(N, b)``.
+        p: factor of the sums, shape ``(N,)``.
+        q: factor of x, shape ``(N,)``; without it nothing is added.
+        x: what is added, shape ``(N, b)``.
+        t: weight of the node itself among its neighbours.
+        weighted: use the weights of edges, where there are any.
+    """
+    n, width = h.shape
+    if width % LANES:
+        raise ValueError(f"a table has a multiple of {LANES} columns, not {width}")
+    none = np.zeros(0, np.float32)
+    weights = none if graph.weights is None or not weighted else graph.weights
+    h, out, start = h.reshape(-1), out.reshape(-1), h.reshape(-1) if x is None else x.reshape(-1)
+    arrays = graph.indptr, graph.indices, weights, h, out, p, none if q is None else q, start
+    stretches = max(1, min(n, len(graph.indices) // _ENTRIES))
+    # By entries, so that threads have equal work; every row is added up by one thread, in the same order every time.
+    bounds = np.searchsorted(graph.indptr, np.linspace(0, len(graph.indices), stretches + 1)[1:-1])
+    bounds = np.concatenate([[0], bounds, [n]])
+
+    def run(at: int) -> None:
+        _pass(*arrays, np.float32(t), width, bounds[at], bounds[at + 1])
+
+    if stretches == 1:
+        run(0)
+        return
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(run, range(stretches)))
+
+
+@kernel(nogil=True, error_model="numpy")
+def _pass(indptr, indices, weights, h, out, p, q, x, t, width, first, last):  # type: ignore[no-untyped-def]
+    weighted, adds, end = len(weights) > 0, len(q) > 0, len(indices) - 1
+    for i in range(first, last):
+        scale, rest = p[i], q[i] if adds else np.float32(0)
+        begin, stop = indptr[i], indptr[i + 1]
+        shift = 0
+        while shift < width:
+            left = width - shift
+            places = (begin, stop, end, width, shift, i * width + shift)
+            factors = (scale, t, rest)
+            if left >= 64:
+                if weighted:
+                    _add_up(h, indices, weights, out, x, places, factors, 4, 1)
+                else:
+                    _add_up(h, indices, weights, out, x, places, factors, 4, 0)
+                shift += 64
+            elif left >= 48:
+                if weighted:
+                    _add_up(h, indices, weights, out, x, places, factors, 3, 1)
+                else:
+                    _add_up(h, indices, weights, out, x, places, factors, 3, 0)
+                shift += 48
+            elif left >= 32:
+                if weighted:
+                    _add_up(h, indices, weights, out, x, places, factors, 2, 1)
+                else:
+                    _add_up(h, indices, weights, out, x, places, factors, 2, 0)
+                shift += 32
+            else:
+                if weighted:
+                    _add_up(h, indices, weights, out, x, places, factors, 1, 1)
+                else:
+                    _add_up(h, indices, weights, out, x, places, factors, 1, 0)
+                shift += 16
+
+
+@intrinsic(prefer_literal=True)
+def _add_up(_context, h, indices, weights, out, x, places, factors, vectors, weighted):  # type: ignore[no-untyped-def]
+    """One row of the result, for ``vectors`` · 16 columns.
+
+    ``places``: start and stop of the node's neighbours in ``indices``, the last entry of ``indices``, the width of the
+    tables, the first column, and the position of the node's own numbers. ``factors``: p, t and q.
+    """
+    count, has_weights = vectors.literal_value, bool(weighted.literal_value)
+    vector = ir.VectorType(ir.FloatType(), LANES)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        h, indices, weights, out, x = data_of(context, builder, signature, arguments, 5)
+        start, stop, end, width, shift, own = cgutils.unpack_tuple(builder, arguments[5], 6)
+        p, t, q = (_everywhere(builder, factor, vector) for factor in cgutils.unpack_tuple(builder, arguments[6], 3))
+
+        def row_of(entry: Any) -> Any:
+            node = builder.sext(builder.load(builder.gep(indices, [entry])), INDEX)
+            return builder.add(builder.mul(node, width), shift)
+
+        def part(table: Any, at: Any, number: int) -> Any:
+            return load(builder, table, builder.add(at, ir.Constant(INDEX, LANES * number)), vector)
+
+        def add_neighbour(entry: Any, totals: list[Any]) -> list[Any]:
+            ahead = builder.add(entry, ir.Constant(INDEX, _AHEAD))
+            soon = row_of(builder.select(builder.icmp_signed("<", ahead, end), ahead, end))
+            for number in range(count):
+                _prefetch(builder, h, builder.add(soon, ir.Constant(INDEX, LANES * number)))
+            row, rows = row_of(entry), []
+            if has_weights:
+                weight = _everywhere(builder, builder.load(builder.gep(weights, [entry])), vector)
+                rows = [builder.fmul(weight, part(h, row, number)) for number in range(count)]
+            else:
+                rows = [part(h, row, number) for number in range(count)]
+            return [builder.fadd(total, each) for total, each in zip(totals, rows, strict=True)]
+
+        nothing = ir.Constant(vector, [0.0] * LANES)
+        totals = loop(builder, start, stop, [nothing] * count, add_neighbour)
+        for number, total in enumerate(totals):
+            whole = builder.fadd(total, builder.fmul(t, part(h, own, number)))
+            value = builder.fadd(builder.fmul(p, whole), builder.fmul(q, part(x, own, number)))
+            store(builder, out, builder.add(own, ir.Constant(INDEX, LANES * number)), value)
+
+    return types.void(h, indices, weights, out, x, places, factors, vectors, weighted), generate
+
+
+def _everywhere(builder: Any, number: Any, vector: Any) -> Any:
+    blank = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(blank, number, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, blank, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+
+
+def _prefetch(builder: Any, table: Any, at: Any) -> None:
+    byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+    ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    pointer = builder.bitcast(builder.gep(table, [at]), byte)
+    builder.call(ask, [pointer, *(ir.Constant(flag, value) for value in (0, 3, 1))])

@@ -1,0 +1,8 @@
+"""The graph store: a folder with a graph in memory-mapped files, built from tables that need not fit into memory."""
+
+from pugnn.store.building import build_store
+from pugnn.store.format import Manifest, read_manifest
+from pugnn.store.opening import open_store
+from pugnn.store.reading import read_store
+
+__all__ = ["Manifest", "build_store", "open_store", "read_manifest", "read_store"]

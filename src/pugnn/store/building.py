@@ -1,0 +1,173 @@
+"""From tables to a store, without holding the edges in memory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pugnn.errors import PugnnError
+from pugnn.features.kinds import chosen_kinds, expand_kinds
+from pugnn.features.recipe import Recipe
+from pugnn.files import new_folder
+from pugnn.graph import Cleaning, Graph
+from pugnn.graph.building import require_num_nodes
+from pugnn.io.database import Limits
+from pugnn.io.edge_table import EdgeTable
+from pugnn.io.ids import IdTable
+from pugnn.io.node_table import NodeTable, read_nodes
+from pugnn.io.opening import read_tables
+from pugnn.io.reading import attributes_of, notes_on_graph, nothing_in_common
+from pugnn.io.sparse import as_matrix
+from pugnn.io.table import Table
+from pugnn.memory import available_memory
+from pugnn.store.features import StoredBlocks, write_features
+from pugnn.store.format import Manifest, listed_files, open_array
+from pugnn.store.ids import write_ids
+from pugnn.store.inputs import unchanged
+from pugnn.store.integer_ids import IntegerIds, all_integers
+from pugnn.store.opening import open_ids
+from pugnn.store.sorting import SortedEdges
+
+#: Within a store that is being built: what is not to be held in memory.
+_OVERFLOW = "overflow"
+
+
+def build_store(
+    out: str | os.PathLike[str],
+    edges: Any,
+    nodes: Any = None,
+    *,
+    attributes: Any = None,
+    source: str | None = None,
+    target: str | None = None,
+    id: str | None = None,
+    weight: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    recipe: Recipe | Mapping[str, Any] | None = None,
+    on_phase: Callable[[str], None] | None = None,
+) -> Manifest:
+    """Build a graph store from tables; the graph is the one that :func:`pugnn.read_graph` reads from them.
+
+    Edges need not fit into memory: DuckDB sorts them, on disk where it must.
+
+    Args:
+        out: the folder to make; it must not exist.
+        edges: as in :func:`pugnn.read_graph`, like the other arguments.
+        nodes: likewise.
+        attributes: likewise.
+        source: likewise.
+        target: likewise.
+        id: likewise.
+        weight: likewise.
+        kinds: likewise.
+        recipe: likewise.
+        on_phase: called with a few words at the beginning of each phase.
+    """
+    path = Path(out)
+    if os.path.lexists(path):
+        raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
+    if isinstance(recipe, Mapping):
+        recipe = Recipe.from_plain(recipe)
+    matrix = None if attributes is None else as_matrix(attributes)
+    if matrix is not None and nodes is None:
+        raise PugnnError("a matrix of attributes has no ids; give the ids of its rows, in the same order, as nodes")
+    wanted = {"source": source, "target": target, "id": id, "weight": weight}
+    given = {"edges": edges, "nodes": nodes, "attributes": attributes if matrix is None else None}
+    say = on_phase or (lambda _: None)
+    with new_folder(path) as folder, unchanged([edges, nodes, attributes]) as inputs:
+        (folder / _OVERFLOW).mkdir()
+        building = _Building(folder, wanted, matrix, kinds or {}, recipe, say)
+        limits = Limits(available_memory() // 2, folder.resolve() / _OVERFLOW / "duckdb")
+        manifest = read_tables(given, wanted, building.build, limits)
+        shutil.rmtree(folder / _OVERFLOW)
+        say("computing checksums")
+        manifest = replace(manifest, files=listed_files(folder), built_from=inputs)
+        manifest.write(folder)
+    return manifest
+
+
+@dataclass(frozen=True, eq=False)
+class _Building:
+    folder: Path
+    wanted: Mapping[str, str | None]
+    matrix: sp.csr_array | None
+    kinds: Mapping[str, str]
+    recipe: Recipe | None
+    say: Callable[[str], None]
+
+    def build(self, tables: dict[str, Table]) -> Manifest:
+        """Write all arrays, and return what is to be said of them."""
+        for file in self.folder.glob("*.npy"):  # of an attempt to read tables that have been repaired since
+            file.unlink()
+        notes = [note for table in tables.values() for note in table.notes]
+        edges, node_table = EdgeTable(tables["edges"], self.wanted), tables.get("nodes")
+        integers = all_integers(node_table, self.wanted["id"], edges.table, edges.ends)
+        ids: IdTable = IntegerIds() if integers else IdTable()
+        nodes = None if node_table is None else self._read_nodes(node_table, ids)
+        notes += [] if nodes is None else nodes.notes
+        cleaning = self._write_edges(edges, ids, nodes)
+        notes += edges.notes
+        self.say("sorting the ids")
+        notes += write_ids(self.folder, ids, nodes, edges)
+        weighted = (self.folder / "weights.npy").exists()
+        graph = Graph(
+            open_array(self.folder, "indptr"),
+            open_array(self.folder, "indices"),
+            np.zeros((len(ids), 0), np.float32),
+            open_ids(self.folder),  # type: ignore[arg-type]  # behaves like an array where it is text
+            open_array(self.folder, "weights") if weighted else None,
+            cleaning=cleaning,
+        )
+        notes += notes_on_graph(graph, edges.table.shown, nodes)
+        self.say("making features")
+        attributes, notes_on_sparse = attributes_of(tables, nodes, graph.num_nodes, self.matrix, self.wanted["id"], ids)
+        notes += notes_on_sparse
+        recipe, blocks = self.recipe, StoredBlocks(self.folder, self.folder / _OVERFLOW)
+        if recipe is None:
+            kinds = expand_kinds(self.kinds, attributes.names, attributes.origin)
+            recipe, encoded = Recipe.learn(attributes, kinds, graph, blocks)
+        else:
+            encoded = recipe.apply(attributes, graph, blocks)
+        if recipe.structure is not None:  # which has no blocks
+            write_features(self.folder, encoded.features)
+        return Manifest(
+            files={},
+            cleaning=asdict(cleaning),
+            recipe=recipe.to_plain(),
+            feature_names=encoded.names,
+            id_column=None if nodes is None else nodes.name,
+            notes=[*notes, *encoded.notes],
+            built_from=[],
+        )
+
+    def _read_nodes(self, table: Table, ids: IdTable) -> NodeTable:
+        self.say(f"reading {table.shown}")
+        if self.recipe is None:
+            kinds = chosen_kinds(self.kinds, table.names)
+        else:
+            kinds = {encoding.column: encoding.kind for encoding in self.recipe.encodings}
+        return read_nodes(table, self.wanted["id"], ids, kinds, on_demand=True)
+
+    def _write_edges(self, edges: EdgeTable, ids: IdTable, nodes: NodeTable | None) -> Cleaning:
+        shown = edges.table.shown
+        self.say(f"reading {shown}")
+        sorted_edges = SortedEdges(edges.table.connection.cursor(), weighted=edges.weight is not None)
+        lowest = len(ids)
+        for piece in edges.pieces(ids):
+            lowest = min(lowest, int(piece.sources.min()), int(piece.targets.min()))
+            sorted_edges.add(piece)
+        if nodes is not None and lowest >= nodes.count:
+            raise nothing_in_common(shown, nodes, ids)
+        require_num_nodes(len(ids))
+        self.say(f"sorting {shown}")
+        cleaning = sorted_edges.write(self.folder, len(ids))
+        if not cleaning.edges:
+            raise PugnnError(f"{shown} contains only self loops; a graph needs edges between nodes")
+        return cleaning

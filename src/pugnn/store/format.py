@@ -1,0 +1,201 @@
+"""The files of a store: arrays as numpy writes them, and a list of them with sizes and checksums."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import DTypeLike, NDArray
+
+from pugnn.errors import PugnnError
+
+#: Changes whenever files of the same names mean something else.
+FORMAT = 1
+
+MANIFEST = "store.json"
+
+#: Bytes before the numbers in a file. numpy leaves room in them for a longer shape.
+_HEADER = 128
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file of a store: its length in bytes and its SHA-256."""
+
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What ``store.json`` says of a store.
+
+    Args:
+        files: the other files, by name.
+        cleaning: how the edges were cleaned, see :class:`pugnn.graph.Cleaning`.
+        recipe: how attributes became features.
+        feature_names: one per feature.
+        id_column: name of the column of ids in the node table, if there is one.
+        notes: what was repaired or left out, one sentence each.
+        built_from: name, size in bytes and time of the last change of each file that was read.
+    """
+
+    files: Mapping[str, StoredFile]
+    cleaning: Mapping[str, int]
+    recipe: Mapping[str, Any]
+    feature_names: Sequence[str]
+    id_column: str | None
+    notes: Sequence[str]
+    built_from: Sequence[Mapping[str, Any]]
+
+    @property
+    def checksum(self) -> str:
+        """A SHA-256 of all that this says, and so of the whole store."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+    def write(self, folder: Path) -> None:
+        """Write ``store.json``."""
+        record = {"format": FORMAT, "checksum": self.checksum, **asdict(self)}
+        (folder / MANIFEST).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+class ArrayFile:
+    """An array that is written piece by piece; its first size may be anything.
+
+    Args:
+        file: where to write it.
+        dtype: of the numbers.
+        width: number of columns, if there are any.
+    """
+
+    def __init__(self, file: IO[bytes], dtype: DTypeLike, width: int | None) -> None:
+        self._file, self._dtype, self._width, self._length = file, np.dtype(dtype), width, 0
+        file.write(bytes(_HEADER))
+
+    def write(self, numbers: NDArray[Any]) -> None:
+        """Append numbers, or rows of numbers."""
+        self._file.write(np.ascontiguousarray(numbers, self._dtype).data)
+        self._length += len(numbers)
+
+    def finish(self) -> None:
+        """Write the header, which tells the size."""
+        shape = (self._length,) if self._width is None else (self._length, self._width)
+        header = BytesIO()
+        npy.write_array_header_1_0(
+            header, {"descr": npy.dtype_to_descr(self._dtype), "fortran_order": False, "shape": shape}
+        )
+        assert len(header.getvalue()) == _HEADER
+        self._file.seek(0)
+        self._file.write(header.getvalue())
+
+
+@contextmanager
+def new_array(folder: Path, name: str, dtype: DTypeLike, width: int | None = None) -> Iterator[ArrayFile]:
+    """A new file of a store, to be written piece by piece.
+
+    Not through memory-mapping: on a full disk that would end the process without a message.
+    """
+    with (folder / f"{name}.npy").open("wb") as file:
+        array = ArrayFile(file, dtype, width)
+        yield array
+        array.finish()
+
+
+def write_array(folder: Path, name: str, numbers: NDArray[Any]) -> None:
+    """Write a file of a store at once."""
+    with new_array(folder, name, numbers.dtype, numbers.shape[1] if numbers.ndim == 2 else None) as file:
+        file.write(numbers)
+
+
+def open_array(folder: Path, name: str) -> NDArray[Any]:
+    """An array of a store, memory-mapped."""
+    try:
+        array: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise _damaged(folder, f"{name}.npy cannot be opened: {error}") from None
+    # Not numpy's own class for mapped arrays, whose every slice costs ten times that of an array.
+    return array.view(np.ndarray)
+
+
+def listed_files(folder: Path) -> dict[str, StoredFile]:
+    """All arrays in a folder, with their checksums."""
+    names = sorted(path.name for path in folder.glob("*.npy"))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        sums = pool.map(lambda name: checksum_of(folder / name), names)
+        return {
+            name: StoredFile((folder / name).stat().st_size, found) for name, found in zip(names, sums, strict=True)
+        }
+
+
+def checksum_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read ``store.json``, and check that all files are there, each of its length."""
+    try:
+        record = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise PugnnError(
+            f"{folder} is not a graph store: it has no {MANIFEST}. Give a folder that `pugnn build` wrote."
+        ) from None
+    except OSError as error:
+        raise PugnnError(f"cannot read {folder / MANIFEST}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise _damaged(folder, f"{MANIFEST} is not JSON") from None
+    if not isinstance(record, dict) or not isinstance(record.get("format"), int):
+        raise _damaged(folder, f"{MANIFEST} names no version")
+    if record["format"] != FORMAT:
+        raise PugnnError(
+            f"{folder} is a graph store of version {record['format']}, but this release reads version {FORMAT}. Build "
+            "it again with `pugnn build`."
+        )
+    manifest = _of_record(folder, record)
+    for name, file in manifest.files.items():
+        try:
+            size = (folder / name).stat().st_size
+        except OSError:
+            raise _damaged(folder, f"{name} is missing") from None
+        if size != file.bytes:
+            raise _damaged(folder, f"{name} has {size:,} bytes instead of {file.bytes:,}")
+    return manifest
+
+
+def verify(folder: Path, manifest: Manifest) -> None:
+    """Read all files and compare their checksums; a second or so per gigabyte, if the disk is fast."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = dict(
+            zip(manifest.files, pool.map(lambda name: checksum_of(folder / name), manifest.files), strict=True)
+        )
+    for name, file in manifest.files.items():
+        if found[name] != file.sha256:
+            raise _damaged(folder, f"the content of {name} has changed since it was written")
+
+
+def _of_record(folder: Path, record: Mapping[str, Any]) -> Manifest:
+    try:
+        files = {name: StoredFile(**entry) for name, entry in record["files"].items()}
+        others = {field.name: record[field.name] for field in fields(Manifest) if field.name != "files"}
+        manifest = Manifest(files=files, **others)
+        sound = manifest.checksum == record["checksum"]
+    except (KeyError, TypeError, AttributeError):
+        sound = False
+    if not sound:
+        raise _damaged(folder, f"{MANIFEST} was changed after it was written")
+    return manifest
+
+
+def _damaged(folder: Path, why: str) -> PugnnError:
+    return PugnnError(f"the graph store {folder} is damaged: {why}. Build it again with `pugnn build`.")
