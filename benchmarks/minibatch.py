@@ -100,9 +100,9 @@ def gradients(options: argparse.Namespace) -> None:
 
     rows = []
     for name, loss in (
-        ("uPU (linear)", UnbiasedLoss(prior)),
+        ("uPU, logistic (linear)", UnbiasedLoss(prior, "logistic")),
         ("Dist-PU", DistPULoss(prior)),
-        ("nnPU", NonNegativeLoss(prior)),
+        ("nnPU, logistic", NonNegativeLoss(prior, "logistic")),
     ):
         whole = gradient(loader.batch.inputs, loader.batch.sets, loss)
         for fan_out in (FAN_OUT, 10_000):
