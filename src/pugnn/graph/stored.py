@@ -43,8 +43,9 @@ class TextIds:
         if isinstance(at, slice):
             texts = self._texts[at]
         else:
-            positions = np.asarray(at)
-            texts = self._texts.take(pa.array(np.flatnonzero(at) if positions.dtype == bool else positions))
+            chosen = np.asarray(at)
+            positions = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.int64)
+            texts = self._texts.take(pa.array(np.where(positions < 0, positions + len(self), positions)))
         return texts.to_numpy(zero_copy_only=False)
 
     def tolist(self) -> list[str]:

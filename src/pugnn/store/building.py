@@ -38,6 +38,9 @@ from pugnn.store.sorting import SortedEdges
 #: Within a store that is being built: what is not to be held in memory.
 _OVERFLOW = "overflow"
 
+#: Bytes that DuckDB gets in any case; with less it could not read some files at all.
+_LEAST_MEMORY = 1 << 29
+
 
 def build_store(
     out: str | os.PathLike[str],
@@ -84,7 +87,7 @@ def build_store(
     with new_folder(path) as folder, unchanged([edges, nodes, attributes]) as inputs:
         (folder / _OVERFLOW).mkdir()
         building = _Building(folder, wanted, matrix, kinds or {}, recipe, say)
-        limits = Limits(available_memory() // 2, folder.resolve() / _OVERFLOW / "duckdb")
+        limits = Limits(max(available_memory() // 2, _LEAST_MEMORY), folder.resolve() / _OVERFLOW / "duckdb")
         manifest = read_tables(given, wanted, building.build, limits)
         shutil.rmtree(folder / _OVERFLOW)
         say("computing checksums")

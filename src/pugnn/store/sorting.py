@@ -21,15 +21,8 @@ from pugnn.store.format import new_array, write_array
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-#: Entries that are merged at once.
+#: Entries of the matrix that are merged at once.
 _BATCH = 1 << 20
-
-#: Each edge is an entry in the rows of both ends. An entry is one number: the row, the neighbour, and in its lowest bit
-#: whether the edge was given towards the neighbour.
-_ENTRIES = (
-    "SELECT (source::BIGINT << 32) | (target::BIGINT << 1) | 1 AS entry{more} FROM ends "
-    "UNION ALL SELECT (target::BIGINT << 32) | (source::BIGINT << 1){more} FROM ends"
-)
 
 
 class SortedEdges:
@@ -38,10 +31,11 @@ class SortedEdges:
     Args:
         connection: DuckDB's connection to sort with.
         weighted: whether the edges have weights.
+        batch: number of entries that are merged at once.
     """
 
-    def __init__(self, connection: DuckDBPyConnection, *, weighted: bool) -> None:
-        self._connection, self._weighted = connection, weighted
+    def __init__(self, connection: DuckDBPyConnection, *, weighted: bool, batch: int = _BATCH) -> None:
+        self._connection, self._weighted, self._batch = connection, weighted, batch
         self._rows = self._self_loops = 0
         more = ", weight FLOAT, place BIGINT" if weighted else ""
         with _sorting():
@@ -61,6 +55,17 @@ class SortedEdges:
             self._connection.register("piece", pa.table(columns))
             self._connection.execute("INSERT INTO ends SELECT * FROM piece")
             self._connection.unregister("piece")
+
+    def entries(self) -> str:
+        """SQL for the entries of the matrix, one in the row of each end of an edge.
+
+        An entry is one number: the row, the neighbour, and in its lowest bit whether the edge was given towards it.
+        """
+        more = ", weight, place" if self._weighted else ""
+        return (
+            f"SELECT (source::BIGINT << 32) | (target::BIGINT << 1) | 1 AS entry{more} FROM ends "
+            f"UNION ALL SELECT (target::BIGINT << 32) | (source::BIGINT << 1){more} FROM ends"
+        )
 
     def write(self, folder: Path, num_nodes: int) -> Cleaning:
         """Write row starts, neighbours and weights, repeats merged as by :func:`pugnn.graph.building.symmetric_csr`."""
@@ -84,12 +89,11 @@ class SortedEdges:
     ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float32]]]:
         """Neighbours and their weights, row by row, some at a time; degrees and counts are filled on the way."""
         # Repeats are added up in the order in which they were given, so that a sum is always the same.
-        more, order = (", weight, place", "entry >> 1, place") if self._weighted else ("", "entry")
-        select = "entry, weight" if self._weighted else "entry"
-        query = f"SELECT {select} FROM ({_ENTRIES.format(more=more)}) ORDER BY {order}"
+        select, order = ("entry, weight", "entry >> 1, place") if self._weighted else ("entry", "entry")
+        query = f"SELECT {select} FROM ({self.entries()}) ORDER BY {order}"
         entries, weights = np.zeros(0, np.int64), np.zeros(0, np.float32)
         with _sorting():
-            for batch in self._connection.sql(query).to_arrow_reader(_BATCH):
+            for batch in self._connection.sql(query).to_arrow_reader(self._batch):
                 entries = np.concatenate([entries, batch["entry"].to_numpy()])
                 if self._weighted:
                     weights = np.concatenate([weights, batch["weight"].to_numpy()])

@@ -1,0 +1,89 @@
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from pugnn.errors import PugnnError
+from pugnn.store import build_store, open_store, read_manifest, read_store
+from pugnn.store.format import new_array, write_array
+from store.messy import messy_tables, write_tables
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("built")
+    build_store(folder / "store", **write_tables(folder, messy_tables(integers=False, weighted=True)))
+    return folder / "store"
+
+
+@pytest.fixture
+def store(built, tmp_path):
+    return shutil.copytree(built, tmp_path / "store")
+
+
+def test_arrays_are_written_in_pieces_and_read_by_numpy(tmp_path):
+    with new_array(tmp_path, "x", np.float32, 3) as file:
+        file.write(np.ones((2, 3)))
+        file.write(np.zeros((0, 3)))
+        file.write(2 * np.ones((1, 3), order="F"))
+    write_array(tmp_path, "y", np.arange(4))
+    x = np.load(tmp_path / "x.npy", allow_pickle=False)
+    assert x.dtype == np.float32
+    assert x.tolist() == [[1, 1, 1], [1, 1, 1], [2, 2, 2]]
+    assert np.load(tmp_path / "y.npy").tolist() == [0, 1, 2, 3]
+
+
+def test_a_sound_store_opens_without_its_content_being_read(store):
+    graph = open_store(store)
+    assert graph.num_nodes > 0
+    for array in (graph.indptr, graph.indices, graph.weights, graph.features, graph.stored.order):
+        assert isinstance(array.base, np.memmap)
+        assert not array.flags.writeable
+    assert graph.stored.checksum == read_manifest(store).checksum
+
+
+@pytest.mark.parametrize(
+    "name", ["indptr", "indices", "weights", "features", "id_starts", "id_letters", "order", "store.json"]
+)
+def test_a_changed_bit_is_found_by_every_command(store, name):
+    path = store / (name if "." in name else f"{name}.npy")
+    content = bytearray(path.read_bytes())
+    content[-5] ^= 16
+    path.write_bytes(content)
+    with pytest.raises(
+        PugnnError, match=rf"the graph store .* is damaged: .*{name}.*Build it again with `pugnn build`"
+    ):
+        read_store(store)
+
+
+@pytest.mark.parametrize("name", ["indices.npy", "features.npy", "order.npy"])
+def test_a_file_that_is_cut_short_or_missing_is_found_at_once(store, name):
+    with (store / name).open("r+b") as file:
+        file.truncate(200)
+    with pytest.raises(PugnnError, match=rf"damaged: {name} has 200 bytes instead of"):
+        open_store(store)
+    (store / name).unlink()
+    with pytest.raises(PugnnError, match=f"damaged: {name} is missing"):
+        open_store(store)
+
+
+def test_what_is_no_store_of_this_version_is_refused(store, tmp_path):
+    for path in (tmp_path / "nowhere", tmp_path, store / "indices.npy"):
+        with pytest.raises(PugnnError, match=r"is not a graph store: it has no store.json. Give a folder"):
+            open_store(path)
+    record = json.loads((store / "store.json").read_text())
+    for content, message in [
+        ({**record, "format": 0}, "is a graph store of version 0, but this release reads version 1. Build it again"),
+        ({**record, "format": 2}, "of version 2"),
+        ({**record, "notes": ["other"]}, "store.json was changed after it was written"),
+        ({**record, "files": 7}, "store.json was changed after it was written"),
+        ({"format": 1}, "store.json was changed after it was written"),
+        ([], "store.json names no version"),
+    ]:
+        (store / "store.json").write_text(json.dumps(content))
+        with pytest.raises(PugnnError, match=message):
+            open_store(store)
+    (store / "store.json").write_text("{")
+    with pytest.raises(PugnnError, match=r"store.json is not JSON"):
+        open_store(store)
