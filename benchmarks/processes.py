@@ -24,16 +24,17 @@ from pugnn import processes
 from pugnn.graph import Graph
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.models import Committee
+from pugnn.models.rows import Rows
 from pugnn.training import RowBatches, TrainingSettings, train
 
 WIDTH, LABELLED, MODELS, PRIOR = 33, 1_000, 6, 0.1
 
 
-def made_up(nodes: int) -> torch.Tensor:
+def made_up(nodes: int) -> Rows:
     """Rows of length 1; the first tenth, with the labelled ones, lies apart from the others."""
     rows = np.random.default_rng(0).normal(size=(nodes, WIDTH)).astype(np.float32)
     rows[: int(PRIOR * nodes), :4] += 2
-    return torch.nn.functional.normalize(torch.from_numpy(rows), dim=1)
+    return Rows.of(torch.nn.functional.normalize(torch.from_numpy(rows), dim=1))
 
 
 def train_once(nodes: int, batch: int, steps: int) -> dict[str, object]:

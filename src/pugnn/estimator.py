@@ -52,6 +52,7 @@ class PUNodeClassifier(BaseEstimator):
         epochs: full passes over the graph.
         learning_rate: of Adam.
         weight_decay: on the first layer.
+        batch_size: unlabelled nodes per step, or ``"auto"``: all if they fit into memory, otherwise as many as do.
         threshold: score from which a node is decided positive; ``"prior"`` puts it where the share of
             positives among the unlabelled nodes equals the method's prior.
         seed: controls all randomness.
@@ -99,6 +100,7 @@ class PUNodeClassifier(BaseEstimator):
         epochs: int | None = None,
         learning_rate: float | None = None,
         weight_decay: float | None = None,
+        batch_size: int | str = "auto",
         threshold: float | Literal["prior"] = 0.5,
         seed: int = 0,
         device: str = "cpu",
@@ -111,6 +113,7 @@ class PUNodeClassifier(BaseEstimator):
         self.epochs = epochs
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
+        self.batch_size = batch_size
         self.threshold = threshold
         self.seed = seed
         self.device = device
@@ -291,7 +294,7 @@ class PUNodeClassifier(BaseEstimator):
             raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {self.threshold!r}")
         mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
         given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
-        surplus = [name for name in METHOD_DEFAULTS if name in given]
+        surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (self.batch_size != "auto")
         if surplus and not method.trains:
             raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
         return method, TrainingSettings(**{**method.training, **given})

@@ -38,12 +38,7 @@ def cross_fit(
         task: with at least two known positives that are not confirmed finds.
         progress: show a line on standard error.
     """
-    if len(task.typical) < 2:
-        others = "; confirmed finds do not count, because a ranking found them" if len(task.confirmed) else ""
-        raise PugnnError(
-            "with one known positive, nothing can be hidden and found again, so there is no saying how good the "
-            f"ranking is; two are needed, and ten or more help a lot{others}"
-        )
+    require_hidable(task)
     positive = deal_folds(len(task.labelled), derive_seed(estimator.seed))
     turns = int(positive.max()) + 1
     negative = np.arange(len(task.negative)) % turns
@@ -66,6 +61,16 @@ def cross_fit(
     is_positive = np.arange(len(known)) < len(task.labelled)
     checked = ~is_positive | np.isin(known, task.confirmed)
     return ranks[~checked], Checked(ranks[checked], is_positive[checked]) if checked.any() else None
+
+
+def require_hidable(task: PUTask) -> None:
+    """Raise unless there are known positives to hide and others to train on."""
+    if len(task.typical) < 2:
+        others = "; confirmed finds do not count, because a ranking found them" if len(task.confirmed) else ""
+        raise PugnnError(
+            "with one known positive, nothing can be hidden and found again, so there is no saying how good the "
+            f"ranking is; two are needed, and ten or more help a lot{others}"
+        )
 
 
 def prior_of_task(estimator: PUNodeClassifier, task: PUTask) -> Prior:

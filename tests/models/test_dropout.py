@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from pugnn.models.dropout import dropout
+from pugnn.models.dropout import dropout, mask_of_rows
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
@@ -41,3 +41,23 @@ def test_nothing_happens_outside_training():
     x = torch.ones(3)
     assert dropout(x, 0.5, training=False) is x
     assert dropout(x, 0.0, training=True) is x
+
+
+def drawn(seed, draw):
+    torch.manual_seed(seed)
+    return draw()
+
+
+def test_rows_keep_their_masks_in_whichever_batch_they_are():
+    x = torch.rand(40, 5)
+    whole = drawn(3, lambda: dropout(x, 0.5, training=True))
+    places = torch.tensor([7, 0, 39, 12])
+    assert torch.equal(drawn(3, lambda: dropout(x[places], 0.5, True, places)), whole[places])
+    assert torch.equal(drawn(3, lambda: dropout(x, 0.5, True, torch.arange(40))), whole)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+def test_the_masks_of_other_devices_are_those_of_the_cpu(p):
+    x, places = torch.ones(300, 7), torch.arange(10**11, 10**11 + 300)
+    expected = drawn(4, lambda: dropout(x, p, True, places))
+    assert torch.equal(drawn(4, lambda: mask_of_rows(x, places, p)), expected)

@@ -21,6 +21,7 @@ class NodeBatches:
 
     replayable = False
     has_edges = False
+    threads = 0
 
     def __init__(self, task: PUTask, size: int) -> None:
         self.task, self.size = task, size

@@ -1,8 +1,10 @@
+import sys
+
 import pytest
 import torch
 
 from conftest import random_graph, whole
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, WriteError
 from pugnn.training import Checkpoint, TrainingSettings, load_sealed, save_sealed, train
 
 GRAPH = random_graph(20, 0.2, seed=0, features=4)
@@ -112,3 +114,35 @@ def test_a_checkpoint_with_parts_of_the_wrong_kind_is_refused(path, parts):
     save_sealed(path, {}, {"identity": opened(path).identity, "parts": parts})
     with pytest.raises(PugnnError, match=r"is not a checkpoint: .* Remove it to start again"):
         opened(path).load(0)
+
+
+def test_a_long_epoch_is_saved_at_its_end(path):
+    train(whole(GRAPH), objective, SETTINGS, checkpoint=Checkpoint(path, "mine", every=100, seconds=0.0))
+    assert parts(path) == [(False, 6)]
+    assert not Checkpoint(path, "mine", every=100, seconds=1000.0).due(99)
+    assert Checkpoint(path, "mine", every=100, seconds=1000.0).due(100)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limits there")
+def test_a_full_disk_leaves_the_checkpoint_before(path):
+    import resource
+
+    uninterrupted = train(whole(GRAPH), objective, SETTINGS)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    calls = []
+
+    def fills_the_disk(output, batch, seed):
+        calls.append(seed)
+        if len(calls) == 5:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+        return objective(output, batch, seed)
+
+    try:
+        with pytest.raises(WriteError, match=r"cannot write .*state: File too large. Nothing was changed there"):
+            train(whole(GRAPH), fills_the_disk, SETTINGS, checkpoint=opened(path))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert parts(path) == [(False, 4)]
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    resumed = train(whole(GRAPH), objective, SETTINGS, checkpoint=opened(path))
+    assert equal(resumed.model, uninterrupted.model)

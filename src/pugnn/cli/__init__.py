@@ -23,6 +23,7 @@ from pugnn.cli.commands.methods import methods
 from pugnn.cli.commands.predict import NOT_FOR_PREDICT, predict
 from pugnn.cli.commands.reproduce import reproduce
 from pugnn.cli.commands.suggest import suggest
+from pugnn.cli.commands.sweep import sweep
 from pugnn.cli.commands.synthetic import synthetic
 from pugnn.cli.options import DATA, FEEDBACK, DataOptions, options_of, with_options
 from pugnn.cli.output import kept_output
@@ -71,6 +72,7 @@ for command in (
     with_options(build, data=options_of(DataOptions, DATA, without=NOT_FOR_BUILD)),
     with_options(export, data=options_of(DataOptions, DATA, without=NOT_FOR_EXPORT)),
     reproduce,
+    with_options(sweep, data=options_of(DataOptions, DATA, without=("truth", "show"))),
     synthetic,
 ):
     app.command()(command)

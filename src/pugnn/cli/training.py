@@ -56,6 +56,11 @@ def train_and_show(
             console = Console(highlight=False, emoji=False)
             print_verdicts(console, found)
             print_recipe(console, data.recipe, verbose=verbose)
+        method, settings = estimator.checked()
+        plan = method.plan(data.task, settings)
+        if plan is not None:
+            notes = (*notes, plan.memory)
+            print_notes([plan.memory])
     except BaseException:
         folder.abandon()
         raise

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import socket
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, redirect_stdout
 from threading import Thread
 from typing import Any, Protocol, Self
 
 from joblib.externals.loky import get_reusable_executor
 
 from pugnn.errors import PugnnError, require_choice, require_whole
+from pugnn.waiting import status_line
 
 EXECUTORS = ("local", "ray")
 #: For workers: a training has one thread, wherever it runs, so that results do not depend on that.
@@ -85,7 +88,7 @@ class RayExecutor(Executor):
             from ray import exceptions
         except ImportError:
             raise PugnnError("--executor ray needs Ray, which is not installed: pip install 'pugnn[ray]'") from None
-        self._ray, self._given = ray, jobs
+        self._ray, self._given, self._entered = ray, jobs, ExitStack()
         self.lost = (
             exceptions.WorkerCrashedError,
             exceptions.OutOfMemoryError,
@@ -95,17 +98,24 @@ class RayExecutor(Executor):
 
     def __enter__(self) -> Self:
         address = os.environ.get("RAY_ADDRESS")
+        # Ray reports lost workers on standard output, where only results belong.
+        self._entered.enter_context(redirect_stdout(sys.stderr))
         try:
-            self._ray.init(
-                num_cpus=None if address else self._given,
-                include_dashboard=None if address else False,
-                runtime_env={"env_vars": ONE_THREAD},
-                log_to_driver=False,
-                logging_level="error",
-            )
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            where = f"reach the Ray cluster at {address}" if address else "start Ray on this machine"
+            with status_line() as line:
+                line.say(f"joining the Ray cluster at {address}" if address else "starting Ray on this machine")
+                _require_reachable(address)
+                self._ray.init(
+                    num_cpus=None if address else self._given,
+                    include_dashboard=None if address else False,
+                    runtime_env={"env_vars": ONE_THREAD},
+                    log_to_driver=False,
+                    logging_level="error",
+                )
+        except (OSError, RuntimeError, ValueError) as error:
+            self._entered.close()
+            where = f"join the Ray cluster at {address}, the value of RAY_ADDRESS" if address else "start Ray"
             raise PugnnError(f"cannot {where}: {error}") from None
+        self._entered.callback(self._ray.shutdown)
         # Twice as many as there are cores, so that a cluster that can grow does.
         self.jobs = self._given or 2 * int(self._ray.cluster_resources().get("CPU", 1))
         return self
@@ -117,7 +127,14 @@ class RayExecutor(Executor):
         return run.remote(*arguments).future()  # type: ignore[no-any-return]
 
     def __exit__(self, *_: object) -> None:
-        self._ray.shutdown()
+        self._entered.close()
+
+
+def _require_reachable(address: str | None) -> None:
+    """Raise unless something listens at ``HOST:PORT``: Ray itself would try for minutes."""
+    host, _, port = (address or "").rpartition(":")
+    if port.isdigit() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def end_with_parent(parent: int) -> None:

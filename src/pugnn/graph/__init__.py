@@ -5,6 +5,7 @@ from pugnn.graph.building import Cleaning
 from pugnn.graph.distances import NO_SOURCE, UNREACHABLE, hop_distances, nearest_sources
 from pugnn.graph.graph import Graph
 from pugnn.graph.negatives import NO_NEGATIVE, sample_non_neighbours
+from pugnn.graph.sampling import Neighbourhood, sample_neighbours
 from pugnn.graph.statistics import GraphStatistics, edge_homophily, graph_statistics
 
 __all__ = [
@@ -14,10 +15,12 @@ __all__ = [
     "Cleaning",
     "Graph",
     "GraphStatistics",
+    "Neighbourhood",
     "edge_homophily",
     "graph_statistics",
     "hop_distances",
     "nearest_sources",
     "propagate_beliefs",
+    "sample_neighbours",
     "sample_non_neighbours",
 ]

@@ -37,6 +37,7 @@ class UnlabelledAsNegativeLoss:
                 "unlabelled": sets.mean("unlabelled", unlabelled) / 2,
                 **sets.known_negatives(0.5, negative),
             }
-        count = len(labelled) + len(unlabelled) + len(negative)
-        terms = {"labelled": labelled.sum() / count, "unlabelled": unlabelled.sum() / count}
-        return terms | ({"known_negative": negative.sum() / count} if len(negative) else {})
+        count = sum(map(sets.size, ("labelled", "unlabelled", "negative")))
+        sums = {"labelled": sets.sum("labelled", labelled), "unlabelled": sets.sum("unlabelled", unlabelled)}
+        terms = {name: each / count for name, each in sums.items()}
+        return terms | ({"known_negative": sets.sum("negative", negative) / count} if sets.size("negative") else {})

@@ -109,7 +109,8 @@ class DistanceAwareLoss:
         """The terms by name; their sum is the loss."""
         assert sets.near is not None
         assert sets.far is not None
-        one_set = not len(sets.near) or not len(sets.far)
+        near_count, far_count = sets.size("near"), sets.size("far")
+        one_set = not near_count or not far_count
         if self.labelled_weight == "prior" or (one_set and self.empty_set == "dist-pu"):
             weight = 2 * self.prior(sets)
         else:
@@ -119,14 +120,13 @@ class DistanceAwareLoss:
 
         scores = torch.sigmoid(logits)
         terms = {"labelled": weight * (sets.mean("labelled", scores[sets.labelled]) - 1).abs()}
-        if len(sets.near):
+        if near_count:
             terms["near"] = near_weight * (sets.mean("near", scores[sets.near]) - self.near_prior).abs()
-        if len(sets.far):
+        if far_count:
             terms["far"] = far_weight * (sets.mean("far", scores[sets.far]) - self.far_prior).abs()
         return terms | sets.known_negatives(weight, scores[sets.negative])
 
 
 def _near_share(sets: Sets) -> float:
     """Share of the unlabelled nodes that are near."""
-    assert sets.near is not None
-    return len(sets.near) / max(1, len(sets.unlabelled))
+    return sets.size("near") / max(1, sets.size("unlabelled"))

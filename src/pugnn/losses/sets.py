@@ -109,6 +109,10 @@ class Sets:
         """The mean of a set, see :class:`SetMeans`."""
         return self.means(key, values, weights)
 
+    def sum(self, name: str, values: Tensor) -> Tensor:
+        """The sum over all nodes of a set, ``values`` being those of its nodes in the batch."""
+        return self.sizes[name] * self.mean(name, values) if name in self.sizes else values.sum()
+
     @property
     def negative_share(self) -> float:
         r""":math:`\eta = \tfrac12 \min(1, n_N / n_L)`, what known negatives count against known positives.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, Unpack, get_args, get_origin, get_type_hints
 
+import torch
 from torch import Tensor
 
 from pugnn.errors import PugnnError, require_choice
@@ -19,7 +20,7 @@ from pugnn.models import Backbone
 from pugnn.priors import Prior, prior_bounds
 from pugnn.registry import Registry
 from pugnn.task import PUTask
-from pugnn.training import FullGraph, RunOptions, TrainingSettings, make_network, train
+from pugnn.training import Plan, RunOptions, TrainingSettings, make_network, plan_training, train
 from pugnn.training.checkpoint import Log
 from pugnn.training.steps import Objective
 
@@ -103,6 +104,15 @@ class Method(ABC):
         """The network that the method trains, with new weights."""
         return make_network(num_features, settings)
 
+    def plan(self, task: PUTask, settings: TrainingSettings) -> Plan | None:  # noqa: ARG002
+        """Whether a network will be trained on the whole graph or in batches; ``None`` if it reads no graph."""
+        return None
+
+    def blueprint(self, task: PUTask, settings: TrainingSettings) -> Backbone:
+        """The network without its weights."""
+        with torch.device("meta"):
+            return self.build(task.graph.num_features, settings)
+
     @abstractmethod
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
@@ -145,13 +155,19 @@ class LossMethod(Method):
     def loss(self) -> Loss:
         """The loss that the network is trained on."""
 
+    def plan(self, task: PUTask, settings: TrainingSettings) -> Plan:
+        """Whether the network will be trained on the whole graph or in batches."""
+        return plan_training(task.graph, len(task.unlabelled), settings, self.blueprint(task, settings))
+
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
         objective = of_logits(self.loss())
-        loader = FullGraph.of(task, settings.device)
+        plan = self.plan(task, settings)
+        sets = Sets.of(task.labelled, task.unlabelled, task.negative)
+        loader = plan.loader(task.graph, sets, settings, self.blueprint(task, settings))
         trained = train(loader, objective, settings, build=self.build, **run)
         prior = 0.0 if getattr(self, "prior", None) is None else self.known_prior
-        return FittedMethod(trained.model, trained.log, prior)
+        return FittedMethod(trained.model, trained.log, prior, notes=plan.notes)
 
 
 def _require_kind(name: str, value: object, hint: Any) -> None:

@@ -18,7 +18,19 @@ from pugnn.losses import DistPULoss, Sets, mean_entropy
 from pugnn.methods.base import METHODS, FittedMethod, LossMethod, join_logs, of_logits
 from pugnn.models import Backbone, Output, backbone_name
 from pugnn.task import PUTask
-from pugnn.training import Batch, FullGraph, Loader, RunOptions, Seed, Trained, TrainingSettings, derive_seed, train
+from pugnn.training import (
+    Batch,
+    FullGraph,
+    Loader,
+    Plan,
+    RunOptions,
+    Seed,
+    Trained,
+    TrainingSettings,
+    derive_seed,
+    plan_training,
+    train,
+)
 
 # The authors' weights, for the loss R_lab / 2π.
 ENTROPY = 0.002  # stage one
@@ -66,11 +78,20 @@ class DistPU(LossMethod):
         """R_lab."""
         return DistPULoss(self.known_prior)
 
+    def plan(self, task: PUTask, settings: TrainingSettings) -> Plan:
+        """Whether the network will be trained on the whole graph or in batches."""
+        whole = (
+            "the full dist-pu mixes nodes of the whole graph; use variant='formula'" if self.variant == "full" else ""
+        )
+        model = self.blueprint(task, settings)
+        return plan_training(task.graph, len(task.unlabelled), settings, model, only_whole=whole)
+
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
         if self.variant == "formula":
             return super().fit(task, settings, **run)
         self.loss()  # rejects a bad prior before any training
+        self.plan(task, settings)  # rejects batches
         loader = FullGraph.of(task, settings.device)
         first = self._first_stage(loader, settings, run)
         second = self._second_stage(loader, settings, {**run, "start": None}, copy.deepcopy(first.model))

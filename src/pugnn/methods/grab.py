@@ -14,7 +14,17 @@ from pugnn.graph import propagate_beliefs
 from pugnn.losses import SoftLabelLoss
 from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs, of_logits
 from pugnn.task import PUTask
-from pugnn.training import FullGraph, RunOptions, Trained, TrainingSettings, derive_seed, score, train
+from pugnn.training import (
+    FullGraph,
+    Plan,
+    RunOptions,
+    Trained,
+    TrainingSettings,
+    derive_seed,
+    plan_training,
+    score,
+    train,
+)
 
 #: Epochs without a lower loss after which a round ends, as in the authors' code.
 PATIENCE = 5
@@ -56,10 +66,17 @@ class GRAB(Method):
         optimiser = {"epochs": 1000, "learning_rate": 0.001, "weight_decay": 0.0}
         return {"backbone": "gcn-linear", "dropout": 0.0, **optimiser}
 
+    def plan(self, task: PUTask, settings: TrainingSettings) -> Plan:
+        """On the whole graph, or an error."""
+        whole = "grab spreads beliefs over the whole graph; use nnpu or dist-pu"
+        model = self.blueprint(task, settings)
+        return plan_training(task.graph, len(task.unlabelled), settings, model, only_whole=whole)
+
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
         require_whole("rounds", self.rounds, 0)
         require_share("homophily", self.homophily)  # before any training
+        self.plan(task, settings)  # rejects batches
         loader = FullGraph.of(task, settings.device)
 
         def run_round(number: int, beliefs: NDArray[np.float64]) -> Trained:

@@ -20,7 +20,7 @@ from pugnn.models import Output
 from pugnn.priors import Prior
 from pugnn.regularisers import StructuralRegulariser, has_fused_gpu_kernel
 from pugnn.task import PUTask
-from pugnn.training import Batch, FullGraph, RunOptions, Seed, TrainingSettings, derive_seed, train
+from pugnn.training import Batch, Plan, RunOptions, Seed, TrainingSettings, derive_seed, plan_training, train
 
 #: Near and far priors that follow from the prior are no closer to 0 and 1.
 LEAST = 0.001
@@ -86,6 +86,18 @@ class PUGNN(Method):
         far = far if self.far_prior is None else self.far_prior
         return replace(method, near_prior=near, far_prior=far), settled
 
+    def plan(self, task: PUTask, settings: TrainingSettings) -> Plan:
+        """Whether the network will be trained on the whole graph or in batches."""
+        model, exact = self.blueprint(task, settings), self.alpha > 0 and self.expectation == "exact"
+        return plan_training(
+            task.graph,
+            len(task.unlabelled),
+            settings,
+            model,
+            with_pairs=self.alpha > 0,
+            only_whole="the exact expectation compares all pairs of nodes; use expectation='sampled'" if exact else "",
+        )
+
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
         require_number("alpha", self.alpha, negative=False)
@@ -106,15 +118,22 @@ class PUGNN(Method):
         def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:
             terms = loss(output.logit, batch.sets)
             if self.alpha > 0:
-                parts = regulariser(represent(output), batch.inputs.graph, seed=seed)  # new negatives in every step
+                z = represent(output)
+                if batch.pairs is None:
+                    parts = regulariser(z, batch.inputs.graph, seed=seed)  # new negatives in every step
+                else:
+                    parts = regulariser.over_pairs(z, batch.pairs, batch.sets.mean)
                 terms |= {name: self.alpha * part for name, part in parts.items()}
             return terms
 
-        loader = FullGraph(task.graph, sets, settings.device)
+        plan, model = self.plan(task, settings), self.blueprint(task, settings)
+        loader = plan.loader(task.graph, sets, settings, model, with_pairs=self.alpha > 0)
         replayable = self.alpha == 0 or has_fused_gpu_kernel()
         trained = train(loader, objective, settings, build=self.build, replayable=replayable, **run)
         dropped = _dropped_term(sets, self.delta) if loss is distance_aware and self.empty_set == "drop" else ()
-        return FittedMethod(trained.model, trained.log, distance_aware.prior(sets), degenerate=dropped)
+        return FittedMethod(
+            trained.model, trained.log, distance_aware.prior(sets), notes=plan.notes, degenerate=dropped
+        )
 
 
 def near_far_priors(prior: float, task: PUTask, delta: int, seed: int) -> tuple[float, float]:

@@ -186,7 +186,8 @@ class Views(Method):
         if self.leave_out == "penalty":
             penalty = 5e-4
         labelled_weight = 2 * prior if self.leave_out == "least-weight" else max(2 * prior, 1.0)
-        loader = RowBatches(task.graph, rows, Sets(known.labelled, known.unlabelled, known.negative), BATCH)
+        size = BATCH if settings.batch_size == "auto" else int(settings.batch_size)
+        loader = RowBatches(task.graph, rows, Sets(known.labelled, known.unlabelled, known.negative), size)
         own = seen[processes.own_share(len(seen))]  # of the known positives that the loader gives this process
         confidence = 0.0
         logs: list[Log] = []

@@ -6,7 +6,7 @@ from pugnn.models.blend import Blend, Committee
 from pugnn.models.gat import GAT
 from pugnn.models.gcn import GCN
 from pugnn.models.gin import GIN
-from pugnn.models.inputs import GraphInputs, RowInputs, inputs_on
+from pugnn.models.inputs import GraphInputs, RowInputs, SampledInputs, inputs_on
 from pugnn.models.lsdan import LSDAN
 from pugnn.models.mlp import MLP
 from pugnn.models.propagation import Propagation
@@ -29,6 +29,7 @@ __all__ = [
     "Output",
     "Propagation",
     "RowInputs",
+    "SampledInputs",
     "backbone_name",
     "inputs_on",
     "make_backbone",

@@ -47,7 +47,7 @@ class APPNP(Backbone):
             embedding = (1 - self.restart) * (inputs.gcn_adjacency @ embedding) + self.restart * start
         return Output(embedding, self.logits(embedding))
 
-    def logits(self, embedding: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor, places: Tensor | None = None) -> Tensor:  # noqa: ARG002 (no dropout here)
         """Logits for these embeddings."""
         logit: Tensor = self.head(embedding)
         return logit.squeeze(1)

@@ -35,6 +35,8 @@ class Backbone(nn.Module):
     Attributes:
         first_layer: the only module with weight decay (as in Kipf & Welling).
         reads_edges: whether it reads edges, and not features alone.
+        neighbours: through which attribute of its inputs it reads neighbours, if it has two layers that may read a
+            sample of them; ``None`` if it can only be trained on the whole graph.
         uses_weights: whether edge weights matter.
         replayable: whether a step can be recorded as a CUDA graph; the host must not read values in between.
         nodewise_head: whether :meth:`logits` can compute logits from embeddings alone.
@@ -42,6 +44,7 @@ class Backbone(nn.Module):
 
     first_layer: nn.Module
     reads_edges: bool = True
+    neighbours: str | None = None
     uses_weights: bool = False
     replayable: bool = True
     nodewise_head: bool = False
@@ -50,8 +53,11 @@ class Backbone(nn.Module):
         """Score every node of a graph."""
         raise NotImplementedError
 
-    def logits(self, embedding: Tensor) -> Tensor:
-        """Logits for these embeddings, ``(M, d)`` to ``(M,)``; needs ``nodewise_head``."""
+    def logits(self, embedding: Tensor, places: Tensor | None = None) -> Tensor:
+        """Logits for these embeddings, ``(M, d)`` to ``(M,)``; needs ``nodewise_head``.
+
+        ``places`` are numbers of the rows, on which dropout depends.
+        """
         raise NotImplementedError
 
 
@@ -106,12 +112,12 @@ class InputLinear(nn.Module):
         self.linear = linear(num_features, out, bias=bias)
         self.dropout = dropout
 
-    def forward(self, features: Tensor | SparseMatrix) -> Tensor:
-        """Map features of shape ``(N, F)`` to ``(N, out)``."""
+    def forward(self, features: Tensor | SparseMatrix, places: Tensor | None = None) -> Tensor:
+        """Map features of shape ``(N, F)`` to ``(N, out)``; ``places`` are numbers of the rows, for dropout."""
         if isinstance(features, SparseMatrix):
             mapped = features.dropout(self.dropout, self.training) @ self.linear.weight.t()
             return mapped if self.linear.bias is None else mapped + self.linear.bias
-        return F.linear(dropout(features, self.dropout, self.training), self.linear.weight, self.linear.bias)
+        return F.linear(dropout(features, self.dropout, self.training, places), self.linear.weight, self.linear.bias)
 
 
 def size_of_heads(hidden: int, heads: int) -> int:

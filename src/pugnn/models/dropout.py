@@ -30,7 +30,7 @@ def dropout(x: Tensor, p: float, training: bool, places: Tensor | None = None) -
     if not training or p == 0.0:
         return x
     if x.device.type != "cpu":
-        return F.dropout(x, p) if places is None else x * _mask_of_rows(x, places, p)
+        return F.dropout(x, p) if places is None else x * mask_of_rows(x, places, p)
     mask = np.empty(x.shape, dtype=np.float32)
     if places is None:
         _fill_mask(mask.reshape(-1), draw_seed(), *_threshold(p))
@@ -60,7 +60,7 @@ def drop_entries_at(
     return out
 
 
-def _mask_of_rows(x: Tensor, places: Tensor, p: float) -> Tensor:
+def mask_of_rows(x: Tensor, places: Tensor, p: float) -> Tensor:
     """What :func:`_fill_rows` computes, on any device: SplitMix64 in signed numbers, which overflow alike."""
     seed, below, scale = int(draw_seed()), *_threshold(p)
     entries = places[:, None] * x.shape[1] + torch.arange(x.shape[1], device=x.device)

@@ -19,6 +19,7 @@ class GAT(Backbone):
         heads: heads of the first layer, with ``hidden / heads`` outputs each.
     """
 
+    neighbours = "edge_index"
     replayable = False  # PyG's layer searches for self loops in every pass
 
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, heads: int = 4) -> None:
@@ -34,6 +35,6 @@ class GAT(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
-        embedding = self.first_attention(self.first_layer(inputs.features), inputs.edge_index)
-        hidden = dropout(F.elu(embedding), self.dropout, self.training)
+        embedding = self.first_attention(self.first_layer(inputs.features, inputs.places), inputs.edge_index)
+        hidden = dropout(F.elu(embedding), self.dropout, self.training, inputs.places)
         return Output(embedding, self.second_attention(hidden, inputs.edge_index).squeeze(1))

@@ -26,6 +26,7 @@ class GCN(Backbone):
     """
 
     uses_weights = True
+    neighbours = "gcn_adjacency"
 
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, linear_head: bool = False) -> None:
         super().__init__()
@@ -41,17 +42,17 @@ class GCN(Backbone):
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
         adjacency = inputs.gcn_adjacency
-        first = adjacency @ self.first_layer(inputs.features) + self.first_bias
-        hidden = dropout(F.relu(first), self.dropout, self.training)
+        first = adjacency @ self.first_layer(inputs.features, inputs.places) + self.first_bias
+        hidden = dropout(F.relu(first), self.dropout, self.training, inputs.places)
         second = adjacency @ self.second_layer(hidden) + self.second_bias
         if self.head is None:
             return Output(first, second.squeeze(1))
-        return Output(second, self.logits(second))
+        return Output(second, self.logits(second, inputs.places))
 
-    def logits(self, embedding: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor, places: Tensor | None = None) -> Tensor:
         """Logits for these embeddings; needs the linear head."""
         assert self.head is not None
-        logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training))
+        logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training, places))
         return logit.squeeze(1)
 
 

@@ -21,6 +21,8 @@ class GIN(Backbone):
     The embedding is the output of the first perceptron.
     """
 
+    neighbours = "sum_adjacency"
+
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5) -> None:
         super().__init__()
         self.first_layer = InputLinear(num_features, hidden, dropout=dropout)
@@ -35,9 +37,9 @@ class GIN(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
-        mapped = self.first_layer(inputs.features)
+        mapped = self.first_layer(inputs.features, inputs.places)
         summed = (1 + self.first_epsilon) * mapped + inputs.sum_adjacency @ mapped + self.first_bias
         embedding = self.first_output(F.relu(summed))
-        mapped = self.second_layer(dropout(F.relu(embedding), self.dropout, self.training))
+        mapped = self.second_layer(dropout(F.relu(embedding), self.dropout, self.training, inputs.places))
         summed = (1 + self.second_epsilon) * mapped + inputs.sum_adjacency @ mapped + self.second_bias
         return Output(embedding, self.second_output(F.relu(summed)).squeeze(1))

@@ -7,9 +7,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 import scipy.sparse as sp
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.graph import Graph
+from pugnn.graph import Graph, Neighbourhood
 from pugnn.graph.hops import hop_graphs
 from pugnn.models.attention import Neighbourhoods
 from pugnn.models.sparse import SparseMatrix
@@ -23,6 +24,9 @@ def inputs_on(graph: Graph, device: torch.device) -> GraphInputs:
 
 class GraphInputs:
     """The tensors that a backbone reads; each adjacency is computed on first use."""
+
+    #: Numbers of the rows, on which dropout depends where they are not 0, 1, 2, …
+    places: Tensor | None = None
 
     def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
         self.graph = graph
@@ -84,3 +88,83 @@ class RowInputs(GraphInputs):
     def __init__(self, features: Tensor, places: Tensor | None = None) -> None:
         self.features, self.places = features, places
         self.device = features.device
+
+
+class SampledInputs(GraphInputs):
+    """A sampled part of a graph, for the outputs of its seeds; rows are local numbers.
+
+    Every adjacency has the degrees of the whole graph. Terms of neighbours are scaled by the degree over the number of
+    those that were drawn, so that a product is an unbiased estimate of the one with the whole graph, and equal to it
+    where no node has more neighbours than were drawn. Attention over ``edge_index`` is among those drawn.
+
+    Args:
+        graph: the whole graph.
+        sample: a part of it.
+        device: where the tensors shall be.
+    """
+
+    def __init__(self, graph: Graph, sample: Neighbourhood, device: torch.device | str = "cpu") -> None:
+        self.graph, self.device = graph, torch.device(device)
+        self.nodes, self._sample = sample.nodes, sample
+        self.places = torch.from_numpy(sample.nodes).to(self.device)
+        if isinstance(graph.features, np.ndarray):
+            self.features = torch.from_numpy(np.take(graph.features, sample.nodes, axis=0)).to(self.device)
+        else:
+            x = graph.features[sample.nodes]
+            firsts = graph.features.indptr[sample.nodes] - x.indptr[:-1]
+            self.features = SparseMatrix(
+                x, self.device, numbers=np.arange(x.nnz) + np.repeat(firsts, np.diff(x.indptr))
+            )
+
+    @cached_property
+    def gcn_adjacency(self) -> SparseMatrix:
+        """Rows of the whole graph's, estimated."""
+        sample, graph = self._sample, self.graph
+        strengths = self._degrees if graph.weights is None else _strengths(graph)[self.nodes]
+        scale = 1 / np.sqrt(1.0 + strengths)
+        weights = self._times if graph.weights is None else self._times * graph.weights[sample.places]
+        values = weights * scale[sample.sources] * scale[sample.indices]
+        # Nodes of the last hop need no self loops either: their outputs are not used.
+        own = np.arange(sample.inner)
+        entries = (np.append(values, scale[own] ** 2), (np.append(sample.sources, own), np.append(sample.indices, own)))
+        return self._matrix(sp.csr_array(sp.coo_array(entries, shape=2 * (len(sample.nodes),))))
+
+    @cached_property
+    def mean_adjacency(self) -> SparseMatrix:
+        """Each row averages over the neighbours that were drawn; rows of isolated nodes are zero."""
+        sizes = np.diff(self._sample.indptr)
+        return self._by_row(1 / np.repeat(sizes, sizes))
+
+    @cached_property
+    def sum_adjacency(self) -> SparseMatrix:
+        """Each row adds up the neighbours, estimated."""
+        return self._by_row(self._times)
+
+    @cached_property
+    def edge_index(self) -> Tensor:
+        """From each neighbour that was drawn to its node, as two rows of local numbers."""
+        return torch.from_numpy(np.stack([self._sample.indices, self._sample.sources])).to(self.device)
+
+    @cached_property
+    def _degrees(self) -> NDArray[np.int64]:
+        """In the whole graph."""
+        return self.graph.indptr[self.nodes + 1] - self.graph.indptr[self.nodes]
+
+    @cached_property
+    def _times(self) -> NDArray[np.float64]:
+        """For each neighbour that was drawn, how many neighbours of its node it stands for."""
+        sizes = np.diff(self._sample.indptr)
+        return np.repeat(self._degrees / np.maximum(sizes, 1), sizes)
+
+    def _by_row(self, values: NDArray[np.float64]) -> SparseMatrix:
+        shape = 2 * (len(self.nodes),)
+        return self._matrix(sp.csr_array((values, self._sample.indices, self._sample.indptr), shape=shape))
+
+    def _matrix(self, matrix: sp.csr_array) -> SparseMatrix:
+        return SparseMatrix(sp.csr_array(matrix, dtype=np.float32), self.device)
+
+
+@lru_cache(maxsize=1)
+def _strengths(graph: Graph) -> NDArray[np.float64]:
+    """Sum of the weights of each node's edges."""
+    return np.asarray(graph.to_scipy() @ np.ones(graph.num_nodes))

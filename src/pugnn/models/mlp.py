@@ -28,10 +28,10 @@ class MLP(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
-        embedding = self.first_layer(inputs.features)
-        return Output(embedding, self.logits(embedding))
+        embedding = self.first_layer(inputs.features, inputs.places)
+        return Output(embedding, self.logits(embedding, inputs.places))
 
-    def logits(self, embedding: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor, places: Tensor | None = None) -> Tensor:
         """Logits for these embeddings."""
-        logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training))
+        logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training, places))
         return logit.squeeze(1)

@@ -18,6 +18,8 @@ class GraphSAGE(Backbone):
     Features are mapped before they are averaged, which is equivalent and keeps sparse features sparse.
     """
 
+    neighbours = "mean_adjacency"
+
     def __init__(self, num_features: int, *, hidden: int = 16, dropout: float = 0.5) -> None:
         super().__init__()
         # W₁ and V₁ side by side: one product with the features serves both.
@@ -28,8 +30,8 @@ class GraphSAGE(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
-        own, neighbours = self.first_layer(inputs.features).chunk(2, dim=1)
+        own, neighbours = self.first_layer(inputs.features, inputs.places).chunk(2, dim=1)
         embedding = own + inputs.mean_adjacency @ neighbours
-        hidden = dropout(F.relu(embedding), self.dropout, self.training)
+        hidden = dropout(F.relu(embedding), self.dropout, self.training, inputs.places)
         logit = self.second_own(hidden) + inputs.mean_adjacency @ self.second_neighbours(hidden)
         return Output(embedding, logit.squeeze(1))

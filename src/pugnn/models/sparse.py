@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError
@@ -22,14 +23,22 @@ class SparseMatrix:
     ``matrix @ dense`` is differentiable with respect to ``dense``: the gradient of :math:`AB` is :math:`A^\top G`, so
     both directions are plain CSR products.
 
-    ``symmetric`` states that the matrix equals its transpose, so that one layout serves both.
+    ``symmetric`` states that the matrix equals its transpose, so that one layout serves both. ``numbers`` are those of
+    the entries in a larger matrix whose rows these are; dropout depends on them.
     """
 
-    def __init__(self, matrix: sp.csr_array, device: torch.device | str = "cpu", *, symmetric: bool = False) -> None:
+    def __init__(
+        self,
+        matrix: sp.csr_array,
+        device: torch.device | str = "cpu",
+        *,
+        symmetric: bool = False,
+        numbers: NDArray[np.int64] | None = None,
+    ) -> None:
         self.shape: tuple[int, int] = matrix.shape
         self.values = torch.from_numpy(np.array(matrix.data)).to(device)
         self._rows = _layout(matrix, device)
-        self._symmetric = symmetric
+        self._symmetric, self._numbers = symmetric, numbers
         if symmetric:
             self._columns, self._transposed_values = self._rows, self.values
         else:
@@ -46,9 +55,13 @@ class SparseMatrix:
         assert not self._symmetric, "dropping entries would break the symmetry"
         dropped = copy.copy(self)
         if self.values.device.type == "cpu":  # hashing once more is faster than gathering
-            seed, places = draw_seed(), self._places.numpy()
+            seed, values, places = draw_seed(), self.values.numpy(), self._places.numpy()
+            if self._numbers is None:
+                kept = drop_entries(values, p, seed)
+            else:
+                kept, places = drop_entries_at(values, self._numbers, p, seed), self._numbers[places]
             transposed = drop_entries_at(self._transposed_values.numpy(), places, p, seed)
-            dropped.values = torch.from_numpy(drop_entries(self.values.numpy(), p, seed))
+            dropped.values = torch.from_numpy(kept)
             dropped._transposed_values = torch.from_numpy(transposed)
         else:
             dropped.values = F.dropout(self.values, p)

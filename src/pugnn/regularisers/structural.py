@@ -24,6 +24,7 @@ The sums have several equivalent implementations, chosen by device:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -36,6 +37,7 @@ from torch.autograd.function import once_differentiable
 
 from pugnn.errors import PugnnWarning, require_choice, require_whole
 from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
+from pugnn.regularisers.sampled_pairs import Pairs
 from pugnn.regularisers.structural_cpu import structural_sums_cpu
 from pugnn.regularisers.structural_exact import structural_sums_exact
 
@@ -83,6 +85,27 @@ class StructuralRegulariser:
         elif self.reduction == "pair-mean":
             edges, non_edges = edges / directed, non_edges / (directed * self.negatives)
         return {"edges": edges, "non_edges": non_edges}
+
+    def over_pairs(self, embedding: Tensor, pairs: Pairs, mean: Callable[[str, Tensor], Tensor]) -> dict[str, Tensor]:
+        """The same terms, estimated from a sample of edges and non-neighbours; see :mod:`.sampled_pairs`.
+
+        Args:
+            embedding: z of the nodes of a batch.
+            pairs: rows of z.
+            mean: takes a mean over the pairs of a batch, as :meth:`pugnn.losses.Sets.mean` does.
+        """
+        per_edge, per_draw = 1.0, 1.0
+        if self.reduction != "pair-mean":
+            per_draw *= self.negatives
+        if self.reduction == "sum":
+            per_edge, per_draw = per_edge * pairs.directed, per_draw * pairs.directed
+        own = embedding[pairs.source]
+        miss = torch.sigmoid(-(own * embedding[pairs.target]).sum(dim=1))
+        similarity = torch.sigmoid((own * embedding[pairs.other]).sum(dim=1)) * pairs.has_other
+        return {
+            "edges": per_edge * mean("edges", miss.square()),
+            "non_edges": per_draw * mean("non_edges", similarity.square()),
+        }
 
 
 def structural_sums(

@@ -17,6 +17,7 @@ from pugnn.graph import Graph
 from pugnn.losses import Sets
 from pugnn.models import GraphInputs, RowInputs, inputs_on
 from pugnn.models.rows import Rows
+from pugnn.regularisers import Pairs
 from pugnn.task import PUTask
 from pugnn.training.device import resolve_device
 
@@ -28,10 +29,13 @@ class Batch:
     Args:
         inputs: what the network reads.
         sets: which rows of its output are labelled, unlabelled, near, …
+        pairs: which rows are neighbours and which are not, where the loss compares them and the batch is a part of the
+            graph.
     """
 
     inputs: GraphInputs
     sets: Sets
+    pairs: Pairs | None = None
 
 
 class Loader(Protocol):
@@ -42,12 +46,14 @@ class Loader(Protocol):
         device: where they are.
         replayable: all epochs consist of the same single batch, so that one can be recorded and replayed.
         has_edges: its batches have edges; without them, only networks that read none can be trained.
+        threads: batches of so many epochs are prepared at a time in the background; 0 if that takes no time.
     """
 
     graph: Graph
     device: torch.device
     replayable: bool
     has_edges: bool
+    threads: int
 
     def batches(self, seed: int) -> Iterator[Batch]:
         """The batches of one epoch; ``seed`` controls what is random about them."""
@@ -58,6 +64,7 @@ class FullGraph:
 
     replayable = True
     has_edges = True
+    threads = 0
 
     def __init__(self, graph: Graph, sets: Sets, device: str = "cpu") -> None:
         if processes.count() > 1:
@@ -98,6 +105,7 @@ class RowBatches:
 
     replayable = False
     has_edges = False
+    threads = 0
 
     def __init__(self, graph: Graph, rows: Rows, sets: Sets, size: int) -> None:
         self.graph, self.device = graph, rows.device
@@ -120,8 +128,15 @@ class RowBatches:
         if self._whole is not None:
             yield self._whole
         else:
-            chosen = np.random.default_rng(seed).choice(len(self._unlabelled), self._size, replace=False)
-            yield self._batch(self._unlabelled[torch.from_numpy(chosen[self._share]).to(self.device)])
+            yield self._batch(self._unlabelled[self._draw(seed)[self._share]])
+
+    def _draw(self, seed: int) -> Tensor:
+        """A sample of the unlabelled nodes, by their places among them."""
+        count = len(self._unlabelled)
+        if self.device.type == "cuda":  # with repeats, which are as unbiased: others would be drawn on the host
+            generator = torch.Generator(self.device).manual_seed(seed)
+            return torch.randint(count, (self._size,), generator=generator, device=self.device)
+        return torch.from_numpy(np.random.default_rng(seed).choice(count, self._size, replace=False))
 
     def _batch(self, unlabelled: Tensor) -> Batch:
         return Batch(RowInputs(self._rows[torch.cat([self._known, unlabelled])], self._places), self._sets)

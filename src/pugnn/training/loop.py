@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
@@ -20,10 +20,13 @@ from pugnn import processes
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, backbone_name, inputs_on, make_backbone
-from pugnn.training.batches import Loader
+from pugnn.training.ahead import ahead
+from pugnn.training.batches import Batch, Loader
 from pugnn.training.checkpoint import Checkpoint, Log, Part, Weights, copy_of_weights
+from pugnn.training.forecast import forecast_scoring, memory_on
 from pugnn.training.patience import Patience
 from pugnn.training.progress import epoch_progress
+from pugnn.training.sampled import sampled_logits
 from pugnn.training.seeds import derive_seed
 from pugnn.training.settings import TrainingSettings
 from pugnn.training.steps import Objective, ReplayedStep, Step
@@ -106,16 +109,20 @@ def train(
         step = (ReplayedStep if replayable and device.type == "cuda" else Step)(model, objective, optimizer)
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
         shown = epoch_progress(settings.epochs, len(log), part=part) if progress else nullcontext(lambda *_: None)
-        with shown as show:
-            for epoch in range(len(log), settings.epochs):
+        epochs = range(len(log), settings.epochs)
+        seeds = (derive_seed(settings.seed, epoch, 0) for epoch in epochs)
+        prepare: Callable[[int], Iterable[Batch]] = loader.batches
+        if loader.threads:
+            prepare = lambda seed: list(loader.batches(seed))  # noqa: E731 (a generator would wait until it is read)
+        with shown as show, ahead(prepare, seeds, loader.threads) as prepared:
+            for epoch, batches in zip(epochs, prepared, strict=True):
                 _seed(device, derive_seed(settings.seed, epoch))
                 if before_epoch is not None:
                     before_epoch(epoch, optimizer)
                 if lowest is not None:
                     lowest.before_step()
                 values = [
-                    step(batch, derive_seed(settings.seed, epoch, 1 + number))
-                    for number, batch in enumerate(loader.batches(derive_seed(settings.seed, epoch, 0)))
+                    step(batch, derive_seed(settings.seed, epoch, 1 + number)) for number, batch in enumerate(batches)
                 ]
                 means = values[0] if len(values) == 1 else torch.stack(values).mean(dim=0)
                 log.append(_record(epoch, step.names, means.tolist(), time.perf_counter() - started))
@@ -143,7 +150,10 @@ def log_odds(model: Backbone, graph: Graph) -> Tensor:
     """Log-odds of being positive for every node of a graph, shape ``(N,)``, in double precision on the CPU."""
     device = next(chain(model.parameters(), model.buffers())).device
     with _current(device):
-        logit: Tensor = model.eval()(inputs_on(graph, device)).logit
+        if scores_whole(graph, model, str(device)):
+            logit: Tensor = model.eval()(inputs_on(graph, device)).logit
+        else:
+            logit = sampled_logits(model.eval(), graph, device)
     lost = int(logit.isnan().sum())
     if lost:  # a loss is computed before its step, so the last step may fail unseen
         raise PugnnError(
@@ -151,6 +161,11 @@ def log_odds(model: Backbone, graph: Graph) -> Tensor:
             "features down if they are large."
         )
     return logit.double().cpu()
+
+
+def scores_whole(graph: Graph, model: Backbone, device: str) -> bool:
+    """Whether a graph is scored in one pass: if it fits into memory, or the network cannot do otherwise."""
+    return model.neighbours is None or forecast_scoring(graph, model).total <= memory_on(device)
 
 
 def score(model: Backbone, graph: Graph) -> Tensor:

@@ -26,6 +26,8 @@ class TrainingSettings:
         epochs: passes over the graph; the weights of the last one are kept.
         learning_rate: of Adam.
         weight_decay: on the first layer.
+        batch_size: unlabelled nodes per step, or ``auto``: all of them if they fit into memory, otherwise as many as
+            do; 1,024 for views.
         seed: controls weights, dropout and sampling.
         device: ``cpu``, ``cuda``, ``cuda:1``, …
     """
@@ -36,12 +38,21 @@ class TrainingSettings:
     epochs: int = 200
     learning_rate: float = 0.01
     weight_decay: float = 5e-4
+    batch_size: int | str = "auto"
     seed: int = 0
     device: str = "cpu"
 
     def __post_init__(self) -> None:
         for name, least, most in (("hidden", 1, MOST_HIDDEN), ("epochs", 1, math.inf), ("seed", 0, math.inf)):
             require_whole(name, getattr(self, name), least, most)
+        size = self.batch_size
+        if isinstance(size, str) and size.isdecimal():  # from a command line
+            size = int(size)
+            object.__setattr__(self, "batch_size", size)
+        if isinstance(size, str) and size != "auto":
+            raise PugnnError(f"batch_size must be a whole number, or 'auto'; got {size!r}")
+        if not isinstance(size, str):
+            require_whole("batch_size", size, 1)
         require_number("dropout", self.dropout)
         require_number("learning_rate", self.learning_rate)
         require_number("weight_decay", self.weight_decay, negative=False)

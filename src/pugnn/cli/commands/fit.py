@@ -85,7 +85,7 @@ def fit(
     given = {name: value for name, value in settings.items() if value is not None}
     estimator = PUNodeClassifier(
         make_method(method or DEFAULT_METHOD, **given),
-        **training,
+        **{name: value for name, value in training.items() if value is not None},
         threshold="prior" if threshold == "prior" else _number(threshold),
         seed=seed,
         device=device,

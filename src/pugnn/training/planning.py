@@ -1,0 +1,102 @@
+"""Whether a network is trained on the whole graph or in batches, and what that needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pugnn.errors import PugnnError
+from pugnn.graph import Graph
+from pugnn.losses import Sets
+from pugnn.memory import Forecast, memory_words
+from pugnn.models import Backbone, backbone_name
+from pugnn.training.batches import FullGraph, Loader
+from pugnn.training.device import resolve_device
+from pugnn.training.forecast import forecast_batches, forecast_whole, memory_on
+from pugnn.training.loop import scores_whole
+from pugnn.training.sampled import FAN_OUT, SampledGraph
+from pugnn.training.settings import TrainingSettings
+
+#: The largest and the smallest batch that ``auto`` takes.
+MOST, LEAST = 65_536, 256
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a network will be trained.
+
+    Args:
+        batch_size: unlabelled nodes per step; ``None`` for the whole graph.
+        forecast: memory of the training.
+        memory: a sentence about it.
+        notes: what differs from a training on the whole graph.
+    """
+
+    batch_size: int | None
+    forecast: Forecast
+    memory: str
+    notes: tuple[str, ...] = ()
+
+    def loader(self, graph: Graph, sets: Sets, settings: TrainingSettings, model: Backbone, **pairs: bool) -> Loader:
+        """The batches."""
+        if self.batch_size is None:
+            return FullGraph(graph, sets, settings.device)
+        return SampledGraph(graph, sets, self.batch_size, model, resolve_device(settings.device), **pairs)
+
+
+def plan_training(
+    graph: Graph,
+    unlabelled: int,
+    settings: TrainingSettings,
+    model: Backbone,
+    *,
+    with_pairs: bool = False,
+    only_whole: str = "",
+) -> Plan:
+    """Take the batch size of the settings; by default the whole graph, if it fits into memory.
+
+    Args:
+        graph: to train on.
+        unlabelled: number of unlabelled nodes.
+        settings: of the training.
+        model: the network, which may be on torch's meta device.
+        with_pairs: whether a regulariser compares pairs of nodes.
+        only_whole: why the method cannot be trained in batches; empty if it can.
+    """
+    room = memory_on(settings.device)
+    whole = forecast_whole(graph, model, with_pairs=with_pairs)
+    wanted = settings.batch_size
+    if whole.total <= room if wanted == "auto" else int(wanted) >= unlabelled:
+        return Plan(None, whole, f"Training on the whole graph takes about {whole} of memory.")
+    too_much = f"training on the whole graph takes about {memory_words(whole.total)}"
+    refused = only_whole or _why_whole(model, settings)
+    if refused:
+        tried = (
+            f"{too_much} of memory, and {memory_words(room)} are available"
+            if wanted == "auto"
+            else f"batch_size={wanted} was given"
+        )
+        raise PugnnError(f"{tried}, but {refused}. The method views trains on graphs of any size.")
+    size = _largest_batch(graph, model, room, with_pairs=with_pairs) if wanted == "auto" else int(wanted)
+    found = forecast_batches(graph, model, size, with_pairs=with_pairs)
+    notes = [f"Every step took {size:,} random unlabelled nodes, and at most {FAN_OUT} random neighbours of each node."]
+    if not scores_whole(graph, model, settings.device):
+        notes.append("Scores, too, were computed from random neighbours.")
+    memory = f"Training in batches of {size:,} unlabelled nodes takes about {found} of memory; {too_much}."
+    return Plan(size, found, memory, tuple(notes))
+
+
+def _largest_batch(graph: Graph, model: Backbone, room: int, *, with_pairs: bool) -> int:
+    """The largest power of two that fits; the smallest one allowed if none does."""
+    size = MOST
+    while size > LEAST and forecast_batches(graph, model, size, with_pairs=with_pairs).total > room:
+        size //= 2
+    return size
+
+
+def _why_whole(model: Backbone, settings: TrainingSettings) -> str:
+    """Why a network needs the whole graph; empty if it does not."""
+    if model.neighbours is not None or not model.reads_edges:
+        return ""
+    return (
+        f"the backbone {backbone_name(settings.backbone)} needs the whole graph; use gcn, gcn-linear, sage, gat or gin"
+    )

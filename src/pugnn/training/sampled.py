@@ -1,0 +1,132 @@
+"""Batches of nodes with sampled neighbours, for networks on graphs that are too large for one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pugnn import processes
+from pugnn.graph import Graph, sample_neighbours
+from pugnn.losses import Sets
+from pugnn.models import Backbone, SampledInputs
+from pugnn.regularisers import sample_pairs
+from pugnn.training.ahead import ahead
+from pugnn.training.batches import Batch
+from pugnn.training.seeds import derive_seed
+
+#: Neighbours that a node keeps in a step, at most.
+FAN_OUT = 10
+#: Layers of every network that can read sampled neighbours.
+HOPS = 2
+#: A set with at most this share of a batch is in every batch as a whole.
+FEW = 0.25
+#: Edges drawn for a regulariser, as a share of a batch. Each brings three nodes.
+EDGES = 0.25
+#: Nodes scored at a time.
+SCORED = 8192
+#: Threads that prepare batches, at most.
+MOST_THREADS = 8
+
+
+class SampledGraph:
+    """Each epoch is one batch: a random sample of the unlabelled nodes, the known ones, and neighbours of these.
+
+    An epoch is one step, as on the whole graph, so that a number of epochs means as many steps on graphs of any size.
+
+    **Sets.** A batch has the same share of the near and of the far nodes, and of the known ones, drawn anew in every
+    epoch; a set of at most a quarter of the batch is in it as a whole. The mean over a set in the batch is therefore an
+    unbiased estimate of the mean over the whole set, and the gradient of a loss that is linear in such means is an
+    unbiased estimate of that on the whole graph. Other losses depend on such means smoothly, or by their sign: their
+    gradients approach that on the whole graph as the batch grows.
+
+    **Neighbours** are drawn anew, too (:mod:`pugnn.graph.sampling`). Sums over them are unbiased; what a network makes
+    of such sums is not, and approaches its output on the whole graph as ``fan_out`` grows.
+
+    With several processes, each takes its share of every set. What is drawn depends on the seed alone.
+
+    Args:
+        graph: the whole graph.
+        sets: positions of the nodes in it.
+        size: unlabelled nodes in a batch, of all processes together.
+        model: the network that will read the batches.
+        device: where they shall be.
+        with_pairs: draw edges and non-neighbours, too, for a regulariser.
+        fan_out: neighbours that a node keeps, at most.
+    """
+
+    replayable = False
+    has_edges = True
+
+    def __init__(
+        self,
+        graph: Graph,
+        sets: Sets,
+        size: int,
+        model: Backbone,
+        device: torch.device,
+        *,
+        with_pairs: bool = False,
+        fan_out: int = FAN_OUT,
+    ) -> None:
+        self.graph, self.device = graph, device
+        self.threads = background_threads()
+        self._neighbours, self._hops, self._fan_out = model.neighbours, HOPS if model.reads_edges else 0, fan_out
+        names = ("unlabelled",) if sets.near is None else ("near", "far")
+        self._nodes = {name: getattr(sets, name).numpy() for name in ("labelled", "negative", *names)}
+        self._sizes = {name: sets.size(name) for name in (*self._nodes, "unlabelled")}
+        self._size = size
+        self._edges = max(1, round(EDGES * size)) if with_pairs else 0
+
+    def batches(self, seed: int) -> Iterator[Batch]:
+        """The batch of an epoch."""
+        drawn = {name: self._draw(name, derive_seed(seed, 0, at)) for at, name in enumerate(self._nodes)}
+        seeds, pairs = list(drawn.values()), None
+        if self._edges:
+            share = processes.own_share(self._edges)
+            pairs = sample_pairs(self.graph, self._edges, derive_seed(seed, 1), share)
+            seeds.append(pairs.ends)
+        sample = sample_neighbours(
+            self.graph, np.concatenate(seeds), hops=self._hops, fan_out=self._fan_out, seed=derive_seed(seed, 2)
+        )
+        inputs = SampledInputs(self.graph, sample, self.device)
+        if self._neighbours is not None:
+            getattr(inputs, self._neighbours)  # computed here: the training may have other things to do
+        bounds = [0, *accumulate(map(len, seeds))]
+        parts = [torch.from_numpy(sample.rows[begin:end]).to(self.device) for begin, end in pairwise(bounds)]
+        rows = dict(zip(drawn, parts, strict=False))
+        if "near" in rows:
+            rows["unlabelled"] = torch.cat([rows["near"], rows["far"]])
+        yield Batch(inputs, Sets(**rows, sizes=self._sizes), None if pairs is None else pairs.as_rows(parts[-1]))
+
+    def _draw(self, name: str, seed: int) -> NDArray[np.int64]:
+        """This process's nodes of a set in a batch."""
+        nodes: NDArray[np.int64] = self._nodes[name]
+        if len(nodes) > FEW * self._size:
+            count = min(len(nodes), -(-len(nodes) * self._size // self._sizes["unlabelled"]))
+            nodes = nodes[np.random.default_rng(seed).choice(len(nodes), count, replace=False)]
+        return nodes[processes.own_share(len(nodes))]
+
+
+def sampled_logits(model: Backbone, graph: Graph, device: torch.device) -> Tensor:
+    """The logit of every node of a graph, computed from neighbours that are sampled as in training, always the same."""
+    starts = range(0, graph.num_nodes, SCORED)
+
+    def inputs_from(start: int) -> tuple[SampledInputs, Tensor]:
+        nodes = np.arange(start, min(start + SCORED, graph.num_nodes))
+        sample = sample_neighbours(graph, nodes, hops=HOPS, fan_out=FAN_OUT, seed=0)
+        inputs = SampledInputs(graph, sample, device)
+        getattr(inputs, model.neighbours or "features")
+        return inputs, torch.from_numpy(sample.rows).to(device)
+
+    with ahead(inputs_from, starts, background_threads()) as prepared:
+        return torch.cat([model(inputs).logit[rows] for inputs, rows in prepared])
+
+
+def background_threads() -> int:
+    """How many threads prepare batches: as many as torch uses, within bounds."""
+    return min(MOST_THREADS, torch.get_num_threads())

@@ -1,0 +1,120 @@
+"""What each of several processes finds: run as a script, it writes its findings to a file of its own.
+
+In one process, :func:`findings` gives what they are compared with.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pugnn import processes
+from pugnn.errors import PugnnError
+from pugnn.graph import Graph
+from pugnn.losses import SetMeans, Sets, confident_prior_matching
+from pugnn.models import Committee
+from pugnn.models.rows import Rows
+from pugnn.training import Checkpoint, FullGraph, RowBatches, TrainingSettings, train
+
+NODES, LABELLED, MODELS = 90, 7, 3
+GRAPH = Graph.from_edges(range(NODES - 1), range(1, NODES), features=torch.eye(NODES)[:, :5].numpy())
+ROWS = Rows.of(torch.randn(NODES, 6, generator=torch.Generator().manual_seed(1)))
+SETS = Sets(torch.arange(LABELLED), torch.arange(LABELLED, 85), torch.arange(85, 90))
+SEEN = (torch.arange(LABELLED)[:, None] % MODELS != torch.arange(-1, MODELS)).float()
+SETTINGS = TrainingSettings(backbone="mlp", epochs=30, weight_decay=1e-3)
+
+
+class Stop(Exception):
+    pass
+
+
+def trained(checkpoint: Checkpoint | None = None, stop: int | None = None) -> tuple[list[list[float]], list[Any]]:
+    """The terms of every epoch and the weights, of a training like that of `views`."""
+    loader = RowBatches(GRAPH, ROWS, SETS, 40)
+    own = SEEN[processes.own_share(LABELLED)]
+    done = []
+
+    def objective(output, batch, seed):
+        done.append(seed)
+        if stop is not None and len(done) > stop:
+            raise Stop
+        return confident_prior_matching(output.embedding, batch.sets, own, 0.3, 1.0, 0.5)
+
+    def build(*_):
+        return Committee(6, hidden=8, dropout=0.5, linear_models=MODELS)
+
+    found = train(loader, objective, SETTINGS, build=build, checkpoint=checkpoint)
+    terms = [[value for name, value in record.items() if name != "seconds"] for record in found.log]
+    return terms, [parameter.tolist() for parameter in found.model.parameters()]
+
+
+def refusal(action) -> str:
+    try:
+        action()
+    except PugnnError as error:
+        return str(error)
+    return ""
+
+
+def findings(folder: Path) -> dict[str, Any]:
+    values = torch.arange(1.0, 8.0)[processes.own_share(7)].requires_grad_()
+    means = SetMeans()
+    mean = means("all", values)
+    mean.square().backward()
+    weights = torch.tensor([[1.0, 0.0], [0.0, 0.0], [2.0, 1.0]])[processes.own_share(3)]
+    weighted = means("weighted", torch.tensor([[1.0, 5.0], [2.0, 6.0], [4.0, 7.0]])[processes.own_share(3)], weights)
+    batches = SetMeans(2)
+    halves = [float(batches("x", torch.tensor(part)[processes.own_share(2)])) for part in ([1.0, 3.0], [8.0, 10.0])]
+
+    weight = torch.full((2,), 3.0, requires_grad=True)
+    weight.grad, unused = torch.full((2,), 1.0 + processes.rank()), torch.zeros(3, requires_grad=True)
+    processes.add_up_gradients([weight, unused])
+    copied = torch.tensor([float(processes.rank())])
+    processes.copy_from_first([copied])
+
+    batch = next(iter(RowBatches(GRAPH, Rows.of(torch.arange(float(NODES))[:, None]), SETS, 40).batches(5)))
+    rows = {name: batch.inputs.features[getattr(batch.sets, name), 0].tolist() for name in ("labelled", "negative")}
+    rows["unlabelled"] = batch.inputs.features[batch.sets.unlabelled, 0].tolist()
+
+    uninterrupted = trained()
+    path = folder / "state"  # as another process would open it
+    stopped = False
+    try:
+        trained(Checkpoint(path, "mine", every=4), stop=18)
+    except Stop:
+        stopped = True
+        if processes.rank() == 0:
+            shutil.copy(path, folder / "stopped")
+    torch.manual_seed(0)
+    return {
+        "share": [processes.own_share(7).start, processes.own_share(7).stop],
+        "mean": mean.item(),
+        "gradient": values.grad.tolist(),
+        "weighted": weighted.tolist(),
+        "halves": halves,
+        "summed": weight.grad.tolist(),
+        "unused": None if unused.grad is None else unused.grad.tolist(),
+        "copied": copied.tolist(),
+        "bytes": [str(processes.bytes_of_first(each)) for each in (b"from %d" % processes.rank(), b"", None)],
+        "rows": rows,
+        "negative_share": batch.sets.negative_share,
+        "trained": uninterrupted,
+        "stopped": stopped,
+        "resumed": trained(Checkpoint(path, "mine", every=4)),
+        "full graph": refusal(lambda: FullGraph(GRAPH, SETS)),
+        "other data": refusal(lambda: Checkpoint(path, f"of {processes.rank()}").load(0)),
+    }
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    with processes.joined():
+        number = processes.rank()
+        found = findings(folder)
+        print("only the first one speaks")
+    (folder / f"{number}.json").write_text(json.dumps(found))
