@@ -29,9 +29,10 @@ def write_ids(folder: Path, ids: IdTable, nodes: NodeTable | None, edges: EdgeTa
         write_array(folder, "order", np.argsort(numbers).astype(np.int32))
         return notes
     texts = ids.arrow
-    _, starts, letters = texts.buffers()
-    write_array(folder, "id_starts", np.frombuffer(starts, np.int64)[: len(texts) + 1])
-    write_array(folder, "id_letters", np.frombuffer(letters, np.uint8))
+    _, places, letters = texts.buffers()
+    starts = np.frombuffer(places, np.int64)[: len(texts) + 1]
+    write_array(folder, "id_starts", starts)
+    write_array(folder, "id_letters", np.frombuffer(letters, np.uint8)[: starts[-1]])
     write_array(folder, "order", pc.sort_indices(texts).to_numpy().astype(np.int32))
     return notes
 

@@ -90,7 +90,7 @@ class IntegerIds(IdTable):
         for first in range(0, numbers.shape[1], rows):
             most = self._count + rows * len(numbers)
             if 2 * most > len(self._slots):
-                self._slots = np.full((1 << (4 * most - 1).bit_length(), 2), -1, dtype=np.int64)
+                self._slots = np.full((1 << (2 * most).bit_length(), 2), -1, dtype=np.int64)
                 self._numbers = np.concatenate([self.numbers, np.empty(len(self._slots) // 2 - self._count, np.int64)])
                 _fill(self._slots, self.numbers)
             part = slice(first, first + rows)
