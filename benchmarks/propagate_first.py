@@ -198,7 +198,7 @@ def speed(given: argparse.Namespace) -> None:
     )
     found = []
     for size in (1024, 16_384, 262_144, 1_048_576):
-        loader = RowBatches(graph, rows, Sets(labelled, unlabelled), size)
+        loader = RowBatches(graph, rows, Sets(labelled, unlabelled).to(device), size)
         settings = TrainingSettings(backbone="mlp", hidden=64, epochs=given.epochs, device=given.device)
         trained = train(
             loader,

@@ -19,7 +19,7 @@ from pugnn.models.views.rows import CHUNK
 
 #: A view has at most this many columns, and with at least 256 columns at most this many numbers; wider attributes are
 #: hashed.
-MOST_COLUMNS, MOST_NUMBERS, LEAST_HASHED = 4096, 2**26, 256
+MOST_COLUMNS, MOST_NUMBERS, LEAST_HASHED = 4096, 2**28, 256
 #: Attributes must stay below this: the squares of larger ones overflow.
 LARGEST = 1e18
 #: Shorter rows count as zero.
