@@ -23,6 +23,7 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import product
 
 import numpy as np
 import torch
@@ -64,21 +65,18 @@ def macro_f1_of(data: str, name: str, backbone: str, size: int, draw: int, devic
 
 
 def results(options: argparse.Namespace) -> None:
+    sizes = (WHOLE, *options.sizes)
+    work = list(product(options.data, CASES, sizes, range(options.draws)))
+    found = Parallel(n_jobs=options.jobs)(
+        delayed(macro_f1_of)(data, *case, size, draw, options.device) for data, case, size, draw in work
+    )
+    scores = np.reshape(found, (-1, len(sizes), options.draws))
     rows = []
-    for data in options.data:
-        for name, backbone in CASES:
-            found = {}
-            for size in (WHOLE, *options.sizes):
-                work = (
-                    delayed(macro_f1_of)(data, name, backbone, size, i, options.device) for i in range(options.draws)
-                )
-                found[size] = np.array(Parallel(n_jobs=options.jobs)(work))
-            whole = found.pop(WHOLE)
-            row = [f"{data} {name} {backbone}", f"{whole.mean():.1f} ± {whole.std():.1f}"]
-            for scores in found.values():
-                row += [f"{scores.mean():.1f} ± {scores.std():.1f}", f"{(scores - whole).mean():+.1f}"]
-            rows.append(row)
-            print(*row, flush=True)
+    for (data, case), (whole, *batches) in zip(product(options.data, CASES), scores, strict=True):
+        row = [" ".join([data, *case]), f"{whole.mean():.1f} ± {whole.std():.1f}"]
+        for each in batches:
+            row += [f"{each.mean():.1f} ± {each.std():.1f}", f"{(each - whole).mean():+.1f}"]
+        rows.append(row)
     header = ["macro-F1", "whole graph", *(words for size in options.sizes for words in (f"{size:,}", "difference"))]
     print("\n" + table(header, rows))
 
