@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -18,6 +19,7 @@ from pugnn.regularisers import sample_pairs
 from pugnn.training.ahead import ahead
 from pugnn.training.batches import Batch
 from pugnn.training.seeds import derive_seed
+from pugnn.waiting import status_line
 
 #: Neighbours that a node keeps in a step, at most.
 FAN_OUT = 10
@@ -129,8 +131,15 @@ def sampled_inputs(
 def sampled_logits(model: Backbone, graph: Graph, device: torch.device) -> Tensor:
     """The logit of every node of a graph, from sampled neighbours."""
     parts = (np.arange(start, min(start + SCORED, graph.num_nodes)) for start in range(0, graph.num_nodes, SCORED))
-    with ahead(lambda nodes: sampled_inputs(model, graph, nodes, device), parts, background_threads()) as prepared:
-        return torch.cat([model(inputs).logit[: len(sample.rows)] for inputs, sample in prepared])
+    prepare = partial(sampled_inputs, model, graph, device=device)
+    found, done = [], 0
+    with ahead(prepare, parts, background_threads()) as prepared, status_line() as line:
+        line.say("scoring the nodes")
+        for inputs, sample in prepared:
+            found.append(model(inputs).logit[: len(sample.rows)])
+            done += len(sample.rows)
+            line.update(f"scoring the nodes: {done:,} of {graph.num_nodes:,}")
+    return torch.cat(found)
 
 
 def background_threads() -> int:
