@@ -124,7 +124,7 @@ def gradients(options: argparse.Namespace) -> None:
 
 
 def random_graph(nodes: int) -> Graph:
-    """Every node is joined to five random ones; CSR without building a list of edges."""
+    """Random pairs of nodes are joined."""
     rng = np.random.default_rng(0)
     ends = rng.integers(0, nodes, (2, nodes * NEIGHBOURS // 2), dtype=np.int32)
     features = rng.random((nodes, ATTRIBUTES), dtype=np.float32)
