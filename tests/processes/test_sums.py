@@ -104,3 +104,9 @@ def test_processes_with_other_data_are_told_apart(two):
     assert two[1]["other data"] == (
         "process 1 has other data or settings than the first one. Give all of them the same files and options."
     )
+
+
+def test_batches_with_sampled_neighbours_have_the_same_losses(one, two):
+    for backbone, terms in one["sampled"].items():
+        for found in two:
+            np.testing.assert_allclose(found["sampled"][backbone], terms, rtol=1e-4, atol=1e-5)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from pugnn import processes
 from pugnn.graph import Graph, sample_neighbours
 from pugnn.memory import Forecast, available_memory
 from pugnn.models import Backbone
@@ -103,9 +104,11 @@ def forecast_scoring(graph: Graph, model: Backbone) -> Forecast:
 
 
 def memory_on(device: str) -> int:
-    """Bytes that are available where a training runs."""
+    """Bytes that are available to this process where it trains."""
     found = resolve_device(device)
-    return available_memory() if found.type == "cpu" else int(torch.cuda.mem_get_info(found)[0])
+    if found.type == "cpu":
+        return available_memory() // processes.count_on_host()
+    return int(torch.cuda.mem_get_info(found)[0])
 
 
 def _activations(model: Backbone, nodes: int, entries: int) -> int:

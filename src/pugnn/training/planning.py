@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from pugnn import processes
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import Sets
@@ -64,7 +65,7 @@ def plan_training(
         with_pairs: whether a regulariser compares pairs of nodes.
         only_whole: why the method cannot be trained in batches; empty if it can.
     """
-    room = memory_on(settings.device)
+    room = int(processes.bytes_of_first(b"%d" % memory_on(settings.device)))  # all processes must decide alike
     whole = forecast_whole(graph, model, with_pairs=with_pairs)
     wanted = settings.batch_size
     if whole.total <= room if wanted == "auto" else int(wanted) >= unlabelled:
