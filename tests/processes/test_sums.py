@@ -83,6 +83,12 @@ def assert_alike(training, other):
         assert np.array(ours) == pytest.approx(np.array(theirs), abs=1e-4)
 
 
+def test_one_and_two_processes_train_a_network_on_samples_alike(one, two):
+    assert len(one["sampled"]) == 8
+    assert two[0]["sampled"] == two[1]["sampled"]
+    assert np.abs(np.array(two[0]["sampled"]) - np.array(one["sampled"])).max() < 1e-5
+
+
 def test_a_stopped_training_goes_on_bit_for_bit(one, two):
     for found in (one, *two):
         assert found["stopped"]

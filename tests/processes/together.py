@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from pugnn import processes
+from pugnn import PUGNN, PUNodeClassifier, processes
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import SetMeans, Sets, confident_prior_matching
@@ -51,6 +51,13 @@ def trained(checkpoint: Checkpoint | None = None, stop: int | None = None) -> tu
     found = train(loader, objective, SETTINGS, build=build, checkpoint=checkpoint)
     terms = [[value for name, value in record.items() if name != "seconds"] for record in found.log]
     return terms, [parameter.tolist() for parameter in found.model.parameters()]
+
+
+def sampled() -> list[list[float]]:
+    """The terms of every epoch of a network that is trained in batches of nodes with sampled neighbours."""
+    classifier = PUNodeClassifier(PUGNN(near_prior=0.6, far_prior=0.3), batch_size=30, epochs=8, progress=False)
+    classifier.fit(GRAPH, torch.arange(LABELLED).numpy())
+    return [[value for name, value in record.items() if name != "seconds"] for record in classifier.log_]
 
 
 def refusal(action) -> str:
@@ -104,6 +111,7 @@ def findings(folder: Path) -> dict[str, Any]:
         "rows": rows,
         "negative_share": batch.sets.negative_share,
         "trained": uninterrupted,
+        "sampled": sampled(),
         "stopped": stopped,
         "resumed": trained(Checkpoint(path, "mine", every=4)),
         "full graph": refusal(lambda: FullGraph(GRAPH, SETS)),
