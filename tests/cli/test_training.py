@@ -1,14 +1,17 @@
 """What `fit` and `demo` show of a method's own words and of a collapse."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from pugnn import Naive, PUNodeClassifier
 from pugnn.cli.input_data import read_input
 from pugnn.cli.options import DataOptions
 from pugnn.cli.training import train_and_show
+from pugnn.errors import WriteError
 
 
 class Talkative(Naive):
@@ -22,9 +25,9 @@ def shown(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "160")
     data = read_input(DataOptions(dataset="cora", labels=27), seed=0)
 
-    def show(method, **options):
-        estimator = PUNodeClassifier(method, epochs=2, progress=False)
-        train_and_show(estimator, data, name="cora", out=tmp_path / "run", resume=False, **options)
+    def show(method, epochs=2, resume=False, **options):
+        estimator = PUNodeClassifier(method, epochs=epochs, progress=False)
+        train_and_show(estimator, data, name="cora", out=tmp_path / "run", resume=resume, **options)
         return capsys.readouterr()
 
     return show
@@ -57,3 +60,25 @@ def test_the_three_answers_come_first(shown):
     assert places == sorted(places)
     assert "Check the sure finds first:" in out
     assert "log-odds" in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limits there")
+def test_a_full_disk_says_how_to_go_on(shown, tmp_path, capsys):
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill(optimizer, *_):
+        if int(next(iter(optimizer.state.values()))["step"]) == 30:  # between the first checkpoint and the second
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+
+    hook = register_optimizer_step_post_hook(fill)
+    try:
+        with pytest.raises(WriteError, match=r"checkpoint.safetensors: File too large. Nothing was changed there"):
+            shown(Naive(), epochs=50, as_json=False)
+    finally:
+        hook.remove()
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert f"stopped; the same options with --out {tmp_path / 'run'} --resume continue" in capsys.readouterr().err
+    shown(Naive(), epochs=50, as_json=False, resume=True)
+    assert (tmp_path / "run" / "report.html").exists()
