@@ -58,7 +58,7 @@ studies: $(READY)
 # benchmarks/results/: half an hour on a quiet machine; needs PUGNN_DATA for DBLP. trust.py and feedback.py, which take
 # hours there and minutes on a GPU, say themselves how they are run.
 benchmarks: $(READY)
-	cd benchmarks && for name in step scaling variance training views explain attention ids fit tables wide_tables structural_features; do \
+	cd benchmarks && for name in step scaling variance training views explain attention ids fit tables wide_tables structural_features processes; do \
 	  ../$(BIN)/python $$name.py > results/$$name.tmp && mv results/$$name.tmp results/$$name.txt || exit 1; done
 
 # src/pugnn/data/files/cora.npz from its source.

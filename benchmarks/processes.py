@@ -24,7 +24,7 @@ from pugnn import processes
 from pugnn.graph import Graph
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.models import Committee
-from pugnn.models.rows import Rows
+from pugnn.models.views.rows import Rows
 from pugnn.training import RowBatches, TrainingSettings, train
 
 WIDTH, LABELLED, MODELS, PRIOR = 33, 1_000, 6, 0.1

@@ -191,8 +191,8 @@ def joined() -> Iterator[None]:
         distributed.init_process_group(store=_notes, rank=number, world_size=processes, timeout=PATIENCE)
     except (RuntimeError, ValueError) as error:
         raise PugnnError(
-            f"cannot join the other processes: {str(error).splitlines()[0]}. Start them with torchrun, see "
-            "docs/machines.md."
+            f"cannot join the other processes: {str(error).splitlines()[0]}. Start them with torchrun, or unset "
+            "WORLD_SIZE to work in one process."
         ) from None
     failed: object = True
     try:

@@ -18,7 +18,7 @@ from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import SetMeans, Sets, confident_prior_matching
 from pugnn.models import Committee
-from pugnn.models.rows import Rows
+from pugnn.models.views.rows import Rows
 from pugnn.training import Checkpoint, FullGraph, RowBatches, TrainingSettings, train
 
 NODES, LABELLED, MODELS = 90, 7, 3
