@@ -1,10 +1,13 @@
 """Two processes against one, on the same batches: the same loss, in how much less time?
 
-    python benchmarks/processes.py            # three minutes on two cores
+    python benchmarks/processes.py            # ten minutes on two quiet cores
 
-The training of the default method on rows that numpy makes up: a million rows of 33 numbers, a thousand of them
-labelled; a perceptron and six linear models, as `views` has them. Every process has one thread. The runs take turns, so
-that noise hits all alike; the fastest of each kind counts.
+- `views`: the training of the default method on rows that numpy makes up, a million of 33 numbers, a thousand of them
+  labelled; a perceptron and six linear models.
+- `nnpu`: a graph convolutional network on batches with sampled neighbours, of a random graph of 200,000 nodes with
+  ten neighbours and 32 attributes each, a thousand of them labelled.
+
+Every process has one thread. The runs take turns, so that noise hits all alike; the fastest of each kind counts.
 """
 
 from __future__ import annotations
@@ -14,61 +17,76 @@ import json
 import os
 import subprocess
 import sys
-import time
+import warnings
+from typing import Any
 
 import numpy as np
 import torch
 
 from measuring import machine, table
-from pugnn import processes
+from pugnn import NNPU, PUNodeClassifier, processes
 from pugnn.graph import Graph
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.models import Committee
 from pugnn.models.views.rows import Rows
 from pugnn.training import RowBatches, TrainingSettings, train
+from pugnn.training.checkpoint import Log
 
-WIDTH, LABELLED, MODELS, PRIOR = 33, 1_000, 6, 0.1
+ROWS, NODES, LABELLED, PRIOR = 1_000_000, 200_000, 1_000, 0.1
+#: Unlabelled nodes of a batch.
+BATCHES = {"views": (1_024, 8_192, 65_536, 262_144), "nnpu": (1_024, 8_192, 65_536)}
 
 
-def made_up(nodes: int) -> Rows:
-    """Rows of length 1; the first tenth, with the labelled ones, lies apart from the others."""
-    rows = np.random.default_rng(0).normal(size=(nodes, WIDTH)).astype(np.float32)
+def attributes(nodes: int, columns: int) -> np.ndarray:
+    """Those of the first tenth, with the labelled ones, lie apart from the others."""
+    rows = np.random.default_rng(0).normal(size=(nodes, columns)).astype(np.float32)
     rows[: int(PRIOR * nodes), :4] += 2
-    return Rows.of(torch.nn.functional.normalize(torch.from_numpy(rows), dim=1))
+    return rows
 
 
-def train_once(nodes: int, batch: int, steps: int) -> dict[str, object]:
-    """Train for some steps; every term of the loss at each, and the seconds that they took."""
-    rows = made_up(nodes)
-    graph = Graph.from_edges([0], [1], num_nodes=nodes)
-    loader = RowBatches(graph, rows, Sets(torch.arange(LABELLED), torch.arange(LABELLED, nodes)), batch)
-    seen = torch.ones(LABELLED, MODELS + 1)[processes.own_share(LABELLED)]
-    confidence, started = 0.0, 0.0
+def log_of_views(batch: int, steps: int) -> Log:
+    rows = torch.nn.functional.normalize(torch.from_numpy(attributes(ROWS, 33)), dim=1)
+    graph = Graph.from_edges([0], [1], num_nodes=ROWS)
+    loader = RowBatches(graph, Rows.of(rows), Sets(torch.arange(LABELLED), torch.arange(LABELLED, ROWS)), batch)
+    seen = torch.ones(LABELLED, 7)[processes.own_share(LABELLED)]
+    confidence = 0.0
 
     def before_epoch(epoch, optimizer):  # type: ignore[no-untyped-def]  # noqa: ARG001
-        nonlocal confidence, started
+        nonlocal confidence
         confidence = min(1.0, 2 * epoch / steps)
-        if epoch == 1:  # the first step compiles
-            started = time.perf_counter()
 
     def objective(output, batch, seed):  # type: ignore[no-untyped-def]  # noqa: ARG001
         return confident_prior_matching(output.embedding, batch.sets, seen, PRIOR, 1.0, confidence)
 
     def build(*_: object) -> Committee:
-        return Committee(WIDTH, hidden=64, dropout=0.5, linear_models=MODELS)
+        return Committee(33, hidden=64, dropout=0.5, linear_models=6)
 
     settings = TrainingSettings(backbone="mlp", epochs=steps, weight_decay=1e-5)
-    log = train(loader, objective, settings, build=build, before_epoch=before_epoch).log
-    seconds = time.perf_counter() - started
-    terms = [{name: value for name, value in record.items() if name not in ("epoch", "seconds")} for record in log]
-    return {"rows per second": (steps - 1) * (LABELLED + batch) / seconds, "terms": terms}
+    return train(loader, objective, settings, build=build, before_epoch=before_epoch).log
 
 
-def launched(count: int, arguments: list[str]) -> dict[str, object]:
+def log_of_nnpu(batch: int, steps: int) -> Log:
+    ends = np.random.default_rng(1).integers(0, NODES, (2, 5 * NODES))
+    graph = Graph.from_edges(*ends[:, ends[0] != ends[1]], num_nodes=NODES, features=attributes(NODES, 32))
+    classifier = PUNodeClassifier(NNPU(prior=PRIOR), batch_size=batch, epochs=steps, progress=False)
+    return classifier.fit(graph, np.arange(NODES) < LABELLED).log_
+
+
+def work(kind: str, batch: int, steps: int) -> None:
+    """One of the processes: the terms of the loss at each step, and nodes of batches per second."""
+    warnings.simplefilter("ignore")
+    with processes.joined():
+        log = {"views": log_of_views, "nnpu": log_of_nnpu}[kind](batch, steps)
+        seconds = log[-1]["seconds"] - log[1]["seconds"]  # the first steps compile
+        terms = [[value for name, value in record.items() if name not in ("epoch", "seconds")] for record in log]
+        print(json.dumps({"speed": (steps - 2) * (LABELLED + batch) / seconds, "terms": terms}))
+
+
+def launched(count: int, kind: str, batch: int, steps: int) -> dict[str, Any]:
     """What the training gives in so many processes."""
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
     done = subprocess.run(
-        [*launcher, __file__, "--worker", *arguments],
+        [*launcher, __file__, "--steps", str(steps), "--work", kind, str(batch)],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -78,33 +96,25 @@ def launched(count: int, arguments: list[str]) -> dict[str, object]:
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
 
-def difference(one: dict[str, object], two: dict[str, object]) -> float:
-    """The largest one between two curves of any term."""
-    curves = [np.array([list(terms.values()) for terms in run["terms"]]) for run in (one, two)]  # type: ignore[attr-defined]
-    return float(np.abs(curves[0] - curves[1]).max())
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--batches", default="1024,8192,65536,262144")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--worker", action="store_true", help="one of the processes")
+    parser.add_argument("--work", nargs=2, metavar=("KIND", "BATCH"), help="be one of the processes")
     given = parser.parse_args()
-    if given.worker:
-        with processes.joined():
-            print(json.dumps(train_once(given.nodes, int(given.batches), given.steps)))
+    if given.work:
+        work(given.work[0], int(given.work[1]), given.steps)
         return
     print(machine())
     lines = []
-    for batch in given.batches.split(","):
-        arguments = ["--nodes", str(given.nodes), "--steps", str(given.steps), "--batches", batch]
-        runs = [(launched(1, arguments), launched(2, arguments)) for _ in range(given.rounds)]
-        one, two = (max(run[i]["rows per second"] for run in runs) for i in (0, 1))
-        cells = [f"{one:,.0f}", f"{two:,.0f}", f"{two / one:.2f}", f"{difference(*runs[0]):.1e}"]
-        lines.append([f"{int(batch):,}", *cells])
-    print(table(["batch", "rows/s, one", "two", "ratio", "largest difference of a term"], lines))
+    for kind, batch in ((kind, batch) for kind, batches in BATCHES.items() for batch in batches):
+        pairs = [[launched(count, kind, batch, given.steps) for count in (1, 2)] for _ in range(given.rounds)]
+        one, two = (max(pair[i]["speed"] for pair in pairs) for i in (0, 1))
+        first, second = (np.array(pairs[0][i]["terms"]) for i in (0, 1))
+        cells = [f"{one:,.0f}", f"{two:,.0f}", f"{two / one:.2f}", f"{np.abs(first - second).max():.1e}"]
+        lines.append([kind, f"{batch:,}", *cells])
+    header = ["training", "batch", "nodes/s, one process", "two", "ratio", "largest difference of a term"]
+    print(table(header, lines))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,17 @@
 """What `fit` and `demo` show of a method's own words and of a collapse."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from pugnn import Naive, PUNodeClassifier
 from pugnn.cli.input_data import read_input
 from pugnn.cli.options import DataOptions
 from pugnn.cli.training import train_and_show
+from pugnn.errors import WriteError
 
 
 class Talkative(Naive):
@@ -22,9 +25,9 @@ def shown(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "160")
     data = read_input(DataOptions(dataset="cora", labels=27), seed=0)
 
-    def show(method, batch_size="auto", **options):
-        estimator = PUNodeClassifier(method, epochs=2, batch_size=batch_size, progress=False)
-        train_and_show(estimator, data, name="cora", out=tmp_path / "run", resume=False, **options)
+    def show(method, epochs=2, resume=False, batch_size="auto", **options):
+        estimator = PUNodeClassifier(method, epochs=epochs, batch_size=batch_size, progress=False)
+        train_and_show(estimator, data, name="cora", out=tmp_path / "run", resume=resume, **options)
         return capsys.readouterr()
 
     return show
@@ -78,3 +81,25 @@ def test_batches_where_the_whole_graph_does_not_fit(shown, monkeypatch):
     err = shown(Naive(), as_json=True).err
     assert err.startswith("note: Training in batches of 256 unlabelled nodes takes about")
     assert ", and 2.0 MB are available." in " ".join(err.split())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limits there")
+def test_a_full_disk_says_how_to_go_on(shown, tmp_path, capsys):
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill(optimizer, *_):
+        if int(next(iter(optimizer.state.values()))["step"]) == 30:  # between the first checkpoint and the second
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+
+    hook = register_optimizer_step_post_hook(fill)
+    try:
+        with pytest.raises(WriteError, match=r"checkpoint.safetensors: File too large. Nothing was changed there"):
+            shown(Naive(), epochs=50, as_json=False)
+    finally:
+        hook.remove()
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert f"stopped; the same options with --out {tmp_path / 'run'} --resume continue" in capsys.readouterr().err
+    shown(Naive(), epochs=50, as_json=False, resume=True)
+    assert (tmp_path / "run" / "report.html").exists()

@@ -20,7 +20,7 @@ from pugnn.graph import Graph
 from pugnn.losses import SetMeans, Sets, confident_prior_matching
 from pugnn.methods import PUGNN
 from pugnn.models import Committee
-from pugnn.models.views.rows import Rows
+from pugnn.models.views import Rows
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, FullGraph, RowBatches, TrainingSettings, train
 
