@@ -58,8 +58,8 @@ HEAD_TABLES = 4
 CHUNK_TABLES, SUM_TABLES = 8, 2
 #: Bytes per entry of sparse features, with the transpose; and of those that dropout leaves.
 SPARSE, SPARSE_DROPPED = 24, 8
-#: A prepared batch: bytes per entry and per node; and per entry while it is prepared.
-PREPARED_ENTRY, PREPARED_NODE, PREPARING = 36, 48, 50
+#: A batch that is prepared: bytes per entry and per node.
+PREPARED_ENTRY, PREPARED_NODE = 43, 220
 
 
 def forecast_whole(graph: Graph, model: Backbone, *, with_pairs: bool) -> Forecast:
@@ -82,15 +82,15 @@ def forecast_batches(graph: Graph, model: Backbone, size: int, *, with_pairs: bo
     seeds = round(size * (1 + 3 * EDGES)) if with_pairs else size
     trial = np.random.default_rng(0).integers(0, graph.num_nodes, seeds)
     found = sample_neighbours(graph, trial, hops=HOPS if model.reads_edges else 0, fan_out=FAN_OUT, seed=0)
-    nodes, entries, threads = len(found.nodes), len(found.indices), background_threads()
-    stored, dropped = _features(graph, nodes)
-    prepared = threads + 1
+    nodes, entries, prepared = len(found.nodes), len(found.indices), background_threads() + 1
+    cost, (stored, dropped) = _cost(model), _features(graph, nodes)
+    tables = 4 * nodes * _width(model) * _tables(model)
+    attention = (entries + nodes) * (cost.entry + 4 * cost.entry_tables * _width(model)) if cost.entry_tables else 0
     return Forecast(
         {
-            "features": _blocks(prepared * stored, prepared) + _blocks(dropped, 1),
-            "sampled neighbours": _blocks(prepared * (PREPARED_ENTRY * entries + PREPARED_NODE * nodes), 8 * prepared)
-            + _blocks(threads * PREPARING * entries, 8 * threads),
-            "activations and gradients": _activations(model, nodes, entries) + _blocks(VECTORS * seeds, 10),
+            "features": prepared * stored + dropped,
+            "sampled neighbours": prepared * (PREPARED_ENTRY * entries + PREPARED_NODE * nodes),
+            "activations and gradients": int(tables + attention + VECTORS * seeds),
         }
     )
 
@@ -112,9 +112,13 @@ def memory_on(device: str) -> int:
 
 
 def _activations(model: Backbone, nodes: int, entries: int) -> int:
-    cost, width = _cost(model), _width(model)
-    tables = cost.tables + (HEAD_TABLES if model.nodewise_head and model.reads_edges else 0)
+    cost, width, tables = _cost(model), _width(model), _tables(model)
     return _blocks(tables * nodes * width * 4, tables) + _blocks(cost.entry_tables * entries * width * 4, 4)
+
+
+def _tables(model: Backbone) -> float:
+    """Tables of the size of the first layer's output."""
+    return _cost(model).tables + (HEAD_TABLES if model.nodewise_head and model.reads_edges else 0)
 
 
 def _features(graph: Graph, nodes: int) -> tuple[int, int]:
