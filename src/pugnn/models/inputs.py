@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.graph import Graph, Neighbourhood
-from pugnn.graph.hops import hop_graphs
+from pugnn.graph.distances import hop_graphs
 from pugnn.models.attention import Neighbourhoods
 from pugnn.models.sparse import SparseMatrix
 
