@@ -98,9 +98,9 @@ def gradients(options: argparse.Namespace) -> None:
 
     rows = []
     for name, loss in (
-        ("uPU (linear)", UnbiasedLoss(prior)),
+        ("uPU, logistic (linear)", UnbiasedLoss(prior, "logistic")),
         ("Dist-PU", DistPULoss(prior)),
-        ("nnPU", NonNegativeLoss(prior)),
+        ("nnPU, logistic", NonNegativeLoss(prior, "logistic")),
     ):
         whole = gradient(loader.batch.inputs, loader.batch.sets, loss)
         for fan_out in (FAN_OUT, 10_000):
@@ -124,7 +124,7 @@ def gradients(options: argparse.Namespace) -> None:
 
 
 def random_graph(nodes: int) -> Graph:
-    """Every node is joined to five random ones; CSR without building a list of edges."""
+    """Random pairs of nodes are joined."""
     rng = np.random.default_rng(0)
     ends = rng.integers(0, nodes, (2, nodes * NEIGHBOURS // 2), dtype=np.int32)
     features = rng.random((nodes, ATTRIBUTES), dtype=np.float32)

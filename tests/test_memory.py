@@ -27,4 +27,4 @@ def test_units():
 
 
 def test_a_forecast_names_its_largest_part_first():
-    assert str(Forecast({"scores": 10**6, "rows": 15 * 10**9})) == "15 GB (rows 15 GB, scores 1.0 MB)"
+    assert str(Forecast({"scores": 10**6, "nothing": 0, "rows": 15 * 10**9})) == "15 GB (rows 15 GB, scores 1.0 MB)"

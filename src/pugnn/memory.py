@@ -82,7 +82,7 @@ class Forecast:
         return self.total <= available_memory()
 
     def __str__(self) -> str:
-        parts = sorted(self.parts.items(), key=lambda part: -part[1])
+        parts = sorted(((name, size) for name, size in self.parts.items() if size), key=lambda part: -part[1])
         return f"{memory_words(self.total)} ({', '.join(f'{name} {memory_words(size)}' for name, size in parts)})"
 
 

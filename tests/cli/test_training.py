@@ -25,8 +25,8 @@ def shown(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "160")
     data = read_input(DataOptions(dataset="cora", labels=27), seed=0)
 
-    def show(method, epochs=2, resume=False, **options):
-        estimator = PUNodeClassifier(method, epochs=epochs, progress=False)
+    def show(method, epochs=2, resume=False, batch_size="auto", **options):
+        estimator = PUNodeClassifier(method, epochs=epochs, batch_size=batch_size, progress=False)
         train_and_show(estimator, data, name="cora", out=tmp_path / "run", resume=resume, **options)
         return capsys.readouterr()
 
@@ -60,6 +60,27 @@ def test_the_three_answers_come_first(shown):
     assert places == sorted(places)
     assert "Check the sure finds first:" in out
     assert "log-odds" in out
+
+
+def test_the_memory_of_a_training_in_batches_is_shown_before_it_and_recorded(shown, tmp_path):
+    captured = shown(Naive(), batch_size=500, as_json=True)
+    words = "Training in batches of 500 unlabelled nodes takes about"
+    assert captured.err.startswith(f"note: {words}")
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["notes"][-1].startswith(words)
+    assert record["method_notes"][0].startswith("Every step took 500 random unlabelled nodes")
+    assert record["options"]["batch_size"] == 500
+
+
+def test_little_memory_needs_no_words(shown):
+    assert "memory" not in shown(Naive(), as_json=True).err
+
+
+def test_batches_where_the_whole_graph_does_not_fit(shown, monkeypatch):
+    monkeypatch.setenv("PUGNN_MEMORY", "2MB")
+    err = shown(Naive(), as_json=True).err
+    assert err.startswith("note: Training in batches of 256 unlabelled nodes takes about")
+    assert ", and 2.0 MB are available." in " ".join(err.split())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no limits there")

@@ -32,6 +32,21 @@ def test_contributions_add_up_to_the_difference_from_no_features(backbone, name)
         assert parts.own.sum() + parts.around.sum() == pytest.approx(parts.by_node.sum(), abs=1e-6)
 
 
+@pytest.mark.parametrize("name", ["words", "dense"])
+def test_where_scores_come_from_sampled_neighbours_so_do_the_parts(name, monkeypatch):
+    torch.manual_seed(0)
+    graph = graphs()[name]
+    assert graph.degrees.max() <= 10, "every neighbour is in the sample"
+    model = make_backbone("gcn", graph.num_features, hidden=8, dropout=0.5).eval()
+    nodes = np.array([3, 11])
+    whole = list(gradient_parts(model, graph, nodes))
+    monkeypatch.setenv("PUGNN_MEMORY", "1")
+    for expected, found in zip(whole, gradient_parts(model, graph, nodes), strict=True):
+        assert found.total == pytest.approx(expected.total, abs=1e-5)
+        assert found.by_node == pytest.approx(expected.by_node, abs=1e-5)
+        assert found.own == pytest.approx(expected.own, abs=1e-5)
+
+
 class Squares(Backbone):
     """ℓ_v = 3 Σ_a x_va + Σ_(u ~ v) x_u0², whose integrated gradients are known."""
 

@@ -25,6 +25,8 @@ from pugnn.explain.parts import Parts
 from pugnn.graph import Graph
 from pugnn.models import Backbone, GraphInputs, inputs_on
 from pugnn.models.sparse import SparseMatrix
+from pugnn.training.loop import scores_whole
+from pugnn.training.sampled import sampled_inputs
 
 #: Midpoints of the integral.
 STEPS = 32
@@ -35,18 +37,28 @@ MOST_NUMBERS = 2**26
 def gradient_parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the logits of some nodes, given by position."""
     device = next(chain(model.parameters(), model.buffers())).device
-    inputs = copy.copy(inputs_on(graph, device))  # its features are replaced below
-    features = _SparseFeatures(inputs) if isinstance(inputs.features, SparseMatrix) else _DenseFeatures(inputs)
+    there, rows = np.arange(graph.num_nodes), nodes
+    if scores_whole(graph, model, str(device)):
+        inputs = copy.copy(inputs_on(graph, device))
+    else:  # the neighbours that the scores were computed from
+        inputs, sample = sampled_inputs(model, graph, nodes, device)
+        there, rows = sample.nodes, sample.rows
+    sparse = isinstance(inputs.features, SparseMatrix)
+    features = (
+        _SparseFeatures(inputs, graph.features[there]) if sparse else _DenseFeatures(inputs)
+    )  # they replace those of the inputs
     model = model.eval()
     with torch.no_grad():
         full = model(features.at(1.0)).logit.double()
         base = model(features.at(0.0)).logit.double()
         numbers = sum(leaf.numel() for leaf in features.leaves)
     at_once = max(1, MOST_NUMBERS // max(numbers, 1))
-    for start in range(0, len(nodes), at_once):
-        block = nodes[start : start + at_once].tolist()
+    for start in range(0, len(rows), at_once):
+        block = rows[start : start + at_once].tolist()
         for node, gradients in zip(block, _mean_gradients(model, features, block), strict=True):
-            by_node, all_columns, own = features.contributions(node, gradients)
+            by_row, all_columns, own = features.contributions(node, gradients)
+            by_node = np.zeros(graph.num_nodes)
+            by_node[there] = by_row
             yield Parts(
                 total=float(full[node]),
                 base=float(base[node]),
@@ -121,9 +133,9 @@ class _DenseFeatures(_Features):
 class _SparseFeatures(_Features):
     """Gradients by the products XW of the features with weights, so that no matrix has a number for each zero."""
 
-    def __init__(self, inputs: GraphInputs) -> None:
+    def __init__(self, inputs: GraphInputs, features: sp.csr_array) -> None:
         super().__init__(inputs)
-        self.x = sp.csr_array(inputs.graph.features)
+        self.x = sp.csr_array(features)
         self.recorded = _Recorded(self.x, inputs.device)
         self.weights: list[Tensor] = []
 

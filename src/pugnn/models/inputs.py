@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.graph import Graph, Neighbourhood
+from pugnn.graph.compiling import kernel
 from pugnn.graph.distances import hop_graphs
 from pugnn.models.attention import Neighbourhoods
 from pugnn.models.sparse import SparseMatrix
@@ -123,11 +124,8 @@ class SampledInputs(GraphInputs):
         strengths = self._degrees if graph.weights is None else _strengths(graph)[self.nodes]
         scale = 1 / np.sqrt(1.0 + strengths)
         weights = self._times if graph.weights is None else self._times * graph.weights[sample.places]
-        values = weights * scale[sample.sources] * scale[sample.indices]
-        # Nodes of the last hop need no self loops either: their outputs are not used.
-        own = np.arange(sample.inner)
-        entries = (np.append(values, scale[own] ** 2), (np.append(sample.sources, own), np.append(sample.indices, own)))
-        return self._matrix(sp.csr_array(sp.coo_array(entries, shape=2 * (len(sample.nodes),))))
+        parts = _with_self_loops(sample.indptr, sample.indices, sample.inner, weights, scale)
+        return SparseMatrix(sp.csr_array(parts, shape=2 * (len(sample.nodes),)), self.device)
 
     @cached_property
     def mean_adjacency(self) -> SparseMatrix:
@@ -162,6 +160,28 @@ class SampledInputs(GraphInputs):
 
     def _matrix(self, matrix: sp.csr_array) -> SparseMatrix:
         return SparseMatrix(sp.csr_array(matrix, dtype=np.float32), self.device)
+
+
+@kernel(nogil=True)
+def _with_self_loops(indptr, indices, inner, weights, scale):  # type: ignore[no-untyped-def]
+    """Values, columns and row starts of the scaled rows, each with its diagonal entry first.
+
+    Only the ``inner`` rows are needed: outputs of the nodes of the last hop are not used.
+    """
+    entries = indptr[inner] + inner
+    values, columns = np.empty(entries, np.float32), np.empty(entries, np.int32)
+    starts = np.empty(len(indptr), np.int32)
+    at = 0
+    for i in range(len(indptr) - 1):
+        starts[i] = at
+        if i < inner:
+            values[at], columns[at] = scale[i] * scale[i], i
+            at += 1
+        for e in range(indptr[i], indptr[i + 1]):
+            values[at], columns[at] = weights[e] * scale[i] * scale[indices[e]], indices[e]
+            at += 1
+    starts[len(indptr) - 1] = at
+    return values, columns, starts
 
 
 @lru_cache(maxsize=1)

@@ -24,7 +24,7 @@ HEAP = 2**25
 #: What the gaps add.
 GAPS = 1.5
 #: Vectors with a number for each node: sets, logits, losses, scores. Bytes per node.
-VECTORS = 100
+VECTORS = 70
 
 
 class Cost(NamedTuple):
@@ -47,11 +47,11 @@ class Cost(NamedTuple):
 COSTS: dict[str | None, Cost] = {
     "gcn_adjacency": Cost(tables=4, building=48, entry=8),
     "mean_adjacency": Cost(tables=3.3, building=64, entry=24),
-    "sum_adjacency": Cost(tables=13, building=32, entry=8),
+    "sum_adjacency": Cost(tables=12, building=32, entry=8),
     "edge_index": Cost(tables=4, building=32, entry=166, entry_tables=4.2),
     None: Cost(tables=8, building=48, entry=8),
 }
-NO_EDGES = Cost(tables=4)
+NO_EDGES = Cost(tables=3.5)
 #: Further tables of a network with a linear layer after its embedding.
 HEAD_TABLES = 4
 #: Tables that the regulariser on the whole graph holds: eight of gradients in one block, their sum, and that of edges.
@@ -59,7 +59,7 @@ CHUNK_TABLES, SUM_TABLES = 8, 2
 #: Bytes per entry of sparse features, with the transpose; and of those that dropout leaves.
 SPARSE, SPARSE_DROPPED = 24, 8
 #: A prepared batch: bytes per entry and per node; and per entry while it is prepared.
-PREPARED_ENTRY, PREPARED_NODE, PREPARING = 36, 32, 50
+PREPARED_ENTRY, PREPARED_NODE, PREPARING = 36, 48, 50
 
 
 def forecast_whole(graph: Graph, model: Backbone, *, with_pairs: bool) -> Forecast:

@@ -86,7 +86,8 @@ def plan_training(
     found = forecast(size)
     drawn = f"Every step took {size:,} random unlabelled nodes, and at most {FAN_OUT} random neighbours of each node."
     scored = () if scores_whole(graph, model, settings.device) else (SCORED_BY_SAMPLE,)
-    memory = f"Training in batches of {size:,} unlabelled nodes takes about {found} of memory; {too_much}."
+    available = f", and {memory_words(room)} are available" if wanted == "auto" else ""
+    memory = f"Training in batches of {size:,} unlabelled nodes takes about {found} of memory; {too_much}{available}."
     return Plan(size, found, memory, (drawn, *scored))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn import processes
-from pugnn.graph import Graph, sample_neighbours
+from pugnn.graph import Graph, Neighbourhood, sample_neighbours
 from pugnn.losses import Sets
 from pugnn.models import Backbone, SampledInputs
 from pugnn.regularisers import sample_pairs
 from pugnn.training.ahead import ahead
 from pugnn.training.batches import Batch
 from pugnn.training.seeds import derive_seed
+from pugnn.waiting import status_line
 
 #: Neighbours that a node keeps in a step, at most.
 FAN_OUT = 10
@@ -115,19 +117,29 @@ class SampledGraph:
         return nodes[processes.own_share(len(nodes))]
 
 
+def sampled_inputs(
+    model: Backbone, graph: Graph, nodes: NDArray[np.int64], device: torch.device
+) -> tuple[SampledInputs, Neighbourhood]:
+    """What a network reads to score some nodes: neighbours that are sampled as in training, always the same ones."""
+    sample = sample_neighbours(graph, nodes, hops=HOPS, fan_out=FAN_OUT, seed=0)
+    inputs = SampledInputs(graph, sample, device)
+    if model.neighbours is not None:
+        getattr(inputs, model.neighbours)
+    return inputs, sample
+
+
 def sampled_logits(model: Backbone, graph: Graph, device: torch.device) -> Tensor:
-    """The logit of every node of a graph, computed from neighbours that are sampled as in training, always the same."""
-    starts = range(0, graph.num_nodes, SCORED)
-
-    def inputs_from(start: int) -> tuple[SampledInputs, Tensor]:
-        nodes = np.arange(start, min(start + SCORED, graph.num_nodes))
-        sample = sample_neighbours(graph, nodes, hops=HOPS, fan_out=FAN_OUT, seed=0)
-        inputs = SampledInputs(graph, sample, device)
-        getattr(inputs, model.neighbours or "features")
-        return inputs, torch.from_numpy(sample.rows).to(device)
-
-    with ahead(inputs_from, starts, background_threads()) as prepared:
-        return torch.cat([model(inputs).logit[rows] for inputs, rows in prepared])
+    """The logit of every node of a graph, from sampled neighbours."""
+    parts = (np.arange(start, min(start + SCORED, graph.num_nodes)) for start in range(0, graph.num_nodes, SCORED))
+    prepare = partial(sampled_inputs, model, graph, device=device)
+    found, done = [], 0
+    with ahead(prepare, parts, background_threads()) as prepared, status_line() as line:
+        line.say("scoring the nodes")
+        for inputs, sample in prepared:
+            found.append(model(inputs).logit[: len(sample.rows)])
+            done += len(sample.rows)
+            line.update(f"scoring the nodes: {done:,} of {graph.num_nodes:,}")
+    return torch.cat(found)
 
 
 def background_threads() -> int:
