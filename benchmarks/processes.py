@@ -28,7 +28,7 @@ from pugnn import NNPU, PUNodeClassifier, processes
 from pugnn.graph import Graph
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.models import Committee
-from pugnn.models.rows import Rows
+from pugnn.models.views.rows import Rows
 from pugnn.training import RowBatches, TrainingSettings, train
 from pugnn.training.checkpoint import Log
 

@@ -46,15 +46,14 @@ def one_run(dataset: str, change: str, value: str, draw: int, device: str) -> tu
     from pugnn.errors import PugnnWarning
     from pugnn.metrics import average_precision, macro_f1
     from pugnn.models import inputs_on
-    from pugnn.models import rows as rows_module
-    from pugnn.models import views as views_module
+    from pugnn.models.views import Rows, attributes, make_views
     from pugnn.task import draw_labels
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", PugnnWarning)
     drawn = draw_labels(load_dataset(dataset), labels=LABELS, seed=draw)
     task, share = drawn.task, float(drawn.positive[drawn.task.unlabelled].mean())
-    views_module.MOST_COLUMNS = 10**6 if value == "all" or change != "columns" else 4096
+    attributes.MOST_COLUMNS = 10**6 if value == "all" or change != "columns" else 4096
     settings: dict[str, Any] = {"seed": draw, "device": device, "progress": False}
     if change == "columns" and value == "first layer":
         alone = PUNodeClassifier(make_method("views", prior=share, leave_out="graph"), **settings).fit_task(task)
@@ -64,16 +63,16 @@ def one_run(dataset: str, change: str, value: str, draw: int, device: str) -> tu
             hidden = torch.cat([torch.relu(part @ model.hidden + model.hidden_bias) for part in rows.chunks()])
         task = replace(task, graph=replace(task.graph, features=hidden.cpu().numpy(), feature_names=None))
     elif change == "columns" and value != "all":
-        views_module.MOST_COLUMNS = int(value)
+        attributes.MOST_COLUMNS = int(value)
     elif change == "rows per step":
         settings["batch_size"] = len(task.unlabelled) if value == "all" else int(value)
     elif change == "numbers" and value == "float16":
-        make = views_module.make_views
+        make = make_views
 
         def halved(*arguments: Any, **options: Any) -> Any:
             found = make(*arguments, **options)
             return {
-                name: rows_module.Rows(tuple(each.half() for each in rows.tables), rows.factors, rows.columns)
+                name: Rows(tuple(each.half() for each in rows.tables), rows.factors, rows.columns)
                 for name, rows in found.items()
             }
 
@@ -184,7 +183,7 @@ def speed(given: argparse.Namespace) -> None:
     from pugnn.graph import Graph
     from pugnn.losses import Sets, confident_prior_matching
     from pugnn.models import Committee
-    from pugnn.models.rows import Rows
+    from pugnn.models.views.rows import Rows
     from pugnn.training import RowBatches, TrainingSettings, train
 
     device, columns = torch.device(given.device), 66
@@ -199,7 +198,7 @@ def speed(given: argparse.Namespace) -> None:
     )
     found = []
     for size in (1024, 16_384, 262_144, 1_048_576):
-        loader = RowBatches(graph, rows, Sets(labelled, unlabelled), size)
+        loader = RowBatches(graph, rows, Sets(labelled, unlabelled).to(device), size)
         settings = TrainingSettings(backbone="mlp", hidden=64, epochs=given.epochs, device=given.device)
         trained = train(
             loader,

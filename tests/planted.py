@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from pugnn.graph import Graph
-from pugnn.models.rows import Rows
+from pugnn.models.views.rows import Rows
 from pugnn.priors import Evidence
 from pugnn.task import PUTask
 

@@ -81,6 +81,10 @@ def test_commands_on_a_run_open_its_store(here):
         assert mine.stdout == other.stdout
         tables = pugnn(*[word.replace("from-store", "from-tables") for word in command], "--json")
         assert json.loads(mine.stdout) == json.loads(tables.stdout)
+    estimates = [
+        json.loads(pugnn("evaluate", run, "--json").stdout)["estimates"] for run in ("from-store", "from-tables")
+    ]
+    assert estimates[0] == estimates[1]
     with pytest.raises(PugnnError, match="there is no node 'n55' in the graph; did you mean 'n5'"):
         pugnn("explain", "from-store", "n55")
 

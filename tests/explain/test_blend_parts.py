@@ -7,8 +7,8 @@ from explained import graphs, random_blend
 from pugnn.explain.blend import blend_parts
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
-from pugnn.models.rows import Rows
 from pugnn.models.views import RESTART, STEPS, VIEWS, side_by_side, smooth, unit_rows
+from pugnn.models.views.rows import Rows
 
 NONE = np.zeros(0, np.int64)
 

@@ -8,7 +8,7 @@ import torch
 from pugnn import Graph, LabelPropagation, PugnnError, PUNodeClassifier, PUTask
 from pugnn.explain.suggest import GOALS, MOST_COMPARED, node_rows
 from pugnn.explain.suggest import suggest as suggest_from
-from pugnn.models.rows import Rows
+from pugnn.models.views.rows import Rows
 
 #: Kinds of nodes as directions, with an element that all of them share.
 KINDS = np.array([[1.0, 0, 0, 1], [0, 1.0, 0, 1], [0, 0, 1.0, 1]], dtype=np.float32)

@@ -1,5 +1,7 @@
 import datetime
 import decimal
+import errno
+import os
 import uuid
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.io import write_parquet
+from pugnn.io.database import write_parquet, write_parquet_pieces
 
 
 def column(path: Path, values) -> list:
@@ -91,3 +93,35 @@ def test_a_file_is_replaced_as_a_whole(tmp_path):
 def test_whole_numbers_beyond_64_bits_stay_apart(tmp_path):
     write_parquet(tmp_path / "t.parquet", {"id": np.array([2**70, 2**70 + 1], dtype=object)})
     assert pq.read_table(tmp_path / "t.parquet")["id"].to_pylist() == [str(2**70), str(2**70 + 1)]
+
+
+def test_pieces_become_one_file_with_the_types_of_the_first(tmp_path):
+    pieces = [
+        {"id": objects("a", "b"), "hops": np.ma.masked_array([1, 2], [True, True]), "near": _masked("a", "b")},
+        {
+            "id": objects("c"),
+            "hops": np.ma.masked_array([3], [False]),
+            "near": np.ma.masked_array(objects("x"), [False]),
+        },
+    ]
+    write_parquet_pieces(tmp_path / "t.parquet", iter(pieces))
+    found = pq.read_table(tmp_path / "t.parquet").to_pydict()
+    assert found == {"id": ["a", "b", "c"], "hops": [None, None, 3], "near": [None, None, "x"]}
+
+
+def _masked(*values) -> np.ma.MaskedArray:
+    return np.ma.masked_array(objects(*values), [True] * len(values))
+
+
+def test_a_piece_that_fails_leaves_the_earlier_file(tmp_path):
+    write_parquet_pieces(tmp_path / "t.parquet", [{"id": np.arange(3)}])
+    before = (tmp_path / "t.parquet").read_bytes()
+
+    def pieces():
+        yield {"id": np.arange(5)}
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(PugnnError, match=r"cannot write .*t.parquet: No space left on device. Nothing was changed"):
+        write_parquet_pieces(tmp_path / "t.parquet", pieces())
+    assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
+    assert (tmp_path / "t.parquet").read_bytes() == before

@@ -8,7 +8,7 @@ from pugnn.methods.evidence import (
     deal_folds,
     hidden_ranks,
 )
-from pugnn.models.rows import Rows
+from pugnn.models.views.rows import Rows
 
 RNG = np.random.default_rng(0)
 

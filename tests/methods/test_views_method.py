@@ -15,7 +15,7 @@ from pugnn.methods import Centroid, SmoothedLogistic, Views
 from pugnn.methods.evidence import KnownPositives
 from pugnn.methods.views import Part
 from pugnn.metrics import average_precision, roc_auc
-from pugnn.models.rows import Rows
+from pugnn.models.views.rows import Rows
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, score
 

@@ -8,8 +8,8 @@ from conftest import random_graph
 from dense_views import attribute_rows, dense_view
 from pugnn.errors import PugnnError
 from pugnn.models import Blend, Committee, GraphInputs, RowInputs
-from pugnn.models.rows import Rows
 from pugnn.models.views import Attributes
+from pugnn.models.views.rows import Rows
 
 RNG = np.random.default_rng(0)
 

@@ -11,14 +11,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from pugnn import PUGNN, PUNodeClassifier, processes
+from pugnn import processes
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import SetMeans, Sets, confident_prior_matching
+from pugnn.methods import PUGNN
 from pugnn.models import Committee
-from pugnn.models.rows import Rows
+from pugnn.models.views import Rows
+from pugnn.task import PUTask
 from pugnn.training import Checkpoint, FullGraph, RowBatches, TrainingSettings, train
 
 NODES, LABELLED, MODELS = 90, 7, 3
@@ -53,11 +56,14 @@ def trained(checkpoint: Checkpoint | None = None, stop: int | None = None) -> tu
     return terms, [parameter.tolist() for parameter in found.model.parameters()]
 
 
-def sampled() -> list[list[float]]:
-    """The terms of every epoch of a network that is trained in batches of nodes with sampled neighbours."""
-    classifier = PUNodeClassifier(PUGNN(near_prior=0.6, far_prior=0.3), batch_size=30, epochs=8, progress=False)
-    classifier.fit(GRAPH, torch.arange(LABELLED).numpy())
-    return [[value for name, value in record.items() if name != "seconds"] for record in classifier.log_]
+def sampled(backbone: str) -> list[list[float]]:
+    """The terms of every epoch of PU-GNN in batches with sampled neighbours."""
+    ends = np.random.default_rng(0).integers(0, NODES, (2, 900))
+    graph = Graph.from_edges(*ends, num_nodes=NODES, features=ROWS[torch.arange(NODES)].numpy())
+    task = PUTask.from_positives(graph, np.arange(LABELLED), np.arange(85, 90))
+    settings = TrainingSettings(backbone=backbone, epochs=12, batch_size=40)
+    log = PUGNN(delta=1, near_prior=0.4, far_prior=0.2).fit(task, settings).log
+    return [[value for name, value in record.items() if name != "seconds"] for record in log]
 
 
 def refusal(action) -> str:
@@ -111,9 +117,9 @@ def findings(folder: Path) -> dict[str, Any]:
         "rows": rows,
         "negative_share": batch.sets.negative_share,
         "trained": uninterrupted,
-        "sampled": sampled(),
         "stopped": stopped,
         "resumed": trained(Checkpoint(path, "mine", every=4)),
+        "sampled": {backbone: sampled(backbone) for backbone in ("gcn", "gcn-linear", "sage", "gin")},
         "full graph": refusal(lambda: FullGraph(GRAPH, SETS)),
         "other data": refusal(lambda: Checkpoint(path, f"of {processes.rank()}").load(0)),
     }

@@ -18,8 +18,9 @@ BEFORE = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.95]
 NOW = np.array([0.9, 0.1, 0.7, 0.6, 0.5, 0.4, 0.8, 0.0])
 
 
-def earlier(scores: dict[str, float] | None) -> EarlierRun:
-    return EarlierRun("first", None, scores, confirmed=3, rejected=1)
+def earlier(scores: dict[str, float]) -> EarlierRun:
+    table = pa.table({"id": pa.array(list(scores), pa.large_string()), "score": list(scores.values())})
+    return EarlierRun("first", None, table, confirmed=3, rejected=1)
 
 
 def test_who_rose_and_who_fell_by_plain_loops():
@@ -78,5 +79,5 @@ def test_model_and_scores_of_a_run(tmp_path):
     pq.write_table(pa.table({"id": [3, 4], "score": [0.25, 0.5]}), tmp_path / "scores.parquet")
     found = EarlierRun.of(tmp_path, confirmed=0, rejected=0)
     assert found.notes == ()
-    assert found.scores == {"3": 0.25, "4": 0.5}
+    assert found.scores.to_pydict() == {"id": ["3", "4"], "score": [0.25, 0.5]}
     assert found.name == tmp_path.name

@@ -2,10 +2,11 @@ import gzip
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
-from pugnn.errors import PugnnError
-from pugnn.runs.writers import plot_log, write_log, write_scores
+from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.runs.writers import Taken, plot_log, write_log, write_scores
 
 TABLE = {"id": np.array(["a", "b"]), "score": np.array([0.75, 0.1])}
 
@@ -24,6 +25,18 @@ def test_a_name_that_promises_another_format_is_refused(tmp_path, name):
     with pytest.raises(PugnnError, match=r"written as \.csv, \.csv\.gz or \.parquet; rename the file"):
         write_scores(tmp_path / name, TABLE)
     assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_ids_of_a_store_are_taken_by_position_and_may_be_empty(tmp_path):
+    ids, nearest = np.array(["a", "b", "=c"], dtype=object), np.array([2, -1, 0])
+    table = {"id": Taken(ids, np.array([2, 0, 1])), "score": np.array([0.9, 0.5, 0.1])}
+    table["nearest"] = Taken(ids, nearest, nearest < 0)
+    write_scores(tmp_path / "s.parquet", table)
+    found = pq.read_table(tmp_path / "s.parquet").to_pydict()
+    assert found == {"id": ["=c", "a", "b"], "score": [0.9, 0.5, 0.1], "nearest": ["=c", None, "a"]}
+    with pytest.warns(PugnnWarning, match="1 ids begin like a spreadsheet formula"):
+        write_scores(tmp_path / "s.csv", table)
+    assert (tmp_path / "s.csv").read_text() == "id,score,nearest\n'=c,0.9,'=c\na,0.5,\nb,0.1,a\n"
 
 
 def test_a_log_has_its_values_under_their_names_whatever_the_order_of_a_record(tmp_path):

@@ -90,22 +90,16 @@ def test_the_recipe_of_a_model_makes_its_features_again(tmp_path):
     assert_same(open_store(tmp_path / "store"), read_graph(**later, recipe=recipe).graph)
 
 
-@pytest.mark.parametrize(
-    ("ids", "kept"),
-    [
-        (["1", "2", "3"], [1, 2, 3]),  # text in CSV, integers in the node table
-        (["01", "2", "3"], ["1", "2", "4", "01", "3"]),
-    ],
-)
-def test_ids_without_a_type_become_integers_if_nothing_is_lost(tmp_path, ids, kept):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    pq.write_table(pa.table({"id": [1, 2, 4] if "01" in ids else [1, 2, 3]}), tmp_path / "nodes.parquet")
-    (tmp_path / "edges.csv").write_text(f"source,target\n{ids[0]},{ids[1]}\n{ids[1]},{ids[2]}\n")
-    build_store(tmp_path / "store", tmp_path / "edges.csv", tmp_path / "nodes.parquet")
-    assert open_store(tmp_path / "store").ids.tolist() == kept
-    assert read_graph(tmp_path / "edges.csv", tmp_path / "nodes.parquet").graph.ids.tolist() == kept
+def test_a_table_that_has_to_be_repaired_is_read_again(tmp_path):
+    rows = [f"n{at},n{at * 7 % 50},{at + 1}" for at in range(50)]
+    for at in (0, 30):  # files were joined with their headers
+        rows.insert(at, "source,target,weight")
+    (tmp_path / "edges.csv").write_text("\n".join(rows) + "\n")
+    manifest = build_store(tmp_path / "store", tmp_path / "edges.csv")
+    data = read_graph(tmp_path / "edges.csv")
+    assert_same(open_store(tmp_path / "store", verified=True), data.graph)
+    assert list(manifest.notes) == list(data.notes)
+    assert "header" in " ".join(data.notes)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from pugnn.errors import PugnnError
 from pugnn.features.encoding import compact
 from pugnn.store.features import StoredBlocks
 
@@ -20,7 +21,7 @@ def blocks(seed: int, *, dense: int, sparse: int) -> list:
 def test_blocks_on_disk_become_the_features_that_are_made_in_memory(tmp_path, held, dense, sparse):
     (tmp_path / "overflow").mkdir()
     given = blocks(0, dense=dense, sparse=sparse)
-    stored = StoredBlocks(tmp_path, tmp_path / "overflow", held)
+    stored = StoredBlocks(tmp_path, tmp_path / "overflow", np.arange(50), held)
     for block in given:
         stored.add(block)
     found, wanted = stored.joined(), compact(given)
@@ -31,3 +32,11 @@ def test_blocks_on_disk_become_the_features_that_are_made_in_memory(tmp_path, he
     else:
         np.testing.assert_array_equal(found, wanted)
     assert found.dtype == np.float32
+
+
+def test_a_feature_that_is_not_finite_is_named(tmp_path):
+    stored = StoredBlocks(tmp_path, tmp_path, np.array(["a", "b", "c"]))
+    stored.add(np.ones((3, 2), np.float32))
+    stored.add(np.array([[1], [np.inf], [1]], np.float32))
+    with pytest.raises(PugnnError, match="a value that is not finite: inf at node 'b', column 2"):
+        stored.joined()

@@ -87,3 +87,15 @@ def test_what_is_no_store_of_this_version_is_refused(store, tmp_path):
     (store / "store.json").write_text("{")
     with pytest.raises(PugnnError, match=r"store.json is not JSON"):
         open_store(store)
+
+
+def test_whatever_happens_to_the_head_of_a_file_there_is_no_other_error(store):
+    content = (store / "indices.npy").read_bytes()
+    refused, unpadded = 0, len(content[:128].rstrip())
+    for at in range(128):
+        (store / "indices.npy").write_bytes(content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :])
+        try:
+            open_store(store)
+        except PugnnError:
+            refused += 1
+    assert refused >= unpadded  # nothing but white space follows

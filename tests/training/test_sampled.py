@@ -40,11 +40,11 @@ def test_a_batch_has_all_known_nodes_and_a_sample_of_the_others():
     assert batch.sets.size("unlabelled") == len(TASK.unlabelled)
 
 
-def test_large_sets_of_known_nodes_are_sampled_in_proportion():
+def test_large_sets_of_known_nodes_are_sampled():
     sets = Sets.of(np.arange(100), np.arange(100, 400))
-    batch = one(30, 1, sets)
+    batch = one(40, 1, sets)
     assert len(set(nodes(batch, "labelled"))) == 10
-    assert len(set(nodes(batch, "unlabelled"))) == 30
+    assert len(set(nodes(batch, "unlabelled"))) == 40
     assert batch.sets.size("labelled") == 100
 
 
@@ -55,6 +55,14 @@ def test_near_and_far_nodes_have_their_shares():
     assert len(nodes(batch, "far")) == 19
     assert set(nodes(batch, "near")) <= set(near.tolist())
     assert nodes(batch, "unlabelled") == nodes(batch, "near") + nodes(batch, "far")
+
+
+def test_a_small_set_has_room_for_a_good_mean():
+    few, many = torch.arange(10, 40), torch.arange(40, 400)
+    batch = one(40, 1, Sets.split(torch.arange(10), few, many))
+    assert len(set(nodes(batch, "near"))) == 10, "a quarter, not 30 / 390"
+    assert len(set(nodes(batch, "far"))) == 37
+    assert batch.sets.size("near") == 30
 
 
 def test_the_same_seed_gives_the_same_batch_and_another_one_another():

@@ -19,6 +19,9 @@ from pugnn.estimator import PUNodeClassifier
 from pugnn.runs import EarlierRun, RunFolder, next_free, train_into_folder
 from pugnn.waiting import status_line
 
+#: A training on the whole graph that takes less memory than this needs no words.
+NOTEWORTHY = 10**8
+
 
 def train_and_show(
     estimator: PUNodeClassifier,
@@ -58,7 +61,7 @@ def train_and_show(
             print_recipe(console, data.recipe, verbose=verbose)
         method, settings = estimator.checked()
         plan = method.plan(data.task, settings)
-        if plan is not None:
+        if plan is not None and (plan.batch_size is not None or plan.forecast.total >= NOTEWORTHY):
             notes = (*notes, plan.memory)
             print_notes([plan.memory])
     except BaseException:

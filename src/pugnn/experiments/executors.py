@@ -89,6 +89,7 @@ class RayExecutor(Executor):
         except ImportError:
             raise PugnnError("--executor ray needs Ray, which is not installed: pip install 'pugnn[ray]'") from None
         self._ray, self._given, self._entered = ray, jobs, ExitStack()
+        self._sent: dict[Callable[..., Any], Any] = {}
         self.lost = (
             exceptions.WorkerCrashedError,
             exceptions.OutOfMemoryError,
@@ -122,9 +123,10 @@ class RayExecutor(Executor):
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Start a function on any core of the cluster."""
-        # Whoever submits tries again, with a message; Ray would do so in silence.
-        run = self._ray.remote(num_cpus=1, max_retries=0)(function)
-        return run.remote(*arguments).future()  # type: ignore[no-any-return]
+        if function not in self._sent:  # once: Ray sends the function itself with each new one
+            # Whoever submits tries again, with a message; Ray would do so in silence.
+            self._sent[function] = self._ray.remote(num_cpus=1, max_retries=0)(function)
+        return self._sent[function].remote(*arguments).future()  # type: ignore[no-any-return]
 
     def __exit__(self, *_: object) -> None:
         self._entered.close()

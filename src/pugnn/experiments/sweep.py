@@ -123,7 +123,7 @@ class Sweep:
         optuna = _optuna()
         space = {name: _distribution(values) for name, values in self.space.items() if name not in self.given}
         sampler = optuna.samplers.TPESampler(seed=derive_seed(self.seed, number) % 2**32)
-        study = optuna.create_study(sampler=sampler, direction="minimize")
+        study = optuna.create_study(sampler=sampler)  # the lowest rank
         for record in finished:
             chosen = record["trial"]["settings"]
             if all(name in chosen for name in space):  # not the defaults

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, counted, require_choice, require_whole, shown
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.models import Backbone, Blend, inputs_on
-from pugnn.models.rows import Rows
 from pugnn.models.views import VIEWS, Attributes, make_views
+from pugnn.models.views.rows import Rows
 from pugnn.task import PUTask
 
 Goal = Literal["precision", "discovery", "learning"]

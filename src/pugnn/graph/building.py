@@ -171,13 +171,13 @@ def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
     return dense[:, None] if dense.ndim == 1 else dense
 
 
-def reject_infinite(features: Features, ids: NDArray[Any]) -> None:
-    """Raise if a feature is infinite or NaN."""
+def reject_infinite(features: Features, ids: NDArray[Any], first: int = 0) -> None:
+    """Raise if a feature is infinite or NaN; the first row belongs to node ``first`` of those with these ids."""
     if np.isfinite(features.data if sp.issparse(features) else features).all():
         return
     coo = sp.coo_array(features)
     at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
-    node = ids[[coo.row[at]]].tolist()[0]
+    node = ids[[first + coo.row[at]]].tolist()[0]
     raise PugnnError(
         f"features hold a value that is not finite: {coo.data[at]} at node {node!r}, column {coo.col[at]}. Replace or "
         "drop it."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -65,10 +65,12 @@ class IdTable:
     def find(self, column: pa.ChunkedArray) -> NDArray[np.int32]:
         """The position of each id; :data:`UNKNOWN` or :data:`EMPTY` where it has none."""
         trimmed = pc.utf8_trim(column, WHITE_SPACE)
-        positions = pc.fill_null(pc.index_in(trimmed, value_set=self._ids), UNKNOWN)
-        found: NDArray[np.int32] = positions.to_numpy().astype(np.int32)
-        found[_is_empty(trimmed)] = EMPTY
         self.trimmed += int(_differ(trimmed, column).sum())
+        return np.where(_is_empty(trimmed), EMPTY, self._look_up(trimmed)).astype(np.int32)
+
+    def _look_up(self, texts: pa.ChunkedArray) -> NDArray[np.integer[Any]]:
+        """The position of each text, or :data:`UNKNOWN`."""
+        found: NDArray[np.int32] = pc.fill_null(pc.index_in(texts, value_set=self._ids), UNKNOWN).to_numpy()
         return found
 
     def add(self, *columns: pa.ChunkedArray) -> list[NDArray[np.int32]]:
@@ -110,15 +112,11 @@ class _StoredIds(IdTable):
     def texts(self, first: int = 0, last: int | None = None) -> list[str]:
         return list(map(str, self._stored.ids[first:last].tolist()))
 
-    def find(self, column: pa.ChunkedArray) -> NDArray[np.int32]:
-        trimmed = pc.utf8_trim(column, WHITE_SPACE)
-        self.trimmed += int(_differ(trimmed, column).sum())
+    def _look_up(self, texts: pa.ChunkedArray) -> NDArray[np.integer[Any]]:
         if isinstance(self._stored.ids, TextIds):
-            found = self._stored.find_texts(trimmed.combine_chunks())
-        else:
-            numbers, are_numbers = integers_in_text(trimmed)
-            found = np.where(are_numbers, self._stored.find_integers(numbers), UNKNOWN)
-        return np.where(_is_empty(trimmed), EMPTY, found).astype(np.int32)
+            return self._stored.find_texts(texts.combine_chunks())
+        numbers, are_numbers = integers_in_text(texts)
+        return np.where(are_numbers, self._stored.find_integers(numbers), UNKNOWN)
 
 
 def ids_of(graph: Graph) -> IdTable:

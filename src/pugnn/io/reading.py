@@ -22,7 +22,7 @@ from pugnn.io.ids import IdTable
 from pugnn.io.node_list import read_node_list
 from pugnn.io.node_table import NodeTable, read_nodes
 from pugnn.io.opening import read_tables
-from pugnn.io.sparse import as_matrix, long_attributes, matrix_attributes
+from pugnn.io.sparse import long_attributes, matrix_attributes, matrix_of
 from pugnn.io.table import Table
 from pugnn.task import PUTask
 
@@ -119,9 +119,7 @@ def read_graph(
     """
     if isinstance(recipe, Mapping):
         recipe = Recipe.from_plain(recipe)
-    matrix = None if attributes is None else as_matrix(attributes)
-    if matrix is not None and nodes is None:
-        raise PugnnError("a matrix of attributes has no ids; give the ids of its rows, in the same order, as nodes")
+    matrix = matrix_of(attributes, nodes)
     given = {"edges": edges, "nodes": nodes, "positives": positives, "truth": truth}
     given["attributes"] = attributes if matrix is None else None
     wanted = {"source": source, "target": target, "id": id, "weight": weight, "label": label}

@@ -42,6 +42,14 @@ def as_matrix(given: Any) -> sp.csr_array | None:
     return None
 
 
+def matrix_of(attributes: Any, nodes: Any) -> sp.csr_array | None:
+    """The matrix that was given as attributes, if they are one, and if its rows have ids."""
+    matrix = None if attributes is None else as_matrix(attributes)
+    if matrix is not None and nodes is None:
+        raise PugnnError("a matrix of attributes has no ids; give the ids of its rows, in the same order, as nodes")
+    return matrix
+
+
 def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> MatrixColumns:
     """The columns of a matrix, which has one row for each row of a node table, as attributes of the nodes."""
     rows, table = matrix.shape[0], nodes.table.shown

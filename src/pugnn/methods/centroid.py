@@ -11,8 +11,8 @@ from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.evidence import KnownPositives
 from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone, Blend, inputs_on
-from pugnn.models.rows import Rows
 from pugnn.models.views import Attributes, make_views
+from pugnn.models.views.rows import Rows
 from pugnn.priors import Evidence, prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings, resolve_device

@@ -18,8 +18,8 @@ from torch import Tensor
 
 from pugnn.metrics.rank_model import Checked
 from pugnn.models import GraphInputs, inputs_on
-from pugnn.models.rows import KeptTables, Rows
 from pugnn.models.views import VIEWS, Attributes, make_views, side_by_side
+from pugnn.models.views.rows import KeptTables, Rows
 from pugnn.priors import Evidence, Prior, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, derive_seed, resolve_device

@@ -15,7 +15,7 @@ from pugnn.errors import PugnnError, require_number
 from pugnn.methods.base import METHODS
 from pugnn.methods.centroid import Centroid
 from pugnn.methods.evidence import KnownPositives
-from pugnn.models.rows import Rows
+from pugnn.models.views.rows import Rows
 
 
 @METHODS.register("smoothed-logistic")

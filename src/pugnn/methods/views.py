@@ -17,12 +17,13 @@ from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs
 from pugnn.methods.evidence import RESERVE, SHARPNESS, KnownPositives, Weighing, advantage, weigh_views
 from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone, Blend, Committee, Output, RowInputs, inputs_on
-from pugnn.models.rows import KeptTables, Rows
-from pugnn.models.views import VIEWS
+from pugnn.models.views import VIEWS, forecast_views
+from pugnn.models.views.rows import KeptTables, Rows
 from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import (
     Batch,
+    Plan,
     RowBatches,
     RunOptions,
     Seed,
@@ -119,6 +120,12 @@ class Views(Method):
         if settings.backbone != "mlp":
             raise PugnnError(f"views trains an mlp and accepts no other backbone; got {settings.backbone!r}")
         return Blend(num_features)
+
+    def plan(self, task: PUTask, settings: TrainingSettings) -> Plan | None:
+        """What the views of the graph need; training on their rows needs next to nothing."""
+        if resolve_device(settings.device).type != "cpu":
+            return None
+        return Plan(None, *forecast_views(task.graph))
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Weigh the views, train on them, and blend."""

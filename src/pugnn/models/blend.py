@@ -15,8 +15,8 @@ from pugnn.graph.compiling import kernel
 from pugnn.models.backbone import Backbone, Output, linear, require_sizes
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs, RowInputs
-from pugnn.models.rows import Rows
 from pugnn.models.views import VIEWS, Attributes, make_views, side_by_side
+from pugnn.models.views.rows import Rows
 
 #: The scores that are blended.
 SCORES = ("contrast", "linear", "perceptron")

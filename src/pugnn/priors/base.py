@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.metrics.rank_model import Checked
-from pugnn.models.rows import Rows
+from pugnn.models.views.rows import Rows
 from pugnn.registry import Registry
 from pugnn.task import PUTask
 

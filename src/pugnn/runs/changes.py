@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
+from pugnn.io.ids import ids_of, text_column
 from pugnn.task import PUTask
 
 #: Nodes that are listed as having risen, and as having fallen, at most.
@@ -26,7 +27,7 @@ class EarlierRun:
     Args:
         name: of its folder.
         classifier: its model; ``None`` if it cannot be loaded.
-        scores: the score of each node, by its id as text; ``None`` if they cannot be read.
+        scores: a table of each node's id, as text, and score; ``None`` if they cannot be read.
         confirmed: number of nodes that were confirmed since the first labels.
         rejected: number of nodes that were rejected.
         notes: what could not be read, one sentence each.
@@ -34,7 +35,7 @@ class EarlierRun:
 
     name: str
     classifier: PUNodeClassifier | None
-    scores: dict[str, float] | None
+    scores: pa.Table | None
     confirmed: int
     rejected: int
     notes: tuple[str, ...] = ()
@@ -51,7 +52,7 @@ class EarlierRun:
         file = folder / "scores.parquet"
         try:
             table = pq.read_table(file, columns=["id", "score"])
-            scores = dict(zip(map(str, table["id"].to_pylist()), table["score"].to_pylist(), strict=True))
+            scores = pa.table({"id": _as_text(table["id"]), "score": table["score"]})
         except (OSError, pa.ArrowException, KeyError) as error:
             notes.append(f"what has changed since the earlier run is not known, because {file} cannot be read: {error}")
         return cls(folder.resolve().name, classifier, scores, confirmed, rejected, tuple(notes))
@@ -69,27 +70,39 @@ class EarlierRun:
         counts = {"before": self.name, "confirmed": self.confirmed, "rejected": self.rejected, "warm": warm}
         if self.scores is None:
             return {**counts, "rose": [], "fell": []}
-        ids = task.graph.ids.tolist()
-        known = np.union1d(task.labelled, task.negative)
-        free = [at for at in np.setdiff1d(np.arange(len(ids)), known).tolist() if str(ids[at]) in self.scores]
-        before, now = np.array([self.scores[str(ids[at])] for at in free]), scores[free]
+        ids = task.graph.ids
+        positions = ids_of(task.graph).find(self.scores["id"])
+        earlier = np.full(len(scores), np.nan)
+        earlier[positions[positions >= 0]] = self.scores["score"].to_numpy()[positions >= 0]
+        is_free = ~np.isnan(earlier)
+        is_free[task.labelled] = is_free[task.negative] = False
+        free = np.flatnonzero(is_free)
+        before, now = earlier[free], scores[free]
         rank_before, rank_now = _ranks(before), _ranks(now)
         rise = np.log(rank_before) - np.log(rank_now)
 
         def listed(order: NDArray[np.int64]) -> list[dict[str, Any]]:
             return [
                 {
-                    "id": node_id if isinstance(node_id := ids[free[at]], str | int | float) else str(node_id),
+                    "id": node_id if isinstance(node_id, str | int | float) else str(node_id),
                     "rank_before": int(rank_before[at]),
                     "rank_now": int(rank_now[at]),
                     "score_before": float(before[at]),
                     "score_now": float(now[at]),
                 }
-                for at in order[:MOST_LISTED].tolist()
+                for at, node_id in zip(
+                    order[:MOST_LISTED].tolist(), ids[free[order[:MOST_LISTED]]].tolist(), strict=True
+                )
             ]
 
         rose, fell = np.argsort(-rise, kind="stable"), np.argsort(rise, kind="stable")
         return {**counts, "rose": listed(rose[rise[rose] > 0]), "fell": listed(fell[rise[fell] < 0])}
+
+
+def _as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_integer(ids.type) or pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
+        return ids.cast(pa.large_string())
+    return text_column(list(map(str, ids.to_pylist())))
 
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -158,7 +158,7 @@ def _pieces(table: Table) -> Iterator[dict[str, NDArray[Any]]]:
 
 def _write_parquet(path: Path, table: Table) -> None:
     """Write a table as Parquet, piece by piece if not all of it is in memory."""
-    from pugnn.io import write_parquet, write_parquet_pieces
+    from pugnn.io.database import write_parquet, write_parquet_pieces
 
     in_memory = {name: values for name, values in table.items() if isinstance(values, np.ndarray)}
     if len(in_memory) == len(table):

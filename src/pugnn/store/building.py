@@ -24,15 +24,14 @@ from pugnn.io.ids import IdTable
 from pugnn.io.node_table import NodeTable, read_nodes
 from pugnn.io.opening import read_tables
 from pugnn.io.reading import attributes_of, notes_on_graph, nothing_in_common
-from pugnn.io.sparse import as_matrix
+from pugnn.io.sparse import matrix_of
 from pugnn.io.table import Table
 from pugnn.memory import available_memory
 from pugnn.store.features import StoredBlocks, write_features
-from pugnn.store.format import Manifest, listed_files, open_array
-from pugnn.store.ids import write_ids
+from pugnn.store.format import Manifest, found_arrays, listed_files
+from pugnn.store.ids import ids_in, write_ids
 from pugnn.store.inputs import unchanged
 from pugnn.store.integer_ids import IntegerIds, all_integers
-from pugnn.store.opening import open_ids
 from pugnn.store.sorting import SortedEdges
 
 #: Within a store that is being built: what is not to be held in memory.
@@ -78,13 +77,11 @@ def build_store(
         raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
     if isinstance(recipe, Mapping):
         recipe = Recipe.from_plain(recipe)
-    matrix = None if attributes is None else as_matrix(attributes)
-    if matrix is not None and nodes is None:
-        raise PugnnError("a matrix of attributes has no ids; give the ids of its rows, in the same order, as nodes")
     wanted = {"source": source, "target": target, "id": id, "weight": weight}
-    given = {"edges": edges, "nodes": nodes, "attributes": attributes if matrix is None else None}
     say = on_phase or (lambda _: None)
     with new_folder(path) as folder, unchanged([edges, nodes, attributes]) as inputs:
+        matrix = matrix_of(attributes, nodes)
+        given = {"edges": edges, "nodes": nodes, "attributes": attributes if matrix is None else None}
         (folder / _OVERFLOW).mkdir()
         building = _Building(folder, wanted, matrix, kinds or {}, recipe, say)
         limits = Limits(max(available_memory() // 2, _LEAST_MEMORY), folder.resolve() / _OVERFLOW / "duckdb")
@@ -119,27 +116,27 @@ class _Building:
         notes += edges.notes
         self.say("sorting the ids")
         notes += write_ids(self.folder, ids, nodes, edges)
-        weighted = (self.folder / "weights.npy").exists()
+        arrays = found_arrays(self.folder)
         graph = Graph(
-            open_array(self.folder, "indptr"),
-            open_array(self.folder, "indices"),
+            arrays["indptr"],
+            arrays["indices"],
             np.zeros((len(ids), 0), np.float32),
-            open_ids(self.folder),  # type: ignore[arg-type]  # behaves like an array where it is text
-            open_array(self.folder, "weights") if weighted else None,
+            ids_in(arrays),  # type: ignore[arg-type]  # behaves like an array where it is text
+            arrays.get("weights"),
             cleaning=cleaning,
         )
         notes += notes_on_graph(graph, edges.table.shown, nodes)
         self.say("making features")
         attributes, notes_on_sparse = attributes_of(tables, nodes, graph.num_nodes, self.matrix, self.wanted["id"], ids)
         notes += notes_on_sparse
-        recipe, blocks = self.recipe, StoredBlocks(self.folder, self.folder / _OVERFLOW)
+        recipe, blocks = self.recipe, StoredBlocks(self.folder, self.folder / _OVERFLOW, graph.ids)
         if recipe is None:
             kinds = expand_kinds(self.kinds, attributes.names, attributes.origin)
             recipe, encoded = Recipe.learn(attributes, kinds, graph, blocks)
         else:
             encoded = recipe.apply(attributes, graph, blocks)
         if recipe.structure is not None:  # which has no blocks
-            write_features(self.folder, encoded.features)
+            write_features(self.folder, encoded.features, graph.ids)
         return Manifest(
             files={},
             cleaning=asdict(cleaning),

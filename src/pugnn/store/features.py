@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.features.encoding import SPARSE_BELOW, FeatureBlocks, compact
-from pugnn.graph.building import Features
-from pugnn.store.format import new_array, open_array, write_array
+from pugnn.graph.building import Features, reject_infinite
+from pugnn.store.format import found_arrays, new_array, write_array
 
 #: Numbers that are held in memory before they are put on disk, and numbers that are written at once.
 _HELD, _AT_ONCE = 1 << 26, 1 << 22
@@ -26,12 +27,13 @@ class StoredBlocks(FeatureBlocks):
     Args:
         folder: the store.
         overflow: an existing folder for the blocks.
+        ids: of the nodes, for messages.
         held: dense numbers that are held in memory before they are put on disk.
     """
 
-    def __init__(self, folder: Path, overflow: Path, held: int = _HELD) -> None:
+    def __init__(self, folder: Path, overflow: Path, ids: NDArray[Any], held: int = _HELD) -> None:
         super().__init__()
-        self._folder, self._overflow, self._most_held = folder, overflow, held
+        self._folder, self._overflow, self._ids, self._most_held = folder, overflow, ids, held
         self._parts: list[Callable[[slice], Features]] = []  # each gives some rows of adjacent columns
         self._nodes = self._width = self._filled = 0
 
@@ -51,14 +53,16 @@ class StoredBlocks(FeatureBlocks):
         """All of them, in the store and opened from there."""
         self._put_aside()
         if self._filled < SPARSE_BELOW * self._nodes * self._width:
-            write_features(self._folder, compact([rows(slice(0, self._nodes)) for rows in self._parts]))
+            write_features(self._folder, compact([rows(slice(0, self._nodes)) for rows in self._parts]), self._ids)
         else:
             at_once = max(1, _AT_ONCE // self._width)
             with new_array(self._folder, "features", np.float32, self._width) as file:
                 for first in range(0, self._nodes, at_once):
                     inside = slice(first, min(first + at_once, self._nodes))
-                    file.write(np.hstack([_dense(rows(inside)) for rows in self._parts]))
-        return open_features(self._folder, (self._nodes, self._width))
+                    piece = np.hstack([_dense(rows(inside)) for rows in self._parts])
+                    reject_infinite(piece, self._ids, first)
+                    file.write(piece)
+        return features_in(found_arrays(self._folder), (self._nodes, self._width))
 
     def _put_aside(self) -> None:
         """Put the dense blocks that are in memory on disk."""
@@ -76,8 +80,9 @@ class StoredBlocks(FeatureBlocks):
         self._parts.append(rows)
 
 
-def write_features(folder: Path, features: Features) -> None:
-    """Write features that are in memory."""
+def write_features(folder: Path, features: Features, ids: NDArray[Any]) -> None:
+    """Write features that are in memory, of the nodes with these ids."""
+    reject_infinite(features, ids)
     if isinstance(features, np.ndarray):
         write_array(folder, "features", features)
         return
@@ -85,11 +90,11 @@ def write_features(folder: Path, features: Features) -> None:
         write_array(folder, name, getattr(features, part))
 
 
-def open_features(folder: Path, shape: tuple[int, int]) -> Features:
-    """The features of a store, memory-mapped."""
-    if (folder / "features.npy").exists():
-        return open_array(folder, "features")
-    return sp.csr_array(tuple(open_array(folder, name) for name in _SPARSE), shape=shape)
+def features_in(arrays: Mapping[str, NDArray[Any]], shape: tuple[int, int]) -> Features:
+    """The features among the arrays of a store."""
+    if "features" in arrays:
+        return arrays["features"]
+    return sp.csr_array(tuple(arrays[name] for name in _SPARSE), shape=shape)
 
 
 def _dense(block: Features) -> NDArray[np.float32]:

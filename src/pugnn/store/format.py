@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, shown
 
 #: Changes whenever files of the same names mean something else.
 FORMAT = 1
@@ -30,8 +30,10 @@ _HEADER = 128
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file of a store: its length in bytes and its SHA-256."""
+    """A file of a store: the type and shape of its array, its length in bytes and its SHA-256."""
 
+    dtype: str
+    shape: Sequence[int]
     bytes: int
     sha256: str
 
@@ -121,10 +123,25 @@ def open_array(folder: Path, name: str) -> NDArray[Any]:
     """An array of a store, memory-mapped."""
     try:
         array: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise _damaged(folder, f"{name}.npy cannot be opened: {error}") from None
+    except Exception as error:  # whatever numpy dislikes about a damaged header
+        raise _damaged(folder, f"{name}.npy cannot be opened: {shown(str(error), 200)}") from None
     # Not numpy's own class for mapped arrays, whose every slice costs ten times that of an array.
     return array.view(np.ndarray)
+
+
+def open_arrays(folder: Path, manifest: Manifest) -> dict[str, NDArray[Any]]:
+    """All arrays of a store by name, memory-mapped."""
+    arrays = {}
+    for name, file in manifest.files.items():
+        array = arrays[name.removesuffix(".npy")] = open_array(folder, name.removesuffix(".npy"))
+        if array.dtype.str != file.dtype or list(array.shape) != list(file.shape):
+            raise _damaged(folder, f"the head of {name} has changed since it was written")
+    return arrays
+
+
+def found_arrays(folder: Path) -> dict[str, NDArray[Any]]:
+    """All arrays in the folder of a store that is being built, by name, memory-mapped."""
+    return {path.stem: open_array(folder, path.stem) for path in folder.glob("*.npy")}
 
 
 def listed_files(folder: Path) -> dict[str, StoredFile]:
@@ -132,9 +149,11 @@ def listed_files(folder: Path) -> dict[str, StoredFile]:
     names = sorted(path.name for path in folder.glob("*.npy"))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         sums = pool.map(lambda name: checksum_of(folder / name), names)
-        return {
-            name: StoredFile((folder / name).stat().st_size, found) for name, found in zip(names, sums, strict=True)
-        }
+        files = {}
+        for name, checksum in zip(names, sums, strict=True):
+            array = open_array(folder, name.removesuffix(".npy"))
+            files[name] = StoredFile(array.dtype.str, array.shape, (folder / name).stat().st_size, checksum)
+    return files
 
 
 def checksum_of(path: Path) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pugnn.errors import quoted
+from pugnn.graph.stored import TextIds
 from pugnn.io.edge_table import EdgeTable
 from pugnn.io.id_types import common_family
 from pugnn.io.ids import IdTable, integers_in_text
@@ -26,11 +29,17 @@ def write_ids(folder: Path, ids: IdTable, nodes: NodeTable | None, edges: EdgeTa
         write_array(folder, "order", np.argsort(numbers).astype(np.int32))
         return notes
     texts = ids.arrow
-    _, starts, letters = texts.buffers()
-    write_array(folder, "id_starts", np.frombuffer(starts, np.int64)[: len(texts) + 1])
-    write_array(folder, "id_letters", np.frombuffer(letters, np.uint8))
+    _, places, letters = texts.buffers()
+    starts = np.frombuffer(places, np.int64)[: len(texts) + 1]
+    write_array(folder, "id_starts", starts)
+    write_array(folder, "id_letters", np.frombuffer(letters, np.uint8)[: starts[-1]])
     write_array(folder, "order", pc.sort_indices(texts).to_numpy().astype(np.int32))
     return notes
+
+
+def ids_in(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64] | TextIds:
+    """The ids among the arrays of a store."""
+    return arrays["ids"] if "ids" in arrays else TextIds(arrays["id_letters"], arrays["id_starts"])
 
 
 def _as_integers(

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -60,12 +61,6 @@ class IntegerIds(IdTable):
         """The ids at positions from ``first`` up to ``last`` as text, by default all of them."""
         return list(map(str, self.numbers[first:last].tolist()))
 
-    def find(self, column: pa.ChunkedArray) -> NDArray[np.int32]:
-        """The position of each id in a column of text, as :meth:`IdTable.find` has it."""
-        numbers, are_numbers = integers_in_text(column)
-        empty = np.array([not text.strip() for text in column.fill_null("").to_pylist()], dtype=np.bool_)
-        return np.where(empty, EMPTY, np.where(are_numbers, self._find(numbers), UNKNOWN)).astype(np.int32)
-
     def add(self, *columns: pa.ChunkedArray) -> list[NDArray[np.int32]]:
         """The position of each id in columns of the same length; new ids are added row by row, from left to right."""
         numbers = [column.fill_null(0).to_numpy() for column in columns]
@@ -76,6 +71,10 @@ class IntegerIds(IdTable):
         if (found == UNKNOWN).any():
             self._add(np.stack(numbers), found)
         return list(found)
+
+    def _look_up(self, texts: pa.ChunkedArray) -> NDArray[np.integer[Any]]:
+        numbers, are_numbers = integers_in_text(texts)
+        return np.where(are_numbers, self._find(numbers), UNKNOWN)
 
     def _find(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
         """The position of each id, or :data:`UNKNOWN`, in several threads."""
@@ -91,7 +90,7 @@ class IntegerIds(IdTable):
         for first in range(0, numbers.shape[1], rows):
             most = self._count + rows * len(numbers)
             if 2 * most > len(self._slots):
-                self._slots = np.full((1 << (4 * most - 1).bit_length(), 2), -1, dtype=np.int64)
+                self._slots = np.full((1 << (2 * most).bit_length(), 2), -1, dtype=np.int64)
                 self._numbers = np.concatenate([self.numbers, np.empty(len(self._slots) // 2 - self._count, np.int64)])
                 _fill(self._slots, self.numbers)
             part = slice(first, first + rows)

@@ -16,7 +16,7 @@ from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import Sets
 from pugnn.models import GraphInputs, RowInputs, inputs_on
-from pugnn.models.rows import Rows
+from pugnn.models.views.rows import Rows
 from pugnn.regularisers import Pairs
 from pugnn.task import PUTask
 from pugnn.training.device import resolve_device

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from pugnn import processes
 from pugnn.graph import Graph, sample_neighbours
 from pugnn.memory import Forecast, available_memory
 from pugnn.models import Backbone
@@ -53,24 +54,24 @@ COSTS: dict[str | None, Cost] = {
 NO_EDGES = Cost(tables=4)
 #: Further tables of a network with a linear layer after its embedding.
 HEAD_TABLES = 4
-#: Tables that the regulariser on the whole graph holds: eight of gradients, their sum, and the gradient of the edges.
-REGULARISER_TABLES = 10
+#: Tables that the regulariser on the whole graph holds: eight of gradients in one block, their sum, and that of edges.
+CHUNK_TABLES, SUM_TABLES = 8, 2
 #: Bytes per entry of sparse features, with the transpose; and of those that dropout leaves.
 SPARSE, SPARSE_DROPPED = 24, 8
 #: A prepared batch: bytes per entry and per node; and per entry while it is prepared.
-PREPARED_ENTRY, PREPARED_NODE, PREPARING = 36, 32, 100
+PREPARED_ENTRY, PREPARED_NODE, PREPARING = 36, 32, 50
 
 
 def forecast_whole(graph: Graph, model: Backbone, *, with_pairs: bool) -> Forecast:
     """Of a training on the whole graph, with a structural regulariser or without."""
     nodes, entries, cost = graph.num_nodes, _entries(graph, model), _cost(model)
     stored, dropped = _features(graph, nodes)
-    width = _width(model)
+    table = 4 * nodes * _width(model)
     parts = {
         "features": _blocks(stored, 1) + _blocks(dropped, 1),
         "adjacency": _blocks(entries * cost.entry, 1),
         "activations and gradients": _activations(model, nodes, entries) + _blocks(VECTORS * nodes, 10),
-        "regulariser": _blocks(nodes * width * 4, REGULARISER_TABLES) if with_pairs else 0,
+        "regulariser": with_pairs * (_blocks(CHUNK_TABLES * table, 1) + _blocks(SUM_TABLES * table, SUM_TABLES)),
     }
     building = {"features": _blocks(stored, 1), "adjacency": _blocks(entries * cost.building, 4)}
     return max(Forecast(parts), Forecast(building), key=lambda forecast: forecast.total)
@@ -103,9 +104,11 @@ def forecast_scoring(graph: Graph, model: Backbone) -> Forecast:
 
 
 def memory_on(device: str) -> int:
-    """Bytes that are available where a training runs."""
+    """Bytes that are available to this process where it trains."""
     found = resolve_device(device)
-    return available_memory() if found.type == "cpu" else int(torch.cuda.mem_get_info(found)[0])
+    if found.type == "cpu":
+        return available_memory() // processes.count_on_host()
+    return int(torch.cuda.mem_get_info(found)[0])
 
 
 def _activations(model: Backbone, nodes: int, entries: int) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
+from pugnn import processes
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import Sets
@@ -16,8 +18,9 @@ from pugnn.training.loop import scores_whole
 from pugnn.training.sampled import FAN_OUT, SampledGraph
 from pugnn.training.settings import TrainingSettings
 
-#: The largest and the smallest batch that ``auto`` takes.
-MOST, LEAST = 65_536, 256
+#: Batches that ``auto`` tries: the largest one that fits. Gradients of larger ones agree hardly better.
+SIZES = (16_384, 8_192, 4_096, 2_048, 1_024, 512, 256)
+SCORED_BY_SAMPLE = "Scores, too, were computed from random neighbours."
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def plan_training(
         with_pairs: whether a regulariser compares pairs of nodes.
         only_whole: why the method cannot be trained in batches; empty if it can.
     """
-    room = memory_on(settings.device)
+    room = int(processes.bytes_of_first(b"%d" % memory_on(settings.device)))  # all processes must decide alike
     whole = forecast_whole(graph, model, with_pairs=with_pairs)
     wanted = settings.batch_size
     if whole.total <= room if wanted == "auto" else int(wanted) >= unlabelled:
@@ -76,21 +79,15 @@ def plan_training(
             else f"batch_size={wanted} was given"
         )
         raise PugnnError(f"{tried}, but {refused}. The method views trains on graphs of any size.")
-    size = _largest_batch(graph, model, room, with_pairs=with_pairs) if wanted == "auto" else int(wanted)
-    found = forecast_batches(graph, model, size, with_pairs=with_pairs)
-    notes = [f"Every step took {size:,} random unlabelled nodes, and at most {FAN_OUT} random neighbours of each node."]
-    if not scores_whole(graph, model, settings.device):
-        notes.append("Scores, too, were computed from random neighbours.")
+    forecast = partial(forecast_batches, graph, model, with_pairs=with_pairs)
+    size = (
+        int(wanted) if wanted != "auto" else next((size for size in SIZES if forecast(size).total <= room), SIZES[-1])
+    )
+    found = forecast(size)
+    drawn = f"Every step took {size:,} random unlabelled nodes, and at most {FAN_OUT} random neighbours of each node."
+    scored = () if scores_whole(graph, model, settings.device) else (SCORED_BY_SAMPLE,)
     memory = f"Training in batches of {size:,} unlabelled nodes takes about {found} of memory; {too_much}."
-    return Plan(size, found, memory, tuple(notes))
-
-
-def _largest_batch(graph: Graph, model: Backbone, room: int, *, with_pairs: bool) -> int:
-    """The largest power of two that fits; the smallest one allowed if none does."""
-    size = MOST
-    while size > LEAST and forecast_batches(graph, model, size, with_pairs=with_pairs).total > room:
-        size //= 2
-    return size
+    return Plan(size, found, memory, (drawn, *scored))
 
 
 def _why_whole(model: Backbone, settings: TrainingSettings) -> str:

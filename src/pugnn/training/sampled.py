@@ -23,8 +23,8 @@ from pugnn.training.seeds import derive_seed
 FAN_OUT = 10
 #: Layers of every network that can read sampled neighbours.
 HOPS = 2
-#: A set with at most this share of a batch is in every batch as a whole.
-FEW = 0.25
+#: Room for each of the smaller sets, as a share of the batch size: their means should not be poor estimates.
+QUOTA = 0.25
 #: Edges drawn for a regulariser, as a share of a batch. Each brings three nodes.
 EDGES = 0.25
 #: Nodes scored at a time.
@@ -38,11 +38,12 @@ class SampledGraph:
 
     An epoch is one step, as on the whole graph, so that a number of epochs means as many steps on graphs of any size.
 
-    **Sets.** A batch has the same share of the near and of the far nodes, and of the known ones, drawn anew in every
-    epoch; a set of at most a quarter of the batch is in it as a whole. The mean over a set in the batch is therefore an
-    unbiased estimate of the mean over the whole set, and the gradient of a loss that is linear in such means is an
-    unbiased estimate of that on the whole graph. Other losses depend on such means smoothly, or by their sign: their
-    gradients approach that on the whole graph as the batch grows.
+    **Sets.** A batch has ``size`` unlabelled nodes. Of near and far ones, it has the same share, but at least a quarter
+    of ``size`` each. It has at most as many known positives, and known negatives. Sets with fewer nodes are in every
+    batch as a whole; of the others, nodes are drawn anew in every epoch. The mean over a set in the batch is therefore
+    an unbiased estimate of the mean over the whole set, and the gradient of a loss that is linear in such means is an
+    unbiased estimate of that on the whole graph. Other losses depend on such means smoothly, or by the side of a bound
+    on which they lie: their gradients approach that on the whole graph as the batch grows.
 
     **Neighbours** are drawn anew, too (:mod:`pugnn.graph.sampling`). Sums over them are unbiased; what a network makes
     of such sums is not, and approaches its output on the whole graph as ``fan_out`` grows.
@@ -106,8 +107,10 @@ class SampledGraph:
     def _draw(self, name: str, seed: int) -> NDArray[np.int64]:
         """This process's nodes of a set in a batch."""
         nodes: NDArray[np.int64] = self._nodes[name]
-        if len(nodes) > FEW * self._size:
-            count = min(len(nodes), -(-len(nodes) * self._size // self._sizes["unlabelled"]))
+        count = round(QUOTA * self._size)
+        if name not in ("labelled", "negative"):
+            count = max(count, -(-len(nodes) * self._size // self._sizes["unlabelled"]))
+        if len(nodes) > count:
             nodes = nodes[np.random.default_rng(seed).choice(len(nodes), count, replace=False)]
         return nodes[processes.own_share(len(nodes))]
 

@@ -68,6 +68,8 @@ def fit(
 
         pugnn fit --edges 'edges-*.parquet' --positives known.csv --source payer --target payee
 
+        pugnn fit --store stores/mine --positives positives.csv --out runs/mine
+
         pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --prior 0.1
 
         pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --method pu-gnn

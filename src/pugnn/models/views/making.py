@@ -11,100 +11,28 @@ where the bar scales rows to length 1, :math:`T = 10` and :math:`\beta = 0.15`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn import processes
-from pugnn.errors import PugnnError
-from pugnn.features.structural import Structure
+from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES, Table, neighbour_sums
 from pugnn.graph.vectors import aligned
+from pugnn.memory import Forecast, memory_words
 from pugnn.models.inputs import GraphInputs
-from pugnn.models.rows import CHUNK, KeptTables, Rows, TablePlan
+from pugnn.models.views.attributes import SHORTEST, Attributes, most_columns, unit_rows
+from pugnn.models.views.rows import CHUNK, KeptTables, Rows, TablePlan
 
 #: The names of the views. The first one is the base that the others are compared with.
 VIEWS = ("smoothed", "own", "neighbours")
 STEPS, RESTART = 10, 0.15
-#: A view has at most this many columns, and with at least 256 columns at most this many numbers; wider attributes are
-#: hashed.
-MOST_COLUMNS, MOST_NUMBERS, LEAST_HASHED = 4096, 2**26, 256
-#: Attributes must stay below this: the squares of larger ones overflow.
-LARGEST = 1e18
-#: Shorter rows count as zero.
-SHORTEST = 1e-12
-
-
-@dataclass(frozen=True)
-class Attributes:
-    """How the attributes of nodes become rows of length 1, the same way for every graph.
-
-    If most entries are not zero, columns are standardised, since zero then has no special meaning and scales differ;
-    and a column of ones is added, without which rows of length 1 would not tell large from small. Words, tags and
-    categories, which are mostly zero, stay as they are. Attributes that are too wide are hashed: each
-    column is added to, or subtracted from, one of ``width`` columns. A graph without attributes has structural ones.
-
-    Args:
-        centre: subtracted from each column, shape ``(F,)``.
-        scale: what each column is divided by, shape ``(F,)``.
-        width: number of columns.
-    """
-
-    centre: NDArray[np.float32]
-    scale: NDArray[np.float32]
-    width: int
-
-    @classmethod
-    def of(cls, graph: Graph) -> Attributes:
-        """As the attributes of a graph suggest."""
-        x = _features(graph)
-        n, columns = x.shape
-        centre, scale = np.zeros(columns, np.float32), np.ones(columns, np.float32)
-        filled = sum(np.count_nonzero(part if isinstance(part, np.ndarray) else part.data) for part in _chunks(x))
-        if filled > 0.5 * n * columns:
-            mean = sum(_dense(part).sum(axis=0, dtype=np.float64) for part in _chunks(x)) / n
-            spread = sum(np.square(_dense(part) - mean).sum(axis=0) for part in _chunks(x)) / n
-            centre, spread = mean.astype(np.float32), np.sqrt(spread).astype(np.float32)
-            scale = np.where(spread > 0, spread, np.float32(1))
-            columns += 1
-        return cls(centre, scale, min(columns, MOST_COLUMNS, max(LEAST_HASHED, MOST_NUMBERS // n)))
-
-    def tensors(self) -> dict[str, Tensor]:
-        """What a model must keep of it, besides the width."""
-        return {"centre": torch.from_numpy(self.centre), "scale": torch.from_numpy(self.scale)}
-
-    def columns(self, x: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float32] | sp.csr_array:
-        """Features of some nodes before they are hashed and scaled, shape ``(n, C)``."""
-        if self.centre.any() or (self.scale != 1).any():
-            standardised = (_dense(x) - self.centre) / self.scale
-            x = np.hstack([standardised, np.ones((len(standardised), 1), np.float32)])
-        return x
-
-    def columns_of(self, graph: Graph) -> NDArray[np.float32] | sp.csr_array:
-        """The same of all nodes of a graph."""
-        return self.columns(_features(graph))
-
-    def hashing(self, columns: int) -> sp.csr_array | None:
-        """The matrix that hashes so many columns, shape ``(C, width)``; none if they are few enough."""
-        return _hashing(columns, self.width) if self.width < columns else None
-
-    def rows(self, graph: Graph, nodes: slice = slice(None)) -> Iterator[NDArray[np.float32]]:
-        """The attributes of nodes, by default of all, each row at length 1, some at a time, shape ``(n, width)``."""
-        hashing = None
-        for part in _chunks(_features(graph)[nodes]):
-            x = self.columns(part)
-            hashing = self.hashing(x.shape[1]) if hashing is None else hashing
-            values = np.array(_dense(x if hashing is None else x @ hashing), dtype=np.float32)
-            if not (np.abs(values) < LARGEST).all():
-                raise PugnnError(f"features reach {LARGEST:.0e} and more, too large to compare nodes; scale them down")
-            yield unit_rows(torch.from_numpy(values)).numpy()
+#: What methods compute from the views: scores of several models, ranks, sets.
+BYTES_PER_NODE = 200
 
 
 def make_views(
@@ -129,6 +57,32 @@ def make_views(
     return {name: Rows.of(found[name]) for name in names}
 
 
+def forecast_views(graph: Graph) -> tuple[Forecast, str]:
+    """What comparing all views of a graph on the CPU will take, and a sentence about it."""
+    n, columns = graph.num_nodes, graph.num_features or WIDTH
+    # Whether a column is added, or some are hashed, is known only once all features have been read.
+    width = columns + 1 if isinstance(graph.features, np.ndarray) else most_columns(columns, n)
+    plan = TablePlan.of(n, width, len(VIEWS), shared=processes.count() > 1)
+    x = graph.features
+    mapped = [graph.indptr, graph.indices, *([x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr])]
+    in_memory = 3 * 4 * n * plan.block if plan.mapped else len(VIEWS) * plan.bytes
+    forecast = Forecast(
+        {
+            "views of the nodes": in_memory,
+            "scores and ranks": BYTES_PER_NODE * n,
+            "the store": 0 if graph.stored is None else sum(part.nbytes for part in mapped),
+        }
+    )
+    words = f"The run takes about {forecast} of memory"
+    if not plan.mapped:
+        return forecast, f"{words}."
+    precision = "half" if plan.dtype == np.float16 else "single"
+    return (
+        forecast,
+        f"{words}, and {memory_words(len(VIEWS) * plan.bytes)} on disk for the views, in {precision} precision.",
+    )
+
+
 def side_by_side(views: dict[str, Rows], weights: Tensor) -> Rows:
     """The views that have a weight, each times the root of it, as one matrix."""
     used = [(name, float(weight.sqrt())) for name, weight in zip(VIEWS, weights, strict=True) if weight > 0]
@@ -149,11 +103,6 @@ def smooth(values: Tensor, inputs: GraphInputs) -> Tensor:
     for _ in range(STEPS):
         block = torch.lerp(inputs.gcn_adjacency @ block, values, RESTART)
     return block
-
-
-def unit_rows(values: Tensor) -> Tensor:
-    """Scale rows to Euclidean length 1; all-zero rows stay zero."""
-    return torch.nn.functional.normalize(values, dim=1, eps=SHORTEST)
 
 
 def _tables(attributes: Attributes, graph: Graph, names: Sequence[str], keep: KeptTables | None) -> dict[str, Rows]:
@@ -260,23 +209,3 @@ def _inverse_lengths(table: Tensor) -> Tensor:
         sums = part.view(*part.shape[:2], -1, LANES).sum(dim=3).transpose(0, 1).flatten(1)
         lengths.append(sums.sum(dim=1).sqrt())
     return 1 / torch.cat(lengths).clamp(min=SHORTEST)
-
-
-@lru_cache(maxsize=1)
-def _features(graph: Graph) -> NDArray[np.float32] | sp.csr_array:
-    return graph.features if graph.num_features else Structure().encode(graph)
-
-
-def _chunks(x: NDArray[np.float32] | sp.csr_array) -> Iterator[NDArray[np.float32] | sp.csr_array]:
-    for first in range(0, x.shape[0], CHUNK):
-        yield x[first : first + CHUNK]
-
-
-def _dense(x: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float32]:
-    return x if isinstance(x, np.ndarray) else x.toarray()
-
-
-def _hashing(columns: int, width: int) -> sp.csr_array:
-    rng = np.random.default_rng(0)  # the same for every model, so that it need not be saved
-    signs = rng.choice(np.array([-1, 1], np.float32), columns)
-    return sp.csr_array((signs, rng.integers(width, size=columns), np.arange(columns + 1)), shape=(columns, width))

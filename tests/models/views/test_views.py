@@ -9,8 +9,8 @@ from pugnn.errors import PugnnError
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
-from pugnn.models import views as module
-from pugnn.models.views import Attributes, unit_rows
+from pugnn.models.views import VIEWS, Attributes, forecast_views, make_views, unit_rows
+from pugnn.models.views import attributes as module
 
 RNG = np.random.default_rng(0)
 
@@ -62,9 +62,9 @@ def test_neighbours_by_plain_loops():
 )
 def test_what_does_not_fit_into_memory_is_smoothed_in_blocks(monkeypatch, memory, shape, dtype, tolerance):
     graph = with_features(RNG.random((20, 35)).astype(np.float32))
-    whole = {name: dense_view(name, graph) for name in module.VIEWS}
+    whole = {name: dense_view(name, graph) for name in VIEWS}
     monkeypatch.setenv("PUGNN_MEMORY", memory)
-    views = module.make_views(Attributes.of(graph), GraphInputs(graph))
+    views = make_views(Attributes.of(graph), GraphInputs(graph))
     for name, expected in whole.items():
         (table,) = views[name].tables
         assert (table.shape, table.dtype) == (shape, dtype)
@@ -166,3 +166,14 @@ def test_edge_weights_count_in_the_smoothed_view_only():
 
 def test_rows_of_zeros_stay_zero():
     assert unit_rows(torch.zeros(2, 3)).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_the_forecast_counts_three_tables(monkeypatch):
+    graph = with_features(RNG.random((20, 35)).astype(np.float32))
+    forecast, words = forecast_views(graph)
+    assert forecast.parts["views of the nodes"] == 3 * 20 * 48 * 4
+    assert words.startswith("The run takes about 16 kB (views of the nodes 12 kB, scores and ranks 4.0 kB")
+    monkeypatch.setenv("PUGNN_MEMORY", "8kB")
+    forecast, words = forecast_views(graph)
+    assert forecast.parts["views of the nodes"] == 3 * 20 * 16 * 4
+    assert words.endswith("and 5.8 kB on disk for the views, in half precision.")

@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from pugnn.errors import PugnnError
-from pugnn.models import rows as module
-from pugnn.models.rows import KeptTables, Rows, TablePlan
+from pugnn.models.views import rows as module
+from pugnn.models.views.rows import KeptTables, Rows, TablePlan
 
 RNG = np.random.default_rng(0)
 
