@@ -144,6 +144,11 @@ def bytes_of_first(content: bytes | None) -> bytes | None:
     return shared.cpu().numpy().tobytes()
 
 
+def number_of_first(number: int) -> int:
+    """A number as the first process has it: for what all must decide alike."""
+    return int(bytes_of_first(b"%d" % number) or b"0")
+
+
 def _sum(values: Tensor) -> Tensor:
     _message("all_reduce", values)
     return values

@@ -239,6 +239,14 @@ def test_without_matplotlib_only_the_picture_is_missing(task, tmp_path, monkeypa
     assert run.record["warnings"][-1].startswith("training.png is left out")
 
 
+def test_a_list_that_is_too_long_for_a_spreadsheet_is_no_csv_file(task, tmp_path, monkeypatch):
+    monkeypatch.setattr("pugnn.runs.training_run.MOST_IN_CSV", task.graph.num_nodes - 1)
+    with pytest.warns(PugnnWarning, match=r"scores\.csv is left out: .* see scores\.parquet"):
+        run = into_folder(classifier(), task, RunFolder(tmp_path / "mine"))
+    assert names(run.path) == [name for name in FILES if name != "scores.csv"]
+    assert run.record["warnings"][-1].startswith("scores.csv is left out")
+
+
 # ---------------------------------------------------------------------- runs that go wrong
 
 

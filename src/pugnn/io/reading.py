@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, shorten
 from pugnn.features.attributes import NO_ROWS, Attributes
+from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.kinds import chosen_kinds, expand_kinds
-from pugnn.features.recipe import Recipe
+from pugnn.features.recipe import Encoded, Recipe
 from pugnn.graph import Graph
 from pugnn.io.edge_table import EdgeTable
 from pugnn.io.id_types import common_family, ids_from_text
@@ -142,11 +143,7 @@ def _read(
     ids, nodes = IdTable(), None
     if "nodes" in tables:
         on_phase(f"reading {tables['nodes'].shown}")
-        if recipe is None:
-            known_kinds = chosen_kinds(kinds, tables["nodes"].names)
-        else:
-            known_kinds = {encoding.column: encoding.kind for encoding in recipe.encodings}
-        nodes = read_nodes(tables["nodes"], wanted["id"], ids, known_kinds)
+        nodes = read_nodes(tables["nodes"], wanted["id"], ids, known_kinds(tables["nodes"], kinds, recipe))
         notes += nodes.notes
     on_phase(f"reading {tables['edges'].shown}")
     edge_table = EdgeTable(tables["edges"], wanted)
@@ -167,11 +164,7 @@ def _read(
     on_phase("making features")
     attributes, notes_on_sparse = attributes_of(tables, nodes, graph.num_nodes, matrix, wanted["id"], ids)
     notes += notes_on_sparse
-    if recipe is None:
-        kinds = expand_kinds(kinds, attributes.names, attributes.origin)
-        recipe, encoded = Recipe.learn(attributes, kinds, graph)
-    else:
-        encoded = recipe.apply(attributes, graph)
+    recipe, encoded = make_features(attributes, kinds, recipe, graph)
     graph = replace(graph, features=encoded.features, feature_names=encoded.names, recipe=recipe.to_plain())
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
     shown = {} if nodes is None else nodes.cells_as_text(show, graph.num_nodes)
@@ -199,6 +192,26 @@ def attributes_of(
         return attributes, []
     sparse, notes = long_attributes(tables["attributes"], id_column, ids)
     return attributes.beside(sparse), notes
+
+
+def known_kinds(nodes: Table, kinds: Mapping[str, str], recipe: Recipe | None) -> Mapping[str, str]:
+    """The kinds of columns of a node table that are known: as in the recipe, or chosen by the user."""
+    if recipe is None:
+        return chosen_kinds(kinds, nodes.names)
+    return {encoding.column: encoding.kind for encoding in recipe.encodings}
+
+
+def make_features(
+    attributes: Attributes,
+    kinds: Mapping[str, str],
+    recipe: Recipe | None,
+    graph: Graph,
+    blocks: FeatureBlocks | None = None,
+) -> tuple[Recipe, Encoded]:
+    """The features of a graph's nodes, by a recipe that is given, or learned with the kinds that the user chose."""
+    if recipe is None:
+        return Recipe.learn(attributes, expand_kinds(kinds, attributes.names, attributes.origin), graph, blocks)
+    return recipe, recipe.apply(attributes, graph, blocks)
 
 
 def nothing_in_common(shown: str, nodes: NodeTable, ids: IdTable) -> PugnnError:

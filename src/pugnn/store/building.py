@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from pugnn.errors import PugnnError
-from pugnn.features.kinds import chosen_kinds, expand_kinds
 from pugnn.features.recipe import Recipe
 from pugnn.files import new_folder
 from pugnn.graph import Cleaning, Graph
@@ -23,7 +22,7 @@ from pugnn.io.edge_table import EdgeTable
 from pugnn.io.ids import IdTable
 from pugnn.io.node_table import NodeTable, read_nodes
 from pugnn.io.opening import read_tables
-from pugnn.io.reading import attributes_of, notes_on_graph, nothing_in_common
+from pugnn.io.reading import attributes_of, known_kinds, make_features, notes_on_graph, nothing_in_common
 from pugnn.io.sparse import matrix_of
 from pugnn.io.table import Table
 from pugnn.memory import available_memory
@@ -129,12 +128,8 @@ class _Building:
         self.say("making features")
         attributes, notes_on_sparse = attributes_of(tables, nodes, graph.num_nodes, self.matrix, self.wanted["id"], ids)
         notes += notes_on_sparse
-        recipe, blocks = self.recipe, StoredBlocks(self.folder, self.folder / _OVERFLOW, graph.ids)
-        if recipe is None:
-            kinds = expand_kinds(self.kinds, attributes.names, attributes.origin)
-            recipe, encoded = Recipe.learn(attributes, kinds, graph, blocks)
-        else:
-            encoded = recipe.apply(attributes, graph, blocks)
+        blocks = StoredBlocks(self.folder, self.folder / _OVERFLOW, graph.ids)
+        recipe, encoded = make_features(attributes, self.kinds, self.recipe, graph, blocks)
         if recipe.structure is not None:  # which has no blocks
             write_features(self.folder, encoded.features, graph.ids)
         return Manifest(
@@ -149,10 +144,7 @@ class _Building:
 
     def _read_nodes(self, table: Table, ids: IdTable) -> NodeTable:
         self.say(f"reading {table.shown}")
-        if self.recipe is None:
-            kinds = chosen_kinds(self.kinds, table.names)
-        else:
-            kinds = {encoding.column: encoding.kind for encoding in self.recipe.encodings}
+        kinds = known_kinds(table, self.kinds, self.recipe)
         return read_nodes(table, self.wanted["id"], ids, kinds, on_demand=True)
 
     def _write_edges(self, edges: EdgeTable, ids: IdTable, nodes: NodeTable | None) -> Cleaning:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,15 +70,13 @@ class SortedEdges:
     def write(self, folder: Path, num_nodes: int) -> Cleaning:
         """Write row starts, neighbours and weights, repeats merged as by :func:`pugnn.graph.building.symmetric_csr`."""
         degrees, counts = np.zeros(num_nodes, dtype=np.int64), np.zeros(2, dtype=np.int64)
-        with new_array(folder, "indices", np.int32) as indices:
-            if self._weighted:
-                with new_array(folder, "weights", np.float32) as weights:
-                    for neighbours, merged in self._merged(degrees, counts):
-                        indices.write(neighbours)
-                        weights.write(merged)
-            else:
-                for neighbours, _ in self._merged(degrees, counts):
-                    indices.write(neighbours)
+        with ExitStack() as files:
+            indices = files.enter_context(new_array(folder, "indices", np.int32))
+            weights = files.enter_context(new_array(folder, "weights", np.float32)) if self._weighted else None
+            for neighbours, merged in self._merged(degrees, counts):
+                indices.write(neighbours)
+                if weights is not None:
+                    weights.write(merged)
         write_array(folder, "indptr", np.concatenate([[0], np.cumsum(degrees)]))
         with _sorting():
             self._connection.execute("DROP TABLE ends")
