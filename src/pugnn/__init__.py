@@ -22,6 +22,7 @@ _NAMES = {
         *("SmoothedLogistic", "Views", "make_method"),
     ),
     "metrics": ("Estimate",),
+    "store": ("build_store", "open_store"),
     "task": ("PUBenchmark", "PUTask", "draw_benchmark"),
 }
 _HOME = {name: f"pugnn.{home}" for home, names in _NAMES.items() for name in names}
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
     from pugnn.methods import Views as Views
     from pugnn.methods import make_method as make_method
     from pugnn.metrics import Estimate as Estimate
+    from pugnn.store import build_store as build_store
+    from pugnn.store import open_store as open_store
     from pugnn.task import PUBenchmark as PUBenchmark
     from pugnn.task import PUTask as PUTask
     from pugnn.task import draw_benchmark as draw_benchmark

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import timedelta
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from pugnn.errors import PugnnError
 
@@ -124,6 +124,10 @@ def copy_from_first(tensors: Iterable[Tensor]) -> None:
         _message("broadcast", tensor, src=0)
 
 
+@overload
+def bytes_of_first(content: bytes) -> bytes: ...
+@overload
+def bytes_of_first(content: bytes | None) -> bytes | None: ...
 def bytes_of_first(content: bytes | None) -> bytes | None:
     """What the first process has read, in every process; ``content`` counts in the first one alone."""
     if count() == 1:
@@ -163,11 +167,11 @@ def _message(kind: str, tensor: Tensor, **options: Any) -> None:
 
 
 def _meeting_place() -> torch.device:
-    """Where tensors must be that the processes exchange: NCCL alone exchanges none of the CPU."""
+    """Where tensors must be that the processes exchange: NCCL, where it is alone, exchanges none of the CPU."""
     import torch
     import torch.distributed as distributed
 
-    return torch.device("cuda" if distributed.get_backend() == "nccl" else "cpu")
+    return torch.device("cpu" if "cpu" in distributed.get_backend_config() else "cuda")
 
 
 # ---------------------------------------------------------------------- joining and failing together
@@ -183,6 +187,7 @@ def joined() -> Iterator[None]:
     if started() == 1:
         yield
         return
+    import torch
     import torch.distributed as distributed
 
     # When one process fails, the launcher asks the others to end: they tidy up as after Ctrl-C.
@@ -190,10 +195,10 @@ def joined() -> Iterator[None]:
     if "TORCHELASTIC_RUN_ID" in os.environ:
         Thread(target=_end_with, args=[os.getppid()], name="end with the launcher", daemon=True).start()
     try:
-        # Both gloo, for the CPU, and NCCL where there are CUDA devices: what is exchanged decides.
         meeting = distributed.rendezvous("env://", timeout=PATIENCE)  # type: ignore[attr-defined]
         _notes, number, processes = next(meeting)
-        distributed.init_process_group(store=_notes, rank=number, world_size=processes, timeout=PATIENCE)
+        backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+        distributed.init_process_group(backend, store=_notes, rank=number, world_size=processes, timeout=PATIENCE)
     except (RuntimeError, ValueError) as error:
         raise PugnnError(
             f"cannot join the other processes: {str(error).splitlines()[0]}. Start them with torchrun, or unset "

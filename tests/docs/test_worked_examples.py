@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from pugnn.graph import Graph, propagate_beliefs
-from pugnn.graph.hops import hop_graphs
+from pugnn.graph.distances import hop_graphs
 from pugnn.losses import (
     DistanceAwareLoss,
     DistPULoss,

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from conftest import random_graph
 from pugnn.graph import Graph
-from pugnn.graph.hops import hop_graphs
+from pugnn.graph.distances import hop_graphs
 from pugnn.models.attention import Neighbourhoods, attend_pairs, neighbour_attention
 from pugnn.models.attention.cpu import attend_cpu
 

@@ -45,7 +45,9 @@ def train_and_show(
     recorded = data.options if start is None else {**data.options, "start": str(start)}
     if resume and out is None:
         raise PugnnError("--resume needs --out, the name of the run that was stopped")
+    method, settings = estimator.checked()
     if processes.rank():  # the first process checks, writes and shows
+        method.plan(data.task, settings)  # which takes all processes, to decide alike
         earlier = None if before is None else before.classifier
         estimator.fit_task(data.task, checkpoint=Path("that of the first process"), start=earlier)
         return
@@ -59,7 +61,6 @@ def train_and_show(
             console = Console(highlight=False, emoji=False)
             print_verdicts(console, found)
             print_recipe(console, data.recipe, verbose=verbose)
-        method, settings = estimator.checked()
         plan = method.plan(data.task, settings)
         if plan is not None and (plan.batch_size is not None or plan.forecast.total >= NOTEWORTHY):
             notes = (*notes, plan.memory)

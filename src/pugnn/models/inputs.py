@@ -12,7 +12,7 @@ from torch import Tensor
 
 from pugnn.graph import Graph, Neighbourhood
 from pugnn.graph.compiling import kernel
-from pugnn.graph.hops import hop_graphs
+from pugnn.graph.distances import hop_graphs
 from pugnn.models.attention import Neighbourhoods
 from pugnn.models.sparse import SparseMatrix
 

@@ -128,7 +128,9 @@ class TablePlan:
     def of(cls, nodes: int, columns: int, tables: int, *, shared: bool = False) -> TablePlan:
         """As the available memory allows, for so many tables; ``shared`` if several processes fill them together."""
         vectors = -(-columns // LANES)
-        size, memory = 4 * nodes * vectors * LANES * tables, processes.number_of_first(available_memory())
+        size, memory = 4 * nodes * vectors * LANES * tables, available_memory()
+        if shared:  # what is not may be made in one process alone, and the others would not answer
+            memory = processes.number_of_first(memory)
         mapped = shared or size > SHARE * memory
         here = processes.count_on_host() if shared else 1
         fit = int(SHARE * memory / here / (3 * 4 * LANES * max(nodes, 1))) if mapped else vectors
