@@ -18,7 +18,7 @@ from pugnn.training.loop import scores_whole
 from pugnn.training.sampled import FAN_OUT, SampledGraph
 from pugnn.training.settings import TrainingSettings
 
-#: Batches that ``auto`` tries: the largest one that fits. Gradients of larger ones agree hardly better.
+#: Batches that ``auto`` tries: the largest one that fits. Each node brings up to a hundred others, so these are large.
 SIZES = (16_384, 8_192, 4_096, 2_048, 1_024, 512, 256)
 SCORED_BY_SAMPLE = "Scores, too, were computed from random neighbours."
 
