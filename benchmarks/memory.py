@@ -18,7 +18,7 @@ import numpy as np
 from measuring import machine, memory_baseline, memory_peak, table
 from pugnn.errors import PugnnWarning
 from pugnn.graph import Graph
-from pugnn.methods import NNPU, PUGNN, Method
+from pugnn.methods import NNPU, PUGNN, Method, Views
 from pugnn.task import PUTask
 from pugnn.training import TrainingSettings
 
@@ -26,6 +26,7 @@ NEIGHBOURS, ATTRIBUTES = 10, 32
 CASES = [
     *(("nnpu", backbone, "whole") for backbone in ("gcn", "gcn-linear", "sage", "gat", "gin", "mlp")),
     ("pu-gnn", "gcn", "whole"),
+    ("views", "mlp", "rows"),
     *(("nnpu", backbone, "4096") for backbone in ("gcn", "sage", "gat", "gin")),
     ("pu-gnn", "gcn", "4096"),
     ("pu-gnn", "gcn", "32768"),
@@ -42,10 +43,16 @@ def task_of(nodes: int) -> PUTask:
 def measure(method: str, backbone: str, batch: str, nodes: str) -> None:
     """Print forecast and peak in bytes."""
     warnings.simplefilter("ignore", PugnnWarning)  # near and far nodes of random graphs
-    chosen: Method = NNPU(prior=0.3) if method == "nnpu" else PUGNN(near_prior=0.6, far_prior=0.3)
+    methods: dict[str, Method] = {
+        "nnpu": NNPU(prior=0.3),
+        "pu-gnn": PUGNN(near_prior=0.6, far_prior=0.3),
+        "views": Views(prior=0.3),
+    }
+    chosen = methods[method]
 
     def settings(size: int) -> TrainingSettings:
-        return TrainingSettings(backbone=backbone, epochs=3, batch_size=2**60 if batch == "whole" else size)
+        sizes: dict[str, int | str] = {"whole": 2**60, "rows": "auto"}
+        return TrainingSettings(backbone=backbone, epochs=3, batch_size=sizes.get(batch, size))
 
     chosen.fit(task_of(400), settings(64))  # libraries and kernels are loaded
     task = task_of(int(nodes))
