@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.runs.writers import Taken, plot_log, write_log, write_scores
+from pugnn.runs.writers import Taken, plot_log, table_file, write_log, write_scores
 
 TABLE = {"id": np.array(["a", "b"]), "score": np.array([0.75, 0.1])}
 
@@ -53,3 +53,7 @@ def test_a_risk_below_zero_stays_in_the_picture(tmp_path, monkeypatch, low, expe
     assert plot_log(tmp_path / "training.png", log)
     assert (drawn[0][0] == 0) == (low > 0)
     assert drawn[0][0] <= expected
+
+
+def test_a_table_that_no_spreadsheet_can_open_is_not_the_one_to_open():
+    assert [table_file(nodes) for nodes in (3, 1_000_000, 1_000_001)] == ["scores.csv", "scores.csv", "scores.parquet"]

@@ -91,6 +91,11 @@ def score_table(
     return table
 
 
+def table_file(nodes: int) -> str:
+    """The file with the scores of so many nodes that most people can open."""
+    return "scores.csv" if nodes <= MOST_IN_CSV else "scores.parquet"
+
+
 def require_ending(path: Path) -> None:
     """Raise unless the name ends in a format that :func:`write_scores` knows, or in none."""
     if path.suffix and not path.name.lower().endswith(ENDINGS):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pugnn.errors import shown
 from pugnn.graph import UNREACHABLE
 from pugnn.methods.degenerate import RANKING_LOST
+from pugnn.runs.writers import table_file
 from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ class ReportContent:
     truth: PUBenchmark | None = None
     class_of_node: Sequence[str] | None = None
     shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def table_file(self) -> str:
+        """The file with the scores of all nodes that most people can open."""
+        return table_file(self.task.graph.num_nodes)
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
