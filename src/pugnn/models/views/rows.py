@@ -129,10 +129,12 @@ class TablePlan:
         """As the available memory allows, for so many tables; ``shared`` if several processes fill them together."""
         vectors = -(-columns // LANES)
         size, memory = 4 * nodes * vectors * LANES * tables, available_memory()
-        if shared:  # what is not may be made in one process alone, and the others would not answer
+        here = processes.count_on_host()
+        if shared:
             memory = processes.number_of_first(memory)
+        else:  # every process may have such tables; or one alone, so that the others would not answer
+            memory, here = memory // here, 1
         mapped = shared or size > SHARE * memory
-        here = processes.count_on_host() if shared else 1
         fit = int(SHARE * memory / here / (3 * 4 * LANES * max(nodes, 1))) if mapped else vectors
         fair = -(-vectors // processes.count()) if shared else vectors
         block = LANES * min(vectors, MOST_TOGETHER // LANES, max(1, fit), fair)
