@@ -83,6 +83,16 @@ def test_sparse_and_dense_attributes_are_the_same():
     assert torch.equal(*rows)
 
 
+@pytest.mark.parametrize("features", [WORDS, sp.csr_array(WORDS)])
+def test_rows_of_some_nodes_a_few_at_a_time(monkeypatch, features):
+    graph = with_features(features)
+    whole = attribute_rows(graph).numpy()
+    monkeypatch.setattr(module, "CHUNK", 3)
+    parts = list(Attributes.of(graph).rows(graph, slice(4, 12)))
+    assert [len(part) for part in parts] == [3, 3, 2]
+    assert np.array_equal(np.concatenate(parts), whole[4:12])
+
+
 def test_numbers_are_standardised_and_words_are_not():
     numbers = RNG.normal(loc=[0, 50, 3000], scale=[1, 5, 400], size=(20, 3)).astype(np.float32)
     numbers[:, 2] = 7  # a column without spread
