@@ -77,6 +77,11 @@ def test_too_little_memory_for_a_single_block(monkeypatch):
         dense_view("own", with_features(WORDS))
 
 
+def test_a_table_that_fits_and_is_not_smoothed_needs_no_more(monkeypatch):
+    monkeypatch.setenv("PUGNN_MEMORY", "3kB")
+    assert dense_view("own", with_features(WORDS)).numpy() == pytest.approx(unit(WORDS), abs=1e-6)
+
+
 def test_sparse_and_dense_attributes_are_the_same():
     dense, sparse = with_features(WORDS), with_features(sp.csr_array(WORDS))
     rows = [attribute_rows(graph) for graph in (dense, sparse)]
@@ -187,3 +192,10 @@ def test_the_forecast_counts_three_tables(monkeypatch):
     forecast, words = forecast_views(graph)
     assert forecast.parts["views of the nodes"] == 3 * 20 * 16 * 4
     assert words.endswith("and 5.8 kB on disk for the views, in half precision.")
+
+
+def test_the_forecast_knows_how_wide_a_view_is(monkeypatch):
+    graph = with_features(RNG.random((20, 400)).astype(np.float32))
+    monkeypatch.setattr(module, "MOST_COLUMNS", 256)
+    assert Attributes.of(graph).width == 256
+    assert forecast_views(graph)[0].parts["views of the nodes"] == 3 * 20 * 256 * 4

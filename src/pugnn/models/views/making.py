@@ -60,11 +60,12 @@ def make_views(
 def forecast_views(graph: Graph) -> tuple[Forecast, str]:
     """What comparing all views of a graph on the CPU will take, and a sentence about it."""
     n, columns = graph.num_nodes, graph.num_features or WIDTH
-    # Whether a column is added, or some are hashed, is known only once all features have been read.
-    width = columns + 1 if isinstance(graph.features, np.ndarray) else most_columns(columns, n)
+    # Whether a column is added is known only once all features have been read.
+    width = most_columns(columns + isinstance(graph.features, np.ndarray), n)
     plan = TablePlan.of(n, width, len(VIEWS), shared=processes.count() > 1)
     x = graph.features
     mapped = [graph.indptr, graph.indices, *([x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr])]
+    mapped += [] if graph.weights is None else [graph.weights]
     in_memory = 3 * 4 * n * plan.block if plan.mapped else len(VIEWS) * plan.bytes
     forecast = Forecast(
         {

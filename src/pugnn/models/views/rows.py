@@ -139,7 +139,7 @@ class TablePlan:
         fair = -(-vectors // processes.count()) if shared else vectors
         block = LANES * min(vectors, MOST_TOGETHER // LANES, max(1, fit), fair)
         needed = 3 * 4 * nodes * block * here
-        if needed > memory:
+        if mapped and needed > memory:
             raise PugnnError(
                 f"smoothing {nodes:,} nodes needs {memory_words(needed)} of memory, and {memory_words(memory)} are "
                 "available. Use a machine with more memory."
