@@ -208,7 +208,8 @@ def _of_record(folder: Path, record: Mapping[str, Any]) -> Manifest:
         files = {name: StoredFile(**entry) for name, entry in record["files"].items()}
         others = {field.name: record[field.name] for field in fields(Manifest) if field.name != "files"}
         manifest = Manifest(files=files, **others)
-        sound = manifest.checksum == record["checksum"]
+        # All files are in the folder, whoever wrote the list.
+        sound = manifest.checksum == record["checksum"] and all(Path(name).name == name for name in files)
     except (KeyError, TypeError, AttributeError):
         sound = False
     if not sound:
