@@ -160,7 +160,8 @@ class TablePlan:
         """A new table of zeros: in memory, or in a file without a name, which ends with the process."""
         if not self.mapped:
             return aligned(np.zeros, self.shape, self.dtype)
-        with _room_for(self.bytes, Path(tempfile.gettempdir())), tempfile.TemporaryFile() as file:
+        folder = Path(tempfile.gettempdir())
+        with _room_for(self.bytes, folder, ", set TMPDIR to another folder"), tempfile.TemporaryFile() as file:
             reserve(file.fileno(), self.bytes)
             return np.memmap(file, self.dtype, "r+", shape=self.shape)
 
@@ -223,13 +224,13 @@ class KeptTables:
 
 
 @contextmanager
-def _room_for(size: int, folder: Path) -> Iterator[None]:
+def _room_for(size: int, folder: Path, remedy: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise PugnnError(
-            f"cannot keep {memory_words(size)} of smoothed attributes in {folder}: {error.strerror}. Make room there, "
-            "or use a machine with more memory."
+            f"cannot keep {memory_words(size)} of smoothed attributes in {folder}: {error.strerror}. Make room "
+            f"there{remedy}, or use a machine with more memory."
         ) from None
 
 
