@@ -98,6 +98,22 @@ def test_files_of_other_folders_are_refused(store, tmp_path):
         open_store(store)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda manifest: {"files": {name: file for name, file in manifest.files.items() if name != "indptr.npy"}},
+        lambda manifest: {"files": {name: replace(file, bytes="7") for name, file in manifest.files.items()}},
+        lambda _: {"cleaning": {"other": 1}},
+        lambda _: {"feature_names": None},
+    ],
+)
+def test_a_list_that_fits_its_checksum_but_not_the_files_is_refused(store, changed):
+    manifest = read_manifest(store)
+    replace(manifest, **changed(manifest)).write(store)
+    with pytest.raises(PugnnError, match=r"the graph store .* is damaged: store.json"):
+        open_store(store)
+
+
 def test_whatever_happens_to_the_head_of_a_file_there_is_no_other_error(store):
     content = (store / "indices.npy").read_bytes()
     refused, unpadded = 0, len(content[:128].rstrip())
