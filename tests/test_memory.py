@@ -1,7 +1,7 @@
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.memory import Forecast, available_memory, parse_memory, peak_memory
+from pugnn.memory import Forecast, available_memory, memory_of_groups, parse_memory, peak_memory
 
 
 def test_memory_is_found():
@@ -14,6 +14,30 @@ def test_memory_can_be_limited(monkeypatch):
     assert available_memory() == 2 * 10**9
     assert Forecast({"rows": 10**9, "scores": 10**9}).fits
     assert not Forecast({"rows": 10**9, "scores": 10**9 + 1}).fits
+
+
+@pytest.mark.parametrize(
+    ("listed", "folder", "limit", "used"),
+    [
+        ("0::/slurm/job_7/step_0\n", "", "memory.max", "memory.current"),
+        ("4:cpu,memory:/slurm/job_7/step_0\n0::/\n", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ],
+)
+def test_the_tightest_control_group_counts(tmp_path, listed, folder, limit, used):
+    job = tmp_path / folder / "slurm" / "job_7"
+    (job / "step_0").mkdir(parents=True)
+    (tmp_path / "groups").write_text(listed)
+    assert memory_of_groups(tmp_path / "groups", tmp_path) == 2**60
+    for group, most, now in ((job / "step_0", "max", 10), (job, 8000, 1000), (job.parent, 50_000, 1000)):
+        (group / limit).write_text(f"{most}\n")
+        (group / used).write_text(f"{now}\n")
+    assert memory_of_groups(tmp_path / "groups", tmp_path) == 7000
+    (job / used).write_text("7900\n")  # which may be cached files
+    assert memory_of_groups(tmp_path / "groups", tmp_path) == 4000
+
+
+def test_without_control_groups_there_is_no_limit(tmp_path):
+    assert memory_of_groups(tmp_path / "none", tmp_path) == 2**60
 
 
 @pytest.mark.parametrize("text", ["", "lots", "-1GB", "8 gigs"])

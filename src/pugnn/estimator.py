@@ -140,8 +140,8 @@ class PUNodeClassifier(BaseEstimator):
             negatives: known negatives: finds that turned out wrong. They score 0 and are never decided positive.
             unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are not known.
                 Known positives and negatives among them are left out.
-            checkpoint: a file to save the state of the training in at intervals. If it exists, training continues from
-                there, with the same result as without the interruption. It is not removed at the end.
+            checkpoint: a file to save the state of the training in at intervals. If it exists, training continues, with
+                the same result. Neither it nor the folder ``<name>.tables``, for large graphs, is removed at the end.
             start: an earlier classifier to go on from: the training starts from its weights. Where its method or sizes
                 are others, it starts afresh, and ``notes_`` says so.
         """

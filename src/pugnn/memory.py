@@ -22,7 +22,7 @@ def available_memory() -> int:
     wanted = os.environ.get(LIMIT)
     if wanted:
         return parse_memory(wanted)
-    return min(_machine(), _container())
+    return min(_machine(), memory_of_groups())
 
 
 def parse_memory(text: str) -> int:
@@ -97,17 +97,36 @@ def _machine() -> int:
             return _NO_LIMIT
 
 
-def _container() -> int:
-    """What is left below the limit of the control group, version 2 or 1."""
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ):
-        try:
-            most, now = int(Path(limit).read_text()), int(Path(used).read_text())
-        except (OSError, ValueError):  # there is none, or it is "max"
+def memory_of_groups(groups: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")) -> int:
+    """What is left below the limits of the control groups that this process is in, of version 2 or 1.
+
+    Containers have such limits, and the jobs of SLURM and systemd.
+
+    Args:
+        groups: lists the groups.
+        root: where they are.
+    """
+    try:
+        listed = [line.split(":", 2) for line in groups.read_text().splitlines()]
+    except OSError:
+        return _NO_LIMIT
+    left = [_NO_LIMIT]
+    for _, controllers, name in listed:
+        if not controllers:
+            first, limit, used = root, "memory.max", "memory.current"
+        elif "memory" in controllers.split(","):
+            first, limit, used = root / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
             continue
-        if most < _NO_LIMIT:
-            # Cached files count as used, but make room when memory is asked for: so at least half of it is free.
-            return max(most - now, most // 2)
-    return _NO_LIMIT
+        own = first / name.lstrip("/")
+        left += [_left(group / limit, group / used) for group in (own, *own.parents) if group.is_relative_to(first)]
+    return min(left)
+
+
+def _left(limit: Path, used: Path) -> int:
+    try:
+        most, now = int(limit.read_text()), int(used.read_text())
+    except (OSError, ValueError):  # there is none, or it is "max"
+        return _NO_LIMIT
+    # Cached files count as used, but make room when memory is asked for: so at least half of it is free.
+    return max(most - now, most // 2)

@@ -6,6 +6,7 @@ In one process, :func:`findings` gives what they are compared with.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -19,8 +20,8 @@ from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import SetMeans, Sets, confident_prior_matching
 from pugnn.methods import PUGNN
-from pugnn.models import Committee
-from pugnn.models.views import Rows
+from pugnn.models import Committee, GraphInputs
+from pugnn.models.views import Attributes, KeptTables, Rows, make_views
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, FullGraph, RowBatches, TrainingSettings, train
 
@@ -64,6 +65,16 @@ def sampled(backbone: str) -> list[list[float]]:
     settings = TrainingSettings(backbone=backbone, epochs=12, batch_size=40)
     log = PUGNN(delta=1, near_prior=0.4, far_prior=0.2).fit(task, settings).log
     return [[value for name, value in record.items() if name != "seconds"] for record in log]
+
+
+def views(keep: KeptTables | None) -> list[Any]:
+    """All views of the graph, in files, as there is little memory."""
+    os.environ["PUGNN_MEMORY"] = "50kB" if keep is not None else str(25_000 * processes.count())
+    try:
+        made = make_views(Attributes.of(GRAPH), GraphInputs(GRAPH), keep=keep)
+    finally:
+        del os.environ["PUGNN_MEMORY"]
+    return [rows[:].tolist() for rows in made.values()]
 
 
 def refusal(action) -> str:
@@ -120,6 +131,10 @@ def findings(folder: Path) -> dict[str, Any]:
         "stopped": stopped,
         "resumed": trained(Checkpoint(path, "mine", every=4)),
         "sampled": {backbone: sampled(backbone) for backbone in ("gcn", "gcn-linear", "sage", "gin")},
+        "shared views": views(KeptTables(folder / "tables", "mine")),
+        "own views": views(None),
+        # The others are not asked: they do something else.
+        "views of one": views(None) if processes.rank() == 0 else None,
         "full graph": refusal(lambda: FullGraph(GRAPH, SETS)),
         "other data": refusal(lambda: Checkpoint(path, f"of {processes.rank()}").load(0)),
     }

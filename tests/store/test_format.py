@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -86,6 +87,30 @@ def test_what_is_no_store_of_this_version_is_refused(store, tmp_path):
             open_store(store)
     (store / "store.json").write_text("{")
     with pytest.raises(PugnnError, match=r"store.json is not JSON"):
+        open_store(store)
+
+
+def test_files_of_other_folders_are_refused(store, tmp_path):
+    shutil.copy(store / "indices.npy", tmp_path / "indices.npy")
+    manifest = read_manifest(store)
+    replace(manifest, files={**manifest.files, "../indices.npy": manifest.files["indices.npy"]}).write(store)
+    with pytest.raises(PugnnError, match=r"store.json was changed after it was written"):
+        open_store(store)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda manifest: {"files": {name: file for name, file in manifest.files.items() if name != "indptr.npy"}},
+        lambda manifest: {"files": {name: replace(file, bytes="7") for name, file in manifest.files.items()}},
+        lambda _: {"cleaning": {"other": 1}},
+        lambda _: {"feature_names": None},
+    ],
+)
+def test_a_list_that_fits_its_checksum_but_not_the_files_is_refused(store, changed):
+    manifest = read_manifest(store)
+    replace(manifest, **changed(manifest)).write(store)
+    with pytest.raises(PugnnError, match=r"the graph store .* is damaged: store.json"):
         open_store(store)
 
 

@@ -124,7 +124,7 @@ def open_array(folder: Path, name: str) -> NDArray[Any]:
     try:
         array: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
     except Exception as error:  # whatever numpy dislikes about a damaged header
-        raise _damaged(folder, f"{name}.npy cannot be opened: {shown(str(error), 200)}") from None
+        raise damaged(folder, f"{name}.npy cannot be opened: {shown(str(error), 200)}") from None
     # Not numpy's own class for mapped arrays, whose every slice costs ten times that of an array.
     return array.view(np.ndarray)
 
@@ -135,7 +135,7 @@ def open_arrays(folder: Path, manifest: Manifest) -> dict[str, NDArray[Any]]:
     for name, file in manifest.files.items():
         array = arrays[name.removesuffix(".npy")] = open_array(folder, name.removesuffix(".npy"))
         if array.dtype.str != file.dtype or list(array.shape) != list(file.shape):
-            raise _damaged(folder, f"the head of {name} has changed since it was written")
+            raise damaged(folder, f"the head of {name} has changed since it was written")
     return arrays
 
 
@@ -173,9 +173,9 @@ def read_manifest(folder: Path) -> Manifest:
     except OSError as error:
         raise PugnnError(f"cannot read {folder / MANIFEST}: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise _damaged(folder, f"{MANIFEST} is not JSON") from None
+        raise damaged(folder, f"{MANIFEST} is not JSON") from None
     if not isinstance(record, dict) or not isinstance(record.get("format"), int):
-        raise _damaged(folder, f"{MANIFEST} names no version")
+        raise damaged(folder, f"{MANIFEST} names no version")
     if record["format"] != FORMAT:
         raise PugnnError(
             f"{folder} is a graph store of version {record['format']}, but this release reads version {FORMAT}. Build "
@@ -186,9 +186,9 @@ def read_manifest(folder: Path) -> Manifest:
         try:
             size = (folder / name).stat().st_size
         except OSError:
-            raise _damaged(folder, f"{name} is missing") from None
+            raise damaged(folder, f"{name} is missing") from None
         if size != file.bytes:
-            raise _damaged(folder, f"{name} has {size:,} bytes instead of {file.bytes:,}")
+            raise damaged(folder, f"{name} has {size:,} bytes instead of {file.bytes:,}")
     return manifest
 
 
@@ -200,7 +200,7 @@ def verify(folder: Path, manifest: Manifest) -> None:
         )
     for name, file in manifest.files.items():
         if found[name] != file.sha256:
-            raise _damaged(folder, f"the content of {name} has changed since it was written")
+            raise damaged(folder, f"the content of {name} has changed since it was written")
 
 
 def _of_record(folder: Path, record: Mapping[str, Any]) -> Manifest:
@@ -208,13 +208,16 @@ def _of_record(folder: Path, record: Mapping[str, Any]) -> Manifest:
         files = {name: StoredFile(**entry) for name, entry in record["files"].items()}
         others = {field.name: record[field.name] for field in fields(Manifest) if field.name != "files"}
         manifest = Manifest(files=files, **others)
-        sound = manifest.checksum == record["checksum"]
+        # All files are in the folder, whoever wrote the list.
+        known = all(Path(name).name == name and isinstance(file.bytes, int) for name, file in files.items())
+        sound = known and manifest.checksum == record["checksum"]
     except (KeyError, TypeError, AttributeError):
         sound = False
     if not sound:
-        raise _damaged(folder, f"{MANIFEST} was changed after it was written")
+        raise damaged(folder, f"{MANIFEST} was changed after it was written")
     return manifest
 
 
-def _damaged(folder: Path, why: str) -> PugnnError:
+def damaged(folder: Path, why: str) -> PugnnError:
+    """The error for a store that is not as it was written."""
     return PugnnError(f"the graph store {folder} is damaged: {why}. Build it again with `pugnn build`.")

@@ -8,7 +8,7 @@ from pathlib import Path
 from pugnn.graph import Cleaning, Graph
 from pugnn.graph.stored import Stored
 from pugnn.store.features import features_in
-from pugnn.store.format import open_arrays, read_manifest, verify
+from pugnn.store.format import MANIFEST, damaged, open_arrays, read_manifest, verify
 from pugnn.store.ids import ids_in
 
 
@@ -27,17 +27,20 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
     if verified:
         verify(folder, manifest)
     arrays = open_arrays(folder, manifest)
-    indptr, indices, weights = arrays["indptr"], arrays["indices"], arrays.get("weights")
-    ids = ids_in(arrays)
-    features = features_in(arrays, (len(indptr) - 1, len(manifest.feature_names)))
-    return Graph(
-        indptr,
-        indices,
-        features,
-        ids,  # type: ignore[arg-type]  # behaves like an array where it is text
-        weights,
-        tuple(manifest.feature_names),
-        Cleaning(**manifest.cleaning),
-        manifest.recipe,
-        Stored(folder, manifest.checksum, (indptr, indices, features, ids, weights), ids, arrays["order"]),
-    )
+    try:
+        indptr, indices, weights = arrays["indptr"], arrays["indices"], arrays.get("weights")
+        ids = ids_in(arrays)
+        features = features_in(arrays, (len(indptr) - 1, len(manifest.feature_names)))
+        return Graph(
+            indptr,
+            indices,
+            features,
+            ids,  # type: ignore[arg-type]  # behaves like an array where it is text
+            weights,
+            tuple(manifest.feature_names),
+            Cleaning(**manifest.cleaning),
+            manifest.recipe,
+            Stored(folder, manifest.checksum, (indptr, indices, features, ids, weights), ids, arrays["order"]),
+        )
+    except (KeyError, TypeError, ValueError):  # it has a checksum, but `pugnn build` did not write it
+        raise damaged(folder, f"{MANIFEST} does not fit the other files") from None

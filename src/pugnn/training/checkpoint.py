@@ -83,7 +83,7 @@ class Checkpoint:
     @property
     def beside(self) -> Path:
         """A folder for what a training computes once and is too large for the file."""
-        return self.path.with_suffix(".tables")
+        return folder_beside(self.path)
 
     def load(self, number: int) -> Part | None:
         """The state of the training with this number, if there is one in the file."""
@@ -135,6 +135,11 @@ class Checkpoint:
                 except (LookupError, TypeError) as error:
                     raise PugnnError(f"{self.path} is not a checkpoint: {error!r}. Remove it to start again.") from None
         return self._parts
+
+
+def folder_beside(checkpoint: Path) -> Path:
+    """The folder that belongs to a checkpoint."""
+    return checkpoint.with_name(f"{checkpoint.name}.tables")
 
 
 def copy_of_weights(model: nn.Module) -> Weights:

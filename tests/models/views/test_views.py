@@ -77,10 +77,25 @@ def test_too_little_memory_for_a_single_block(monkeypatch):
         dense_view("own", with_features(WORDS))
 
 
+def test_a_table_that_fits_and_is_not_smoothed_needs_no_more(monkeypatch):
+    monkeypatch.setenv("PUGNN_MEMORY", "3kB")
+    assert dense_view("own", with_features(WORDS)).numpy() == pytest.approx(unit(WORDS), abs=1e-6)
+
+
 def test_sparse_and_dense_attributes_are_the_same():
     dense, sparse = with_features(WORDS), with_features(sp.csr_array(WORDS))
     rows = [attribute_rows(graph) for graph in (dense, sparse)]
     assert torch.equal(*rows)
+
+
+@pytest.mark.parametrize("features", [WORDS, sp.csr_array(WORDS)])
+def test_rows_of_some_nodes_a_few_at_a_time(monkeypatch, features):
+    graph = with_features(features)
+    whole = attribute_rows(graph).numpy()
+    monkeypatch.setattr(module, "CHUNK", 3)
+    parts = list(Attributes.of(graph).rows(graph, slice(4, 12)))
+    assert [len(part) for part in parts] == [3, 3, 2]
+    assert np.array_equal(np.concatenate(parts), whole[4:12])
 
 
 def test_numbers_are_standardised_and_words_are_not():
@@ -177,3 +192,10 @@ def test_the_forecast_counts_three_tables(monkeypatch):
     forecast, words = forecast_views(graph)
     assert forecast.parts["views of the nodes"] == 3 * 20 * 16 * 4
     assert words.endswith("and 5.8 kB on disk for the views, in half precision.")
+
+
+def test_the_forecast_knows_how_wide_a_view_is(monkeypatch):
+    graph = with_features(RNG.random((20, 400)).astype(np.float32))
+    monkeypatch.setattr(module, "MOST_COLUMNS", 256)
+    assert Attributes.of(graph).width == 256
+    assert forecast_views(graph)[0].parts["views of the nodes"] == 3 * 20 * 256 * 4

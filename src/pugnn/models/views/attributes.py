@@ -82,7 +82,7 @@ class Attributes:
     def rows(self, graph: Graph, nodes: slice = slice(None)) -> Iterator[NDArray[np.float32]]:
         """The attributes of nodes, by default of all, each row at length 1, some at a time, shape ``(n, width)``."""
         hashing = None
-        for part in _chunks(_features(graph)[nodes]):
+        for part in _chunks(_features(graph), nodes):
             x = self.columns(part)
             hashing = self.hashing(x.shape[1]) if hashing is None else hashing
             values = np.array(_dense(x if hashing is None else x @ hashing), dtype=np.float32)
@@ -106,9 +106,12 @@ def most_columns(columns: int, nodes: int) -> int:
     return min(columns, MOST_COLUMNS, max(LEAST_HASHED, MOST_NUMBERS // max(nodes, 1)))
 
 
-def _chunks(x: NDArray[np.float32] | sp.csr_array) -> Iterator[NDArray[np.float32] | sp.csr_array]:
-    for first in range(0, x.shape[0], CHUNK):
-        yield x[first : first + CHUNK]
+def _chunks(
+    x: NDArray[np.float32] | sp.csr_array, nodes: slice = slice(None)
+) -> Iterator[NDArray[np.float32] | sp.csr_array]:
+    start, stop, _ = nodes.indices(x.shape[0])
+    for first in range(start, stop, CHUNK):  # never all at once: even x[:] copies a sparse matrix
+        yield x[first : min(first + CHUNK, stop)]
 
 
 def _dense(x: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float32]:

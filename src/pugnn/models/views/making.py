@@ -60,11 +60,12 @@ def make_views(
 def forecast_views(graph: Graph) -> tuple[Forecast, str]:
     """What comparing all views of a graph on the CPU will take, and a sentence about it."""
     n, columns = graph.num_nodes, graph.num_features or WIDTH
-    # Whether a column is added, or some are hashed, is known only once all features have been read.
-    width = columns + 1 if isinstance(graph.features, np.ndarray) else most_columns(columns, n)
+    # Whether a column is added is known only once all features have been read.
+    width = most_columns(columns + isinstance(graph.features, np.ndarray), n)
     plan = TablePlan.of(n, width, len(VIEWS), shared=processes.count() > 1)
     x = graph.features
     mapped = [graph.indptr, graph.indices, *([x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr])]
+    mapped += [] if graph.weights is None else [graph.weights]
     in_memory = 3 * 4 * n * plan.block if plan.mapped else len(VIEWS) * plan.bytes
     forecast = Forecast(
         {
@@ -108,19 +109,18 @@ def smooth(values: Tensor, inputs: GraphInputs) -> Tensor:
 def _tables(attributes: Attributes, graph: Graph, names: Sequence[str], keep: KeptTables | None) -> dict[str, Rows]:
     """The views on the CPU."""
     needed = tuple(dict.fromkeys(("own", *names)))
-    plan = TablePlan.of(
-        graph.num_nodes, attributes.width, len(needed), shared=keep is not None and processes.count() > 1
-    )
+    shared = keep is not None and processes.count() > 1  # otherwise each process has tables of its own
+    plan = TablePlan.of(graph.num_nodes, attributes.width, len(needed), shared=shared)
     if keep is None or not plan.mapped:
         made = {name: plan.table() for name in needed}
-        _fill_tables(made, plan, attributes, graph)
+        _fill_tables(made, plan, attributes, graph, shared=False)
     else:
         keep = keep.everywhere()
         if processes.bytes_of_first(b"yes" if keep.finished(plan, needed) else b"no") == b"no":
             if processes.rank() == 0:
                 keep.create(plan, needed)
             processes.meet()
-            _fill_tables({name: keep.open(plan, name) for name in needed}, plan, attributes, graph)
+            _fill_tables({name: keep.open(plan, name) for name in needed}, plan, attributes, graph, shared=shared)
             if processes.rank() == 0:
                 keep.finish(plan, needed)
             processes.meet()
@@ -132,9 +132,10 @@ def _tables(attributes: Attributes, graph: Graph, names: Sequence[str], keep: Ke
     return found
 
 
-def _fill_tables(made: dict[str, NDArray[Any]], plan: TablePlan, attributes: Attributes, graph: Graph) -> None:
-    """Compute all views; several processes share the nodes, and then the blocks of columns."""
-    shared = isinstance(made["own"], np.memmap) and processes.count() > 1
+def _fill_tables(
+    made: dict[str, NDArray[Any]], plan: TablePlan, attributes: Attributes, graph: Graph, *, shared: bool
+) -> None:
+    """Compute all views; if tables are shared, all processes share the nodes, and then the blocks of columns."""
     own = slice(0, graph.num_nodes)
     mine = range(plan.shape[0])
     if shared:

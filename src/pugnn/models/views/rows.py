@@ -129,15 +129,17 @@ class TablePlan:
         """As the available memory allows, for so many tables; ``shared`` if several processes fill them together."""
         vectors = -(-columns // LANES)
         size, memory = 4 * nodes * vectors * LANES * tables, available_memory()
-        if shared:  # what is not may be made in one process alone, and the others would not answer
+        here = processes.count_on_host()
+        if shared:
             memory = processes.number_of_first(memory)
+        else:  # every process may have such tables; or one alone, so that the others would not answer
+            memory, here = memory // here, 1
         mapped = shared or size > SHARE * memory
-        here = processes.count_on_host() if shared else 1
         fit = int(SHARE * memory / here / (3 * 4 * LANES * max(nodes, 1))) if mapped else vectors
         fair = -(-vectors // processes.count()) if shared else vectors
         block = LANES * min(vectors, MOST_TOGETHER // LANES, max(1, fit), fair)
         needed = 3 * 4 * nodes * block * here
-        if needed > memory:
+        if mapped and needed > memory:
             raise PugnnError(
                 f"smoothing {nodes:,} nodes needs {memory_words(needed)} of memory, and {memory_words(memory)} are "
                 "available. Use a machine with more memory."
@@ -158,7 +160,8 @@ class TablePlan:
         """A new table of zeros: in memory, or in a file without a name, which ends with the process."""
         if not self.mapped:
             return aligned(np.zeros, self.shape, self.dtype)
-        with _room_for(self.bytes, Path(tempfile.gettempdir())), tempfile.TemporaryFile() as file:
+        folder = Path(tempfile.gettempdir())
+        with _room_for(self.bytes, folder, ", set TMPDIR to another folder"), tempfile.TemporaryFile() as file:
             reserve(file.fileno(), self.bytes)
             return np.memmap(file, self.dtype, "r+", shape=self.shape)
 
@@ -221,13 +224,13 @@ class KeptTables:
 
 
 @contextmanager
-def _room_for(size: int, folder: Path) -> Iterator[None]:
+def _room_for(size: int, folder: Path, remedy: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise PugnnError(
-            f"cannot keep {memory_words(size)} of smoothed attributes in {folder}: {error.strerror}. Make room there, "
-            "or use a machine with more memory."
+            f"cannot keep {memory_words(size)} of smoothed attributes in {folder}: {error.strerror}. Make room "
+            f"there{remedy}, or use a machine with more memory."
         ) from None
 
 
