@@ -8,7 +8,15 @@ from pugnn.errors import PugnnError
 from pugnn.methods import GRAB, LSDAN, NNPU, PUGNN, DistPU
 from pugnn.models import GraphInputs
 from pugnn.task import PUTask
-from pugnn.training import FullGraph, SampledGraph, TrainingSettings, log_odds, plan_training
+from pugnn.training import (
+    Checkpoint,
+    FullGraph,
+    SampledGraph,
+    TrainingSettings,
+    log_odds,
+    plan_as_before,
+    plan_training,
+)
 from pugnn.training.forecast import forecast_batches, forecast_scoring, forecast_whole
 
 GRAPH = random_graph(2000, 0.004, seed=3, features=5)
@@ -103,3 +111,19 @@ def test_scores_from_sampled_neighbours_where_the_whole_graph_does_not_fit(monke
     few = torch.from_numpy(np.flatnonzero(GRAPH.degrees == 0))
     assert torch.allclose(one[few], whole[few], atol=1e-5)
     assert np.corrcoef(one, whole.detach())[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("method", [NNPU(prior=0.1), PUGNN(near_prior=0.3, far_prior=0.1)])
+def test_a_training_that_continues_keeps_its_batch_size_whatever_the_memory_is_now(method, monkeypatch, tmp_path):
+    whole = method.fit(TASK, TrainingSettings(epochs=25)).log
+    stopped = Checkpoint(tmp_path / "state", "same", every=5)
+    method.fit(TASK, TrainingSettings(epochs=6), checkpoint=stopped)  # its last saved state is that of epoch 5
+    monkeypatch.setenv("PUGNN_MEMORY", "1")
+    found = method.fit(TASK, TrainingSettings(epochs=25), checkpoint=Checkpoint(tmp_path / "state", "same"))
+    assert [record["total"] for record in found.log] == [record["total"] for record in whole]
+    assert found.notes == ()
+    assert plan_as_before(plan_with, TrainingSettings(), Checkpoint(tmp_path / "new", "same")).batch_size == 256
+
+
+def plan_with(settings):
+    return plan_training(GRAPH, len(TASK.unlabelled), settings, MODEL)

@@ -23,6 +23,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from pugnn import processes
 from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
 from pugnn.graph.vectors import INDEX, data_of, load, loop, store
@@ -80,7 +81,7 @@ def neighbour_sums(
     if stretches == 1:
         run(0)
         return
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // processes.count_on_host())) as pool:
         list(pool.map(run, range(stretches)))
 
 

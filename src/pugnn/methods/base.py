@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, Unpack, get_args, get_origin, get_type_hints
 
@@ -20,7 +21,7 @@ from pugnn.models import Backbone
 from pugnn.priors import Prior, prior_bounds
 from pugnn.registry import Registry
 from pugnn.task import PUTask
-from pugnn.training import Plan, RunOptions, TrainingSettings, make_network, plan_training, train
+from pugnn.training import Plan, RunOptions, TrainingSettings, make_network, plan_as_before, plan_training, train
 from pugnn.training.checkpoint import Log
 from pugnn.training.steps import Objective
 
@@ -162,7 +163,7 @@ class LossMethod(Method):
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
         objective = of_logits(self.loss())
-        plan = self.plan(task, settings)
+        plan = plan_as_before(partial(self.plan, task), settings, run.get("checkpoint"))
         sets = Sets.of(task.labelled, task.unlabelled, task.negative)
         loader = plan.loader(task.graph, sets, settings, self.blueprint(task, settings))
         trained = train(loader, objective, settings, build=self.build, **run)

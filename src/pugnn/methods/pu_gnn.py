@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, Self, Unpack
 
 import numpy as np
@@ -20,7 +21,17 @@ from pugnn.models import Output
 from pugnn.priors import Prior
 from pugnn.regularisers import StructuralRegulariser, has_fused_gpu_kernel
 from pugnn.task import PUTask
-from pugnn.training import Batch, Plan, RunOptions, Seed, TrainingSettings, derive_seed, plan_training, train
+from pugnn.training import (
+    Batch,
+    Plan,
+    RunOptions,
+    Seed,
+    TrainingSettings,
+    derive_seed,
+    plan_as_before,
+    plan_training,
+    train,
+)
 
 #: Near and far priors that follow from the prior are no closer to 0 and 1.
 LEAST = 0.001
@@ -126,7 +137,8 @@ class PUGNN(Method):
                 terms |= {name: self.alpha * part for name, part in parts.items()}
             return terms
 
-        plan, model = self.plan(task, settings), self.blueprint(task, settings)
+        plan = plan_as_before(partial(self.plan, task), settings, run.get("checkpoint"))
+        model = self.blueprint(task, settings)
         loader = plan.loader(task.graph, sets, settings, model, with_pairs=self.alpha > 0)
         replayable = self.alpha == 0 or has_fused_gpu_kernel()
         trained = train(loader, objective, settings, build=self.build, replayable=replayable, **run)

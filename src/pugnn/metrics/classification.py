@@ -51,6 +51,6 @@ def precision_at(count: int, truth: Truth, scores: NDArray[np.floating]) -> floa
     """
     if len(scores) < count:
         return float("nan")
-    last = np.sort(scores)[-count]
+    last = np.partition(scores, -count)[-count]
     above, level = truth[scores > last], truth[scores == last]
     return float((above.sum() + (count - len(above)) * level.mean()) / count)

@@ -65,7 +65,9 @@ def _truth(
     right = int((positive & decided).sum())
     # Only some of the unlabelled nodes may be test nodes, so that these are looked for among the first of all.
     best = truth.task.unlabelled[np.argsort(-log_odds[truth.task.unlabelled], kind="stable")]
-    first = ((part.taken, np.intersect1d(best[: part.taken], nodes)) for part in estimate.first)
+    is_test = np.zeros(len(log_odds), dtype=bool)
+    is_test[nodes] = True
+    first = ((part.taken, best[: part.taken][is_test[best[: part.taken]]]) for part in estimate.first)
     values = {
         "precision": right / max(int(decided.sum()), 1),
         "recall": right / int(positive.sum()),

@@ -74,6 +74,7 @@ class Checkpoint:
         self.identity = identity
         self.every, self.seconds = every, seconds
         self._parts: list[Part] | None = None
+        self._batch_size: int | None = None
         self._saved = time.monotonic()
 
     def due(self, epochs: int) -> bool:
@@ -84,6 +85,15 @@ class Checkpoint:
     def beside(self) -> Path:
         """A folder for what a training computes once and is too large for the file."""
         return folder_beside(self.path)
+
+    def same_batch_size(self, chosen: int | None) -> int | None:
+        """The batch size that a training which continues has had so far; otherwise the one that is chosen now.
+
+        ``None`` is the whole graph. What is chosen depends on the memory that is available.
+        """
+        if not self._read():
+            self._batch_size = chosen
+        return self._batch_size
 
     def load(self, number: int) -> Part | None:
         """The state of the training with this number, if there is one in the file."""
@@ -102,7 +112,7 @@ class Checkpoint:
             for name, tensor in getattr(each, kind).items()
         }
         records = [{"log": each.log, "finished": each.finished} for each in parts]
-        save_sealed(self.path, tensors, {"identity": self.identity, "parts": records})
+        save_sealed(self.path, tensors, {"identity": self.identity, "parts": records, "batch_size": self._batch_size})
         self._saved = time.monotonic()
 
     def _read(self) -> list[Part]:
@@ -128,6 +138,7 @@ class Checkpoint:
                         f"{self.path} belongs to a run with other data or settings. Repeat that run's options to "
                         "continue it, or remove the file to start again."
                     )
+                self._batch_size = metadata.get("batch_size")
                 try:
                     for i, record in enumerate(metadata["parts"]):
                         weights, optimizer, best = (_with_prefix(tensors, f"{i}.{kind}.") for kind in _KINDS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pugnn import processes
@@ -12,6 +13,7 @@ from pugnn.losses import Sets
 from pugnn.memory import Forecast, memory_words
 from pugnn.models import Backbone, backbone_name
 from pugnn.training.batches import FullGraph, Loader
+from pugnn.training.checkpoint import Checkpoint
 from pugnn.training.device import resolve_device
 from pugnn.training.forecast import forecast_batches, forecast_whole, memory_on
 from pugnn.training.loop import scores_whole
@@ -21,6 +23,8 @@ from pugnn.training.settings import TrainingSettings
 #: Batches that ``auto`` tries: the largest one that fits. Each node brings up to a hundred others, so these are large.
 SIZES = (16_384, 8_192, 4_096, 2_048, 1_024, 512, 256)
 SCORED_BY_SAMPLE = "Scores, too, were computed from random neighbours."
+#: A batch size for the whole graph, however large it is.
+WHOLE = 2**60
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,17 @@ def plan_training(
     available = f", and {memory_words(room)} are available" if wanted == "auto" else ""
     memory = f"Training in batches of {size:,} unlabelled nodes takes about {found} of memory; {too_much}{available}."
     return Plan(size, found, memory, (drawn, *scored))
+
+
+def plan_as_before(
+    plan: Callable[[TrainingSettings], Plan], settings: TrainingSettings, checkpoint: Checkpoint | None
+) -> Plan:
+    """The plan of a training, with the batch size that it has had so far if it continues from a checkpoint."""
+    chosen = plan(settings)
+    if checkpoint is None:
+        return chosen
+    size = checkpoint.same_batch_size(chosen.batch_size)
+    return chosen if size == chosen.batch_size else plan(replace(settings, batch_size=WHOLE if size is None else size))
 
 
 def _why_whole(model: Backbone, settings: TrainingSettings) -> str:

@@ -111,12 +111,16 @@ def _tables(attributes: Attributes, graph: Graph, names: Sequence[str], keep: Ke
     needed = tuple(dict.fromkeys(("own", *names)))
     shared = keep is not None and processes.count() > 1  # otherwise each process has tables of its own
     plan = TablePlan.of(graph.num_nodes, attributes.width, len(needed), shared=shared)
-    if keep is None or not plan.mapped:
+    before = None if keep is None else keep.everywhere().finished(plan, needed)
+    if keep is None or not (plan.mapped or before):
         made = {name: plan.table() for name in needed}
         _fill_tables(made, plan, attributes, graph, shared=False)
     else:
         keep = keep.everywhere()
-        if processes.bytes_of_first(b"yes" if keep.finished(plan, needed) else b"no") == b"no":
+        processes.meet()  # all have looked
+        if before is not None:
+            plan = before
+        else:
             if processes.rank() == 0:
                 keep.create(plan, needed)
             processes.meet()

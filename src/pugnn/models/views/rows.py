@@ -184,14 +184,20 @@ class KeptTables:
         assert folder is not None
         return replace(self, folder=Path(os.fsdecode(folder)))
 
-    def finished(self, plan: TablePlan, names: Sequence[str]) -> bool:
-        """Whether all these tables were finished before."""
+    def finished(self, plan: TablePlan, names: Sequence[str]) -> TablePlan | None:
+        """The plan of these tables if all of them were finished before, and ``None`` otherwise.
+
+        It may differ from today's in where columns are divided and in precision: another process count, or another
+        amount of memory, must not change a run that continues.
+        """
         try:
             found = json.loads(self._record.read_text())
-        except (OSError, ValueError):
-            return False
-        sizes = [path.stat().st_size for path in map(self._path, names) if path.exists()]
-        return bool(found == self._content(plan, names) and sizes == [plan.bytes] * len(names))
+            before = TablePlan(plan.nodes, plan.columns, int(found["block"]), True, np.dtype(found["dtype"]).type)
+            sizes = [self._path(name).stat().st_size for name in names]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        same = found == self._content(before, names) and sizes == [before.bytes] * len(names)
+        return before if same else None
 
     def create(self, plan: TablePlan, names: Sequence[str]) -> None:
         """Reserve the room for new tables."""
@@ -219,8 +225,8 @@ class KeptTables:
         return self.folder / f"{name}.table"
 
     def _content(self, plan: TablePlan, names: Sequence[str]) -> dict[str, Any]:
-        form = [np.dtype(plan.dtype).name, *plan.shape, plan.columns]
-        return {"identity": self.identity, "tables": list(names), "form": form}
+        form = {"shape": list(plan.shape), "block": plan.block, "dtype": np.dtype(plan.dtype).name}
+        return {"identity": self.identity, "tables": list(names), "columns": plan.columns, **form}
 
 
 @contextmanager
