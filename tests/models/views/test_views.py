@@ -187,7 +187,7 @@ def test_the_forecast_counts_three_tables(monkeypatch):
     graph = with_features(RNG.random((20, 35)).astype(np.float32))
     forecast, words = forecast_views(graph)
     assert forecast.parts["views of the nodes"] == 3 * 20 * 48 * 4
-    assert words.startswith("The run takes about 16 kB (views of the nodes 12 kB, scores and ranks 4.0 kB")
+    assert words.startswith("The run takes about 43 kB (rows at a time 28 kB, views of the nodes 12 kB, scores and")
     monkeypatch.setenv("PUGNN_MEMORY", "8kB")
     forecast, words = forecast_views(graph)
     assert forecast.parts["views of the nodes"] == 3 * 20 * 16 * 4

@@ -71,6 +71,8 @@ def forecast_views(graph: Graph) -> tuple[Forecast, str]:
         {
             "views of the nodes": in_memory,
             "scores and ranks": BYTES_PER_NODE * n,
+            # Side by side, two views of them are copied about three times, and a perceptron has its hidden units twice.
+            "rows at a time": 4 * min(n, CHUNK) * (6 * width + 2 * 64),
             "the store": 0 if graph.stored is None else sum(part.nbytes for part in mapped),
         }
     )
