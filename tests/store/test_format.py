@@ -7,7 +7,7 @@ import pytest
 
 from pugnn.errors import PugnnError
 from pugnn.store import build_store, open_store, read_manifest, read_store
-from pugnn.store.format import new_array, write_array
+from pugnn.store.format import checksum_of, new_array, write_array
 from store.messy import messy_tables, write_tables
 
 
@@ -112,6 +112,18 @@ def test_a_list_that_fits_its_checksum_but_not_the_files_is_refused(store, chang
     replace(manifest, **changed(manifest)).write(store)
     with pytest.raises(PugnnError, match=r"the graph store .* is damaged: store.json"):
         open_store(store)
+
+
+@pytest.mark.parametrize(("name", "at", "value"), [("indices", 3, 10**6), ("indptr", 1, -1), ("order", 0, 10**6)])
+def test_positions_outside_the_graph_are_refused_even_with_the_right_checksum(store, name, at, value):
+    array = np.load(store / f"{name}.npy")
+    array[at] = value
+    np.save(store / f"{name}.npy", array)
+    manifest = read_manifest(store)
+    file = replace(manifest.files[f"{name}.npy"], sha256=checksum_of(store / f"{name}.npy"))
+    replace(manifest, files={**manifest.files, f"{name}.npy": file}).write(store)
+    with pytest.raises(PugnnError, match=r"the graph store .* is damaged: store.json does not fit the other files"):
+        open_store(store, verified=True)
 
 
 def test_whatever_happens_to_the_head_of_a_file_there_is_no_other_error(store):

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pugnn.graph import Cleaning, Graph
 from pugnn.graph.stored import Stored
@@ -20,7 +24,8 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
 
     Args:
         path: the folder.
-        verified: read all files once and compare their checksums, about a second per gigabyte.
+        verified: read all files once, compare their checksums, about a second per gigabyte, and see that all
+            positions lie within the graph: kernels rely on that.
     """
     folder = Path(path)
     manifest = read_manifest(folder)
@@ -29,6 +34,8 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
     arrays = open_arrays(folder, manifest)
     try:
         indptr, indices, weights = arrays["indptr"], arrays["indices"], arrays.get("weights")
+        if verified:
+            _require_positions(indptr, indices, arrays["order"])
         ids = ids_in(arrays)
         features = features_in(arrays, (len(indptr) - 1, len(manifest.feature_names)))
         return Graph(
@@ -44,3 +51,11 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
         )
     except (KeyError, TypeError, ValueError):  # it has a checksum, but `pugnn build` did not write it
         raise damaged(folder, f"{MANIFEST} does not fit the other files") from None
+
+
+def _require_positions(indptr: NDArray[np.int64], indices: NDArray[np.int32], order: NDArray[Any]) -> None:
+    nodes = len(indptr) - 1
+    rising = indptr[0] == 0 and indptr[-1] == len(indices) and bool((indptr[1:] >= indptr[:-1]).all())
+    inside = all(not len(part) or (part.min() >= 0 and part.max() < nodes) for part in (indices, order))
+    if not rising or not inside or len(order) != nodes:
+        raise ValueError("a position outside the graph")
