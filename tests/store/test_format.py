@@ -1,3 +1,4 @@
+import hashlib
 import json
 import shutil
 from dataclasses import replace
@@ -67,6 +68,45 @@ def test_a_file_that_is_cut_short_or_missing_is_found_at_once(store, name):
     (store / name).unlink()
     with pytest.raises(PugnnError, match=f"damaged: {name} is missing"):
         open_store(store)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("cleaning", {"a": 1}),
+        ("cleaning", 7),
+        ("feature_names", None),
+        ("notes", 7),
+        ("notes", [7]),
+        ("id_column", [7]),
+    ],
+)
+def test_a_list_with_a_fitting_checksum_must_still_be_well_formed(store, part, value):
+    _reseal(store, {part: value})
+    with pytest.raises(PugnnError, match=r"store.json was changed after it was written"):
+        open_store(store)
+
+
+def test_a_list_with_a_fitting_checksum_must_name_the_files_of_a_store_in_its_folder(store):
+    files = json.loads((store / "store.json").read_text())["files"]
+    for changed in [
+        {},
+        {name: file for name, file in files.items() if name != "order.npy"},
+        {**files, "../order.npy": files["order.npy"]},
+        {**files, "order.npy": {**files["order.npy"], "shape": None}},
+        {**files, "order.npy": {**files["order.npy"], "bytes": "many"}},
+    ]:
+        _reseal(store, {"files": changed})
+        with pytest.raises(PugnnError, match=r"store.json was changed after it was written"):
+            open_store(store)
+
+
+def _reseal(store, changes):
+    """Change store.json, and make its checksum fit."""
+    record = json.loads((store / "store.json").read_text()) | changes
+    content = {name: value for name, value in record.items() if name not in ("format", "checksum")}
+    record["checksum"] = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    (store / "store.json").write_text(json.dumps(record))
 
 
 def test_what_is_no_store_of_this_version_is_refused(store, tmp_path):

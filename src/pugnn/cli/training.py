@@ -16,6 +16,7 @@ from pugnn.cli.options import FEEDBACK
 from pugnn.cli.terminal import print_notes, print_recipe, print_run, print_verdicts
 from pugnn.errors import DegenerateWarning, PugnnError, WriteError
 from pugnn.estimator import PUNodeClassifier
+from pugnn.memory import available_memory
 from pugnn.runs import EarlierRun, RunFolder, next_free, train_into_folder
 from pugnn.waiting import status_line
 
@@ -62,7 +63,8 @@ def train_and_show(
             print_verdicts(console, found)
             print_recipe(console, data.recipe, verbose=verbose)
         plan = method.plan(data.task, settings)
-        if plan is not None and (plan.batch_size is not None or plan.forecast.total >= NOTEWORTHY):
+        least = min(NOTEWORTHY, available_memory() // 2)
+        if plan is not None and (plan.batch_size is not None or plan.forecast.total >= least):
             notes = (*notes, plan.memory)
             print_notes([plan.memory])
     except BaseException:

@@ -208,14 +208,29 @@ def _of_record(folder: Path, record: Mapping[str, Any]) -> Manifest:
         files = {name: StoredFile(**entry) for name, entry in record["files"].items()}
         others = {field.name: record[field.name] for field in fields(Manifest) if field.name != "files"}
         manifest = Manifest(files=files, **others)
-        # All files are in the folder, whoever wrote the list.
-        known = all(Path(name).name == name and isinstance(file.bytes, int) for name, file in files.items())
-        sound = known and manifest.checksum == record["checksum"]
+        sound = manifest.checksum == record["checksum"] and _well_formed(manifest)
     except (KeyError, TypeError, AttributeError):
         sound = False
     if not sound:
         raise damaged(folder, f"{MANIFEST} was changed after it was written")
     return manifest
+
+
+def _well_formed(manifest: Manifest) -> bool:
+    """Whether everything has its type and its place, which a checksum that was made to fit does not tell."""
+    names = {name.removesuffix(".npy") for name in manifest.files}
+    return (
+        {"indptr", "indices", "order"} <= names
+        and ("features" in names or {"feature_values", "feature_columns", "feature_starts"} <= names)
+        and ("ids" in names or {"id_letters", "id_starts"} <= names)
+        and all(name.isidentifier() for name in names)  # no other folder
+        and all(isinstance(file.bytes, int) and isinstance(file.shape, list) for file in manifest.files.values())
+        and manifest.cleaning.keys() <= {"rows", "self_loops", "duplicates", "two_way"}
+        and all(isinstance(number, int) for number in manifest.cleaning.values())
+        and isinstance(manifest.id_column, str | None)
+        and all(isinstance(text, list) for text in (manifest.feature_names, manifest.notes, manifest.built_from))
+        and all(isinstance(text, str) for text in (*manifest.feature_names, *manifest.notes))
+    )
 
 
 def damaged(folder: Path, why: str) -> PugnnError:

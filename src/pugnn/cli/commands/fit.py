@@ -82,6 +82,7 @@ def fit(
     """
     from pugnn.cli.training import train_and_show
     from pugnn.estimator import PUNodeClassifier
+    from pugnn.memory import available_memory
     from pugnn.methods import DEFAULT_METHOD, make_method
 
     given = {name: value for name, value in settings.items() if value is not None}
@@ -93,6 +94,7 @@ def fit(
         device=device,
     )
     estimator.check_parameters()
+    available_memory()  # if a limit is set, it must be one
     data, start = _going_on(context, config, data, start)
     found = read_input(data, seed=seed)
     if found.task is None:
