@@ -1,6 +1,6 @@
 """Two processes against one, on the same batches: the same loss, in how much less time?
 
-    python benchmarks/processes.py            # ten minutes on two quiet cores
+    python benchmarks/shared_batches.py            # ten minutes on two quiet cores
 
 - `views`: the training of the default method on rows that numpy makes up, a million of 33 numbers, a thousand of them
   labelled; a perceptron and six linear models.
