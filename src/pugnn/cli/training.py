@@ -21,7 +21,7 @@ from pugnn.runs import EarlierRun, RunFolder, next_free, train_into_folder
 from pugnn.waiting import status_line
 
 #: A training on the whole graph that takes less memory than this needs no words.
-NOTEWORTHY = 10**8
+NOTEWORTHY = 10**9
 
 
 def train_and_show(
