@@ -20,7 +20,7 @@ from pugnn.memory import available_memory
 from pugnn.runs import EarlierRun, RunFolder, next_free, train_into_folder
 from pugnn.waiting import status_line
 
-#: A training on the whole graph that takes less memory than this needs no words.
+#: A run that takes less memory than this, and less than half of what there is, needs no words.
 NOTEWORTHY = 10**9
 
 

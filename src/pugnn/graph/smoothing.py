@@ -67,7 +67,7 @@ def neighbour_sums(
     if width % LANES:
         raise ValueError(f"a table has a multiple of {LANES} columns, not {width}")
     none = np.zeros(0, np.float32)
-    weights = none if graph.weights is None or not weighted else graph.weights
+    weights = graph.weights if weighted else None
     h, out, start = h.reshape(-1), out.reshape(-1), h.reshape(-1) if x is None else x.reshape(-1)
     arrays = graph.indptr, graph.indices, weights, h, out, p, none if q is None else q, start
     stretches = max(1, min(n, len(graph.indices) // _ENTRIES))
@@ -87,7 +87,7 @@ def neighbour_sums(
 
 @kernel(nogil=True, error_model="numpy")
 def _pass(indptr, indices, weights, h, out, p, q, x, t, width, first, last):  # type: ignore[no-untyped-def]
-    weighted, adds, end = len(weights) > 0, len(q) > 0, len(indices) - 1
+    adds, end = len(q) > 0, len(indices) - 1
     for i in range(first, last):
         scale, rest = p[i], q[i] if adds else np.float32(0)
         begin, stop = indptr[i], indptr[i + 1]
@@ -96,46 +96,39 @@ def _pass(indptr, indices, weights, h, out, p, q, x, t, width, first, last):  # 
             left = width - shift
             places = (begin, stop, end, width, shift, i * width + shift)
             factors = (scale, t, rest)
+            # The number of vectors is fixed when this is compiled, so that sums stay in registers.
             if left >= 64:
-                if weighted:
-                    _add_up(h, indices, weights, out, x, places, factors, 4, 1)
-                else:
-                    _add_up(h, indices, weights, out, x, places, factors, 4, 0)
+                _add_up(h, indices, out, x, places, factors, 4, weights)
                 shift += 64
             elif left >= 48:
-                if weighted:
-                    _add_up(h, indices, weights, out, x, places, factors, 3, 1)
-                else:
-                    _add_up(h, indices, weights, out, x, places, factors, 3, 0)
+                _add_up(h, indices, out, x, places, factors, 3, weights)
                 shift += 48
             elif left >= 32:
-                if weighted:
-                    _add_up(h, indices, weights, out, x, places, factors, 2, 1)
-                else:
-                    _add_up(h, indices, weights, out, x, places, factors, 2, 0)
+                _add_up(h, indices, out, x, places, factors, 2, weights)
                 shift += 32
             else:
-                if weighted:
-                    _add_up(h, indices, weights, out, x, places, factors, 1, 1)
-                else:
-                    _add_up(h, indices, weights, out, x, places, factors, 1, 0)
+                _add_up(h, indices, out, x, places, factors, 1, weights)
                 shift += 16
 
 
 @intrinsic(prefer_literal=True)
-def _add_up(_context, h, indices, weights, out, x, places, factors, vectors, weighted):  # type: ignore[no-untyped-def]
+def _add_up(_context, h, indices, out, x, places, factors, vectors, weights):  # type: ignore[no-untyped-def]
     """One row of the result, for ``vectors`` · 16 columns.
 
     ``places``: start and stop of the node's neighbours in ``indices``, the last entry of ``indices``, the width of the
-    tables, the first column, and the position of the node's own numbers. ``factors``: p, t and q.
+    tables, the first column, and the position of the node's own numbers. ``factors``: p, t and q. ``weights`` may be
+    ``None``.
     """
-    count, has_weights = vectors.literal_value, bool(weighted.literal_value)
+    count, weighted = vectors.literal_value, not isinstance(weights, types.NoneType)
     vector = ir.VectorType(ir.FloatType(), LANES)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
-        h, indices, weights, out, x = data_of(context, builder, signature, arguments, 5)
-        start, stop, end, width, shift, own = cgutils.unpack_tuple(builder, arguments[5], 6)
-        p, t, q = (_everywhere(builder, factor, vector) for factor in cgutils.unpack_tuple(builder, arguments[6], 3))
+        h, indices, out, x = data_of(context, builder, signature, arguments, 4)
+        start, stop, end, width, shift, own = cgutils.unpack_tuple(builder, arguments[4], 6)
+        p, t, q = (_everywhere(builder, factor, vector) for factor in cgutils.unpack_tuple(builder, arguments[5], 3))
+        weight_data = None
+        if weighted:
+            weight_data = context.make_array(signature.args[7])(context, builder, arguments[7]).data
 
         def row_of(entry: Any) -> Any:
             node = builder.sext(builder.load(builder.gep(indices, [entry])), INDEX)
@@ -149,12 +142,11 @@ def _add_up(_context, h, indices, weights, out, x, places, factors, vectors, wei
             soon = row_of(builder.select(builder.icmp_signed("<", ahead, end), ahead, end))
             for number in range(count):
                 _prefetch(builder, h, builder.add(soon, ir.Constant(INDEX, LANES * number)))
-            row, rows = row_of(entry), []
-            if has_weights:
-                weight = _everywhere(builder, builder.load(builder.gep(weights, [entry])), vector)
-                rows = [builder.fmul(weight, part(h, row, number)) for number in range(count)]
-            else:
-                rows = [part(h, row, number) for number in range(count)]
+            row = row_of(entry)
+            rows = [part(h, row, number) for number in range(count)]
+            if weighted:
+                weight = _everywhere(builder, builder.load(builder.gep(weight_data, [entry])), vector)
+                rows = [builder.fmul(weight, each) for each in rows]
             return [builder.fadd(total, each) for total, each in zip(totals, rows, strict=True)]
 
         nothing = ir.Constant(vector, [0.0] * LANES)
@@ -164,7 +156,7 @@ def _add_up(_context, h, indices, weights, out, x, places, factors, vectors, wei
             value = builder.fadd(builder.fmul(p, whole), builder.fmul(q, part(x, own, number)))
             store(builder, out, builder.add(own, ir.Constant(INDEX, LANES * number)), value)
 
-    return types.void(h, indices, weights, out, x, places, factors, vectors, weighted), generate
+    return types.void(h, indices, out, x, places, factors, vectors, weights), generate
 
 
 def _everywhere(builder: Any, number: Any, vector: Any) -> Any:

@@ -113,12 +113,12 @@ def _tables(attributes: Attributes, graph: Graph, names: Sequence[str], keep: Ke
     needed = tuple(dict.fromkeys(("own", *names)))
     shared = keep is not None and processes.count() > 1  # otherwise each process has tables of its own
     plan = TablePlan.of(graph.num_nodes, attributes.width, len(needed), shared=shared)
-    before = None if keep is None else keep.everywhere().finished(plan, needed)
+    keep = None if keep is None else keep.everywhere()
+    before = None if keep is None else keep.finished(plan, needed)
     if keep is None or not (plan.mapped or before):
         made = {name: plan.table() for name in needed}
         _fill_tables(made, plan, attributes, graph, shared=False)
     else:
-        keep = keep.everywhere()
         processes.meet()  # all have looked
         if before is not None:
             plan = before

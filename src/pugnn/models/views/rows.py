@@ -194,9 +194,9 @@ class KeptTables:
             found = json.loads(self._record.read_text())
             before = TablePlan(plan.nodes, plan.columns, int(found["block"]), True, np.dtype(found["dtype"]).type)
             sizes = [self._path(name).stat().st_size for name in names]
-        except (OSError, ValueError, KeyError, TypeError):
+            same = found == self._content(before, names) and sizes == [before.bytes] * len(names)
+        except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError):  # somebody has changed it
             return None
-        same = found == self._content(before, names) and sizes == [before.bytes] * len(names)
         return before if same else None
 
     def create(self, plan: TablePlan, names: Sequence[str]) -> None:
