@@ -1,6 +1,5 @@
 import csv
 import json
-import sys
 import warnings
 from dataclasses import replace
 
@@ -25,7 +24,7 @@ from pugnn.checkup import check_up
 from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
 from stopping import watched_epochs
 
-FILES = ["log.csv", "model.safetensors", "report.html", "run.json", "scores.csv", "scores.parquet", "training.png"]
+FILES = ["log.csv", "model.safetensors", "report.html", "run.json", "scores.csv", "scores.parquet"]
 METHOD = PUGNN(near_prior=0.6, far_prior=0.3)
 IDS = [f"n{i}" for i in range(10)] + ["alone, far", "off"]
 
@@ -118,16 +117,6 @@ def test_log(done):
     assert list(table[0]) == list(estimator.log_[0])
     assert [{name: float(value) for name, value in row.items()} for row in table] == estimator.log_
     assert [row["epoch"] for row in table] == [str(i) for i in range(1, 26)]
-
-
-def test_picture(done):
-    run, _ = done
-    content = (run.path / "training.png").read_bytes()
-    assert content.startswith(b"\x89PNG\r\n\x1a\n")
-    assert content.rstrip().endswith(b"IEND\xaeB`\x82")
-    width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
-    assert width > 600
-    assert height > 300
 
 
 def test_record(done):
@@ -227,16 +216,6 @@ def test_only_some_unlabelled_nodes(task, tmp_path):
     assert run.record["unlabelled"] == 4
     assert run.record["prior"] == pytest.approx((2 * 0.6 + 2 * 0.3) / 4)
     assert len(run.scores) == 12
-
-
-def test_without_matplotlib_only_the_picture_is_missing(task, tmp_path, monkeypatch):
-    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"] + ["matplotlib"]:
-        monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.warns(PugnnWarning, match=r"training\.png is left out.*pip install 'pugnn\[plot\]'"):
-        run = into_folder(classifier(), task, RunFolder(tmp_path / "mine"))
-    assert names(run.path) == [name for name in FILES if name != "training.png"]
-    assert run.record["warnings"][-1].startswith("training.png is left out")
 
 
 def test_a_list_that_is_too_long_for_a_spreadsheet_is_no_csv_file(task, tmp_path, monkeypatch):

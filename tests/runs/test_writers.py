@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.runs.writers import Taken, plot_log, table_file, write_log, write_scores
+from pugnn.runs.writers import Taken, table_file, write_log, write_scores
 
 TABLE = {"id": np.array(["a", "b"]), "score": np.array([0.75, 0.1])}
 
@@ -42,17 +42,6 @@ def test_ids_of_a_store_are_taken_by_position_and_may_be_empty(tmp_path):
 def test_a_log_has_its_values_under_their_names_whatever_the_order_of_a_record(tmp_path):
     write_log(tmp_path / "log.csv", [{"epoch": 1, "total": 0.5}, {"total": 0.25, "epoch": 2}])
     assert (tmp_path / "log.csv").read_text() == "epoch,total\n1,0.5\n2,0.25\n"
-
-
-@pytest.mark.parametrize(("low", "expected"), [(0.2, 0.0), (-0.3, -0.3)])
-def test_a_risk_below_zero_stays_in_the_picture(tmp_path, monkeypatch, low, expected):
-    figure = pytest.importorskip("matplotlib.figure").Figure
-    drawn = []
-    monkeypatch.setattr(figure, "savefig", lambda self, path: drawn.append(self.axes[0].get_ylim()))
-    log = [{"epoch": at + 1, "negative": value, "total": 0.5, "seconds": 0.1} for at, value in enumerate((0.4, low))]
-    assert plot_log(tmp_path / "training.png", log)
-    assert (drawn[0][0] == 0) == (low > 0)
-    assert drawn[0][0] <= expected
 
 
 def test_a_table_that_no_spreadsheet_can_open_is_not_the_one_to_open():

@@ -173,8 +173,7 @@ def test_a_hook_runs_before_every_epoch(graph):
 
     def before_epoch(epoch, optimizer):
         seen.append((epoch, len(calls)))
-        for group in optimizer.param_groups:
-            group["lr"] = 0.01 if epoch < 3 else 0.0
+        optimizer.rate = 0.01 if epoch < 3 else 0.0
 
     def counted(output, batch, seed):
         calls.append(seed)
@@ -193,8 +192,7 @@ def test_a_hook_goes_on_counting_in_a_resumed_training(graph, tmp_path):
 
     def before_epoch(epoch, optimizer):
         seen.append(epoch)
-        for group in optimizer.param_groups:
-            group["lr"] = 0.01 / (1 + epoch)
+        optimizer.rate = 0.01 / (1 + epoch)
 
     def stops(output, batch, seed):
         if len(seen) == 6:

@@ -19,6 +19,7 @@ from pugnn.methods.base import METHODS, FittedMethod, LossMethod, join_logs, of_
 from pugnn.models import Backbone, Output, backbone_name
 from pugnn.task import PUTask
 from pugnn.training import (
+    Adam,
     Batch,
     FullGraph,
     Loader,
@@ -98,8 +99,8 @@ class DistPU(LossMethod):
         return FittedMethod(second.model, join_logs([first.log, second.log]), self.known_prior)
 
     def _first_stage(self, loader: Loader, settings: TrainingSettings, run: RunOptions) -> Trained:
-        def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:
-            _set_rate(optimizer, settings.learning_rate * _cosine(epoch / settings.epochs))
+        def before_epoch(epoch: int, optimizer: Adam) -> None:
+            optimizer.rate = settings.learning_rate * _cosine(epoch / settings.epochs)
 
         objective = of_logits(partial(self._scaled, entropy=ENTROPY))
         return train(loader, objective, settings, build=self.build, before_epoch=before_epoch, part=0, **run)
@@ -113,11 +114,11 @@ class DistPU(LossMethod):
         )
         entropy = 0.0
 
-        def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:
+        def before_epoch(epoch: int, optimizer: Adam) -> None:
             nonlocal entropy
             done = epoch / settings.epochs
             entropy = ENTROPY_AT_END * (1 - math.cos(math.pi / 2 * done))
-            _set_rate(optimizer, settings.learning_rate * (FINAL_RATE + (1 - FINAL_RATE) * _cosine(done)))
+            optimizer.rate = settings.learning_rate * (FINAL_RATE + (1 - FINAL_RATE) * _cosine(done))
 
         def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:
             mixed, target = _mixture(model, output, batch.sets, int(seed))
@@ -161,8 +162,3 @@ def _mixture(model: Backbone, output: Output, sets: Sets, seed: int) -> tuple[Te
 def _cosine(done: float) -> float:
     """From 1 to 0 along a half wave."""
     return 0.5 * (1 + math.cos(math.pi * done))
-
-
-def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    for group in optimizer.param_groups:
-        group["lr"] = rate

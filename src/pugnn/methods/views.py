@@ -22,6 +22,7 @@ from pugnn.models.views.rows import KeptTables, Rows
 from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import (
+    Adam,
     Batch,
     Plan,
     RowBatches,
@@ -199,7 +200,7 @@ class Views(Method):
         confidence = 0.0
         logs: list[Log] = []
 
-        def before_epoch(epoch: int, optimizer: torch.optim.Optimizer) -> None:  # noqa: ARG001
+        def before_epoch(epoch: int, optimizer: Adam) -> None:  # noqa: ARG001
             nonlocal confidence
             ramp = min(1.0, 2 * epoch / settings.epochs)
             confidence = {"entropy": 0.0, "ramp": 1.0}.get(self.leave_out, ramp)

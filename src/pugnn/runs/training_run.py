@@ -30,15 +30,13 @@ from pugnn.runs.changes import EarlierRun
 from pugnn.runs.estimates import estimate_record
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.report import ReportContent, write_report
-from pugnn.runs.writers import MOST_IN_CSV, plot_log, score_table, write_log, write_scores
+from pugnn.runs.writers import MOST_IN_CSV, score_table, write_log, write_scores
 from pugnn.task import PUBenchmark, PUTask
 from pugnn.training import scores_of
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
     from pugnn.features import Statement
-
-NO_PICTURE = "training.png is left out, because matplotlib is not installed. To get it: pip install 'pugnn[plot]'"
 
 NO_CSV = f"scores.csv is left out: more than {MOST_IN_CSV:,} nodes are too many for a spreadsheet; see scores.parquet"
 
@@ -74,7 +72,7 @@ def train_into_folder(
     before: EarlierRun | None = None,
     shown: Mapping[str, NDArray[Any]] | None = None,
 ) -> Run:
-    """Train, score every node and write scores, report, model, log, picture and ``run.json``.
+    """Train, score every node and write scores, report, model, log and ``run.json``.
 
     Args:
         estimator: not fitted yet.
@@ -110,8 +108,6 @@ def train_into_folder(
             estimator.save(folder.partial / "model.safetensors")
             if estimator.log_:  # label propagation trains nothing
                 write_log(folder.partial / "log.csv", estimator.log_)
-                if not plot_log(folder.partial / "training.png", estimator.log_):
-                    warnings.warn(NO_PICTURE, PugnnWarning, stacklevel=2)
         record = _record(estimator, task, options)
         record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe], "check_up": check_up.to_plain()}
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)

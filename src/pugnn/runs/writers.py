@@ -130,31 +130,6 @@ def write_log(path: Path, log: list[dict[str, float]]) -> None:
     _write_csv(path, names, ([record[name] for name in names] for record in log))
 
 
-def plot_log(path: Path, log: list[dict[str, float]]) -> bool:
-    """Draw every term of the loss over the epochs; ``False`` where matplotlib is not installed."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return False
-    epochs = [record["epoch"] for record in log]
-    figure = Figure(figsize=(7.5, 4.2), layout="constrained", dpi=150)
-    axes = figure.add_subplot()
-    for name in log[0]:
-        if name not in ("epoch", "seconds"):
-            values = [record[name] for record in log]
-            style = {"color": "black", "linewidth": 2.0} if name == "total" else {"linewidth": 1.2}
-            axes.plot(epochs, values, label=name.replace("_", " "), **style)
-    axes.set(xlabel="epoch", ylabel="loss", title="Terms of the loss in training")
-    if all(value >= 0 for record in log for value in record.values()):  # PU risks may fall below
-        axes.set_ylim(bottom=0)
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False, ncols=3)
-    axes.spines[["top", "right"]].set_visible(False)
-    with replacing(path) as temporary:
-        figure.savefig(temporary)
-    return True
-
-
 def _pieces(table: Table) -> Iterator[dict[str, NDArray[Any]]]:
     """The table, some rows at a time."""
     for first in range(0, len(table["score"]), _AT_ONCE):  # type: ignore[arg-type]  # numbers are arrays

@@ -1,5 +1,6 @@
 """Training: the loop, its settings, checkpoints and progress."""
 
+from pugnn.training.adam import Adam
 from pugnn.training.batches import Batch, FullGraph, Loader, RowBatches
 from pugnn.training.checkpoint import Checkpoint
 from pugnn.training.device import resolve_device
@@ -12,6 +13,7 @@ from pugnn.training.settings import TrainingSettings
 from pugnn.training.steps import Seed
 
 __all__ = [
+    "Adam",
     "Batch",
     "Checkpoint",
     "FullGraph",

@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from pugnn import processes
 from pugnn.errors import PugnnError
+from pugnn.training.adam import Adam
 from pugnn.training.sealed import read_sealed, save_sealed, unseal
 
 Log = list[dict[str, float]]
@@ -39,22 +38,14 @@ class Part:
     finished: bool
 
     @classmethod
-    def of(cls, model: nn.Module, optimizer: torch.optim.Optimizer, best: Weights, log: Log) -> Part:
+    def of(cls, model: nn.Module, optimizer: Adam, best: Weights, log: Log) -> Part:
         """The state of a training in progress."""
-        states: Weights = {}
-        for index, state in optimizer.state_dict()["state"].items():
-            states |= {f"{index}.{name}": torch.as_tensor(value).clone() for name, value in state.items()}
-        return cls(copy_of_weights(model), states, best, list(log), finished=False)
+        return cls(copy_of_weights(model), optimizer.state(), best, list(log), finished=False)
 
-    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    def restore(self, model: nn.Module, optimizer: Adam) -> None:
         """Restore weights and optimiser."""
         model.load_state_dict(self.weights)
-        state: dict[int, Weights] = {}
-        for name, tensor in self.optimizer.items():
-            index, key = name.split(".", 1)
-            state.setdefault(int(index), {})[key] = tensor
-        whole: dict[str, Any] = optimizer.state_dict()
-        optimizer.load_state_dict({**whole, "state": state})
+        optimizer.restore(self.optimizer)
 
 
 class Checkpoint:

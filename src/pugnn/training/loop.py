@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from pugnn import processes
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, backbone_name, inputs_on, make_backbone
+from pugnn.training.adam import Adam
 from pugnn.training.ahead import ahead
 from pugnn.training.batches import Batch, Loader
 from pugnn.training.checkpoint import Checkpoint, Log, Part, Weights, copy_of_weights
@@ -60,7 +61,7 @@ def train(
     *,
     build: Callable[[int, TrainingSettings], Backbone] = make_network,
     patience: int | None = None,
-    before_epoch: Callable[[int, torch.optim.Optimizer], None] | None = None,
+    before_epoch: Callable[[int, Adam], None] | None = None,
     replayable: bool = True,
     start: Weights | None = None,
     checkpoint: Checkpoint | None = None,
@@ -76,7 +77,7 @@ def train(
         build: makes the network from the number of features and the settings; or returns one to train further.
         patience: stop when the loss has not fallen for this many epochs, and keep the weights of its lowest value.
         before_epoch: called with the number of the coming epoch, from 0, and the optimiser: the place to change
-            learning rates, or weights in the objective.
+            the learning rate, or weights in the objective.
         replayable: the objective does the same in every step, without looking at values on the host, so that a CUDA
             device may record it once.
         start: weights of an earlier training of the same network, to go on from instead of new ones.
@@ -204,17 +205,11 @@ def _seed(device: torch.device, seed: int) -> None:
         torch.cuda.manual_seed(seed)
 
 
-def _adam(model: Backbone, settings: TrainingSettings) -> torch.optim.Adam:
+def _adam(model: Backbone, settings: TrainingSettings) -> Adam:
     first = list(model.first_layer.parameters())
-    known = {id(parameter) for parameter in first}
-    others = [parameter for parameter in model.parameters() if id(parameter) not in known]
-    groups: list[dict[str, Any]] = [
-        {"params": first, "weight_decay": settings.weight_decay},
-        {"params": others},
-    ]
-    # For replay, the count of steps must be on the device.
-    on_device = next(model.parameters()).device.type == "cuda"
-    return torch.optim.Adam(groups, lr=settings.learning_rate, capturable=on_device)
+    known = set(first)
+    others = [parameter for parameter in model.parameters() if parameter not in known]
+    return Adam([(first, settings.weight_decay), (others, 0.0)], settings.learning_rate)
 
 
 def _record(epoch: int, names: list[str], values: list[float], seconds: float) -> dict[str, float]:

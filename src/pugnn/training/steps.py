@@ -10,6 +10,7 @@ from torch import Tensor
 
 from pugnn import processes
 from pugnn.models import Backbone, Output
+from pugnn.training.adam import Adam
 from pugnn.training.batches import Batch
 
 #: Controls what is drawn in a step; on a CUDA device a tensor that holds the number, shape ``(1,)``, int64.
@@ -27,7 +28,7 @@ def _side_stream(device: torch.device) -> torch.cuda.Stream:
 class Step:
     """One step, operation by operation."""
 
-    def __init__(self, model: Backbone, objective: Objective, optimizer: torch.optim.Optimizer) -> None:
+    def __init__(self, model: Backbone, objective: Objective, optimizer: Adam) -> None:
         self._model, self._objective, self._optimizer = model, objective, optimizer
         self.names: list[str] = []
 
@@ -58,7 +59,7 @@ class ReplayedStep(Step):
 
     WARM_UP = 3
 
-    def __init__(self, model: Backbone, objective: Objective, optimizer: torch.optim.Optimizer) -> None:
+    def __init__(self, model: Backbone, objective: Objective, optimizer: Adam) -> None:
         super().__init__(model, objective, optimizer)
         device = next(model.parameters()).device
         self._seed = torch.zeros(1, dtype=torch.int64, device=device)
