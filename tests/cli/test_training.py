@@ -5,13 +5,13 @@ import sys
 from dataclasses import replace
 
 import pytest
-from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from pugnn import Naive, PUNodeClassifier
 from pugnn.cli.input_data import read_input
 from pugnn.cli.options import DataOptions
 from pugnn.cli.training import train_and_show
 from pugnn.errors import WriteError
+from pugnn.training import Adam
 
 
 class Talkative(Naive):
@@ -84,21 +84,26 @@ def test_batches_where_the_whole_graph_does_not_fit(shown, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no limits there")
-def test_a_full_disk_says_how_to_go_on(shown, tmp_path, capsys):
+def test_a_full_disk_says_how_to_go_on(shown, tmp_path, capsys, monkeypatch):
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
-    def fill(optimizer, *_):
-        if int(next(iter(optimizer.state.values()))["step"]) == 30:  # between the first checkpoint and the second
+    step = Adam.step
+
+    def fill(optimizer):
+        step(optimizer)
+        if optimizer.state()["0.step"] == 30:  # between the first checkpoint and the second
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
 
-    hook = register_optimizer_step_post_hook(fill)
     try:
-        with pytest.raises(WriteError, match=r"checkpoint.safetensors: File too large. Nothing was changed there"):
+        with (
+            monkeypatch.context() as patch,
+            pytest.raises(WriteError, match=r"checkpoint.safetensors: File too large. Nothing was changed there"),
+        ):
+            patch.setattr(Adam, "step", fill)
             shown(Naive(), epochs=50, as_json=False)
     finally:
-        hook.remove()
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert f"stopped; the same options with --out {tmp_path / 'run'} --resume continue" in capsys.readouterr().err
     shown(Naive(), epochs=50, as_json=False, resume=True)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from pugnn.priors.base import Evidence
+from pugnn.training import Adam
 
 #: Unlabelled nodes that they are trained on, at most.
 SAMPLE = 2048
@@ -42,7 +43,7 @@ class LinearModels:
 
     def train(self, loss: Callable[[int, Tensor, Tensor], Tensor]) -> None:
         """Minimise the sum of a loss of (epoch, logits of known positives, logits of unlabelled nodes)."""
-        optimizer = torch.optim.Adam([self._weights], lr=RATE)
+        optimizer = Adam([([self._weights], 0.0)], RATE)
         for epoch in range(EPOCHS):
             optimizer.zero_grad()
             loss(epoch, self.logits(self.known), self.logits(self.free)).sum().backward()  # type: ignore[no-untyped-call]

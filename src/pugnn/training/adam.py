@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.optim.adam import adam
 
 
@@ -21,13 +21,13 @@ class Adam:
 
     BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
 
-    def __init__(self, groups: Iterable[tuple[Sequence[nn.Parameter], float]], rate: float) -> None:
+    def __init__(self, groups: Iterable[tuple[Sequence[Tensor], float]], rate: float) -> None:
         self.rate = rate
         self._groups = [(list(parameters), penalty) for parameters, penalty in groups]
-        self._states: dict[nn.Parameter, dict[str, Tensor]] = {}
+        self._states: dict[Tensor, dict[str, Tensor]] = {}
 
     @property
-    def _parameters(self) -> list[nn.Parameter]:
+    def _parameters(self) -> list[Tensor]:
         return [parameter for parameters, _ in self._groups for parameter in parameters]
 
     def zero_grad(self) -> None:
@@ -39,18 +39,18 @@ class Adam:
     def step(self) -> None:
         """Move every parameter that has a gradient."""
         for parameters, penalty in self._groups:
-            moved = [parameter for parameter in parameters if parameter.grad is not None]
+            moved = {parameter: parameter.grad for parameter in parameters if parameter.grad is not None}
             if not moved:
                 continue
             states = [self._state(parameter) for parameter in moved]
             adam(
-                moved,  # type: ignore[arg-type]
-                [parameter.grad for parameter in moved],
+                list(moved),
+                list(moved.values()),
                 [state["exp_avg"] for state in states],
                 [state["exp_avg_sq"] for state in states],
                 [],
                 [state["step"] for state in states],
-                capturable=moved[0].is_cuda,  # for replay of recorded steps
+                capturable=parameters[0].is_cuda,  # for replay of recorded steps
                 amsgrad=False,
                 beta1=self.BETA1,
                 beta2=self.BETA2,
@@ -60,7 +60,7 @@ class Adam:
                 maximize=False,
             )
 
-    def _state(self, parameter: nn.Parameter) -> dict[str, Tensor]:
+    def _state(self, parameter: Tensor) -> dict[str, Tensor]:
         if parameter not in self._states:
             moments = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
             # Where steps are replayed, their count must be on the device.
