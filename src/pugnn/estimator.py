@@ -22,6 +22,7 @@ from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
 from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
+from pugnn.threads import threads_for
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, log_odds, require_fitting, scores_of
 
 #: Settings of the training whose default is the method's own.
@@ -172,8 +173,9 @@ class PUNodeClassifier(BaseEstimator):
         if checkpoint is not None:
             name = identity(task, method, settings, run.get("start"))
             run["checkpoint"] = Checkpoint(Path(checkpoint), name)
-        method, settled = method.settle(task, settings, progress=self.progress)
-        fitted = method.fit(task, settings, **run)
+        with threads_for(graph.num_nodes * graph.num_features):
+            method, settled = method.settle(task, settings, progress=self.progress)
+            fitted = method.fit(task, settings, **run)
         self.settled_prior_ = settled if fitted.hidden is None else fitted.hidden.prior
         fresh = fresh or fitted.fresh
         self.warm_ = start is not None and not fresh

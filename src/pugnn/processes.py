@@ -37,10 +37,9 @@ class LostProcessError(PugnnError):
 
 def count() -> int:
     """How many processes there are."""
-    import torch.distributed as distributed
-
-    ready = distributed.is_available() and distributed.is_initialized()
-    return distributed.get_world_size() if ready else 1
+    distributed = sys.modules.get("torch.distributed")  # which whoever joins others has imported
+    ready = distributed is not None and distributed.is_available() and distributed.is_initialized()
+    return distributed.get_world_size() if distributed and ready else 1
 
 
 def rank() -> int:

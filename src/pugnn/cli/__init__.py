@@ -28,6 +28,7 @@ from pugnn.cli.commands.synthetic import synthetic
 from pugnn.cli.options import DATA, FEEDBACK, DataOptions, options_of, with_options
 from pugnn.cli.output import kept_output
 from pugnn.errors import PugnnError, PugnnWarning, printable
+from pugnn.threads import wait_without_spinning
 
 
 class _Commands(TyperGroup):
@@ -95,6 +96,7 @@ def _root(
 
 def main() -> None:
     """Run the command line; bad input ends with one message and exit code 2."""
+    wait_without_spinning()
     errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
     show_other = warnings.showwarning
 

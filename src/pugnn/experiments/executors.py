@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self
 from joblib.externals.loky import get_reusable_executor
 
 from pugnn.errors import PugnnError, require_choice, require_whole
+from pugnn.threads import available_threads
 from pugnn.waiting import status_line
 
 EXECUTORS = ("local", "ray")
@@ -47,7 +48,7 @@ def make_executor(name: str, jobs: int | None = None) -> Executor:
     require_choice("--executor", name, EXECUTORS)
     if jobs is not None:
         require_whole("jobs", jobs, 1)
-    return RayExecutor(jobs) if name == "ray" else LocalExecutor(jobs or os.cpu_count() or 1)
+    return RayExecutor(jobs) if name == "ray" else LocalExecutor(jobs or available_threads())
 
 
 class LocalExecutor(Executor):

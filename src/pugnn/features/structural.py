@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from pugnn.graph import Graph
 from pugnn.graph.compiling import kernel
 from pugnn.graph.random import random_bits
+from pugnn.threads import available_threads
 
 #: Number of features, and of hops over which they are smoothed. benchmarks/structural_features.py compares others: with
 #: fewer hops too much randomness remains, and more features do not help.
@@ -65,7 +65,7 @@ class Structure:
         smoothed = np.empty_like(x)
         mean = np.zeros(self.width)  # of random signs
         bounds = np.linspace(0, graph.num_nodes, _STRETCHES + 1).astype(np.int64)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(available_threads()) as pool:
             for _ in range(self.hops):
                 hop = partial(_smooth, graph.indptr, graph.indices, x, mean, smoothed)
                 mean = sum(pool.map(hop, bounds[:-1], bounds[1:])) / (len(graph.indices) + graph.num_nodes)

@@ -12,7 +12,6 @@ by the pass before), and asks for rows some neighbours ahead.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -23,10 +22,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from pugnn import processes
 from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
 from pugnn.graph.vectors import INDEX, data_of, load, loop, store
+from pugnn.threads import available_threads
 
 #: Numbers in a vector; a table has a multiple of so many columns.
 LANES = 16
@@ -81,7 +80,7 @@ def neighbour_sums(
     if stretches == 1:
         run(0)
         return
-    with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // processes.count_on_host())) as pool:
+    with ThreadPoolExecutor(available_threads()) as pool:
         list(pool.map(run, range(stretches)))
 
 

@@ -21,6 +21,7 @@ from pugnn.files import replacing
 from pugnn.io.formats.scratch import Scratch
 from pugnn.io.objects import writable_column
 from pugnn.io.table import reason_of
+from pugnn.threads import available_threads
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -54,7 +55,7 @@ def connect(paths: Iterable[Path], folders: Iterable[Path] = (), limits: Limits 
     config = {"temp_directory": os.path.join(tempfile.gettempdir(), f"pugnn-{uuid4().hex}")}
     if limits is not None:
         config = {"temp_directory": str(limits.overflow), "memory_limit": f"{limits.memory}B"}
-    connection = duckdb.connect(config={**_NOTHING_FROM_OUTSIDE, **config})
+    connection = duckdb.connect(config={**_NOTHING_FROM_OUTSIDE, **config, "threads": str(available_threads())})
     for setting in (
         f"allowed_paths = {paths_sql(paths)}",
         f"allowed_directories = {paths_sql(folders)}",

@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 
 import numpy as np
-import torch
 from numba import uint64
 from numpy.typing import NDArray
 
@@ -24,6 +23,7 @@ from pugnn.graph.negatives import nth_non_neighbour
 from pugnn.graph.random import random_below, random_bits
 from pugnn.graph.vectors import CACHE_LINE, aligned
 from pugnn.regularisers.lanes import FASTMATH, LANES, collect, dot, exchange, exponential, prefetch
+from pugnn.threads import available_threads
 
 #: Maximum number of threads, and number of gradient tables.
 CHUNKS = 8
@@ -53,7 +53,7 @@ def structural_sums_cpu(
     (grad_edges,) = aligned(np.zeros, (1, n * width), z.dtype)
     tables = aligned(np.zeros, (CHUNKS, n * width), z.dtype)
     work = partial(_chunk, table.reshape(-1), width, indptr, indices, negatives, np.uint64(seed), grad_edges)
-    threads = min(CHUNKS, torch.get_num_threads()) if len(indices) * negatives >= WORTH_THREADS else 1
+    threads = min(CHUNKS, available_threads()) if len(indices) * negatives >= WORTH_THREADS else 1
     run = map if threads == 1 else _threads(threads).map
     sums = list(run(work, tables, bounds[:-1], bounds[1:]))
     edges, non_edges = (sum(part) for part in zip(*sums, strict=True))

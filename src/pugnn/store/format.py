@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
 from pugnn.errors import PugnnError, shown
+from pugnn.threads import available_threads
 
 #: Changes whenever files of the same names mean something else.
 FORMAT = 1
@@ -147,7 +147,7 @@ def found_arrays(folder: Path) -> dict[str, NDArray[Any]]:
 def listed_files(folder: Path) -> dict[str, StoredFile]:
     """All arrays in a folder, with their checksums."""
     names = sorted(path.name for path in folder.glob("*.npy"))
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(available_threads()) as pool:
         sums = pool.map(lambda name: checksum_of(folder / name), names)
         files = {}
         for name, checksum in zip(names, sums, strict=True):
@@ -194,7 +194,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 def verify(folder: Path, manifest: Manifest) -> None:
     """Read all files and compare their checksums; a second or so per gigabyte, if the disk is fast."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(available_threads()) as pool:
         found = dict(
             zip(manifest.files, pool.map(lambda name: checksum_of(folder / name), manifest.files), strict=True)
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -17,6 +16,7 @@ from pugnn.graph.compiling import kernel
 from pugnn.io.ids import EMPTY, UNKNOWN, IdTable, integers_in_text
 from pugnn.io.node_table import id_place
 from pugnn.io.table import Table
+from pugnn.threads import available_threads
 
 #: DuckDB's types of integers that fit into 64 bits with their sign.
 _TYPES = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER")} | {"BIGINT"}
@@ -43,7 +43,7 @@ class IntegerIds(IdTable):
         self._slots = np.full((_SLOTS, 2), -1, dtype=np.int64)
         self._numbers = np.empty(_SLOTS // 2, dtype=np.int64)
         self._count = 0
-        self._threads = os.cpu_count() or 1
+        self._threads = available_threads()
 
     def __len__(self) -> int:
         return self._count

@@ -20,6 +20,7 @@ from pugnn import processes
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.models import Backbone, backbone_name, inputs_on, make_backbone
+from pugnn.threads import threads_for
 from pugnn.training.adam import Adam
 from pugnn.training.ahead import ahead
 from pugnn.training.batches import Batch, Loader
@@ -150,7 +151,7 @@ def train(
 def log_odds(model: Backbone, graph: Graph) -> Tensor:
     """Log-odds of being positive for every node of a graph, shape ``(N,)``, in double precision on the CPU."""
     device = next(chain(model.parameters(), model.buffers())).device
-    with _current(device):
+    with _current(device), threads_for(graph.num_nodes * graph.num_features):
         if scores_whole(graph, model, str(device)):
             logit: Tensor = model.eval()(inputs_on(graph, device)).logit
         else:

@@ -16,6 +16,7 @@ from pugnn.graph import Graph, Neighbourhood, sample_neighbours
 from pugnn.losses import Sets
 from pugnn.models import Backbone, SampledInputs
 from pugnn.regularisers import sample_pairs
+from pugnn.threads import available_threads
 from pugnn.training.ahead import ahead
 from pugnn.training.batches import Batch
 from pugnn.training.seeds import derive_seed
@@ -143,5 +144,5 @@ def sampled_logits(model: Backbone, graph: Graph, device: torch.device) -> Tenso
 
 
 def background_threads() -> int:
-    """How many threads prepare batches: as many as torch uses, within bounds."""
-    return min(MOST_THREADS, torch.get_num_threads())
+    """How many threads prepare batches: as many as there are, within bounds."""
+    return min(MOST_THREADS, available_threads())
