@@ -89,6 +89,32 @@ def test_set_params_and_clone(fitted):
     assert (copy.seed, copy.hidden, fitted.seed, fitted.hidden) == (5, 2, 0, 4)
 
 
+def test_an_unknown_parameter_names_those_that_exist():
+    with pytest.raises(PugnnError, match="PUNodeClassifier has no parameter 'epoch'; it has method, backbone"):
+        PUNodeClassifier().set_params(epoch=3)
+
+
+def test_scikit_learn_takes_it_for_an_estimator(graph):
+    sklearn = pytest.importorskip("sklearn")
+    estimator = PUNodeClassifier(epochs=3)
+    assert sklearn.utils.get_tags(estimator).requires_fit
+    assert sklearn.pipeline.make_pipeline(estimator).get_params()["punodeclassifier__epochs"] == 3
+    with pytest.raises(sklearn.exceptions.NotFittedError, match="has not been fitted"):
+        estimator.predict(graph)
+
+
+def test_what_was_changed_is_shown():
+    assert repr(PUNodeClassifier()) == "PUNodeClassifier()"
+    assert repr(PUNodeClassifier("nnpu", seed=3)) == "PUNodeClassifier(method='nnpu', seed=3)"
+
+
+def test_an_unfitted_copy_has_its_own_network(fitted):
+    network = torch.nn.Linear(3, 1)
+    copy = PUNodeClassifier(backbone=network).unfitted()
+    assert copy.backbone is not network
+    assert not hasattr(fitted.unfitted(), "model_")
+
+
 def test_clone_keeps_a_methods_own_settings(graph):
     copy = clone(PUNodeClassifier(PUGNN(delta=2, near_prior=0.7)))
     assert copy.method == PUGNN(delta=2, near_prior=0.7)

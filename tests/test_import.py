@@ -43,6 +43,18 @@ def test_examples_need_nothing_but_the_package_itself():
     assert [name for name in pugnn.__all__ if f"`{name}`" not in overview] == ["__version__"]
 
 
+def test_a_fit_imports_nothing_that_takes_longer_than_the_fit(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\n" + "".join(f"n{i},n{(i * i + 1) % 30}\n" for i in range(30)))
+    (tmp_path / "p.csv").write_text("id\nn1\nn2\nn5\n")
+    tables = ["--edges", str(tmp_path / "e.csv"), "--positives", str(tmp_path / "p.csv")]
+    arguments = ["fit", *tables, "--out", str(tmp_path / "run")]
+    code = f"import pugnn.cli\ntry: pugnn.cli.app({arguments})\nexcept SystemExit: pass\npass"
+    code += "; import sys; print(*sys.modules, file=sys.stderr)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split()
+    assert (tmp_path / "run" / "report.html").exists()
+    assert not {"sklearn", "scipy.stats", "torch._dynamo", "torch_geometric", "matplotlib"}.intersection(loaded)
+
+
 def test_a_check_of_tables_needs_no_torch(tmp_path):
     (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\n")
     (tmp_path / "p.csv").write_text("id\na\n")

@@ -11,8 +11,6 @@ from typing import Any, Literal, Self
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.fitting import KNOWN_NEGATIVE, check_graph, identity, prior_threshold, settings_record, why_fresh
@@ -21,6 +19,7 @@ from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
+from pugnn.parameters import Parameters, not_fitted
 from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
 from pugnn.threads import threads_for
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, log_odds, require_fitting, scores_of
@@ -32,11 +31,7 @@ METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "
 SAVED = ("num_features", "feature_names", "recipe", "threshold", "prior", "settled_prior")
 
 
-class _NotFitted(PugnnError, NotFittedError):
-    """A PugnnError that scikit-learn recognises."""
-
-
-class PUNodeClassifier(BaseEstimator):
+class PUNodeClassifier(Parameters):
     """Find the positives among the unlabelled nodes of a graph.
 
     Parameters follow scikit-learn's conventions: they are stored as given, ``fit`` checks them, and what
@@ -278,7 +273,7 @@ class PUNodeClassifier(BaseEstimator):
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "model_"):
-            raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
+            raise not_fitted("this classifier has not been fitted; call fit(graph, positives) first")
 
     def checked(self) -> tuple[Method, TrainingSettings]:
         """The method and the settings of its training, or an error that names an invalid parameter."""

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
@@ -55,7 +54,7 @@ def cross_fit(
                 unlabelled=np.union1d(task.unlabelled, known[folds == fold]),
                 negative=task.negative[negative != fold],
             )
-            log_odds[:, fold] = clone(estimator).set_params(progress=False).fit_task(rest).decision_function()
+            log_odds[:, fold] = estimator.unfitted().set_params(progress=False).fit_task(rest).decision_function()
     unlabelled = torch.from_numpy(np.array(task.unlabelled))
     ranks = hidden_ranks(torch.from_numpy(log_odds), torch.from_numpy(known), unlabelled, folds)
     is_positive = np.arange(len(known)) < len(task.labelled)
@@ -99,7 +98,7 @@ def evaluate(
     # The folds go by the same prior: it is estimated once, from all of them.
     if isinstance(getattr(method, "prior", None), str):
         method = replace(method, prior=prior.value)  # type: ignore[call-arg]
-    again = clone(estimator).set_params(method=method)
+    again = estimator.unfitted().set_params(method=method)
     ranks, checked = cross_fit(again, task, progress=progress)
     scores = estimator.predict_proba(task.graph)[:, 1]
     decided = int((scores[task.unlabelled] >= estimator.threshold_).sum())

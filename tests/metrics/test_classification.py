@@ -37,6 +37,20 @@ def test_equal_to_plain_loops(seed):
     assert average_precision(truth, scores) == pytest.approx(plain_average_precision(truth, scores), abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_to_scikit_learn(seed):
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(seed)
+    truth = rng.random(200) < (0.02, 0.5)[seed % 2]
+    truth[:2] = True, False
+    scores = np.round(rng.random(200) + 0.3 * truth, 1 + seed)
+    decided = scores >= 0.7
+    assert f1(truth, decided) == pytest.approx(metrics.f1_score(truth, decided), abs=1e-12)
+    assert macro_f1(truth, decided) == pytest.approx(metrics.f1_score(truth, decided, average="macro"), abs=1e-12)
+    assert roc_auc(truth, scores) == pytest.approx(metrics.roc_auc_score(truth, scores), abs=1e-12)
+    assert average_precision(truth, scores) == pytest.approx(metrics.average_precision_score(truth, scores), abs=1e-12)
+
+
 def test_all_negative_decisions_on_cora():
     truth = np.arange(2708) < 1244  # the all-negative macro-F1 that the notes on the naive baseline quote
     assert 100 * macro_f1(truth, np.zeros(2708, dtype=bool)) == pytest.approx(35.1, abs=0.05)

@@ -21,7 +21,6 @@ from typing import Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from pugnn.checkup.chance import SHUFFLES, Crowd, chance_of_more, draw_crowd, node_sums, pair_sums
 from pugnn.checkup.resemblance import Directions
@@ -130,12 +129,18 @@ def _verdict(
     return "apart" if p_apart <= LEVEL / 2 else "no sign"
 
 
+def _ranks(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Ranks from 1; equal values share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2).astype(np.float32)[place]
+
+
 def _chance_of_resemblance(crowd: Crowd, alike: NDArray[np.float32]) -> float:
     """Probability by chance that surroundings resemble known positives, and more so than those of random nodes."""
     own = alike[: crowd.known].astype(np.float64)
     error = float(own.std(ddof=1)) / sqrt(len(own)) if len(own) > 1 else 0.0
     above_zero = erfc(float(own.mean()) / error / sqrt(2)) / 2 if error > 0 else 1.0
-    return max(above_zero, chance_of_more(node_sums(crowd, rankdata(alike).astype(np.float32))))
+    return max(above_zero, chance_of_more(node_sums(crowd, _ranks(alike))))
 
 
 def link_weights(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.float32]:

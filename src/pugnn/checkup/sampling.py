@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 from pugnn.checkup.resemblance import Directions
 from pugnn.graph import Graph
@@ -213,7 +213,7 @@ def _check_component(component: NDArray[np.int32], labelled: NDArray[np.int64]) 
     different, parts = np.unique(sizes, return_counts=True)
     odds = MARGIN_ODDS * different / (sizes.sum() - different)
     by_nature = odds / (1 + odds)
-    p_value = min(float(parts @ binom.sf(held[most] - 1, len(labelled), by_nature)), 1.0)
+    p_value = min(float(parts @ bdtrc(held[most] - 1, len(labelled), by_nature)), 1.0)
     share = sizes[most] / sizes.sum()
     return ComponentCheck(float(held[most] / len(labelled)), float(share), p_value, p_value <= LEVEL_COMPONENT)
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
 from pugnn.errors import PugnnError, require_number
@@ -37,6 +35,9 @@ class SmoothedLogistic(Centroid):
 
     def directions(self, rows: Rows, known: KnownPositives) -> Tensor:
         """The coefficients of the regression, and of those that take a fold of known positives as unlabelled."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
+
         require_number("inverse_penalty", self.inverse_penalty, negative=False)
         if not self.inverse_penalty > 0:
             raise PugnnError(f"inverse_penalty must be positive, got {self.inverse_penalty}")

@@ -1,10 +1,12 @@
-"""Binary classification metrics where the truth is known: scikit-learn's, with ``nan`` for what is undefined."""
+"""Binary classification metrics where the truth is known; ``nan`` for what is undefined.
+
+They equal scikit-learn's, whose import takes longer than a whole fit of a small graph.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, average_precision_score, f1_score, roc_auc_score
 
 Truth = NDArray[np.bool_]
 
@@ -16,27 +18,36 @@ def f1(truth: Truth, decided: Truth) -> float:
         >>> f1(np.array([True, True, False]), np.array([True, False, False]))  # doctest: +ELLIPSIS
         0.66...
     """
-    return float(f1_score(truth, decided, zero_division=0.0))
+    return float(2 * (truth & decided).sum() / max(1, truth.sum() + decided.sum()))
 
 
 def macro_f1(truth: Truth, decided: Truth) -> float:
     """Mean of the F1 of the positive and of the negative class: the paper's measure."""
-    return float(f1_score(truth, decided, labels=[False, True], average="macro", zero_division=0.0))
+    return (f1(truth, decided) + f1(~truth, ~decided)) / 2
 
 
 def accuracy(truth: Truth, decided: Truth) -> float:
     """Share of correct decisions."""
-    return float(accuracy_score(truth, decided))
+    return float((truth == decided).mean())
 
 
 def roc_auc(truth: Truth, scores: NDArray[np.floating]) -> float:
     """Probability that a positive scores above a negative, ties counting half; ``nan`` with one class only."""
-    return float(roc_auc_score(truth, scores)) if truth.any() and not truth.all() else float("nan")
+    positive, negative = scores[truth], np.sort(scores[~truth])
+    if not len(positive) or not len(negative):
+        return float("nan")
+    below, not_above = (np.searchsorted(negative, positive, side) for side in ("left", "right"))
+    return float((below + not_above).mean() / (2 * len(negative)))
 
 
 def average_precision(truth: Truth, scores: NDArray[np.floating]) -> float:
-    """Precision averaged over the positives as the threshold falls; ``nan`` without positives."""
-    return float(average_precision_score(truth, scores)) if truth.any() else float("nan")
+    """Mean over the positives of the precision among all nodes that score at least as high; ``nan`` without any."""
+    ascending, positive = np.sort(scores), np.sort(scores[truth])
+    if not len(positive):
+        return float("nan")
+    nodes = len(scores) - np.searchsorted(ascending, positive)
+    found = len(positive) - np.searchsorted(positive, positive)
+    return float((found / nodes).mean())
 
 
 def precision_at(count: int, truth: Truth, scores: NDArray[np.floating]) -> float:

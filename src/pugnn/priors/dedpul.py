@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.isotonic import IsotonicRegression
 
 from pugnn.priors.base import PRIORS, Evidence
 
@@ -31,6 +30,8 @@ def dedpul_of_ranks(ranks: NDArray[np.float64]) -> float:
         >>> round(dedpul_of_ranks(np.linspace(0.0, 0.2, 1000)), 2)  # spread evenly over the first fifth
         0.2
     """
+    from sklearn.isotonic import IsotonicRegression
+
     width = max(0.9 * min(ranks.std(), np.subtract(*np.quantile(ranks, [0.75, 0.25])) / 1.34), 1e-3)
     width *= len(ranks) ** -0.2
     points = (np.arange(POINTS) + 0.5) / POINTS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import FitError, beta
 
 from pugnn.priors.base import PRIORS, Evidence
 
@@ -27,6 +26,8 @@ def elkan_noto_of_ranks(ranks: NDArray[np.float64], unlabelled: int) -> float:
         >>> round(elkan_noto_of_ranks(np.linspace(0.0, 1.0, 101), 10_000), 1)  # as positive as any other node
         1.0
     """
+    from scipy.stats import FitError, beta
+
     n = len(ranks)
     inside = np.clip(ranks, 0.5 / unlabelled, 1 - 0.5 / unlabelled)
     if np.ptp(inside) == 0:  # no distribution fits a single value

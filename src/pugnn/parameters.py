@@ -1,0 +1,51 @@
+"""Parameters in the way of scikit-learn, whose import would take as long as torch's."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from inspect import signature
+from typing import Any, Self
+
+from pugnn.errors import PugnnError
+
+
+class Parameters:
+    """What scikit-learn asks of an estimator: its constructor stores the parameters under their names, untouched.
+
+    ``sklearn.clone``, pipelines and searches accept it, as if it inherited from ``sklearn.base.BaseEstimator``.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 (no parameter has any of its own)
+        """All parameters by name."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
+    def set_params(self, **given: Any) -> Self:
+        """Change some parameters."""
+        known = self.get_params()
+        for name, value in given.items():
+            if name not in known:
+                raise PugnnError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def unfitted(self) -> Self:
+        """Another one with the same parameters, which has not been fitted."""
+        return type(self)(**deepcopy(self.get_params()))
+
+    def __repr__(self) -> str:
+        defaults = {name: parameter.default for name, parameter in signature(type(self)).parameters.items()}
+        given = self.get_params().items()
+        changed = [f"{name}={value!r}" for name, value in given if repr(value) != repr(defaults[name])]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator().__sklearn_tags__()
+
+
+def not_fitted(message: str) -> PugnnError:
+    """An error that scikit-learn recognises."""
+    from sklearn.exceptions import NotFittedError
+
+    return type("NotFittedError", (PugnnError, NotFittedError), {})(message)  # type: ignore[no-any-return]
