@@ -1,0 +1,128 @@
+"""Small graphs: seconds and CPU of whole commands, on a quiet machine and beside four busy processes.
+
+    python benchmarks/busy.py                       # five minutes on two cores
+    python benchmarks/busy.py ../earlier/src        # beside another source tree, in the same run
+
+The graph of 12 nodes is a path; that of 890 nodes has two planted groups, 12 attributes and 20 known positives.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from measuring import machine, sized, table
+
+BUSY = 4
+ROUNDS = sized(3, 1)
+SIZES = sized((12, 890), (12,))
+
+
+def write_tables(folder: Path, nodes: int) -> list[str]:
+    """Tables of a planted graph, as options of the command line."""
+    rng = np.random.default_rng(0)
+    positive = np.arange(nodes) < nodes // 5
+    source = np.arange(nodes - 1) if nodes < 100 else rng.integers(0, nodes, 3 * nodes)
+    target = source + 1
+    if nodes >= 100:  # four of five links within a group
+        group = np.where(
+            positive[source], rng.integers(0, nodes // 5, len(source)), rng.integers(nodes // 5, nodes, len(source))
+        )
+        target = np.where(rng.random(len(source)) < 0.8, group, rng.integers(0, nodes, len(source)))
+    x = rng.normal(size=(nodes, 12)) + 0.8 * positive[:, None]
+    rows = {
+        "edges": ["source,target", *(f"n{a},n{b}" for a, b in zip(source, target, strict=True))],
+        "nodes": [
+            "id," + ",".join(f"x{j}" for j in range(12)),
+            *(f"n{i}," + ",".join(f"{v:.4f}" for v in x[i]) for i in range(nodes)),
+        ],
+        "positives": ["id", *(f"n{i}" for i in range(min(20, max(2, nodes // 5))))],
+    }
+    options = []
+    for name, lines in rows.items():
+        path = folder / f"{name}-{nodes}.csv"
+        path.write_text("\n".join(lines) + "\n")
+        options += [f"--{name}", str(path)]
+    return options
+
+
+@contextmanager
+def busy_processes(number: int) -> Iterator[None]:
+    """So many processes that do nothing but take time."""
+    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def measured(source: str, arguments: list[str]) -> tuple[float, float]:
+    """Seconds and CPU seconds of a command with the package of a source tree."""
+    environment = {**os.environ, "PYTHONPATH": source}
+    started, before = time.perf_counter(), os.times()
+    subprocess.run([sys.executable, "-m", "pugnn", *arguments], env=environment, check=True, capture_output=True)
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return time.perf_counter() - started, spent
+
+
+def medians(sources: list[str], arguments: list[str], folder: Path) -> dict[str, tuple[float, float]]:
+    """Median seconds and CPU seconds of a command for each source tree, which take turns."""
+    found: dict[str, list[tuple[float, float]]] = {source: [] for source in sources}
+    for turn in range(ROUNDS):
+        for at, source in enumerate(sources):
+            out = (
+                ["--out", str(folder / f"run-{time.monotonic_ns()}-{at}-{turn}")]
+                if arguments[0] == "fit" and "--help" not in arguments
+                else []
+            )
+            found[source].append(measured(source, [*arguments, *out]))
+    return {source: tuple(np.median(pairs, axis=0)) for source, pairs in found.items()}  # type: ignore[misc]
+
+
+def main() -> None:
+    print(machine())
+    here = str(Path(__file__).resolve().parents[1] / "src")
+    sources = [*(str(Path(path).resolve()) for path in sys.argv[1:]), here]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        tables = {nodes: write_tables(folder, nodes) for nodes in SIZES}
+        runs = {source: str(folder / f"run-{at}") for at, source in enumerate(sources)}
+        for source, run in runs.items():
+            measured(source, ["fit", *tables[SIZES[-1]], "--out", run])  # also compiles kernels
+        commands = {"--help": ["--help"], "fit --help": ["fit", "--help"]}
+        commands |= {f"fit, {nodes} nodes": ["fit", *options] for nodes, options in tables.items()}
+        rows = []
+        for name, arguments in commands.items():
+            quiet = medians(sources, arguments, folder)
+            with busy_processes(BUSY):
+                busy = medians(sources, arguments, folder)
+            rows += [row(name, source, here, quiet[source], busy[source]) for source in sources]
+        for source in sources:
+            arguments = ["evaluate", runs[source]]
+            quiet = medians([source], arguments, folder)
+            with busy_processes(BUSY):
+                busy = medians([source], arguments, folder)
+            rows.append(row(f"evaluate, {SIZES[-1]} nodes", source, here, quiet[source], busy[source]))
+    print(
+        table(["command", "source", "seconds", "CPU seconds", f"seconds beside {BUSY} busy processes", "ratio"], rows)
+    )
+
+
+def row(name: str, source: str, here: str, quiet: tuple[float, float], busy: tuple[float, float]) -> list[str]:
+    shown = "this one" if source == here else "the other"
+    return [name, shown, f"{quiet[0]:.1f}", f"{quiet[1]:.1f}", f"{busy[0]:.1f}", f"{busy[0] / quiet[0]:.1f}"]
+
+
+if __name__ == "__main__":
+    main()
