@@ -769,9 +769,25 @@ def test_confirmed_nodes_are_known_positives(graph):
     assert scores(found).tolist() == scores(classifier().fit(graph, ["n0", "n1", "n4"])).tolist()
 
 
+def test_verdicts_are_confirmed_nodes_and_negatives(graph, tmp_path):
+    expected = classifier().fit(graph, ["n0", "n1"], confirmed=["n4"], negatives=["n9"])
+    (tmp_path / "to_check.csv").write_text("id,score,verdict\nn9,0.9,no\nn4,0.8,yes\nn5,0.7,\n")
+    for checked in (str(tmp_path / "to_check.csv"), tmp_path / "to_check.csv", {"n4": True, "n9": False}):
+        found = classifier().fit(graph, ["n0", "n1"], checked=checked)
+        assert (found.labelled_.tolist(), found.negative_.tolist()) == ([0, 1, 4], [9])
+        assert scores(found).tolist() == scores(expected).tolist()
+        assert "1 yes, 1 no" in found.notes_[0]
+    both = classifier().fit(graph, ["n0", "n1"], checked={"n4": "y"}, negatives=["n9"])
+    assert scores(both).tolist() == scores(expected).tolist()
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
+        ({"checked": {"n1": "no"}}, "checked rejects 'n1', which is a known positive of positives or confirmed"),
+        ({"checked": {"n5": "no"}, "confirmed": ["n5"]}, "checked rejects 'n5', which is a known positive"),
+        ({"checked": {"n5": "yes"}, "negatives": ["n5"]}, "checked confirms 'n5', which is one of the negatives"),
+        ({"checked": {"n5": "perhaps"}}, "checked, row 1: the verdict 'perhaps' is neither yes nor no"),
         ({"negatives": ["n1"]}, "cannot be both a known positive and a known negative: 'n1'"),
         ({"confirmed": ["n5"], "negatives": ["n5"]}, "cannot be both a known positive and a known negative: 'n5'"),
         ({"negatives": ["zz"]}, "zz"),

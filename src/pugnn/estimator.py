@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -15,13 +15,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from pugnn.errors import DegenerateWarning, PugnnError
-from pugnn.fitting import KNOWN_NEGATIVE, check_graph, identity, prior_threshold, settings_record, why_fresh
+from pugnn.fitting import KNOWN_NEGATIVE, check_graph, identity, make_task, prior_threshold, settings_record, why_fresh
 from pugnn.graph import Graph
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
-from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
+from pugnn.task import PUTask
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, log_odds, require_fitting, scores_of
 
 #: Settings of the training whose default is the method's own.
@@ -124,6 +124,7 @@ class PUNodeClassifier(BaseEstimator):
         graph: Graph,
         positives: Any,
         *,
+        checked: Any = None,
         confirmed: Any = (),
         negatives: Any = (),
         unlabelled: ArrayLike | None = None,
@@ -135,8 +136,11 @@ class PUNodeClassifier(BaseEstimator):
         Args:
             graph: the graph.
             positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`.
-            confirmed: more known positives: finds that were checked. They were found by a ranking, so that no ranking
-                is judged by them, nor the share of positives.
+            checked: finds that were checked, with verdicts: the file of ``pugnn suggest --out``, its column ``verdict``
+                filled in with yes and no; a data frame with the columns ``id`` and ``verdict``; a mapping of ids to
+                verdicts; or a list of such. What has no verdict is not checked yet.
+            confirmed: more known positives: finds that turned out right. They were found by a ranking, so that no
+                ranking is judged by them, nor the share of positives.
             negatives: known negatives: finds that turned out wrong. They score 0 and are never decided positive.
             unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are not known.
                 Known positives and negatives among them are left out.
@@ -146,11 +150,11 @@ class PUNodeClassifier(BaseEstimator):
                 are others, it starts afresh, and ``notes_`` says so.
         """
         check_graph(graph)
-        checked = resolve_nodes(graph, confirmed, "confirmed"), resolve_nodes(graph, negatives, "negatives")
-        task = PUTask.from_positives(graph, resolve_positives(graph, positives)).with_feedback(*checked)
-        nodes, known = task.unlabelled if unlabelled is None else unlabelled, [*task.labelled, *task.negative]
-        task = replace(task, unlabelled=resolve_unlabelled(graph, nodes, np.array(known)))
-        return self.fit_task(task, checkpoint=checkpoint, start=start)
+        given = {"checked": checked, "confirmed": confirmed, "negatives": negatives, "unlabelled": unlabelled}
+        task, notes = make_task(graph, positives, **given)
+        self.fit_task(task, checkpoint=checkpoint, start=start)
+        self.notes_ = (*notes, *self.notes_)
+        return self
 
     def check_parameters(self) -> None:
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""

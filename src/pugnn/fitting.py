@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
+from pugnn.io import read_feedback
 from pugnn.methods import METHODS, Method
 from pugnn.models import BACKBONES, backbone_name
-from pugnn.task import PUTask
+from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
 from pugnn.training import TrainingSettings, require_fitting
 from pugnn.training.checkpoint import Weights
 
 #: Log-odds of known negatives: low enough for a score of exactly 0.
 KNOWN_NEGATIVE = -1000.0
+
+
+def make_task(
+    graph: Graph, positives: Any, *, checked: Any, confirmed: Any, negatives: Any, unlabelled: ArrayLike | None
+) -> tuple[PUTask, tuple[str, ...]]:
+    """The task that the arguments of :meth:`pugnn.PUNodeClassifier.fit` describe, and notes on checked nodes."""
+    known = resolve_nodes(graph, confirmed, "confirmed"), resolve_nodes(graph, negatives, "negatives")
+    task = PUTask.from_positives(graph, resolve_positives(graph, positives)).with_feedback(*known)
+    notes: tuple[str, ...] = ()
+    if checked is not None:
+        found = read_feedback(graph, task.labelled, "positives or confirmed", checked=checked, negative=task.negative)
+        task, notes = task.with_feedback(found.confirmed, found.rejected), found.notes
+    nodes, others = (
+        np.concatenate([task.labelled, task.negative]),
+        task.unlabelled if unlabelled is None else unlabelled,
+    )
+    return replace(task, unlabelled=resolve_unlabelled(graph, others, nodes)), notes
 
 
 def identity(task: PUTask, method: Method, settings: TrainingSettings, start: Weights | None) -> str:

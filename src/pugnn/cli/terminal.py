@@ -156,8 +156,8 @@ def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
             console.print(Padding(Text(f"- {reason['message']}"), INDENTED))
 
 
-def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: Path) -> None:
-    """Show whom to check next, and how to go on with the answers."""
+def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: Path, out: Path | None) -> None:
+    """Show whom to check next, and how to go on with the answers; ``out`` is the table to fill in, if there is one."""
     from pugnn.runs.report.answers import GOALS, feedback_command
 
     console = Console(highlight=False, emoji=False)
@@ -170,10 +170,11 @@ def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: 
         name, reason = escape(shown(each["id"], LONGEST_ID)), escape(each["reason"])
         table.add_row(name, f"{each['rank']:,}", f"{each['score']:.4f}", reason)
     console.print(table)
-    console.print(
-        "Put the ids that are right into confirmed.csv, those that are wrong into rejected.csv, and run again:"
-    )
-    command = feedback_command(shlex.quote(str(run)))
+    words = "Put the ids that are right into confirmed.csv, those that are wrong into rejected.csv, and run again:"
+    if out is not None:
+        words = f"The list is in {printable(str(out))}. Fill in its column verdict, yes or no, and run again:"
+    console.print(Text(words))
+    command = feedback_command(shlex.quote(str(run)), None if out is None else shlex.quote(str(out)))
     console.print(Text(f"  {command}", style="bold"), soft_wrap=True)  # not broken, so that it can be copied
 
 
