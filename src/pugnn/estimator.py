@@ -89,6 +89,7 @@ class PUNodeClassifier(BaseEstimator):
     model_: Backbone
     settings_: dict[str, Any]
     settled_prior_: Prior | None
+    notes_: tuple[str, ...]
 
     def __init__(
         self,

@@ -117,8 +117,9 @@ def _reject_contradictions(
 ) -> None:
     """Raise if one place says that a node is positive, and another one that it is not."""
 
-    def among(nodes: Iterable[int], known: NDArray[np.int64]) -> Iterable[int]:
-        return np.intersect1d(list(nodes), known).tolist()
+    def among(nodes: Iterable[int], known: NDArray[np.int64]) -> list[int]:
+        found: list[int] = np.intersect1d(list(nodes), known).tolist()
+        return found
 
     for node in sorted(place_of[True].keys() & place_of[False].keys()):
         name, yes, no = quoted(str(graph.ids[node])), place_of[True][node], place_of[False][node]
