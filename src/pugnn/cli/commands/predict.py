@@ -71,8 +71,8 @@ def predict(
         if trained_with.get(name) is not None and getattr(data, name) is None
     }
     found = read_input(replace(data, **named), draw=False, recipe=estimator.recipe_)
-    print_notes(found.notes)
     task = _known_nodes(found, estimator.known_.find(found.graph), file)
+    print_notes(found.notes)
     log_odds = estimator.decision_function(found.graph)
     scores = scores_of(log_odds)
     decided = scores >= estimator.threshold_
