@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import save_file
 from sklearn.base import clone
 
+from conftest import random_graph
 from pugnn import (
     GRAB,
     LSDAN,
@@ -795,9 +796,25 @@ def test_confirmed_nodes_are_known_positives(graph):
     assert scores(found).tolist() == scores(classifier().fit(graph, ["n0", "n1", "n4"])).tolist()
 
 
+def test_verdicts_are_confirmed_nodes_and_negatives(graph, tmp_path):
+    expected = classifier().fit(graph, ["n0", "n1"], confirmed=["n4"], negatives=["n9"])
+    (tmp_path / "to_check.csv").write_text("id,score,verdict\nn9,0.9,no\nn4,0.8,yes\nn5,0.7,\n")
+    for checked in (str(tmp_path / "to_check.csv"), tmp_path / "to_check.csv", {"n4": True, "n9": False}):
+        found = classifier().fit(graph, ["n0", "n1"], checked=checked)
+        assert (found.labelled_.tolist(), found.negative_.tolist()) == ([0, 1, 4], [9])
+        assert scores(found).tolist() == scores(expected).tolist()
+        assert "1 yes, 1 no" in found.notes_[0]
+    both = classifier().fit(graph, ["n0", "n1"], checked={"n4": "y"}, negatives=["n9"])
+    assert scores(both).tolist() == scores(expected).tolist()
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
+        ({"checked": {"n1": "no"}}, "checked rejects 'n1', which is a known positive of positives or confirmed"),
+        ({"checked": {"n5": "no"}, "confirmed": ["n5"]}, "checked rejects 'n5', which is a known positive"),
+        ({"checked": {"n5": "yes"}, "negatives": ["n5"]}, "checked confirms 'n5', which is one of the negatives"),
+        ({"checked": {"n5": "perhaps"}}, "checked, row 1: the verdict 'perhaps' is neither yes nor no"),
         ({"negatives": ["n1"]}, "cannot be both a known positive and a known negative: 'n1'"),
         ({"confirmed": ["n5"], "negatives": ["n5"]}, "cannot be both a known positive and a known negative: 'n5'"),
         ({"negatives": ["zz"]}, "zz"),
@@ -809,3 +826,85 @@ def test_confirmed_nodes_are_known_positives(graph):
 def test_bad_feedback_is_explained(graph, given, words):
     with pytest.raises(PugnnError, match=words):
         classifier().fit(graph, ["n0", "n1"], **given)
+
+
+# ---------------------------------------------------------------------- what a model remembers
+
+
+def test_a_loaded_model_remembers_rejected_nodes(graph, tmp_path):
+    fitted = classifier(threshold=0.0, **FIT).fit(graph, ["n0", "n1"], negatives=["n8", "n9"])
+    fitted.save(tmp_path / "model.safetensors")
+    loaded = PUNodeClassifier.load(tmp_path / "model.safetensors")
+    assert loaded.known_ == fitted.known_
+    np.testing.assert_array_equal(loaded.decision_function(path_graph()), fitted.decision_function())
+    np.testing.assert_array_equal(loaded.predict(path_graph()), fitted.predict())
+    later = path_graph(14, seed=1)
+    for model in (fitted, loaded):
+        assert model.predict_proba(later)[8:10, 1].tolist() == [0.0, 0.0]
+        assert np.flatnonzero(model.predict(later) == 0).tolist() == [8, 9]
+
+
+def test_rejected_nodes_without_ids_are_recognised_in_the_same_graph_only(tmp_path):
+    def graph(seed):
+        x = np.random.default_rng(seed).normal(size=(12, 3))
+        return Graph.from_edges(range(11), range(1, 12), features=x)
+
+    classifier().fit(graph(0), [0, 1], negatives=[9]).save(tmp_path / "model.safetensors")
+    loaded = PUNodeClassifier.load(tmp_path / "model.safetensors")
+    assert loaded.predict_proba(graph(0))[9, 1] == 0.0
+    assert loaded.predict_proba(graph(1))[9, 1] > 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("known", {"positives": [1], "confirmed": [], "rejected": [], "graph": None}),
+        ("known", {"positives": ["n0"]}),
+        ("known", "n0"),
+        ("scored", [False, "many", 3]),
+        ("scored", 7),
+    ],
+)
+def test_a_model_with_an_odd_memory_is_refused(graph, fitted, tmp_path, name, value):
+    fitted.save(tmp_path / "model.safetensors")
+    tensors, metadata = load_sealed(tmp_path / "model.safetensors")
+    save_sealed(tmp_path / "model.safetensors", tensors, {**metadata, name: value})
+    with pytest.raises(PugnnError, match="cannot be loaded"):
+        PUNodeClassifier.load(tmp_path / "model.safetensors")
+
+
+def test_a_model_of_an_earlier_version_remembers_nothing(graph, fitted, tmp_path):
+    fitted.save(tmp_path / "model.safetensors")
+    tensors, metadata = load_sealed(tmp_path / "model.safetensors")
+    del metadata["known"], metadata["scored"]
+    save_sealed(tmp_path / "model.safetensors", tensors, metadata)
+    loaded = PUNodeClassifier.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(loaded.decision_function(path_graph()), fitted.decision_function())
+
+
+LARGE = random_graph(600, 0.05, seed=4, features=40)
+
+
+@pytest.mark.parametrize("method", ["naive", "views", "centroid"])
+@pytest.mark.parametrize("short_at_first", [True, False])
+def test_scores_do_not_depend_on_the_memory_when_a_model_is_loaded(method, short_at_first, tmp_path, monkeypatch):
+    """Short of memory, a network samples neighbours, and tables have half precision."""
+    memory = {True: str(300 * LARGE.num_nodes), False: "1GB"}
+    monkeypatch.setenv("PUGNN_MEMORY", memory[short_at_first])
+    epochs = {} if method == "centroid" else {"epochs": 3}
+    fitted = PUNodeClassifier(method, progress=False, **epochs).fit(LARGE, range(0, 600, 50))
+    assert fitted.model_.scored.reduced == short_at_first
+    fitted.save(tmp_path / "model.safetensors")
+    monkeypatch.setenv("PUGNN_MEMORY", memory[not short_at_first])
+    again = PUNodeClassifier.load(tmp_path / "model.safetensors").decision_function(LARGE)
+    np.testing.assert_array_equal(again, fitted.decision_function())
+
+
+def test_a_larger_graph_is_scored_as_memory_allows(tmp_path, monkeypatch):
+    fitted = PUNodeClassifier("naive", epochs=3, progress=False).fit(LARGE, range(0, 600, 50))
+    larger = random_graph(700, 0.05, seed=4, features=40)
+    assert fitted.model_.reduces(LARGE) is False
+    assert fitted.model_.reduces(larger) is None
+    whole = fitted.decision_function(larger)
+    monkeypatch.setenv("PUGNN_MEMORY", "1")
+    assert not np.array_equal(fitted.decision_function(larger), whole)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, fields, replace
-from numbers import Real
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -12,23 +11,21 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from pugnn import fitting
 from pugnn.errors import DegenerateWarning, PugnnError
-from pugnn.fitting import KNOWN_NEGATIVE, check_graph, identity, prior_threshold, settings_record, why_fresh
+from pugnn.fitting import KNOWN_NEGATIVE
 from pugnn.graph import Graph
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
 from pugnn.parameters import Parameters, not_fitted
-from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
+from pugnn.task import Known, PUTask
 from pugnn.threads import threads_for
-from pugnn.training import Checkpoint, RunOptions, TrainingSettings, log_odds, require_fitting, scores_of
-
-#: Settings of the training whose default is the method's own.
-METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
+from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, require_fitting, scores_of
 
 #: What a model's file holds besides weights and settings: attributes of the estimator, without their underscore.
-SAVED = ("num_features", "feature_names", "recipe", "threshold", "prior", "settled_prior")
+SAVED = ("num_features", "feature_names", "recipe", "threshold", "prior", "settled_prior", "known")
 
 
 class PUNodeClassifier(Parameters):
@@ -60,6 +57,7 @@ class PUNodeClassifier(Parameters):
         degenerate_: signs that the training has collapsed (:class:`pugnn.methods.Reason`); empty if it is healthy.
         labelled_: positions of the known positives.
         negative_: positions of the known negatives.
+        known_: the known nodes by their ids (:class:`pugnn.task.Known`); a saved model has them, too.
         log_: one record per epoch with every term of the loss; empty where nothing is trained.
         model_: the trained network.
         notes_: sentences about what the method decided on the way.
@@ -85,6 +83,7 @@ class PUNodeClassifier(Parameters):
     model_: Backbone
     settings_: dict[str, Any]
     settled_prior_: Prior | None
+    notes_: tuple[str, ...]
 
     def __init__(
         self,
@@ -120,6 +119,7 @@ class PUNodeClassifier(Parameters):
         graph: Graph,
         positives: Any,
         *,
+        checked: Any = None,
         confirmed: Any = (),
         negatives: Any = (),
         unlabelled: ArrayLike | None = None,
@@ -131,8 +131,11 @@ class PUNodeClassifier(Parameters):
         Args:
             graph: the graph.
             positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`.
-            confirmed: more known positives: finds that were checked. They were found by a ranking, so that no ranking
-                is judged by them, nor the share of positives.
+            checked: finds that were checked, with verdicts: the file of ``pugnn suggest --out``, its column ``verdict``
+                filled in with yes and no; a data frame with the columns ``id`` and ``verdict``; a mapping of ids to
+                verdicts; or a list of such. What has no verdict is not checked yet.
+            confirmed: more known positives: finds that turned out right. They were found by a ranking, so that no
+                ranking is judged by them, nor the share of positives.
             negatives: known negatives: finds that turned out wrong. They score 0 and are never decided positive.
             unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are not known.
                 Known positives and negatives among them are left out.
@@ -141,12 +144,12 @@ class PUNodeClassifier(Parameters):
             start: an earlier classifier to go on from: the training starts from its weights. Where its method or sizes
                 are others, it starts afresh, and ``notes_`` says so.
         """
-        check_graph(graph)
-        checked = resolve_nodes(graph, confirmed, "confirmed"), resolve_nodes(graph, negatives, "negatives")
-        task = PUTask.from_positives(graph, resolve_positives(graph, positives)).with_feedback(*checked)
-        nodes, known = task.unlabelled if unlabelled is None else unlabelled, [*task.labelled, *task.negative]
-        task = replace(task, unlabelled=resolve_unlabelled(graph, nodes, np.array(known)))
-        return self.fit_task(task, checkpoint=checkpoint, start=start)
+        fitting.check_graph(graph)
+        given = {"checked": checked, "confirmed": confirmed, "negatives": negatives, "unlabelled": unlabelled}
+        task, notes = fitting.make_task(graph, positives, **given)
+        self.fit_task(task, checkpoint=checkpoint, start=start)
+        self.notes_ = (*notes, *self.notes_)
+        return self
 
     def check_parameters(self) -> None:
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
@@ -157,16 +160,16 @@ class PUNodeClassifier(Parameters):
     ) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         graph = task.graph
-        check_graph(graph)
+        fitting.check_graph(graph)
         method, settings = self.checked()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
             start._require_fitted()
             weights, earlier = start.model_.state_dict(), start.settings_["method"]["name"]
-            fresh = why_fresh(method, settings, graph.num_features, earlier, weights)
+            fresh = fitting.why_fresh(method, settings, graph.num_features, earlier, weights)
             run["start"] = None if fresh else weights
         if checkpoint is not None:
-            name = identity(task, method, settings, run.get("start"))
+            name = fitting.identity(task, method, settings, run.get("start"))
             run["checkpoint"] = Checkpoint(Path(checkpoint), name)
         with threads_for(graph.num_nodes * graph.num_features):
             method, settled = method.settle(task, settings, progress=self.progress)
@@ -177,16 +180,17 @@ class PUNodeClassifier(Parameters):
         self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
         self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
         self.notes_ = (*fitted.notes, *([f"Nothing of the earlier model is taken over: {fresh}."] if fresh else []))
-        self.labelled_, self.negative_ = task.labelled, task.negative
+        self.labelled_, self.negative_, self.known_ = task.labelled, task.negative, Known.of(task)
         self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
         self.recipe_ = graph.recipe
+        fix_scoring(self.model_, graph)
         found_log_odds = log_odds(self.model_, graph).numpy()
         found_log_odds[task.negative] = KNOWN_NEGATIVE  # whatever the model makes of them, they are known
         self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, found_log_odds
         scores = self.predict_proba()[:, 1]
         if self.threshold == "prior":
-            self.threshold_ = own = prior_threshold(scores[task.unlabelled], self.prior_)
+            self.threshold_ = own = fitting.prior_threshold(scores[task.unlabelled], self.prior_)
         else:
             self.threshold_, own = float(self.threshold), 0.5
         count, decided = len(task.unlabelled), int((scores[task.unlabelled] >= self.threshold_).sum())
@@ -210,29 +214,37 @@ class PUNodeClassifier(Parameters):
         return np.stack([1 - positive, positive], axis=1)
 
     def decision_function(self, graph: Graph | None = None) -> NDArray[np.float64]:
-        """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1."""
+        """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1.
+
+        Nodes of another graph that the training knew to be negative are recognised by their ids, and score 0. If ids
+        are just positions, they are recognised in the same graph only.
+        """
         self._require_fitted()
         if graph is None and self._fitted is None:
             raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
         if self._fitted is not None and (graph is None or graph is self._fitted[0]):
             return self._fitted[1].copy()
-        check_graph(graph, edges=False)
+        fitting.check_graph(graph, edges=False)
         assert graph is not None
         require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
-        return log_odds(self.model_, graph).numpy()
+        found: NDArray[np.float64] = log_odds(self.model_, graph).numpy()
+        if self.known_.rejected:
+            found[self.known_.find(graph)["rejected"]] = KNOWN_NEGATIVE
+        return found
 
     def predict(self, graph: Graph | None = None) -> NDArray[np.int64]:
         """Decision for every node, shape ``(N,)``: 1 where the score reaches the threshold."""
-        decided = (self.predict_proba(graph)[:, 1] >= self.threshold_).astype(np.int64)
-        if self._fitted is not None and (graph is None or graph is self._fitted[0]):
-            decided[self.negative_] = 0  # even with a threshold of 0
-        return decided
+        found = self.decision_function(graph)
+        # Known negatives are not, even with a threshold of 0.
+        decided: NDArray[np.bool_] = (scores_of(found) >= self.threshold_) & (found != KNOWN_NEGATIVE)
+        return decided.astype(np.int64)
 
     def save(self, path: str | Path) -> None:
         """Write the model to one safetensors file. The training graph is not part of it."""
         self._require_fitted()
         metadata = {**self.settings_, **{name: getattr(self, f"{name}_") for name in SAVED}}
         metadata["settled_prior"] = None if self.settled_prior_ is None else asdict(self.settled_prior_)
+        metadata |= {"known": asdict(self.known_), "scored": self.model_.scored}
         save_model(Path(path), self.model_.state_dict(), metadata)
 
     @classmethod
@@ -260,14 +272,14 @@ class PUNodeClassifier(Parameters):
             estimator.model_.load_state_dict(tensors)
         except UNLOADABLE as error:
             raise PugnnError(f"{path} cannot be loaded: {error}") from None
-        estimator.model_.eval()
+        estimator.model_.eval().scored = metadata["scored"]
         estimator.settings_ = estimator._settings_record()
         estimator.classes_ = np.array([0, 1])
         estimator._fitted = None
         return estimator
 
     def _settings_record(self) -> dict[str, Any]:
-        return settings_record(*self.checked(), self.get_params(deep=False))
+        return fitting.settings_record(*self.checked(), self.get_params(deep=False))
 
     # ------------------------------------------------------------------ checks
 
@@ -280,18 +292,4 @@ class PUNodeClassifier(Parameters):
         method = make_method(self.method) if isinstance(self.method, str) else self.method
         if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
-        threshold: Any = self.threshold
-        if threshold == "prior" and getattr(method, "prior", 0.5) is None:
-            raise PugnnError(
-                f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
-                "the prior, such as 0.1, or a threshold as a number"
-            )
-        number = isinstance(threshold, Real) and not isinstance(threshold, bool)
-        if threshold != "prior" and not (number and 0 <= float(threshold) <= 1):
-            raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {self.threshold!r}")
-        mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
-        given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
-        surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (self.batch_size != "auto")
-        if surplus and not method.trains:
-            raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
-        return method, TrainingSettings(**{**method.training, **given})
+        return method, fitting.training_settings(method, self.get_params(deep=False))

@@ -3,23 +3,45 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
+from pugnn.io import read_feedback
 from pugnn.methods import METHODS, Method
 from pugnn.models import BACKBONES, backbone_name
-from pugnn.task import PUTask
+from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
 from pugnn.training import TrainingSettings, require_fitting
 from pugnn.training.checkpoint import Weights
 
+#: Settings of the training whose default is the method's own.
+METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
+
 #: Log-odds of known negatives: low enough for a score of exactly 0.
 KNOWN_NEGATIVE = -1000.0
+
+
+def make_task(
+    graph: Graph, positives: Any, *, checked: Any, confirmed: Any, negatives: Any, unlabelled: ArrayLike | None
+) -> tuple[PUTask, tuple[str, ...]]:
+    """The task that the arguments of :meth:`pugnn.PUNodeClassifier.fit` describe, and notes on checked nodes."""
+    known = resolve_nodes(graph, confirmed, "confirmed"), resolve_nodes(graph, negatives, "negatives")
+    task = PUTask.from_positives(graph, resolve_positives(graph, positives)).with_feedback(*known)
+    notes: tuple[str, ...] = ()
+    if checked is not None:
+        found = read_feedback(graph, task.labelled, "positives or confirmed", checked=checked, negative=task.negative)
+        task, notes = task.with_feedback(found.confirmed, found.rejected), found.notes
+    nodes, others = (
+        np.concatenate([task.labelled, task.negative]),
+        task.unlabelled if unlabelled is None else unlabelled,
+    )
+    return replace(task, unlabelled=resolve_unlabelled(graph, others, nodes)), notes
 
 
 def identity(task: PUTask, method: Method, settings: TrainingSettings, start: Weights | None) -> str:
@@ -81,6 +103,25 @@ def check_graph(graph: Any, *, edges: bool = True) -> None:
         raise PugnnError("the graph is empty: it has no nodes")
     if edges and not graph.num_edges:
         raise PugnnError("the graph has no edges, so there is no structure to learn from; check the edge list")
+
+
+def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSettings:
+    """The settings of a training by the estimator's parameters, which are checked, and the method's own."""
+    threshold = parameters["threshold"]
+    if threshold == "prior" and getattr(method, "prior", 0.5) is None:
+        raise PugnnError(
+            f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it the "
+            "prior, such as 0.1, or a threshold as a number"
+        )
+    number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+    if threshold != "prior" and not (number and 0 <= float(threshold) <= 1):
+        raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {threshold!r}")
+    mine = {field.name: parameters[field.name] for field in fields(TrainingSettings)}
+    given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
+    surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (mine["batch_size"] != "auto")
+    if surplus and not method.trains:
+        raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
+    return TrainingSettings(**{**method.training, **given})
 
 
 def prior_threshold(scores: NDArray[np.float64], prior: float) -> float:

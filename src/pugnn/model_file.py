@@ -13,7 +13,8 @@ from pugnn.errors import PugnnError, require_number, require_whole, shorten
 from pugnn.graph import Graph
 from pugnn.methods import METHODS
 from pugnn.metrics import Prior
-from pugnn.models import BACKBONES, BackboneLike
+from pugnn.models import BACKBONES, BackboneLike, Scored
+from pugnn.task import Known
 from pugnn.training import load_sealed, save_sealed
 
 #: Version of the layout.
@@ -52,6 +53,13 @@ def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             for name in ("value", "low", "high", "least", "most"):
                 require_number(name, settled[name])
             metadata["settled_prior"] = Prior(**settled)
+        known, scored = metadata.get("known"), metadata.setdefault("scored", None)  # 0.3 had neither
+        metadata["known"] = Known() if known is None else Known.from_plain(known)
+        if scored is not None:
+            reduced, nodes, entries = scored
+            require_whole("scored", nodes, 0)
+            require_whole("scored", entries, 0)
+            metadata["scored"] = Scored(bool(reduced), nodes, entries)
     except UNLOADABLE as error:
         raise PugnnError(f"{path} cannot be loaded: {error}") from None
     return weights, metadata

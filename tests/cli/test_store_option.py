@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from e2e.own_tables import TABLES, write_tables
 from pugnn.cli import app
 from pugnn.errors import PugnnError
+from pugnn.store import open_store
 
 FIT = ["--positives", "positives.csv", "--method", "centroid"]
 
@@ -51,6 +52,20 @@ def test_a_run_from_a_store_has_the_scores_of_one_from_tables(here):
     }
     one, other = (pq.read_table(here / run / "scores.parquet") for run in ("from-tables", "from-store"))
     assert one.to_pydict() == other.to_pydict()
+
+
+def test_digests_of_a_store_are_those_of_its_tables_but_for_ids_that_are_text(here):
+    one, other = (
+        json.loads((here / run / "run.json").read_text())["data"]["digests"] for run in ("from-tables", "from-store")
+    )
+    assert one.keys() == other.keys()
+    assert {name for name in one if one[name] != other[name]} == {"ids or order of nodes"}
+
+
+def test_files_of_a_store_are_not_hashed_again(here, monkeypatch):
+    graph = open_store("store")
+    monkeypatch.setattr("pugnn.graph.digests.update", lambda *_: pytest.fail("an array is hashed"))
+    assert len(graph.digests) == 4
 
 
 def test_run_json_names_the_store_and_repeats_the_run(here):

@@ -181,7 +181,9 @@ def test_fit_then_predict(here, pugnn_main):
         assert [(row["id"], row["score"], row["decision"], row["rank"]) for row in predicted] == [
             (row["id"], row["score"], row["decision"], row["rank"]) for row in fitted
         ]
-        assert json.loads(result.out) == {
+        said = json.loads(result.out)
+        assert not any(value for name, value in said.pop("changes").items() if name != "before")
+        assert said == {
             "scores": f"new/scores-{number}.csv",
             "nodes": 12,
             "positive": sum(row["decision"] == "1" for row in fitted),
@@ -621,7 +623,25 @@ def test_every_method_fits_and_predicts(here, pugnn_main, method):
         log = table(here / "mine" / "log.csv")
         assert [int(row["epoch"]) for row in log] == list(range(1, len(log) + 1))
     assert pugnn_main("predict", "mine", *TABLES).code == 0
-    assert scores(here / "scores.csv") == scores(here / "mine" / "scores.csv")
+    assert table(here / "scores.csv") == fitted
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_remembers_checked_nodes(here, pugnn_main, method):
+    needed = ["--prior", "0.3"] if method in ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation") else []
+    (here / "checked.csv").write_text("id,verdict\nn2,yes\nn3,no\nn9,no\n")
+    fit = FIT if METHODS[method].trains else FIT[:-2]
+    assert pugnn_main(*fit, "--method", method, *needed, "--checked", "checked.csv", "--out", "mine").code == 0
+    for positives in ([], ["--positives", "positives.csv"]):
+        out = f"again-{len(positives)}.csv"
+        assert pugnn_main("predict", "mine", *TABLES, *positives, "--out", out).code == 0
+        assert table(here / out) == table(here / "mine" / "scores.csv")
+    rows = {row["id"]: row for row in table(here / out)}
+    assert [(rows[node]["known"], float(rows[node]["score"]), rows[node]["decision"]) for node in ("n3", "n9")] == [
+        ("-1", 0.0, "0"),
+        ("-1", 0.0, "0"),
+    ]
+    assert {node for node, row in rows.items() if row["known"] == "1"} == {"n0", "n1", "n2"}
 
 
 def test_label_propagation_predicts_no_other_graph(here, pugnn_main):

@@ -1,5 +1,6 @@
 """Checked nodes, from the command line: `--confirmed`, `--rejected`, and going on from an earlier run."""
 
+import csv
 import json
 
 import pytest
@@ -132,3 +133,78 @@ def test_check_reads_the_config_of_a_run_with_feedback(checked, pugnn_main):
     one, two = (pugnn_main("check", "--config", f"{run}/run.json", "--json") for run in ("first", "second"))
     assert (one.code, two.code) == (0, 0)
     assert json.loads(one.out) == json.loads(two.out)
+
+
+# ---------------------------------------------------------------------- the table of suggestions, filled in
+
+
+def fill_in(path, verdicts: dict[str, str], separator: str = ",") -> None:
+    rows = table(path)
+    lines = [list(rows[0]), *([*list(row.values())[:-1], verdicts.get(row["id"], "")] for row in rows)]
+    with path.open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file, delimiter=separator).writerows(lines)
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_the_table_of_suggestions_goes_back_in(checked, pugnn_main, separator):
+    done = pugnn_main("suggest", "first", "-n", 10, "--out", "to_check.csv")
+    assert done.code == 0, done.err
+    assert "pugnn fit --config first/run.json --checked to_check.csv" in done.out
+    fill_in(checked / "to_check.csv", {"n2": "Yes", "n9": "no", "n10": "0"}, separator)
+    done = pugnn_main("fit", "--config", "first/run.json", "--checked", "to_check.csv", "--out", "second")
+    assert done.code == 0, done.err
+    assert "note: to_check.csv: verdicts: 1 yes, 2 no, 7 not given yet" in done.err
+    assert "1 confirmed, 2 rejected" in done.out
+    assert "went on from the earlier model" in done.out
+    assert pugnn_main(*GO_ON, "--out", "lists").code == 0
+    assert scores(checked / "second" / "scores.csv") == scores(checked / "lists" / "scores.csv")
+    assert pugnn_main("fit", "--config", "second/run.json", "--out", "again").code == 0
+    assert scores(checked / "second" / "scores.csv") == scores(checked / "again" / "scores.csv")
+
+
+def test_rounds_of_verdicts_and_lists_add_up(checked, pugnn_main):
+    assert pugnn_main(*GO_ON, "--out", "second").code == 0
+    (checked / "one.csv").write_text("id,verdict\nn3,yes\nn4,no\n")
+    assert pugnn_main("fit", "--config", "second/run.json", "--checked", "one.csv", "--out", "third").code == 0
+    (checked / "two.csv").write_text("id,verdict\nn5,yes\n")
+    go_on = ["fit", "--config", "third/run.json", "--checked", "two.csv", "--start", "second"]
+    assert pugnn_main(*go_on, "--out", "fourth").code == 0
+    found = record(checked / "fourth")
+    assert found["options"]["checked"] == ["one.csv", "two.csv"]
+    assert found["options"]["start"] == "second"
+    assert (found["labelled"], found["negative"]) == (5, 3)
+
+
+def test_verdicts_that_are_not_given_yet_are_a_note(checked, pugnn_main):
+    (checked / "to_check.csv").write_text("id,rank,score,reason,verdict\nn3,1,0.9,near,\n")
+    done = pugnn_main("fit", "--config", "first/run.json", "--checked", "to_check.csv", "--out", "second")
+    assert done.code == 0, done.err
+    assert "note: to_check.csv: has no verdicts yet" in done.err
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "fragments"),
+    [
+        ("n3,perhaps", [], ["to_check.csv, row 2: the verdict 'perhaps' is neither yes nor no"]),
+        ("n3,yes\nn3,no", [], ["to_check.csv, row 3 rejects 'n3', but to_check.csv, row 2 confirms it"]),
+        ("n2,no", ["--confirmed", "right.csv"], ["to_check.csv rejects 'n2', but right.csv confirms it"]),
+        ("n9,yes", ["--rejected", "wrong.csv"], ["wrong.csv rejects 'n9', but to_check.csv confirms it"]),
+        ("n0,no", [], ["to_check.csv rejects 'n0', which is a known positive of positives.csv"]),
+        ("n3,yes\nn4,yes", ["--prior", "0.1"], ["2 nodes of --checked are more than the prior allows"]),
+    ],
+)
+def test_bad_verdicts_are_refused(checked, pugnn_main, rows, more, fragments):
+    (checked / "to_check.csv").write_text(f"id,verdict\n{rows}\n")
+    before = snapshot(checked)
+    go_on = ["fit", "--config", "first/run.json", "--checked", "to_check.csv", *more, "--out", "second"]
+    assert_refused(pugnn_main(*go_on), fragments)
+    assert snapshot(checked) == before
+
+
+def test_a_column_of_verdicts_is_never_said_not_to_be_there(checked, pugnn_main):
+    (checked / "to_check.csv").write_text("id,verdict\nn3,yes\nn4,no\n")
+    go_on = ["fit", "--config", "first/run.json", "--confirmed", "to_check.csv", "--out", "second"]
+    assert_refused(pugnn_main(*go_on), ["'verdict' may say", "give the table as --checked FILE"])
+    refused = pugnn_main(*go_on, "--label", "verdict")
+    assert_refused(refused, ["--label names the column 'verdict' of known or true positives", "--checked"])
+    assert "there is no column 'verdict'" not in refused.err

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from e2e.own_tables import assert_refused, scores, snapshot
+from e2e.own_tables import assert_refused, scores, snapshot, table
 from pugnn import Graph, PUNodeClassifier
 from pugnn.cli import app
 
@@ -216,3 +216,52 @@ def test_a_bare_edge_list(tmp_path, monkeypatch, pugnn_main):
         for path in (Path("run/scores.csv"), Path("scores.csv"))
     )
     assert predicted == pytest.approx(fitted, abs=1e-5), "features depend on the graph, not on the order of its rows"
+
+
+def test_checked_nodes_are_remembered_and_changes_told(trained, pugnn_main):
+    _, new_nodes, _ = trained
+    ranked = [node for node in scores(Path("run/scores.csv")) if int(node.split()[1]) >= 12]
+    rejected, confirmed = ranked[:3], ranked[3:5]
+    verdicts = [{"id": node, "verdict": "no"} for node in rejected] + [
+        {"id": node, "verdict": "yes"} for node in confirmed
+    ]
+    write_csv(Path("checked.csv"), verdicts)
+    assert pugnn_main("fit", "--config", "run/run.json", "--checked", "checked.csv", "--out", "second").code == 0
+    later = ["--edges", "new_edges.csv", "--nodes", "later.csv"]
+    write_csv(Path("later.csv"), new_nodes[:-4])
+    result = pugnn_main("predict", "second", *later, "--out", "new.csv", "--json")
+    assert result.code == 0, result.err
+    before, now = ({row["id"]: row for row in table(Path(path))} for path in ("second/scores.csv", "new.csv"))
+    there = [node for node in rejected if node in now]
+    assert all(
+        (now[node]["known"], float(now[node]["score"]), now[node]["decision"]) == ("-1", 0.0, "0") for node in there
+    )
+    assert all(now[node]["known"] == before[node]["known"] for node in now.keys() & before.keys())
+    changes = json.loads(result.out)["changes"]
+    both = [node for node in now.keys() & before.keys() if now[node]["known"] == "0"]
+    assert changes["new"] == len(now.keys() - before.keys())
+    assert changes["gone"] == len(before.keys() - now.keys())
+    for name, old, new in (("became_positive", "0", "1"), ("no_longer_positive", "1", "0")):
+        moved = [node for node in both if (before[node]["decision"], now[node]["decision"]) == (old, new)]
+        assert changes[name] == len(moved)
+    shown = pugnn_main("predict", "second", *later, "--out", "shown.csv").out
+    assert "Since second" in shown
+    assert changes["rose"][0]["id"] in shown
+
+
+def test_a_positive_that_the_training_rejected_is_refused(trained, pugnn_main):
+    write_csv(Path("wrong.csv"), [{"id": "user 50"}])
+    assert pugnn_main("fit", "--config", "run/run.json", "--rejected", "wrong.csv", "--out", "second").code == 0
+    predict = ["predict", "second", "--edges", "new_edges.csv", "--nodes", "new_nodes.csv", "--positives", "wrong.csv"]
+    assert_refused(pugnn_main(*predict), ["wrong.csv names 'user 50', which was rejected when", "Train again"])
+
+
+def test_a_model_alone_and_a_run_whose_scores_cannot_be_read(trained, pugnn_main):
+    predict = ["--edges", "new_edges.csv", "--nodes", "new_nodes.csv", "--json"]
+    shutil.copy("run/model.safetensors", "model.safetensors")
+    assert json.loads(pugnn_main("predict", "model.safetensors", *predict).out)["changes"] is None
+    Path("run/scores.parquet").write_text("something else")
+    result = pugnn_main("predict", "run", *predict, "--out", "other.csv")
+    assert result.code == 0
+    assert json.loads(result.out)["changes"] is None
+    assert "note: what has changed since the earlier run is not known, because" in result.err

@@ -7,8 +7,10 @@ import pytest
 
 from conftest import random_graph
 from pugnn import PUNodeClassifier
+from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.runs import EarlierRun
+from pugnn.runs import EarlierRun, changes_since
+from pugnn.runs.changes import _first
 from pugnn.task import PUTask
 
 IDS = [f"n{i}" for i in range(8)]
@@ -81,3 +83,51 @@ def test_model_and_scores_of_a_run(tmp_path):
     assert found.notes == ()
     assert found.scores.to_pydict() == {"id": ["3", "4"], "score": [0.25, 0.5]}
     assert found.name == tmp_path.name
+
+
+# ---------------------------------------------------------------------- a later snapshot
+
+
+def write_earlier(folder, scores: dict[str, float], threshold: float = 0.65):
+    decisions = [int(score >= threshold) for score in scores.values()]
+    table = {"id": list(scores), "score": list(scores.values()), "decision": decisions}
+    pq.write_table(pa.table(table), folder / "scores.parquet", row_group_size=3)
+    return folder / "scores.parquet"
+
+
+def test_what_has_changed_in_a_snapshot(tmp_path):
+    before = dict(zip([*IDS[:6], "gone 1", "gone 2"], BEFORE, strict=True))
+    file = write_earlier(tmp_path, before)
+    found = changes_since(file, GRAPH, TASK, NOW, NOW >= 0.65)
+    # n0 and n7 are known; n6 is new; n1 was decided positive and is no longer.
+    assert (found["new"], found["new_positive"], found["gone"]) == (2, 1, 2)
+    assert (found["became_positive"], found["no_longer_positive"]) == (0, 1)
+    assert found["before"] == tmp_path.name
+    assert [each["id"] for each in found["fell"]] == ["n1"]
+    assert [each["id"] for each in found["rose"]] == ["n2", "n3", "n4", "n5"]
+    everyone = changes_since(file, GRAPH, None, 1 - NOW, NOW <= 0.5)
+    assert (everyone["became_positive"], everyone["no_longer_positive"]) == (2, 2)
+
+
+def test_nothing_has_changed_in_a_snapshot(tmp_path):
+    file = write_earlier(tmp_path, dict(zip(IDS, BEFORE, strict=True)))
+    found = changes_since(file, GRAPH, TASK, np.array(BEFORE), np.array(BEFORE) >= 0.65)
+    assert not any(value for name, value in found.items() if name != "before")
+
+
+@pytest.mark.parametrize("spoil", ["text", "columns", "type"])
+def test_scores_of_a_run_that_are_something_else(tmp_path, spoil):
+    if spoil == "text":
+        (tmp_path / "scores.parquet").write_text("id,score\n")
+    else:
+        columns = {"other": [1.0]} if spoil == "columns" else {"score": ["high"], "decision": [1]}
+        pq.write_table(pa.table({"id": ["n0"], **columns}), tmp_path / "scores.parquet")
+    with pytest.raises(PugnnError, match=r"since the earlier run is not known, because .*scores.parquet"):
+        changes_since(tmp_path / "scores.parquet", GRAPH, TASK, NOW, NOW >= 0.5)
+
+
+def test_the_first_of_many_by_plain_sorting():
+    values = np.random.default_rng(0).integers(0, 5, 50).astype(float)
+    expected = sorted(range(50), key=lambda at: -values[at])
+    for count in (1, 7, 50, 80):
+        assert _first(values, count).tolist() == expected[:count]

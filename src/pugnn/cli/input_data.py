@@ -113,7 +113,7 @@ def _with_feedback(found: InputData, options: Mapping[str, Any], known_from: str
     if not lists:
         return found
     if found.task is None:
-        raise PugnnError("--confirmed and --rejected add to what is known; give --positives as well")
+        raise PugnnError(f"{', '.join(map(flag, lists))} adds to what is known; give --positives as well")
     import numpy as np
 
     from pugnn.io import read_feedback

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pugnn.estimator import PUNodeClassifier
+    from pugnn.task import PUTask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,6 @@ def open_run(folder: Path) -> OpenedRun:
     """Read a run and its data again; the tables must be where they were, and as they were."""
     from pugnn.estimator import PUNodeClassifier
     from pugnn.fitting import KNOWN_NEGATIVE
-    from pugnn.graph import graph_statistics
     from pugnn.training import scores_of
 
     file = folder / "run.json"
@@ -53,15 +53,9 @@ def open_run(folder: Path) -> OpenedRun:
     data = read_input(DataOptions(**given), seed=estimator.seed, recipe=estimator.recipe_)
     if data.task is None:
         raise PugnnError(f"{file} names no known positives, so the run cannot be opened again")
-    nodes = ("labelled", "unlabelled", "negative")
-    now = {**asdict(graph_statistics(data.graph)), **{name: len(getattr(data.task, name)) for name in nodes}}
-    then = {**record["data"], **{name: record.get(name, 0) for name in nodes}}  # at first there were no negatives
-    for name, value in now.items():
-        if then.get(name) != value:
-            raise PugnnError(
-                f"the data have changed since {folder} was trained: {name} is now {value}, and was {then.get(name)}. "
-                "Train again with `pugnn fit`."
-            )
+    changed = _changes(data.task, record)
+    if changed:
+        raise PugnnError(f"the data have changed since {folder} was trained: {changed}. Train again with `pugnn fit`.")
     log_odds = estimator.decision_function(data.graph)
     log_odds[data.task.negative] = KNOWN_NEGATIVE  # as in the run
     return OpenedRun(
@@ -74,11 +68,31 @@ def open_run(folder: Path) -> OpenedRun:
     )
 
 
+def _changes(task: PUTask, record: dict[str, Any]) -> str:
+    """What differs from the data of a run, in words; empty if nothing does."""
+    from pugnn.graph import graph_statistics
+
+    nodes = ("labelled", "unlabelled", "negative")
+    now = {**asdict(graph_statistics(task.graph)), **{name: len(getattr(task, name)) for name in nodes}}
+    then = {**record["data"], **{name: record.get(name, 0) for name in nodes}}  # at first there were no negatives
+    counts = [
+        f"{name} is now {value}, and was {then.get(name)}" for name, value in now.items() if then.get(name) != value
+    ]
+    before = record["data"].get("digests", task.digests)  # at first there were none
+    parts = [name for name, digest in task.digests.items() if before.get(name) != digest]
+    if "ids or order of nodes" in parts:  # what is given by position cannot be compared then
+        parts = [name for name in parts if name not in ("edges", "edge weights", "attributes")]
+    if not parts:
+        return "".join(counts[:1])
+    words = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    return f"{words} differ" + (f" ({counts[0]})" if counts else "")
+
+
 def _require_sound(file: Path, record: dict[str, Any]) -> None:
     """Raise if what is read below, or by a command, is not what a run writes: somebody has edited the file."""
     reasons = record.get("degenerate")
     sound = {
-        "data": isinstance(record.get("data"), dict),
+        "data": isinstance(record.get("data"), dict) and isinstance(record["data"].get("digests", {}), dict),
         "degenerate": isinstance(reasons, list)
         and all(isinstance(each, dict) and isinstance(each.get("code"), str) for each in reasons),
     }

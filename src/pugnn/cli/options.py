@@ -59,6 +59,8 @@ class DataOptions:
         attributes: more attributes, without zeros: a table of id, attribute, value; or a matrix (.npz, .mtx) in the
             order of --nodes.
         positives: table with the ids of the known positives.
+        checked: table of nodes that were checked, with a column verdict of yes and no, as `pugnn suggest --out` writes
+            it; rows without a verdict are not checked yet. Repeatable.
         confirmed: table with the ids of nodes that were checked and are positive, in the form of --positives.
             Repeatable.
         rejected: table with the ids of nodes that were checked and are not positive. Repeatable.
@@ -84,6 +86,7 @@ class DataOptions:
     nodes: str | None = None
     attributes: str | None = None
     positives: str | None = None
+    checked: list[str] | None = None
     confirmed: list[str] | None = None
     rejected: list[str] | None = None
     truth: str | None = None
@@ -105,7 +108,7 @@ FOR_GRAPHS = ("edges", "nodes", "attributes", "source", "target", "weight", "col
 #: Options of draws from a named data set; all others but its name are for tables and stores.
 FOR_DRAWS = ("labels", "label_ratio", "label_ratio_of", "unlabelled")
 #: Options of nodes that were checked, for tables and named data sets alike.
-FEEDBACK = ("confirmed", "rejected")
+FEEDBACK = ("checked", "confirmed", "rejected")
 
 
 def flag(name: str) -> str:

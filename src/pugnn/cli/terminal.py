@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,8 +156,8 @@ def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
             console.print(Padding(Text(f"- {reason['message']}"), INDENTED))
 
 
-def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: Path) -> None:
-    """Show whom to check next, and how to go on with the answers."""
+def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: Path, out: Path | None) -> None:
+    """Show whom to check next, and how to go on with the answers; ``out`` is the table to fill in, if there is one."""
     from pugnn.runs.report.answers import GOALS, feedback_command
 
     console = Console(highlight=False, emoji=False)
@@ -170,10 +170,11 @@ def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: 
         name, reason = escape(shown(each["id"], LONGEST_ID)), escape(each["reason"])
         table.add_row(name, f"{each['rank']:,}", f"{each['score']:.4f}", reason)
     console.print(table)
-    console.print(
-        "Put the ids that are right into confirmed.csv, those that are wrong into rejected.csv, and run again:"
-    )
-    command = feedback_command(shlex.quote(str(run)))
+    words = "Put the ids that are right into confirmed.csv, those that are wrong into rejected.csv, and run again:"
+    if out is not None:
+        words = f"The list is in {printable(str(out))}. Fill in its column verdict, yes or no, and run again:"
+    console.print(Text(words))
+    command = feedback_command(shlex.quote(str(run)), None if out is None else shlex.quote(str(out)))
     console.print(Text(f"  {command}", style="bold"), soft_wrap=True)  # not broken, so that it can be copied
 
 
@@ -258,19 +259,33 @@ def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]
     return _pairs("Run", rows)
 
 
-def _changes(changes: Mapping[str, Any], most: int = 5) -> Table:
+def _changes(changes: Mapping[str, Any]) -> Table:
     """What has changed since an earlier run."""
-
-    def moved(nodes: Sequence[Mapping[str, Any]]) -> str:
-        listed = [
-            f"{shown(node['id'], LONGEST_ID)} ({node['rank_before']:,} → {node['rank_now']:,})" for node in nodes[:most]
-        ]
-        return ", ".join(listed) or "–"
-
     rows = {
         "checked": f"{changes['confirmed']:,} confirmed, {changes['rejected']:,} rejected",
         "training": "went on from the earlier model" if changes["warm"] else "started afresh",
-        "rose": moved(changes["rose"]),
-        "fell": moved(changes["fell"]),
+        **_moves(changes),
     }
     return _pairs(f"Since {shown(changes['before'], LONGEST_ID)}, by rank among nodes that are not known", rows)
+
+
+def print_snapshot(changes: Mapping[str, Any]) -> None:
+    """Show what has changed in a snapshot since the run whose model has scored it."""
+    rows = {
+        "new": f"{counted(changes['new'], 'node')}, {changes['new_positive']:,} decided positive",
+        "gone": counted(changes["gone"], "node"),
+        "newly decided positive": counted(changes["became_positive"], "node"),
+        "no longer positive": counted(changes["no_longer_positive"], "node"),
+        **_moves(changes),
+    }
+    title = f"Since {shown(changes['before'], LONGEST_ID)}, by rank among nodes that are not known"
+    Console(highlight=False, emoji=False).print(_pairs(title, rows))
+
+
+def _moves(changes: Mapping[str, Any], most: int = 5) -> dict[str, str]:
+    """Who rose and who fell most."""
+
+    def moved(node: Mapping[str, Any]) -> str:
+        return f"{shown(node['id'], LONGEST_ID)} ({node['rank_before']:,} → {node['rank_now']:,})"
+
+    return {name: ", ".join(map(moved, changes[name][:most])) or "–" for name in ("rose", "fell")}

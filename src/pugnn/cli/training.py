@@ -12,7 +12,6 @@ from rich.console import Console
 from pugnn import processes
 from pugnn.checkup import check_up
 from pugnn.cli.input_data import InputData
-from pugnn.cli.options import FEEDBACK
 from pugnn.cli.terminal import print_notes, print_recipe, print_run, print_verdicts
 from pugnn.errors import DegenerateWarning, PugnnError, WriteError
 from pugnn.estimator import PUNodeClassifier
@@ -40,8 +39,9 @@ def train_and_show(
     ``start`` is the folder of an earlier run to go on from.
     """
     assert data.task is not None
-    checked = {name: 0 if data.feedback is None else len(getattr(data.feedback, name)) for name in FEEDBACK}
-    before = None if start is None else EarlierRun.of(start, **checked)
+    found = data.feedback
+    confirmed, rejected = (0, 0) if found is None else (len(found.confirmed), len(found.rejected))
+    before = None if start is None else EarlierRun.of(start, confirmed=confirmed, rejected=rejected)
     notes = (*data.notes, *([] if before is None else before.notes))
     recorded = data.options if start is None else {**data.options, "start": str(start)}
     if resume and out is None:
@@ -57,10 +57,10 @@ def train_and_show(
         print_notes(notes)
         with status_line() as line:
             line.say("checking the graph")
-            found = check_up(data.task, seed=estimator.seed)
+            assessed = check_up(data.task, seed=estimator.seed)
         if not as_json:
             console = Console(highlight=False, emoji=False)
-            print_verdicts(console, found)
+            print_verdicts(console, assessed)
             print_recipe(console, data.recipe, verbose=verbose)
         plan = method.plan(data.task, settings)
         least = min(NOTEWORTHY, available_memory() // 2)
@@ -79,7 +79,7 @@ def train_and_show(
                 data.task,
                 folder,
                 options=recorded,
-                check_up=found,
+                check_up=assessed,
                 notes=notes,
                 recipe=data.recipe,
                 truth=data.benchmark,

@@ -19,9 +19,10 @@ import torch
 from pugnn import __version__
 from pugnn.data import Dataset, load_dataset
 from pugnn.errors import PugnnWarning
-from pugnn.estimator import METHOD_DEFAULTS, PUNodeClassifier
+from pugnn.estimator import PUNodeClassifier
 from pugnn.experiments.rows import Reading, Row
 from pugnn.features.structural import Structure
+from pugnn.fitting import METHOD_DEFAULTS
 from pugnn.methods import METHODS, make_method
 from pugnn.runs import evaluate
 from pugnn.task import PUBenchmark, draw_benchmark, draw_labels, draw_share

@@ -278,3 +278,10 @@ def _symmetric(n, u, v, weights):  # type: ignore[no-untyped-def]
         indptr[node + 1] = kept
     counts = np.array([self_loops, duplicates, two_way])
     return indptr, ordered[:kept].astype(np.int32), ordered_weights[:kept].copy() if weighted else weights, counts
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, which cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

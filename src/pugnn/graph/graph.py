@@ -21,12 +21,14 @@ from pugnn.graph.building import (
     as_weights,
     ends_from_ids,
     no_such_node,
+    read_only,
     reject_infinite,
     reject_masked,
     require_num_nodes,
     symmetric_csr,
 )
 from pugnn.graph.components import connected_components
+from pugnn.graph.digests import graph_digests
 from pugnn.graph.foreign import networkx_features, networkx_weights, pyg_adjacency, pyg_features
 from pugnn.graph.stored import Stored
 
@@ -88,9 +90,9 @@ class Graph:
         for name in ("indptr", "indices", "ids", "weights"):
             array = getattr(self, name)
             if isinstance(array, np.ndarray):
-                object.__setattr__(self, name, _read_only(array))
+                object.__setattr__(self, name, read_only(array))
         if isinstance(self.features, np.ndarray):
-            object.__setattr__(self, "features", _read_only(self.features))
+            object.__setattr__(self, "features", read_only(self.features))
         else:
             for part in (self.features.data, self.features.indices, self.features.indptr):
                 part.flags.writeable = False
@@ -126,6 +128,11 @@ class Graph:
     def components(self) -> NDArray[np.int32]:
         """Number of the connected component that each node is in, from 0, shape ``(N,)``."""
         return connected_components(self.indptr, self.indices)
+
+    @cached_property
+    def digests(self) -> Mapping[str, str]:
+        """A digest of each part: of edges, weights, ids and features; see :func:`pugnn.graph.digests.graph_digests`."""
+        return graph_digests(self)
 
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """Sorted positions of the neighbours of the node at position ``node``."""
@@ -289,9 +296,3 @@ class Graph:
         if self.weights is not None:
             data.edge_weight = torch.from_numpy(self.weights.copy())
         return data
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view

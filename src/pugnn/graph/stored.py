@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,7 @@ class Stored:
         parts: the graph's arrays, as they were opened.
         ids: of the nodes.
         order: positions of the nodes in the order of their ids, shape ``(N,)``.
+        sums: SHA-256 of its files, by name without ending.
     """
 
     path: Path
@@ -71,6 +72,7 @@ class Stored:
     parts: tuple[Any, ...]
     ids: NDArray[np.int64] | TextIds
     order: NDArray[np.int32]
+    sums: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, wanted: Sequence[Any]) -> NDArray[np.int64]:
         """Positions of the nodes with these ids; −1 where there is none."""

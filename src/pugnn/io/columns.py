@@ -18,6 +18,9 @@ VALUE = ("value", "count", "weight", "n", "tf", "tfidf")
 LABEL = ("label", "labels", "class", "y", "target", "positive", "truth", "flag")
 LABEL_BEGINS, LABEL_ENDS = ("is_", "has_", "label_"), ("_label", "_class", "_flag")
 
+#: Names of columns that say what somebody found out about checked nodes; the first is that of `pugnn suggest`.
+VERDICT = ("verdict", "label", "positive")
+
 
 def is_label(name: str) -> bool:
     """Whether a column of this name says which rows are positive.

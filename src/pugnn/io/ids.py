@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.graph.stored import Stored, TextIds
 
@@ -125,6 +126,11 @@ def ids_of(graph: Graph) -> IdTable:
         return _StoredIds(graph.stored)
     ids = IdTable()
     ids.add(text_column([str(node_id) for node_id in graph.ids.tolist()]))
+    if len(ids) < graph.num_nodes:
+        raise PugnnError(
+            "some ids of the graph are empty, or differ only in type or in white space around them, so that a list "
+            "cannot name them; give the nodes other ids"
+        )
     return ids
 
 

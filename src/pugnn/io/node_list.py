@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, shorten
 from pugnn.features.attributes import is_number_type
 from pugnn.features.boolean import truth_in_text
-from pugnn.io.columns import ID, find_column, is_label, normal, require_column
-from pugnn.io.id_types import positions_of_values
-from pugnn.io.ids import EMPTY, UNKNOWN, IdTable, text_column
+from pugnn.io.columns import VERDICT, is_label, normal, require_column
+from pugnn.io.ids import IdTable
+from pugnn.io.listed import ListedRows, id_column
 from pugnn.io.table import Table
 
 #: Columns of the scores that a run writes. Whoever gives such rows back has chosen them.
@@ -23,9 +23,6 @@ _ALL_OF_SCORES = {*_SCORES, "known", "distance", "nearest"}
 
 #: In tables with more columns than this, labels are found by the names of columns alone.
 _FEW = 50
-
-#: Ids among which one that is spelt like an unknown one is looked for.
-_COMPARED = 1_000_000
 
 
 def read_node_list(
@@ -41,54 +38,27 @@ def read_node_list(
         node_ids: the ids of the graph.
         what: what the nodes are, such as ``positives``.
     """
-    notes, trimmed = [], ids.trimmed
-    column = _id_column(table, wanted["id"], usual)
-    if not table.header:
-        notes.append(f"{table.shown}: has no header; its first line is read as an id")
+    column = id_column(table, wanted["id"], usual)
     if table.bare:
         _reject_vector(table, what)
     label = _label_column(table, column, wanted["label"], what)
-    selected = [table.id_text(column), *([] if label is None else [_label_sql(table, label)])]
-    found, numbers = [np.zeros(0, np.int32)], [np.zeros(0)]
-    for texts, *values in table.pieces(*selected):
-        found.append(ids.find(texts))
-        numbers += [piece.to_numpy() for piece in values] or [np.ones(len(texts))]
-    positions, labels = np.concatenate(found), np.concatenate(numbers)
-    taken = labels == 1
-    _reject_contradictions(table, positions, labels, ids)
-    table.reject_cells({"id": taken & (positions == EMPTY)})
-    rows, positions = np.flatnonzero(taken), positions[taken]
-    if not len(rows):
+    rows = ListedRows.of(table, column, "1.0" if label is None else _label_sql(table, label), ids)
+    notes = [] if table.header else [f"{table.shown}: has no header; its first line is read as an id"]
+    _reject_contradictions(table, rows.positions, rows.labels, ids)
+    taken = np.flatnonzero(rows.labels == 1)
+    rows.reject_empty(taken)
+    if not len(taken):
         raise EmptyTableError(f"{table.shown} names no {what}; at least one is needed")
     if label is not None:
-        chosen = f"{len(rows):,} of {counted(len(labels), 'row')}"
+        chosen = f"{len(taken):,} of {counted(len(rows.labels), 'row')}"
         notes.append(f"{table.shown}: column {table.names[label]!r} says which rows are {what}: {chosen}")
-    notes += table.trimmed_note(ids, trimmed)
-    unknown = positions == UNKNOWN
-    if unknown.any():
-        positions[unknown], protected = _otherwise_written(table, column, rows[unknown], ids, node_ids)
-        if protected:
-            notes.append(
-                f"{table.shown}: the ' before {counted(protected, 'id')} removed, which keeps spreadsheets from "
-                "running a formula"
-            )
-    unique = np.unique(positions).astype(np.int64)
+    positions, more = rows.nodes(taken, ids, node_ids)
+    unique = np.unique(positions)
     if len(unique) == len(ids):
         raise PugnnError(f"{table.shown} names all {len(ids):,} nodes; there is nothing left to find")
-    if len(unique) < len(rows):
-        notes.append(f"{table.shown}: {counted(len(rows) - len(unique), 'row')} with a repeated id skipped")
-    return unique, notes
-
-
-def _id_column(table: Table, wanted: str | None, usual: str | None) -> int:
-    if not table.header:
-        return 0 if len(table.names) == 1 else require_column(table.shown, table.names, "id", None, ID)
-    present = {normal(name) for name in table.names}
-    for name in (wanted, usual):
-        if name is not None and normal(name) in present:
-            return require_column(table.shown, table.names, "id", name, ())
-    find = require_column if len(table.names) > 1 else find_column
-    return find(table.shown, table.names, "id", None, ID, first=True) or 0
+    if len(unique) < len(taken):
+        more.append(f"{table.shown}: {counted(len(taken) - len(unique), 'row')} with a repeated id skipped")
+    return unique, notes + more
 
 
 def _reject_vector(table: Table, what: str) -> None:
@@ -120,40 +90,6 @@ def _reject_contradictions(
         )
 
 
-def _otherwise_written(
-    table: Table, column: int, rows: NDArray[np.int64], ids: IdTable, node_ids: NDArray[Any]
-) -> tuple[NDArray[np.int32], int]:
-    """Positions of ids that are written differently in other tables, and how many of them had a ``'`` before them.
-
-    A run writes one before ids that begin like a formula.
-    """
-    table.connection.register("unknown_rows", {"row": rows})
-    cells = table.connection.execute(
-        f"SELECT cell::VARCHAR FROM (SELECT c_{column} AS cell, row_number() OVER () - 1 AS row FROM {table.sql}) "
-        f"JOIN unknown_rows USING (row) ORDER BY row"
-    ).fetchall()
-    texts = [cell.strip() for (cell,) in cells]
-    positions = ids.find(text_column([text.removeprefix("'") for text in texts]))
-    protected = int((positions >= 0).sum())
-    lacking = np.flatnonzero(positions < 0)
-    if len(lacking):
-        positions[lacking] = positions_of_values([texts[at] for at in lacking], node_ids)
-    if (positions < 0).any():
-        at = int(np.argmax(positions < 0))
-        raise _not_a_node(table, int(rows[at]), texts[at], ids)
-    return positions, protected
-
-
-def _not_a_node(table: Table, row: int, text: str, ids: IdTable) -> PugnnError:
-    alike = [other for other in ids.texts(0, _COMPARED) if other.casefold() == text.casefold()]
-    looks = f"its ids look like {', '.join(map(quoted, ids.texts(0, 3)))}"
-    hint = f"the graph has {quoted(alike[0])}" if alike else looks
-    name = "" if table.header or row else ", nor the usual name of a column of ids (id, node, node_id)"
-    return PugnnError(
-        f"{table.locate(row)}: {quoted(text)} is not a node of the graph{name}; {hint}. Correct it, or remove the row."
-    )
-
-
 def _label_column(table: Table, ids: int, wanted: str | None, what: str) -> int | None:
     """The place of the column that says which rows are positive, if there is one.
 
@@ -176,10 +112,13 @@ def _label_column(table: Table, ids: int, wanted: str | None, what: str) -> int 
     if len(named) > 1 and not all(found[at].uniform for at in named):
         doubtful += named
     if doubtful:
-        names = shorten([table.names[at] for at in sorted(doubtful)])
+        names = [table.names[at] for at in sorted(doubtful)]
+        remedy = "name the column with --label COLUMN"
+        if VERDICT[0] in map(normal, names):
+            remedy = "give the table as --checked FILE, which takes both right and wrong ones"
         raise PugnnError(
-            f"{table.shown}: {names} may say which rows are {what}, by 1 and 0, or yes and no. If so, name the column "
-            "with --label COLUMN; if not, remove it."
+            f"{table.shown}: {shorten(names)} may say which rows are {what}, by 1 and 0, or yes and no. If so, "
+            f"{remedy}; if not, remove it."
         )
     if not named or found[named[0]].uniform:
         return None

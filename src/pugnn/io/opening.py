@@ -25,6 +25,7 @@ ROLES = {
     "nodes": ("id",),
     "positives": ("id",),
     "truth": ("id",),
+    "checked": ("id", "verdict"),
     "attributes": ("id", "attribute", "value"),
 }
 

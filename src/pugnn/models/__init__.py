@@ -1,7 +1,7 @@
 """Backbones: networks that compute an embedding and a logit for each node."""
 
 from pugnn.models.appnp import APPNP
-from pugnn.models.backbone import BACKBONES, Backbone, BackboneLike, Output, backbone_name, make_backbone
+from pugnn.models.backbone import BACKBONES, Backbone, BackboneLike, Output, Scored, backbone_name, make_backbone
 from pugnn.models.blend import Blend, Committee
 from pugnn.models.gat import GAT
 from pugnn.models.gcn import GCN
@@ -30,6 +30,7 @@ __all__ = [
     "Propagation",
     "RowInputs",
     "SampledInputs",
+    "Scored",
     "backbone_name",
     "inputs_on",
     "make_backbone",

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from pugnn.errors import PugnnError, require_whole
+from pugnn.graph import Graph
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 from pugnn.models.sparse import SparseMatrix
@@ -26,6 +27,20 @@ class Output(NamedTuple):
     logit: Tensor
 
 
+class Scored(NamedTuple):
+    """How the graph of a training was scored; so it is again, however much memory there is then.
+
+    Args:
+        reduced: with less memory: from sampled neighbours, or from tables in half precision.
+        nodes: of the graph.
+        entries: of its adjacency.
+    """
+
+    reduced: bool
+    nodes: int
+    entries: int
+
+
 class Backbone(nn.Module):
     """A graph neural network with one output per node.
 
@@ -40,6 +55,8 @@ class Backbone(nn.Module):
         uses_weights: whether edge weights matter.
         replayable: whether a step can be recorded as a CUDA graph; the host must not read values in between.
         nodewise_head: whether :meth:`logits` can compute logits from embeddings alone.
+        from_half: whether it has read the graph of its training from tables in half precision.
+        scored: how it has scored that graph; ``None`` before.
     """
 
     first_layer: nn.Module
@@ -48,6 +65,18 @@ class Backbone(nn.Module):
     uses_weights: bool = False
     replayable: bool = True
     nodewise_head: bool = False
+    from_half: bool = False
+    scored: Scored | None = None
+
+    def reduces(self, graph: Graph) -> bool | None:
+        """Whether to score a graph with less memory; ``None`` if the memory that there is decides.
+
+        It does before the graph of the training was scored, and for larger graphs.
+        """
+        if self.scored is None or self.scored.reduced:
+            return self.scored and self.scored.reduced
+        larger = graph.num_nodes > self.scored.nodes or len(graph.indices) > self.scored.entries
+        return None if larger else False
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""

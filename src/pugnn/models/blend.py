@@ -180,11 +180,12 @@ class Blend(Backbone):
         if self._kept is not None and self._kept[0] is inputs:
             return self._kept[1]
         used = [name for name, weight in zip(VIEWS, self.view_weights, strict=True) if weight > 0]
-        return side_by_side(make_views(self.attributes, inputs, used), self.view_weights)
+        views = make_views(self.attributes, inputs, used, half=self.reduces(inputs.graph))
+        return side_by_side(views, self.view_weights)
 
     def keep(self, inputs: GraphInputs, rows: Rows) -> None:
         """Keep rows that were computed already: the graph of a training is scored, and asked about, right after it."""
-        self._kept = inputs, rows
+        self._kept, self.from_half = (inputs, rows), rows.tables[0].dtype == torch.float16
 
     def scores(self, rows: Rows) -> Tensor:
         """The single scores, one column each, shape ``(N, 3)``."""

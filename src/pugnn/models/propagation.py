@@ -12,6 +12,7 @@ from torch import Tensor
 
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
+from pugnn.graph.digests import digest_of_texts, update
 from pugnn.models.backbone import Backbone, Output
 from pugnn.models.inputs import GraphInputs
 from pugnn.models.sparse import SparseMatrix
@@ -65,7 +66,7 @@ class Propagation(Backbone):
 
         If ``apart``, from each known positive on its own, shape ``(N, n_L)``: they add up to :math:`r`.
         """
-        if _fingerprint(inputs.graph) != self.graph.item():
+        if _fingerprint(inputs.graph) != self.graph.item() != _first_fingerprint(inputs.graph):
             raise PugnnError("label propagation cannot score a graph it was not fitted on. Fit it on the new graph.")
         matrix = _normalised(inputs.graph, self.walk, inputs.device)
         known = len(self.labelled)
@@ -100,9 +101,16 @@ class Propagation(Backbone):
 
 
 def _fingerprint(graph: Graph) -> int:
-    weights = b"" if graph.weights is None else graph.weights.tobytes()
-    digest = hashlib.sha256(graph.indptr.tobytes() + graph.indices.tobytes() + weights)
-    return int.from_bytes(digest.digest()[:7], "little")
+    return int(digest_of_texts(graph.digests[part] for part in ("edges", "edge weights"))[:14], 16)
+
+
+def _first_fingerprint(graph: Graph) -> int:
+    """That of models before version 0.4."""
+    hashed = hashlib.sha256()
+    for array in (graph.indptr, graph.indices, graph.weights):
+        if array is not None:
+            update(hashed, array)
+    return int.from_bytes(hashed.digest()[:7], "little")
 
 
 def _normalised(graph: Graph, walk: bool, device: torch.device) -> SparseMatrix:

@@ -1,6 +1,6 @@
 """Runs: a folder with everything one training produced."""
 
-from pugnn.runs.changes import EarlierRun
+from pugnn.runs.changes import EarlierRun, changes_since
 from pugnn.runs.folder import RunFolder, next_free
 from pugnn.runs.training_run import Run, evaluate, train_into_folder
 from pugnn.runs.writers import require_ending, score_table, write_scores
@@ -9,6 +9,7 @@ __all__ = [
     "EarlierRun",
     "Run",
     "RunFolder",
+    "changes_since",
     "evaluate",
     "next_free",
     "require_ending",

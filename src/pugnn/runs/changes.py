@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
+from pugnn.graph import Graph
 from pugnn.io.ids import ids_of, text_column
 from pugnn.task import PUTask
+
+_NOT_KNOWN = "what has changed since the earlier run is not known, because"
+#: What reading the scores of a run may raise.
+_UNREADABLE = (OSError, pa.ArrowException, KeyError)
 
 #: Nodes that are listed as having risen, and as having fallen, at most.
 MOST_LISTED = 20
@@ -53,8 +58,8 @@ class EarlierRun:
         try:
             table = pq.read_table(file, columns=["id", "score"])
             scores = pa.table({"id": _as_text(table["id"]), "score": table["score"]})
-        except (OSError, pa.ArrowException, KeyError) as error:
-            notes.append(f"what has changed since the earlier run is not known, because {file} cannot be read: {error}")
+        except _UNREADABLE as error:
+            notes.append(f"{_NOT_KNOWN} {file} cannot be read: {error}")
         return cls(folder.resolve().name, classifier, scores, confirmed, rejected, tuple(notes))
 
     def changes(self, task: PUTask, scores: NDArray[np.float64], *, warm: bool) -> dict[str, Any]:
@@ -70,33 +75,87 @@ class EarlierRun:
         counts = {"before": self.name, "confirmed": self.confirmed, "rejected": self.rejected, "warm": warm}
         if self.scores is None:
             return {**counts, "rose": [], "fell": []}
-        ids = task.graph.ids
         positions = ids_of(task.graph).find(self.scores["id"])
         earlier = np.full(len(scores), np.nan)
         earlier[positions[positions >= 0]] = self.scores["score"].to_numpy()[positions >= 0]
-        is_free = ~np.isnan(earlier)
-        is_free[task.labelled] = is_free[task.negative] = False
-        free = np.flatnonzero(is_free)
-        before, now = earlier[free], scores[free]
-        rank_before, rank_now = _ranks(before), _ranks(now)
-        rise = np.log(rank_before) - np.log(rank_now)
+        return {**counts, **_moves(task.graph, _unknown(task.graph, task), earlier, scores)}
 
-        def listed(order: NDArray[np.int64]) -> list[dict[str, Any]]:
-            return [
-                {
-                    "id": node_id if isinstance(node_id, str | int | float) else str(node_id),
-                    "rank_before": int(rank_before[at]),
-                    "rank_now": int(rank_now[at]),
-                    "score_before": float(before[at]),
-                    "score_now": float(now[at]),
-                }
-                for at, node_id in zip(
-                    order[:MOST_LISTED].tolist(), ids[free[order[:MOST_LISTED]]].tolist(), strict=True
-                )
-            ]
 
-        rose, fell = np.argsort(-rise, kind="stable"), np.argsort(rise, kind="stable")
-        return {**counts, "rose": listed(rose[rise[rose] > 0]), "fell": listed(fell[rise[fell] < 0])}
+def changes_since(
+    file: Path, graph: Graph, task: PUTask | None, scores: NDArray[np.float64], decided: NDArray[np.bool_]
+) -> dict[str, Any]:
+    """What has changed since the scores of a run, for a later snapshot: who is new, gone, decided otherwise, moved.
+
+    Args:
+        file: the ``scores.parquet`` of the run, which is read piece by piece.
+        graph: the snapshot.
+        task: the graph with its known nodes, if there are any: neither their decisions nor their ranks count.
+        scores: of all nodes, now.
+        decided: which nodes are decided positive, now.
+    """
+    ids, gone = ids_of(graph), 0
+    earlier, before = np.full(len(scores), np.nan), np.zeros(len(scores), np.bool_)
+    try:
+        with file.open("rb") as content, pq.ParquetFile(content) as table:
+            for batch in table.iter_batches(columns=["id", "score", "decision"]):
+                positions = ids.find(_as_text(pa.chunked_array([batch["id"]])))
+                here = positions >= 0
+                gone += len(here) - int(here.sum())
+                earlier[positions[here]] = batch["score"].to_numpy()[here]
+                before[positions[here]] = batch["decision"].to_numpy()[here]
+    except (*_UNREADABLE, ValueError) as error:
+        raise PugnnError(f"{_NOT_KNOWN} {file} cannot be read: {error}") from None
+    new, unknown = np.isnan(earlier), _unknown(graph, task)
+    return {
+        "before": file.parent.resolve().name,
+        "new": int(new.sum()),
+        "new_positive": int((new & unknown & decided).sum()),
+        "gone": gone,
+        "became_positive": int((~new & unknown & decided & ~before).sum()),
+        "no_longer_positive": int((~new & unknown & ~decided & before).sum()),
+        **_moves(graph, unknown, earlier, scores),
+    }
+
+
+def _unknown(graph: Graph, task: PUTask | None) -> NDArray[np.bool_]:
+    """Which nodes are not known."""
+    unknown = np.ones(graph.num_nodes, np.bool_)
+    if task is not None:
+        unknown[task.labelled] = unknown[task.negative] = False
+    return unknown
+
+
+def _moves(
+    graph: Graph, unknown: NDArray[np.bool_], earlier: NDArray[np.float64], scores: NDArray[np.float64]
+) -> dict[str, list[dict[str, Any]]]:
+    """Who rose and who fell most, of the nodes that are not known and had a score before, which is nan otherwise."""
+    free = np.flatnonzero(unknown & ~np.isnan(earlier))
+    before, now = earlier[free], scores[free]
+    rank_before, rank_now = _ranks(before), _ranks(now)
+    rise = np.log(rank_before) - np.log(rank_now)
+
+    def listed(rise: NDArray[np.float64]) -> list[dict[str, Any]]:
+        order = _first(rise, MOST_LISTED)
+        order = order[rise[order] > 0]
+        return [
+            {
+                "id": node_id if isinstance(node_id, str | int | float) else str(node_id),
+                "rank_before": int(rank_before[at]),
+                "rank_now": int(rank_now[at]),
+                "score_before": float(before[at]),
+                "score_now": float(now[at]),
+            }
+            for at, node_id in zip(order.tolist(), graph.ids[free[order]].tolist(), strict=True)
+        ]
+
+    return {"rose": listed(rise), "fell": listed(-rise)}
+
+
+def _first(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Where the largest values are, so many of them; ties in their order."""
+    least = -np.inf if len(values) <= count else np.partition(values, -count)[-count]
+    candidates = np.flatnonzero(values >= least)
+    return candidates[np.argsort(-values[candidates], kind="stable")][:count]
 
 
 def _as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -209,7 +209,11 @@ def _record(estimator: PUNodeClassifier, task: PUTask, options: dict[str, Any]) 
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         # Everything that decides the run, under the names of the command line: with it, `--config` repeats the run.
         "options": {**options, **{name: value for name, value in settings.items() if value is not None}},
-        "data": {**asdict(graph_statistics(task.graph)), "cleaning": asdict(task.graph.cleaning)},
+        "data": {
+            **asdict(graph_statistics(task.graph)),
+            "cleaning": asdict(task.graph.cleaning),
+            "digests": task.digests,
+        },
         "labelled": len(task.labelled),
         "unlabelled": len(task.unlabelled),
         "negative": len(task.negative),

@@ -8,15 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
-from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
 from pugnn.errors import PugnnError, shown
+from pugnn.graph.digests import array_header
 from pugnn.threads import available_threads
 
 #: Changes whenever files of the same names mean something else.
@@ -92,13 +91,10 @@ class ArrayFile:
     def finish(self) -> None:
         """Write the header, which tells the size."""
         shape = (self._length,) if self._width is None else (self._length, self._width)
-        header = BytesIO()
-        npy.write_array_header_1_0(
-            header, {"descr": npy.dtype_to_descr(self._dtype), "fortran_order": False, "shape": shape}
-        )
-        assert len(header.getvalue()) == _HEADER
+        header = array_header(self._dtype, shape)
+        assert len(header) == _HEADER
         self._file.seek(0)
-        self._file.write(header.getvalue())
+        self._file.write(header)
 
 
 @contextmanager

@@ -38,6 +38,7 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
             _require_positions(indptr, indices, arrays["order"])
         ids = ids_in(arrays)
         features = features_in(arrays, (len(indptr) - 1, len(manifest.feature_names)))
+        sums = {name.removesuffix(".npy"): file.sha256 for name, file in manifest.files.items()}
         return Graph(
             indptr,
             indices,
@@ -47,7 +48,7 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
             tuple(manifest.feature_names),
             Cleaning(**manifest.cleaning),
             manifest.recipe,
-            Stored(folder, manifest.checksum, (indptr, indices, features, ids, weights), ids, arrays["order"]),
+            Stored(folder, manifest.checksum, (indptr, indices, features, ids, weights), ids, arrays["order"], sums),
         )
     except (KeyError, TypeError, ValueError):  # it has a checksum, but `pugnn build` did not write it
         raise damaged(folder, f"{MANIFEST} does not fit the other files") from None

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, shorten
 from pugnn.graph import Graph, nearest_sources
+from pugnn.graph.digests import digest_of_texts, update
 
 _NONE = np.zeros(0, np.int64)
 
@@ -77,17 +76,20 @@ class PUTask:
 
     def digest(self) -> hashlib._Hash:
         """A SHA-256 of the graph and the sets of nodes, to which more can be added."""
-        graph, x, hashed = self.graph, self.graph.features, hashlib.sha256()
-        parts: list[NDArray[Any] | None] = [x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr]
-        structure: list[NDArray[Any] | None] = [graph.indptr, graph.indices, graph.weights]
-        if graph.stored is not None:  # its checksum stands for all of them
-            hashed.update(graph.stored.checksum.encode())
-            structure, parts = [], []
-        feedback = [nodes for nodes in (self.negative, self.confirmed) if len(nodes)]
-        for array in (*structure, self.labelled, self.unlabelled, *feedback, *parts):
-            if array is not None:
-                hashed.update(f"{array.dtype} {array.shape}".encode())  # so that it is clear where each array ends
-                hashed.update(np.ascontiguousarray(array).data)
-        if not graph.num_features and graph.stored is None:  # structural features depend on the ids
-            hashed.update(json.dumps(graph.ids.tolist(), default=str).encode())
+        stored, hashed = self.graph.stored, hashlib.sha256()
+        graph = self.graph.digests.values() if stored is None else [stored.checksum]
+        hashed.update(digest_of_texts(graph).encode())
+        for nodes in (self.labelled, self.unlabelled, self.negative, self.confirmed):
+            hashed.update(f"{nodes.dtype} {nodes.shape}".encode())  # so that it is clear where each array ends
+            update(hashed, nodes)
         return hashed
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """A digest of each part of the data, by what it is called in messages: of the graph, and of known nodes."""
+
+        def named(*nodes: NDArray[np.int64]) -> str:
+            return digest_of_texts(digest_of_texts(sorted(map(str, self.graph.ids[each].tolist()))) for each in nodes)
+
+        known = {"known positives": named(self.typical), "checked nodes": named(self.confirmed, self.negative)}
+        return {**self.graph.digests, **known}

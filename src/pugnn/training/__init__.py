@@ -4,7 +4,7 @@ from pugnn.training.adam import Adam
 from pugnn.training.batches import Batch, FullGraph, Loader, RowBatches
 from pugnn.training.checkpoint import Checkpoint
 from pugnn.training.device import resolve_device
-from pugnn.training.loop import RunOptions, Trained, log_odds, make_network, score, scores_of, train
+from pugnn.training.loop import RunOptions, Trained, fix_scoring, log_odds, make_network, score, scores_of, train
 from pugnn.training.planning import Plan, plan_as_before, plan_training
 from pugnn.training.sampled import SampledGraph
 from pugnn.training.sealed import load_sealed, require_fitting, save_sealed
@@ -26,6 +26,7 @@ __all__ = [
     "Trained",
     "TrainingSettings",
     "derive_seed",
+    "fix_scoring",
     "load_sealed",
     "log_odds",
     "make_network",

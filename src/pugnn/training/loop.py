@@ -19,7 +19,7 @@ from torch import Tensor
 from pugnn import processes
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
-from pugnn.models import Backbone, backbone_name, inputs_on, make_backbone
+from pugnn.models import Backbone, Scored, backbone_name, inputs_on, make_backbone
 from pugnn.threads import threads_for
 from pugnn.training.adam import Adam
 from pugnn.training.ahead import ahead
@@ -150,7 +150,7 @@ def train(
 @torch.no_grad()
 def log_odds(model: Backbone, graph: Graph) -> Tensor:
     """Log-odds of being positive for every node of a graph, shape ``(N,)``, in double precision on the CPU."""
-    device = next(chain(model.parameters(), model.buffers())).device
+    device = _device_of(model)
     with _current(device), threads_for(graph.num_nodes * graph.num_features):
         if scores_whole(graph, model, str(device)):
             logit: Tensor = model.eval()(inputs_on(graph, device)).logit
@@ -166,8 +166,18 @@ def log_odds(model: Backbone, graph: Graph) -> Tensor:
 
 
 def scores_whole(graph: Graph, model: Backbone, device: str) -> bool:
-    """Whether a graph is scored in one pass: if it fits into memory, or the network cannot do otherwise."""
-    return model.neighbours is None or forecast_scoring(graph, model).total <= memory_on(device)
+    """Whether a graph is scored in one pass: as that of the training; or if it fits into memory."""
+    if model.neighbours is None:  # the network cannot do otherwise
+        return True
+    reduced = model.reduces(graph)
+    return forecast_scoring(graph, model).total <= memory_on(device) if reduced is None else not reduced
+
+
+def fix_scoring(model: Backbone, graph: Graph) -> None:
+    """Decide how a trained model scores the graph of its training, now and whenever it is loaded."""
+    model.scored = None
+    whole = scores_whole(graph, model, str(_device_of(model)))
+    model.scored = Scored(model.from_half or not whole, graph.num_nodes, len(graph.indices))
 
 
 def score(model: Backbone, graph: Graph) -> Tensor:
@@ -192,6 +202,10 @@ def _check_network(model: Backbone, loader: Loader, settings: TrainingSettings) 
             PugnnWarning,
             stacklevel=5,
         )
+
+
+def _device_of(model: Backbone) -> torch.device:
+    return next(chain(model.parameters(), model.buffers())).device
 
 
 def _current(device: torch.device) -> AbstractContextManager[object]:

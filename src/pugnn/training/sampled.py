@@ -22,7 +22,7 @@ from pugnn.training.batches import Batch
 from pugnn.training.seeds import derive_seed
 from pugnn.waiting import status_line
 
-#: Neighbours that a node keeps in a step, at most.
+#: Neighbours that a node keeps in a step, at most. Models that were scored by samples count on it, see ``Scored``.
 FAN_OUT = 10
 #: Layers of every network that can read sampled neighbours.
 HOPS = 2

@@ -43,7 +43,7 @@ def fit(
         Path | None,
         option(
             "Go on from the model of this earlier run, and say what changed. With --config RUN/run.json and new "
-            "--confirmed or --rejected nodes, that run.",
+            "--checked, --confirmed or --rejected nodes, that run.",
             panel=TRAINING,
         ),
     ] = None,
@@ -78,7 +78,7 @@ def fit(
 
         pugnn fit --config runs/mine/run.json --out runs/again
 
-        pugnn fit --config runs/mine/run.json --confirmed right.csv --rejected wrong.csv --out runs/second
+        pugnn fit --config runs/mine/run.json --checked to_check.csv --out runs/second
     """
     from pugnn.cli.training import train_and_show
     from pugnn.estimator import PUNodeClassifier
@@ -114,14 +114,14 @@ def _going_on(
         return source is not None and source.name == "COMMANDLINE"
 
     changed = [name for name in FEEDBACK if new(name)]
-    if config is None or config.suffix != ".json" or not changed or new("start"):
+    if config is None or config.suffix != ".json" or not changed:
         return data, start
     earlier = read_config(config)
     both: dict[str, Any] = {}
     for name in changed:
         before = option_value(config, name, earlier.get(name, []), list[str] | None)
         both[name] = list(dict.fromkeys([*before, *getattr(data, name)]))
-    return replace(data, **both), config.parent
+    return replace(data, **both), start if new("start") else config.parent
 
 
 def _require_plausible(found: InputData, prior: object) -> None:
@@ -134,8 +134,9 @@ def _require_plausible(found: InputData, prior: object) -> None:
     confirmed = len(found.feedback.confirmed)
     nodes = len(found.task.unlabelled) + confirmed + len(found.feedback.rejected)
     if confirmed > most * nodes:
+        named = " and ".join(flag(name) for name in ("confirmed", "checked") if found.options.get(name))
         raise PugnnError(
-            f"{counted(confirmed, 'node')} of --confirmed are more than the prior allows: a share of {most:g} makes "
+            f"{counted(confirmed, 'node')} of {named} are more than the prior allows: a share of {most:g} makes "
             f"about {most * nodes:.0f} of the {nodes:,} nodes that were unlabelled before. Give a larger --prior, or "
             "auto to have it estimated."
         )

@@ -6,15 +6,21 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pugnn.cli import options
 from pugnn.cli.config import option_value, read_config
-from pugnn.cli.input_data import read_input
+from pugnn.cli.input_data import InputData, read_input
 from pugnn.cli.options import FEEDBACK, FOR_DRAWS, OUTPUT, DataOptions, option
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, quoted
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pugnn.task import PUTask
 
 #: Options that say something of a training.
 NOT_FOR_PREDICT = ("truth", "column", *FOR_DRAWS, *FEEDBACK)
@@ -36,13 +42,17 @@ def predict(
     Attributes become features by the recipe that the model was trained with: columns are found by name, in any order;
     a missing column counts as missing for every node, a new one is ignored, and both are reported.
 
+    The model remembers the known nodes of its training by their ids: known positives, also without `--positives`, and
+    checked ones. Rejected nodes score 0. In a run folder, the scores are compared with those of the run: who is new,
+    gone, decided otherwise, has risen or fallen.
+
     Example:
 
         pugnn predict runs/mine --edges new_edges.csv --nodes new_nodes.csv --out new_scores.csv
     """
-    from pugnn.cli.terminal import print_notes
+    from pugnn.cli.terminal import print_notes, print_snapshot
     from pugnn.estimator import PUNodeClassifier
-    from pugnn.runs import require_ending, score_table, write_scores
+    from pugnn.runs import changes_since, require_ending, score_table, write_scores
     from pugnn.training import scores_of
 
     if os.path.lexists(out):
@@ -61,13 +71,45 @@ def predict(
         if trained_with.get(name) is not None and getattr(data, name) is None
     }
     found = read_input(replace(data, **named), draw=False, recipe=estimator.recipe_)
+    task = _known_nodes(found, estimator.known_.find(found.graph), file)
     print_notes(found.notes)
     log_odds = estimator.decision_function(found.graph)
     scores = scores_of(log_odds)
-    table = score_table(found.graph, scores, estimator.threshold_, found.task, log_odds=log_odds, shown=found.shown)
+    decided = scores >= estimator.threshold_
+    if task is not None:
+        decided[task.negative] = False
+    table = score_table(found.graph, scores, estimator.threshold_, task, log_odds=log_odds, shown=found.shown)
+    earlier, changes = file.with_name("scores.parquet"), None
+    if earlier.exists():
+        try:
+            changes = changes_since(earlier, found.graph, task, scores, decided)
+        except PugnnError as error:
+            print_notes([str(error)])
     write_scores(out, table)
-    result = {"scores": str(out), "nodes": len(scores), "positive": int(table["decision"][:].sum())}
+    result = {"scores": str(out), "nodes": len(scores), "positive": int(decided.sum()), "changes": changes}
     if as_json:
         typer.echo(json.dumps(result))
-    else:
-        typer.echo(f"{result['nodes']:,} nodes scored, {result['positive']:,} decided positive: {out}")
+        return
+    typer.echo(f"{result['nodes']:,} nodes scored, {result['positive']:,} decided positive: {out}")
+    if changes is not None:
+        print_snapshot(changes)
+
+
+def _known_nodes(found: InputData, remembered: dict[str, NDArray[np.int64]], model: Path) -> PUTask | None:
+    """The graph with its known nodes: those that are given, and those of the training, if there are any."""
+    import numpy as np
+
+    from pugnn.task import PUTask
+
+    given = remembered["positives"] if found.task is None else found.task.labelled
+    rejected = remembered["rejected"]
+    both = rejected[np.isin(rejected, given)]
+    if len(both):
+        name = quoted(str(found.graph.ids[both[0]]))
+        raise PugnnError(
+            f"{found.options['positives']} names {name}, which was rejected when {model} was trained. Train again, or "
+            "remove it there."
+        )
+    if not len(given) + len(remembered["confirmed"]) + len(rejected):
+        return None
+    return PUTask.from_positives(found.graph, np.union1d(given, remembered["confirmed"]), rejected)

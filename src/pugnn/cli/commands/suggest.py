@@ -30,7 +30,11 @@ def suggest(
         str, typer.Option("--for", metavar="[precision|discovery|learning]", help="What the answers are for.")
     ] = "precision",
     out: Annotated[
-        Path | None, option("Also write them as CSV, with an empty column verdict to fill in.", panel=OUTPUT)
+        Path | None,
+        option(
+            "Also write them as CSV, with an empty column verdict to fill in; `pugnn fit --checked` takes it back.",
+            panel=OUTPUT,
+        ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -45,6 +49,8 @@ def suggest(
         pugnn suggest runs/mine
 
         pugnn suggest runs/mine -n 30 --for learning --out to_check.csv
+
+        pugnn fit --config runs/mine/run.json --checked to_check.csv
     """
     from pugnn.cli.opened import open_run
     from pugnn.explain.suggest import GOALS, node_rows, to_plain
@@ -84,6 +90,4 @@ def suggest(
         return
     from pugnn.cli.terminal import print_suggestions
 
-    print_suggestions(found, goal, run)
-    if out is not None:
-        typer.echo(f"The list is in {out}, with a column verdict to fill in.")
+    print_suggestions(found, goal, run, out)

@@ -36,7 +36,12 @@ BYTES_PER_NODE = 200
 
 
 def make_views(
-    attributes: Attributes, inputs: GraphInputs, names: Sequence[str] = VIEWS, *, keep: KeptTables | None = None
+    attributes: Attributes,
+    inputs: GraphInputs,
+    names: Sequence[str] = VIEWS,
+    *,
+    keep: KeptTables | None = None,
+    half: bool | None = None,
 ) -> dict[str, Rows]:
     """Some of :data:`VIEWS`, by name.
 
@@ -45,9 +50,10 @@ def make_views(
         inputs: the graph, and the device.
         names: of the views.
         keep: where to keep tables that are larger than memory, or that several processes share.
+        half: whether tables have half precision; by default if they are larger than memory.
     """
     if inputs.device.type == "cpu":
-        return _tables(attributes, inputs.graph, names, keep)
+        return _tables(attributes, inputs.graph, names, keep, half)
     own = torch.cat([torch.from_numpy(part).to(inputs.device) for part in attributes.rows(inputs.graph)])
     found = {"own": own}
     if "smoothed" in names:
@@ -108,11 +114,13 @@ def smooth(values: Tensor, inputs: GraphInputs) -> Tensor:
     return block
 
 
-def _tables(attributes: Attributes, graph: Graph, names: Sequence[str], keep: KeptTables | None) -> dict[str, Rows]:
+def _tables(
+    attributes: Attributes, graph: Graph, names: Sequence[str], keep: KeptTables | None, half: bool | None
+) -> dict[str, Rows]:
     """The views on the CPU."""
     needed = tuple(dict.fromkeys(("own", *names)))
     shared = keep is not None and processes.count() > 1  # otherwise each process has tables of its own
-    plan = TablePlan.of(graph.num_nodes, attributes.width, len(needed), shared=shared)
+    plan = TablePlan.of(graph.num_nodes, attributes.width, len(needed), shared=shared, half=half)
     keep = None if keep is None else keep.everywhere()
     before = None if keep is None else keep.finished(plan, needed)
     if keep is None or not (plan.mapped or before):

@@ -125,8 +125,11 @@ class TablePlan:
     dtype: DTypeLike
 
     @classmethod
-    def of(cls, nodes: int, columns: int, tables: int, *, shared: bool = False) -> TablePlan:
-        """As the available memory allows, for so many tables; ``shared`` if several processes fill them together."""
+    def of(cls, nodes: int, columns: int, tables: int, *, shared: bool = False, half: bool | None = None) -> TablePlan:
+        """As the available memory allows, for so many tables; ``shared`` if several processes fill them together.
+
+        ``half`` says whether they have half precision, whatever the memory is. In memory they never have.
+        """
         vectors = -(-columns // LANES)
         size, memory = 4 * nodes * vectors * LANES * tables, available_memory()
         here = processes.count_on_host()
@@ -134,7 +137,7 @@ class TablePlan:
             memory = processes.number_of_first(memory)
         else:  # every process may have such tables; or one alone, so that the others would not answer
             memory, here = memory // here, 1
-        mapped = shared or size > SHARE * memory
+        mapped = shared or half is True or size > SHARE * memory
         fit = int(SHARE * memory / here / (3 * 4 * LANES * max(nodes, 1))) if mapped else vectors
         fair = -(-vectors // processes.count()) if shared else vectors
         block = LANES * min(vectors, MOST_TOGETHER // LANES, max(1, fit), fair)
@@ -144,7 +147,8 @@ class TablePlan:
                 f"smoothing {nodes:,} nodes needs {memory_words(needed)} of memory, and {memory_words(memory)} are "
                 "available. Use a machine with more memory."
             )
-        return cls(nodes, columns, block, mapped, np.float16 if mapped and size > memory else np.float32)
+        halved = mapped and (size > memory if half is None else half)
+        return cls(nodes, columns, block, mapped, np.float16 if halved else np.float32)
 
     @property
     def shape(self) -> tuple[int, int, int]:

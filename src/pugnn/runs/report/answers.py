@@ -44,9 +44,10 @@ def answers(record: Mapping[str, Any]) -> list[Answer]:
     return [_how_many(record), _how_good(record), _what_next(record)]
 
 
-def feedback_command(run: str) -> str:
-    """The command that trains again with the answers."""
-    return f"pugnn fit --config {run}/run.json --confirmed confirmed.csv --rejected rejected.csv"
+def feedback_command(run: str, checked: str | None = None) -> str:
+    """The command that trains again with the answers, which may be in a table with verdicts."""
+    answers = "--confirmed confirmed.csv --rejected rejected.csv" if checked is None else f"--checked {checked}"
+    return f"pugnn fit --config {run}/run.json {answers}"
 
 
 def _how_many(record: Mapping[str, Any]) -> Answer:
