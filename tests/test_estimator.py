@@ -473,6 +473,24 @@ def test_a_model_with_metadata_that_is_not_right_is_refused(tmp_path, fitted, pa
         PUNodeClassifier.load(tmp_path / "model.safetensors")
 
 
+@pytest.mark.parametrize("shift", [0.0, 3.0])
+def test_blends_of_earlier_versions_are_read_as_they_were_made(tmp_path, shift):
+    """They did not say whether columns are standardised: centre and scale do, unless the model is wrong anyway."""
+    x = np.where(np.arange(12) % 2, 1, -1)[:, None] + shift
+    graph = Graph.from_edges(np.arange(11), np.arange(1, 12), features=x.astype(np.float32))
+    estimator = PUNodeClassifier(epochs=2, progress=False).fit(graph, [0, 1])
+    path = tmp_path / "model.safetensors"
+    estimator.save(path)
+    tensors, metadata = load_sealed(path)
+    assert tensors.pop("standardised")
+    save_sealed(path, tensors, metadata)
+    if shift:
+        assert np.array_equal(scores(PUNodeClassifier.load(path), graph), scores(estimator))
+    else:
+        with pytest.raises(PugnnError, match=r"model.safetensors cannot be loaded: its contrast .*; train again"):
+            PUNodeClassifier.load(path)
+
+
 def test_metadata_that_is_no_table_is_refused(tmp_path, fitted):
     save_sealed(tmp_path / "model.safetensors", fitted.model_.state_dict(), [1])
     with pytest.raises(PugnnError, match="not a pugnn file: its metadata is not a mapping"):

@@ -34,6 +34,8 @@ def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     weights, metadata = load_sealed(path)
     if "middle" in weights:
         weights.setdefault("negative", torch.zeros(0, dtype=torch.int64))  # label propagation had none at first
+    if {"centre", "scale"} <= weights.keys():  # blends did not say at first whether they standardise
+        weights.setdefault("standardised", weights["centre"].any() | (weights["scale"] != 1).any())
     if metadata.get("format") not in (1, FORMAT):  # the first had no recipe
         raise PugnnError(f"{path} is not a model of this version of pugnn; load it with the version that wrote it")
     try:
@@ -91,8 +93,8 @@ def require_same_features(
                 "give it the same features as a matrix"
             )
         raise PugnnError(
-            "the graph's features were made by another recipe than the model's; read its tables with the model's: "
-            "read_graph(…, recipe=classifier.recipe__)"
+            "the graph's features were made by another recipe than the model's. Read its tables with the model's "
+            "recipe: read_graph(…, recipe=classifier.recipe_)"
         )
     if graph.num_features != num_features:
         raise PugnnError(

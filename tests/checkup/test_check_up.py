@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 from dataclasses import replace
 from datetime import date
 from typing import get_args
@@ -153,3 +154,17 @@ def test_the_caveat_says_why_known_positives_may_not_be_typical():
     title = next(each.title for each in biased.findings if each.topic == "sampling" and each.level == "warning")
     assert title[1:] in biased.caveat
     assert biased.caveat.endswith("there are more positives than estimated, and fewer of them are found.")
+
+
+def test_nothing_of_the_size_of_all_links_is_made():
+    rng = np.random.default_rng(0)
+    graph = Graph.from_edges(*rng.integers(0, 4000, (2, 2_000_000)), num_nodes=4000, features=rng.random((4000, 3)))
+    task = PUTask.from_positives(graph, np.arange(0, 4000, 400))
+    tracemalloc.start()
+    try:
+        check_up(task)
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < graph.indices.nbytes / 2
+    assert held < 50 * graph.num_nodes

@@ -50,3 +50,11 @@ def test_truth_goes_ring_by_ring():
     assert len(shares) == len(rings)
     mean = sum(share * ring.nodes for share, ring in zip(shares, rings, strict=True)) / len(benchmark.task.unlabelled)
     assert mean == pytest.approx(benchmark.positive[benchmark.task.unlabelled].mean())
+
+
+def test_rings_of_a_long_path_take_a_moment():
+    """One node in each of very many rings: a pass over all nodes for each would take minutes."""
+    nodes = 200_000
+    rings = check_rings(PUTask.from_positives(path(nodes), np.array([0]))).rings
+    assert len(rings) == nodes - 1
+    assert (rings[-1].distance, rings[-1].nodes, rings[-1].share_within) == (nodes - 1, 1, 1.0)

@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import fields
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from typer.testing import CliRunner
@@ -418,6 +419,28 @@ def test_a_killed_run_goes_on_to_the_same_scores(here, pugnn_main):
     assert not (here / "mine.partial").exists()
     assert (here / "mine" / "scores.csv").read_bytes() == (here / "whole" / "scores.csv").read_bytes()
     assert len(table(here / "mine" / "log.csv")) == 700
+
+
+def test_a_run_that_is_killed_while_it_explains_is_complete(here, pugnn_main):
+    killed = "import os, signal, pugnn.runs.training_run as run; from pugnn.cli import main\n"
+    killed += "run.explain_best = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\nmain()"
+    done = subprocess.run([sys.executable, "-c", killed, *FIT, "--out", "mine"], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert sorted(path.name for path in here.iterdir() if path.name.startswith("mine")) == ["mine"]
+    assert sorted(path.name for path in (here / "mine").iterdir()) == FILES
+    (warning,) = json.loads((here / "mine" / "run.json").read_text())["warnings"][-1:]
+    assert warning.startswith("the run was stopped before it had suggested nodes and explained the best finds")
+    assert pugnn_main("suggest", "mine").code == 0
+    assert pugnn_main("explain", "mine", "n5").code == 0
+
+
+def test_a_run_that_is_interrupted_while_it_explains_says_that_it_is_complete(here, pugnn_main, monkeypatch):
+    monkeypatch.setattr("pugnn.runs.training_run.explain_best", Mock(side_effect=KeyboardInterrupt))
+    result = pugnn_main(*FIT, "--out", "mine")
+    assert result.code == 130
+    said = ["stopped; the run in mine is complete, but for suggestions and explanations"]
+    assert [line for line in result.err.splitlines() if line.startswith("stopped")] == said
+    assert sorted(path.name for path in (here / "mine").iterdir()) == FILES
 
 
 def test_a_run_that_is_interrupted_early_says_that_nothing_was_kept(here, pugnn_main):

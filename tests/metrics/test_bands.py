@@ -66,6 +66,16 @@ def test_an_audit_has_a_binomial_band():
     assert "Of 40 nodes checked, 31 are positive: " in found.headline[2]
 
 
+@pytest.mark.parametrize("checked", [1, 2, 3, 10, 200])
+def test_the_band_of_an_audit_holds_its_own_share(checked):
+    for positive in range(checked + 1):
+        right = Checked(np.full(checked, 0.01), np.arange(checked) < positive)
+        band = estimate(Hidden(PRIOR, RANKS, right), unlabelled=1000, decided=250).audit.precision
+        assert 0 <= band.low <= band.value == positive / checked <= band.high <= 1
+        assert (band.low == 0) == (positive == 0)
+        assert (band.high == 1) == (positive == checked)
+
+
 def test_a_wide_interval_is_vague():
     assert not Prior(0.1, 0.06, 0.15, "estimated").vague
     assert Prior(0.1, 0.03, 0.15, "estimated").vague

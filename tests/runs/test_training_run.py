@@ -1,7 +1,9 @@
 import csv
+import html
 import json
 import warnings
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -21,7 +23,10 @@ from pugnn import (
     PUTask,
 )
 from pugnn.checkup import check_up
+from pugnn.errors import WriteError
 from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
+from pugnn.runs.report import write_report
+from pugnn.runs.training_run import STOPPED
 from stopping import watched_epochs
 
 FILES = ["log.csv", "model.safetensors", "report.html", "run.json", "scores.csv", "scores.parquet"]
@@ -264,6 +269,106 @@ def test_a_failure_while_writing_leaves_no_half_run(task, tmp_path, monkeypatch)
     with pytest.raises(PugnnError, match="No space left"):
         into_folder(classifier(), task, RunFolder(tmp_path / "mine"))
     assert names(tmp_path) == []
+
+
+# ---------------------------------------------------------------------- what a finished run can do without
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return RunFolder(tmp_path / "mine")
+
+
+def assert_complete(path, task, *warned):
+    assert names(path.parent) == ["mine", *(f"mine/{name}" for name in FILES)]
+    record = json.loads((path / "run.json").read_text())
+    assert record["explanations"] == []
+    assert len(record["warnings"]) == len(warned)
+    assert all(words in text for words, text in zip(warned, record["warnings"], strict=True))
+    page = (path / "report.html").read_text()
+    assert all(html.escape(text, quote=False) in page.replace("&#39;", "'") for text in record["warnings"])
+    loaded = PUNodeClassifier.load(path / "model.safetensors").predict_proba(task.graph)[:, 1]
+    assert {row["id"]: float(row["score"]) for row in rows(path / "scores.csv")} == dict(zip(IDS, loaded, strict=True))
+    return record
+
+
+@pytest.mark.parametrize("part", ["explain_best", "suggest_for_all"])
+def test_results_are_safe_before_anything_else_begins(task, folder, monkeypatch, part):
+    def look(*_, **__):
+        assert_complete(folder.path, task, STOPPED)
+        seen.append(part)
+        return []
+
+    seen = []
+    monkeypatch.setattr(f"pugnn.runs.training_run.{part}", look)
+    run = into_folder(classifier(epochs=25, learning_rate=0.1), task, folder)
+    assert seen == [part]
+    assert run.record["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError("8 GiB"), "explanations are left out: there is not enough memory."),
+        (RuntimeError("no such kernel"), "explanations are left out: no such kernel."),
+        (KeyError(), "explanations are left out: KeyError."),
+        (WriteError("cannot write x"), "explanations are left out: cannot write x."),
+    ],
+)
+def test_explanations_that_fail_leave_the_run_complete(task, folder, monkeypatch, error, words):
+    monkeypatch.setattr("pugnn.runs.training_run.explain_best", Mock(side_effect=error))
+    with pytest.warns(PugnnWarning, match=words):
+        run = into_folder(classifier(epochs=25, learning_rate=0.1), task, folder)
+    record = assert_complete(folder.path, task, words)
+    assert record == run.record
+    assert record["suggestions"]
+
+
+def test_suggestions_that_fail_leave_the_explanations(task, folder, monkeypatch):
+    monkeypatch.setattr("pugnn.runs.training_run.suggest_for_all", Mock(side_effect=MemoryError))
+    with pytest.warns(PugnnWarning, match="suggestions are left out"):
+        run = into_folder(classifier(epochs=25, learning_rate=0.1), task, folder)
+    assert run.record["suggestions"] is None
+    assert run.record["explanations"]
+
+
+def test_a_full_disk_at_the_end_leaves_the_run_complete(task, folder, monkeypatch):
+    written = []
+
+    def full_later(path, content):
+        written.append(path)
+        if len(written) > 1:
+            raise WriteError("cannot write report.html: No space left on device")
+        write_report(path, content)
+
+    monkeypatch.setattr("pugnn.runs.training_run.write_report", full_later)
+    with pytest.warns(PugnnWarning, match="suggestions and explanations are left out: .* No space left"):
+        into_folder(classifier(epochs=25, learning_rate=0.1), task, folder)
+    assert_complete(folder.path, task, STOPPED)
+
+
+def test_a_run_that_is_moved_meanwhile_stays_one(task, folder, monkeypatch):
+    def move(*_, **__):
+        folder.path.rename(folder.path.with_name("moved"))
+        return []
+
+    monkeypatch.setattr("pugnn.runs.training_run.explain_best", move)
+    into_folder(classifier(epochs=25, learning_rate=0.1), task, folder)
+    assert names(folder.path.parent) == ["moved", *(f"moved/{name}" for name in FILES)]
+
+
+def test_explanations_that_would_not_fit_into_memory_are_left_out(task, folder, monkeypatch):
+    monkeypatch.setattr("pugnn.runs.training_run.explanation_memory", lambda *_: 5 * 10**15)
+    with pytest.warns(PugnnWarning, match="explanations are left out: they take about 5000 TB of memory, and .* are"):
+        into_folder(classifier(epochs=25, learning_rate=0.1), task, folder)
+    assert_complete(folder.path, task, "explanations are left out: they take about")
+
+
+def test_an_interruption_of_explanations_leaves_the_run_complete(task, folder, monkeypatch):
+    monkeypatch.setattr("pugnn.runs.training_run.explain_best", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        into_folder(classifier(epochs=25, learning_rate=0.1), task, folder)
+    assert_complete(folder.path, task, STOPPED)
 
 
 def test_warnings_as_errors_are_respected(task, tmp_path):

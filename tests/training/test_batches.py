@@ -6,7 +6,7 @@ import torch
 from conftest import random_graph, whole
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.losses import DistPULoss, NonNegativeLoss, SetMeans, Sets
+from pugnn.losses import DistPULoss, NonNegativeLoss, SetMeans, Sets, UnlabelledAsNegativeLoss
 from pugnn.models import GraphInputs
 from pugnn.task import PUTask
 from pugnn.training import Batch, Checkpoint, FullGraph, RowBatches, TrainingSettings, score, train
@@ -175,6 +175,15 @@ def test_row_batches_hold_all_known_negatives():
     assert values[batch.sets.labelled].tolist() == list(range(6))
     assert values[batch.sets.negative].tolist() == [57, 58, 59]
     assert set(values[batch.sets.unlabelled].tolist()) <= set(range(6, 57))
+
+
+def test_losses_of_row_batches_are_that_of_all_rows_on_average():
+    sets = Sets(torch.arange(6), torch.arange(6, 57), torch.arange(57, 60))
+    rows, loss = torch.linspace(-2, 2, 60)[:, None], UnlabelledAsNegativeLoss()
+    loader = RowBatches(GRAPH, rows, sets, 20)
+    batches = (batch for seed in range(400) for batch in loader.batches(seed))
+    found = [sum(loss(batch.inputs.features[:, 0], batch.sets).values()).item() for batch in batches]
+    assert np.mean(found) == pytest.approx(sum(loss(rows[:, 0], sets).values()).item(), rel=0.01)
 
 
 def test_the_full_graph_has_the_known_negatives_of_its_task():

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from conftest import random_graph, untrained
 from pugnn.losses import DistPULoss, NonNegativeLoss, Sets, UnbiasedLoss, UnlabelledAsNegativeLoss
+from pugnn.methods import PUGNN
 from pugnn.models import GraphInputs
 from pugnn.regularisers import StructuralRegulariser
 from pugnn.task import PUTask
@@ -51,17 +54,19 @@ def test_large_sets_of_known_nodes_are_sampled():
 def test_near_and_far_nodes_have_their_shares():
     near, far = torch.arange(10, 210), torch.arange(210, 400)
     batch = one(39, 1, Sets.split(torch.arange(10), near, far))
-    assert len(nodes(batch, "near")) == 20
-    assert len(nodes(batch, "far")) == 19
+    assert len(nodes(batch, "near")) + len(nodes(batch, "far")) == 39
     assert set(nodes(batch, "near")) <= set(near.tolist())
     assert nodes(batch, "unlabelled") == nodes(batch, "near") + nodes(batch, "far")
+    counts = [len(nodes(one(39, seed, Sets.split(torch.arange(10), near, far)), "near")) for seed in range(100)]
+    assert np.mean(counts) == pytest.approx(20, abs=1)
 
 
 def test_a_small_set_has_room_for_a_good_mean():
     few, many = torch.arange(10, 40), torch.arange(40, 400)
     batch = one(40, 1, Sets.split(torch.arange(10), few, many))
     assert len(set(nodes(batch, "near"))) == 10, "a quarter, not 30 / 390"
-    assert len(set(nodes(batch, "far"))) == 37
+    assert set(nodes(batch, "far")) < set(nodes(batch, "unlabelled"))
+    assert len(set(nodes(batch, "unlabelled"))) == 40, "those that were added do not count"
     assert batch.sets.size("near") == 30
 
 
@@ -97,6 +102,61 @@ def error(size: int, draws: int, loss) -> float:
 def test_the_mean_gradient_of_a_linear_loss_is_that_on_the_whole_graph(loss):
     """Its error falls like one over the root of the number of batches, as that of an unbiased estimate."""
     assert error(20, 400, loss) < 0.5 * error(20, 20, loss)
+
+
+FEW_NEAR = replace(Sets.split(SETS.labelled, SETS.unlabelled[:20], SETS.unlabelled[20:]), negative=SETS.negative)
+LOGITS = MODEL(GraphInputs(GRAPH)).logit.detach()
+LOGITS = LOGITS + 2.0 * torch.isin(torch.arange(400), FEW_NEAR.near)  # so that near and far nodes differ
+
+
+@pytest.fixture(scope="module", params=[SETS, FEW_NEAR], ids=["unlabelled", "near and far"])
+def sets_and_batches(request):
+    made = SampledGraph(GRAPH, request.param, 30, untrained(GRAPH, "mlp"), CPU)
+    return request.param, [batch for seed in range(1500) for batch in made.batches(seed)]
+
+
+def assert_equal_on_average(found: list[float], expected: float) -> None:
+    deviation = np.std(found) / np.sqrt(len(found))
+    assert np.mean(found) == pytest.approx(expected, abs=4 * deviation + 1e-5)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        UnbiasedLoss(0.4),
+        UnbiasedLoss(0.4, "logistic"),
+        UnlabelledAsNegativeLoss(),
+        UnlabelledAsNegativeLoss(balanced=True),
+    ],
+)
+def test_linear_losses_of_batches_are_that_of_the_whole_graph_on_average(sets_and_batches, loss):
+    sets, batches = sets_and_batches
+    expected = sum(loss(LOGITS, sets).values()).item()
+    found = [sum(loss(LOGITS[batch.inputs.nodes], batch.sets).values()).item() for batch in batches]
+    assert_equal_on_average(found, expected)
+
+
+def test_means_over_sets_in_batches_are_those_of_the_whole_graph_on_average(sets_and_batches):
+    sets, batches = sets_and_batches
+    names = ["labelled", "negative", "unlabelled"] + ["near", "far"] * (sets.near is not None)
+    for name in names:
+        found = [LOGITS[batch.inputs.nodes][getattr(batch.sets, name)].mean().item() for batch in batches]
+        assert_equal_on_average(found, LOGITS[getattr(sets, name)].mean().item())
+
+
+@pytest.mark.parametrize("supervision", ["distance-aware", "cross-entropy"])
+def test_losses_of_pu_gnn_in_batches_are_near_those_on_the_whole_graph(supervision):
+    """Without dropout and steps, so that every epoch has the same network."""
+    method = PUGNN(delta=1, near_prior=0.6, far_prior=0.1, alpha=0, supervision=supervision)
+    settings = TrainingSettings(backbone="mlp", epochs=300, dropout=0.0, learning_rate=1e-12)
+    batches, whole = (method.fit(TASK, replace(settings, batch_size=size)).log for size in (60, "auto"))
+    assert np.mean([record["total"] for record in batches]) == pytest.approx(whole[0]["total"], rel=0.02)
+
+
+def test_a_batch_of_one_node_has_one_of_every_set():
+    batch = one(1, 0, FEW_NEAR)
+    counts = {name: len(getattr(batch.sets, name)) for name in ("labelled", "negative", "near", "far", "unlabelled")}
+    assert counts == dict.fromkeys(counts, 1)
 
 
 @pytest.mark.parametrize("loss", [DistPULoss(0.2), NonNegativeLoss(0.4)])

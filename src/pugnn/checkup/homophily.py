@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from pugnn.checkup.chance import SHUFFLES, Crowd, chance_of_more, draw_crowd, node_sums, pair_sums
 from pugnn.checkup.resemblance import Directions
+from pugnn.checkup.sizes import links_of
 from pugnn.graph import Graph
 
 Verdict = Literal["together", "weak", "no sign", "apart", "too few"]
@@ -145,9 +146,7 @@ def _chance_of_resemblance(crowd: Crowd, alike: NDArray[np.float32]) -> float:
 
 def link_weights(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
     """Links and shared neighbours of all pairs of ``nodes``, shape ``(n, n)``; the diagonal has no meaning."""
-    ones = np.ones(len(graph.indices), dtype=np.float32)
-    size = (graph.num_nodes, graph.num_nodes)
-    rows = sp.csr_array((ones, graph.indices, graph.indptr), shape=size)[nodes]
+    rows = links_of(graph, nodes)
     shared = rows @ sp.diags_array(1 / np.maximum(graph.degrees, 1)) @ rows.T
     weights: NDArray[np.float32] = (rows[:, nodes] + shared).toarray().astype(np.float32)
     return weights

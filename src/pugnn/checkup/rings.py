@@ -76,11 +76,10 @@ def true_share_of_rings(benchmark: PUBenchmark) -> tuple[float, ...]:
 def _members(task: PUTask) -> list[tuple[int | None, NDArray[np.int64], float]]:
     """Distance, unlabelled nodes and share of these within the distance, ring by ring."""
     distance = task.distances[task.unlabelled]
+    order = np.argsort(distance, kind="stable")
+    different, first = np.unique(distance[order], return_index=True)
+    ends = [*first[1:].tolist(), len(order)]
     return [
-        (
-            None if hops == UNREACHABLE else int(hops),
-            task.unlabelled[distance == hops],
-            float((distance <= hops).mean()),
-        )
-        for hops in np.unique(distance)
+        (None if hops == UNREACHABLE else hops, task.unlabelled[order[start:end]], end / len(order))
+        for hops, start, end in zip(different.tolist(), first.tolist(), ends, strict=True)
     ]

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc
 
 from pugnn.checkup.resemblance import Directions
+from pugnn.checkup.sizes import links_of
 from pugnn.graph import Graph
 from pugnn.task import PUTask
 
@@ -56,8 +57,11 @@ CLOSE = 4.0
 #: The similarity to the third most similar known positive bounds the surroundings of a known positive.
 NEAREST = 3
 
-#: Unlabelled nodes that known positives are compared with by features, and how many of them at a time.
-OTHERS, BLOCK = 50_000, 4096
+#: Unlabelled nodes that known positives are compared with by features.
+OTHERS = 50_000
+
+#: Nodes that are examined at a time.
+BLOCK = 4096
 
 #: With fewer links between known positives, nothing follows from them.
 FEWEST_LINKS = 5
@@ -222,11 +226,11 @@ def check_links(graph: Graph, labelled: NDArray[np.int64]) -> ClosenessCheck | N
     """Share of known ones among the neighbours of known positives."""
     known = np.zeros(graph.num_nodes, dtype=np.bool_)
     known[labelled] = True
-    neighbours = graph.indices[known[graph.sources]]
-    to_known = int(known[neighbours].sum())
+    blocks = (labelled[start : start + BLOCK] for start in range(0, len(labelled), BLOCK))
+    to_known = sum(int(known[links_of(graph, block).indices].sum()) for block in blocks)
     if to_known < 2 * FEWEST_LINKS:
         return None
-    return _closeness(to_known / len(neighbours), len(labelled))
+    return _closeness(to_known / int(graph.degrees[labelled].sum()), len(labelled))
 
 
 def check_features(

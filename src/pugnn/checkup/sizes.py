@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from pugnn.graph import Graph
 from pugnn.task import PUTask
@@ -57,6 +59,15 @@ class Reach:
     isolated_labelled: int
     components_with_labelled: int
     unreachable: int
+
+
+def links_of(graph: Graph, nodes: NDArray[np.int64]) -> sp.csr_array:
+    """The links of some nodes, shape ``(n, N)``, each counting 1: nothing of the size of all links is made."""
+    degrees = graph.degrees[nodes]
+    ends = np.concatenate([[0], np.cumsum(degrees)])
+    entries = np.repeat(graph.indptr[nodes] - ends[:-1], degrees) + np.arange(ends[-1])
+    shape = (len(nodes), graph.num_nodes)
+    return sp.csr_array((np.ones(len(entries), np.float32), graph.indices[entries], ends), shape=shape)
 
 
 def degree_summary(graph: Graph) -> Degrees:

@@ -89,7 +89,9 @@ def train_and_show(
             )
     except (KeyboardInterrupt, WriteError, processes.LostProcessError):
         words = "stopped before the first checkpoint; nothing was kept"
-        if folder.checkpoint.exists():
+        if folder.path.exists():
+            words = f"stopped; the run in {folder.path} is complete, but for suggestions and explanations"
+        elif folder.checkpoint.exists():
             words = f"stopped; the same options with --out {folder.path} --resume continue from here"
         typer.echo(words, err=True)
         raise

@@ -187,7 +187,11 @@ def estimate(hidden: Hidden, *, unlabelled: int, decided: int) -> Estimate | Non
 
 
 def _audit(checked: int, positive: int) -> Audit:
-    """The share of positives among checked nodes, with the band of a binomial share (Jeffreys)."""
+    """The share of positives among checked nodes, with the band of a binomial share (Jeffreys).
+
+    Where none or all are positive, it reaches to 0 or 1: cut off at both ends, it would not hold the share itself.
+    """
     tail = (1 - COVERAGE) / 2
     low, high = betaincinv(positive + 0.5, checked - positive + 0.5, [tail, 1 - tail])
+    low, high = low if positive else 0.0, high if positive < checked else 1.0
     return Audit(checked, positive, Band(positive / checked, float(low), float(high)))

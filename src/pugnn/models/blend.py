@@ -22,8 +22,8 @@ from pugnn.models.views.rows import Rows
 SCORES = ("contrast", "linear", "perceptron")
 #: Scores whose spread is no more than this share of the largest differ by rounding alone.
 EQUAL = 1e-6
-#: In double precision, so that confident scores keep their order.
-_FINE = ("shares", "means", "spreads", "cut")
+#: What is not in single precision: scores are in double precision, so that confident ones keep their order.
+_TYPES = {"standardised": torch.bool, **dict.fromkeys(("shares", "means", "spreads", "cut"), torch.float64)}
 
 
 class Committee(Backbone):
@@ -131,6 +131,7 @@ class Blend(Backbone):
 
     centre: Tensor
     scale: Tensor
+    standardised: Tensor
     view_weights: Tensor
     contrast: Tensor
     linear: Tensor
@@ -146,7 +147,7 @@ class Blend(Backbone):
         super().__init__()
         self._columns = num_features or WIDTH
         for name in Blend.__annotations__:
-            self.register_buffer(name, torch.empty(0, dtype=torch.float64 if name in _FINE else torch.float32))
+            self.register_buffer(name, torch.empty(0, dtype=_TYPES.get(name, torch.float32)))
         self._kept: tuple[GraphInputs, Rows] | None = None
 
     def fill(self, **values: Tensor) -> None:
@@ -173,7 +174,7 @@ class Blend(Backbone):
     def attributes(self) -> Attributes:
         """How it reads the attributes of nodes."""
         width = len(self.contrast) // int((self.view_weights > 0).sum())
-        return Attributes(self.centre.cpu().numpy(), self.scale.cpu().numpy(), width)
+        return Attributes(self.centre.cpu().numpy(), self.scale.cpu().numpy(), width, bool(self.standardised))
 
     def rows(self, inputs: GraphInputs) -> Rows:
         """The weighted views side by side, shape ``(N, W)``."""
@@ -231,6 +232,7 @@ class Blend(Backbone):
         sizes: dict[str, tuple[int, ...]] = {
             "centre": (self._columns,),
             "scale": (self._columns,),
+            "standardised": (),
             "view_weights": (len(VIEWS),),
             "contrast": (width,),
             "linear": (width,),
@@ -247,9 +249,10 @@ class Blend(Backbone):
         views = int((self.view_weights > 0).sum())
         if not views or (self.view_weights < 0).any():
             raise PugnnError(f"its view_weights {self.view_weights.tolist()} must not be negative, nor all zero")
-        if width % views or not 0 < width // views <= self._columns + 1:
+        if width % views or not 0 < width // views <= self._columns + bool(self.standardised):
             raise PugnnError(
-                f"its contrast has {width} entries, which {views} views of {self._columns} columns have not"
+                f"its contrast has {width} entries, which {views} views of {self._columns} columns have not; "
+                "train again"
             )
         for name in ("scale", "spreads"):
             if not (getattr(self, name) > 0).all():

@@ -7,7 +7,7 @@ import math
 import platform
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 
 from pugnn.errors import DegenerateWarning, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
-from pugnn.explain import explain_best
+from pugnn.explain.explaining import MOST_EXACT, explain_best
+from pugnn.explain.forecast import explanation_memory
 from pugnn.explain.suggest import node_rows, suggest_for_all
 from pugnn.files import replacing
 from pugnn.graph import graph_statistics
+from pugnn.memory import available_memory, memory_words
 from pugnn.methods.degenerate import RANKING_LOST
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
 from pugnn.runs.changes import EarlierRun
@@ -33,6 +35,7 @@ from pugnn.runs.report import ReportContent, write_report
 from pugnn.runs.writers import MOST_IN_CSV, score_table, write_log, write_scores
 from pugnn.task import PUBenchmark, PUTask
 from pugnn.training import scores_of
+from pugnn.training.forecast import memory_on
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
@@ -42,7 +45,13 @@ NO_CSV = f"scores.csv is left out: more than {MOST_IN_CSV:,} nodes are too many 
 
 #: In larger graphs, explaining a node takes more than a moment.
 MOST_FOR_EXPLANATIONS = 1_000_000
-NO_EXPLANATIONS = "explanations are left out: the graph is large. To explain a node: pugnn explain RUN ID"
+TO_EXPLAIN = "To explain a node: pugnn explain RUN ID"
+NO_EXPLANATIONS = f"explanations are left out: the graph is large. {TO_EXPLAIN}"
+#: What a run says that was stopped after its results were complete.
+STOPPED = (
+    f"the run was stopped before it had suggested nodes and explained the best finds. {TO_EXPLAIN}; to suggest nodes: "
+    "pugnn suggest RUN"
+)
 
 #: Nodes suggested for each goal.
 SUGGESTED = 5
@@ -74,6 +83,9 @@ def train_into_folder(
 ) -> Run:
     """Train, score every node and write scores, report, model, log and ``run.json``.
 
+    Suggestions and explanations are added to report and ``run.json`` when the run is complete and has its name, so that
+    it stays whatever happens to them.
+
     Args:
         estimator: not fitted yet.
         task: the graph and its known positives.
@@ -103,22 +115,17 @@ def train_into_folder(
                 warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)
             for name in written:
                 write_scores(folder.partial / name, table)
-            if task.graph.num_nodes > MOST_FOR_EXPLANATIONS:
-                warnings.warn(NO_EXPLANATIONS, PugnnWarning, stacklevel=2)
             estimator.save(folder.partial / "model.safetensors")
             if estimator.log_:  # label propagation trains nothing
                 write_log(folder.partial / "log.csv", estimator.log_)
         record = _record(estimator, task, options)
         record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe], "check_up": check_up.to_plain()}
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
-        record |= {"warnings": noted, "method_notes": list(estimator.notes_)}
+        record |= {"warnings": [*noted, STOPPED], "method_notes": list(estimator.notes_)}
         record["changes"] = None if before is None else before.changes(task, scores, warm=estimator.warm_)
         record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
         record |= estimate_record(estimator, task, check_up, log_odds, truth)
-        record["suggestions"] = _suggestions(estimator, task, scores, log_odds)
-        explainable = task.graph.num_nodes <= MOST_FOR_EXPLANATIONS
-        explained = explain_best(estimator, task, log_odds, shown or {}) if explainable else []
-        record["explanations"] = [each.to_plain() for each in explained]
+        record |= {"suggestions": None, "explanations": []}
         seconds = {"training": trained - started, "total": time.perf_counter() - started}
         record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
         content = ReportContent(
@@ -133,17 +140,39 @@ def train_into_folder(
             class_of_node=class_of_node,
             shown=shown or {},
         )
-        write_report(folder.partial / "report.html", content)
-        with replacing(folder.partial / "run.json") as temporary:
-            text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-            # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
-            temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+        _write(folder.partial, content)
         log = ["log.csv"] if estimator.log_ else []
         folder.finish([*written, "model.safetensors", "report.html", "run.json", *log])
     except BaseException:
         folder.abandon()
         raise
+    with _noted_warnings() as later:
+        suggested = _if_possible("suggestions", lambda: _suggestions(estimator, task, scores, log_odds))
+        explained = _if_possible("explanations", lambda: _explanations(estimator, task, log_odds, shown or {}))
+        record |= {"suggestions": suggested, "explanations": explained or [], "warnings": noted + later}
+        record["seconds"]["total"] = round(time.perf_counter() - started, 3)
+        if (folder.path / "run.json").exists():  # nobody has moved the run in the meantime
+            _if_possible("suggestions and explanations", lambda: _write(folder.path, content))
     return Run(folder.path, record, scores, log_odds)
+
+
+def _write(folder: Path, content: ReportContent) -> None:
+    """Write the report and ``run.json``."""
+    write_report(folder / "report.html", content)
+    with replacing(folder / "run.json") as temporary:
+        text = json.dumps(content.record, indent=2, ensure_ascii=False) + "\n"
+        # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
+        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+
+def _if_possible(name: str, make: Callable[[], Any]) -> Any:
+    """What a finished run can do without; a failure becomes a warning."""
+    try:
+        return make()
+    except Exception as error:  # whatever it is
+        words = "there is not enough memory" if isinstance(error, MemoryError) else str(error) or type(error).__name__
+        warnings.warn(f"{name} are left out: {words}. The rest of the run is complete", PugnnWarning, stacklevel=2)
+        return None
 
 
 @contextmanager
@@ -198,6 +227,22 @@ def _suggestions(
         log_odds=log_odds,
         seed=estimator.seed,
     )
+
+
+def _explanations(
+    estimator: PUNodeClassifier, task: PUTask, log_odds: NDArray[np.float64], shown: Mapping[str, NDArray[Any]]
+) -> list[dict[str, Any]]:
+    """Why the best finds score so high; none where that takes long, or more memory than there is."""
+    if task.graph.num_nodes > MOST_FOR_EXPLANATIONS:
+        warnings.warn(NO_EXPLANATIONS, PugnnWarning, stacklevel=2)
+        return []
+    needed = explanation_memory(estimator.model_, task.graph, MOST_EXACT)
+    room = min(available_memory(), memory_on(estimator.device))
+    if needed > room:
+        words = f"they take about {memory_words(needed)} of memory, and {memory_words(room)} are available"
+        warnings.warn(f"explanations are left out: {words}. {TO_EXPLAIN}", PugnnWarning, stacklevel=2)
+        return []
+    return [each.to_plain() for each in explain_best(estimator, task, log_odds, shown)]
 
 
 def _record(estimator: PUNodeClassifier, task: PUTask, options: dict[str, Any]) -> dict[str, Any]:

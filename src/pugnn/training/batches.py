@@ -111,14 +111,15 @@ class RowBatches:
         self.graph, self.device = graph, rows.device
         self._rows, self._unlabelled = rows, sets.unlabelled
         self._size = min(size, len(sets.unlabelled))
-        sizes = {"labelled": len(sets.labelled), "negative": len(sets.negative), "unlabelled": self._size}
-        own = [processes.own_share(length) for length in sizes.values()]
+        counts = [len(sets.labelled), len(sets.negative), self._size]
+        own = [processes.own_share(count) for count in counts]
         self._known, self._share = torch.cat([sets.labelled[own[0]], sets.negative[own[1]]]), own[2]
         labelled, negative, unlabelled = _ranges([share.stop - share.start for share in own])
+        sizes = {name: sets.size(name) for name in ("labelled", "negative", "unlabelled")}
         self._sets = Sets(labelled, unlabelled, negative, sizes=sizes).to(self.device)
         self._places: Tensor | None = None
         if processes.count() > 1:
-            whole = _ranges(list(sizes.values()))
+            whole = _ranges(counts)
             places = torch.cat([rows[share] for rows, share in zip(whole, own, strict=True)])
             self._places = places.to(self.device)
         self._whole = self._batch(sets.unlabelled[self._share]) if self._size == len(sets.unlabelled) else None

@@ -66,7 +66,7 @@ def forecast_whole(graph: Graph, model: Backbone, *, with_pairs: bool) -> Foreca
     """Of a training on the whole graph, with a structural regulariser or without."""
     nodes, entries, cost = graph.num_nodes, _entries(graph, model), _cost(model)
     stored, dropped = _features(graph, nodes)
-    table = 4 * nodes * _width(model)
+    table = 4 * nodes * width_of(model)
     parts = {
         "features": _blocks(stored, 1) + _blocks(dropped, 1),
         "adjacency": _blocks(entries * cost.entry, 1),
@@ -84,8 +84,8 @@ def forecast_batches(graph: Graph, model: Backbone, size: int, *, with_pairs: bo
     found = sample_neighbours(graph, trial, hops=HOPS if model.reads_edges else 0, fan_out=FAN_OUT, seed=0)
     nodes, entries, prepared = len(found.nodes), len(found.indices), background_threads() + 1
     cost, (stored, dropped) = _cost(model), _features(graph, nodes)
-    tables = 4 * nodes * _width(model) * _tables(model)
-    attention = (entries + nodes) * (cost.entry + 4 * cost.entry_tables * _width(model)) if cost.entry_tables else 0
+    tables = 4 * nodes * width_of(model) * _tables(model)
+    attention = (entries + nodes) * (cost.entry + 4 * cost.entry_tables * width_of(model)) if cost.entry_tables else 0
     return Forecast(
         {
             "features": prepared * stored + dropped,
@@ -99,7 +99,7 @@ def forecast_scoring(graph: Graph, model: Backbone) -> Forecast:
     """Of scoring the whole graph in one pass, without gradients."""
     nodes, entries, cost = graph.num_nodes, _entries(graph, model), _cost(model)
     stored, _ = _features(graph, nodes)
-    table = _blocks(4 * nodes * _width(model), 3) + _blocks(4 * entries * cost.entry_tables * _width(model) / 2, 3)
+    table = _blocks(4 * nodes * width_of(model), 3) + _blocks(4 * entries * cost.entry_tables * width_of(model) / 2, 3)
     return Forecast({"features": stored, "adjacency": entries * max(cost.building, cost.entry), "layers": table})
 
 
@@ -112,7 +112,7 @@ def memory_on(device: str) -> int:
 
 
 def _activations(model: Backbone, nodes: int, entries: int) -> int:
-    cost, width, tables = _cost(model), _width(model), _tables(model)
+    cost, width, tables = _cost(model), width_of(model), _tables(model)
     return _blocks(tables * nodes * width * 4, tables) + _blocks(cost.entry_tables * entries * width * 4, 4)
 
 
@@ -138,7 +138,7 @@ def _cost(model: Backbone) -> Cost:
     return COSTS[model.neighbours] if model.reads_edges else NO_EDGES
 
 
-def _width(model: Backbone) -> int:
+def width_of(model: Backbone) -> int:
     """Outputs of the first layer."""
     return max((len(weights) for weights in model.first_layer.parameters()), default=1)
 

@@ -41,12 +41,13 @@ class SampledGraph:
 
     An epoch is one step, as on the whole graph, so that a number of epochs means as many steps on graphs of any size.
 
-    **Sets.** A batch has ``size`` unlabelled nodes. Of near and far ones, it has the same share, but at least a quarter
-    of ``size`` each. It has at most as many known positives, and known negatives. Sets with fewer nodes are in every
-    batch as a whole; of the others, nodes are drawn anew in every epoch. The mean over a set in the batch is therefore
-    an unbiased estimate of the mean over the whole set, and the gradient of a loss that is linear in such means is an
-    unbiased estimate of that on the whole graph. Other losses depend on such means smoothly, or by the side of a bound
-    on which they lie: their gradients approach that on the whole graph as the batch grows.
+    **Sets.** A batch has ``size`` unlabelled nodes, all equally likely. Near and far ones are those among them, with
+    others added up to a quarter of ``size`` each, which do not count among the unlabelled. It has at most as many known
+    positives, and known negatives. Sets with fewer nodes are in every batch as a whole; of the others, nodes are drawn
+    anew in every epoch. The mean over a set in the batch is therefore an unbiased estimate of the mean over the whole
+    set, and the gradient of a loss that is linear in such means is an unbiased estimate of that on the whole graph.
+    Other losses depend on such means smoothly, or by the side of a bound on which they lie: their gradients approach
+    that on the whole graph as the batch grows.
 
     **Neighbours** are drawn anew, too (:mod:`pugnn.graph.sampling`). Sums over them are unbiased; what a network makes
     of such sums is not, and approaches its output on the whole graph as ``fan_out`` grows.
@@ -83,12 +84,15 @@ class SampledGraph:
         names = ("unlabelled",) if sets.near is None else ("near", "far")
         self._nodes = {name: getattr(sets, name).numpy() for name in ("labelled", "negative", *names)}
         self._sizes = {name: sets.size(name) for name in (*self._nodes, "unlabelled")}
-        self._size = size
+        self._size, self._quota = min(size, self._sizes["unlabelled"]), max(1, round(QUOTA * size))
         self._edges = max(1, round(EDGES * size)) if with_pairs else 0
 
     def batches(self, seed: int) -> Iterator[Batch]:
         """The batch of an epoch."""
-        drawn = {name: self._draw(name, derive_seed(seed, 0, at)) for at, name in enumerate(self._nodes)}
+        counts = self._counts(derive_seed(seed, 3))
+        whole = {name: self._draw(name, counts, derive_seed(seed, 0, at)) for at, name in enumerate(self._nodes)}
+        own = {name: processes.own_share(len(nodes)) for name, nodes in whole.items()}
+        drawn = {name: nodes[own[name]] for name, nodes in whole.items()}
         seeds, pairs = list(drawn.values()), None
         if self._edges:
             share = processes.own_share(self._edges)
@@ -104,18 +108,24 @@ class SampledGraph:
         parts = [torch.from_numpy(sample.rows[begin:end]).to(self.device) for begin, end in pairwise(bounds)]
         rows = dict(zip(drawn, parts, strict=False))
         if "near" in rows:
-            rows["unlabelled"] = torch.cat([rows["near"], rows["far"]])
+            rows["unlabelled"] = torch.cat([rows[name][: max(0, counts[name] - own[name].start)] for name in counts])
         yield Batch(inputs, Sets(**rows, sizes=self._sizes), None if pairs is None else pairs.as_rows(parts[-1]))
 
-    def _draw(self, name: str, seed: int) -> NDArray[np.int64]:
-        """This process's nodes of a set in a batch."""
+    def _counts(self, seed: int) -> dict[str, int]:
+        """How many of the unlabelled nodes in a batch are near, and far."""
+        if "near" not in self._nodes:
+            return {"unlabelled": self._size}
+        places = np.random.default_rng(seed).choice(self._sizes["unlabelled"], self._size, replace=False)
+        near = int((places < self._sizes["near"]).sum())
+        return {"near": near, "far": self._size - near}
+
+    def _draw(self, name: str, counts: dict[str, int], seed: int) -> NDArray[np.int64]:
+        """The nodes of a set in a batch, in random order unless all of them count."""
         nodes: NDArray[np.int64] = self._nodes[name]
-        count = round(QUOTA * self._size)
-        if name not in ("labelled", "negative"):
-            count = max(count, -(-len(nodes) * self._size // self._sizes["unlabelled"]))
-        if len(nodes) > count:
-            nodes = nodes[np.random.default_rng(seed).choice(len(nodes), count, replace=False)]
-        return nodes[processes.own_share(len(nodes))]
+        count = counts.get(name, self._quota)
+        if len(nodes) <= count:
+            return nodes
+        return nodes[np.random.default_rng(seed).choice(len(nodes), min(len(nodes), max(count, self._quota)), False)]
 
 
 def sampled_inputs(

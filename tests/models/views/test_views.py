@@ -110,6 +110,49 @@ def test_numbers_are_standardised_and_words_are_not():
     assert (words.scale == 1).all()
 
 
+SIGNS = np.where(np.arange(20) % 2, 1.0, -1.0)
+EVEN = {
+    "even steps": ((np.arange(20) - 9.5) / np.arange(20).std())[:, None],
+    "balanced signs": SIGNS[:, None],
+    "signs twice": np.column_stack([SIGNS, np.repeat([1.0, -1.0], 10)]),
+}
+
+
+@pytest.mark.parametrize("values", EVEN.values(), ids=EVEN)
+def test_columns_that_are_standardised_already_by_plain_loops(values):
+    graph = with_features(values.astype(np.float32))
+    attributes = Attributes.of(graph)
+    assert attributes.standardised
+    assert np.abs(attributes.centre).max() < 1e-6
+    adjacency, columns = graph.to_scipy().toarray(), values.shape[1]
+    own = np.zeros((20, columns + 1))
+    for i in range(20):
+        row = [*values[i], 1.0]
+        own[i] = [value / np.sqrt(sum(each**2 for each in row)) for value in row]
+    degree = adjacency.sum(axis=1) + 1
+    smoothed = own
+    for _ in range(10):
+        smoothed = np.array(
+            [
+                0.15 * own[i]
+                + sum(
+                    0.85 * (adjacency[i, j] + (i == j)) / np.sqrt(degree[i] * degree[j]) * smoothed[j]
+                    for j in range(20)
+                )
+                for i in range(20)
+            ]
+        )
+    around = np.array([sum(adjacency[i, j] * own[j] for j in range(20)) for i in range(20)])
+    for name, expected in {"own": own, "smoothed": smoothed, "neighbours": around}.items():
+        assert dense_view(name, graph).numpy() == pytest.approx(unit(expected), abs=1e-5)
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1e6 / 7])
+def test_the_rounding_of_a_constant_is_no_spread(value):
+    learned = Attributes.of(with_features(np.column_stack([np.full(20, value), np.arange(20)]).astype(np.float32)))
+    assert learned.scale[0] == 1
+
+
 def test_another_graph_is_read_the_same_way():
     numbers = RNG.normal(size=(20, 3)).astype(np.float32)
     learned = Attributes.of(with_features(numbers))
@@ -167,8 +210,9 @@ def test_many_nodes_have_fewer_columns(monkeypatch):
 @pytest.mark.parametrize("features", [WORDS * 1e30, RNG.normal(size=(20, 3)) * 1e38])
 def test_attributes_beyond_all_measure_are_rejected(features):
     graph = with_features(features.astype(np.float32))
+    columns = graph.num_features
     with np.errstate(over="ignore"), pytest.raises(PugnnError, match="scale them down"):
-        attribute_rows(graph, Attributes(np.zeros(graph.num_features), np.ones(graph.num_features), graph.num_features))
+        attribute_rows(graph, Attributes(np.zeros(columns), np.ones(columns), columns, standardised=False))
 
 
 def test_edge_weights_count_in_the_smoothed_view_only():

@@ -24,6 +24,8 @@ MOST_COLUMNS, MOST_NUMBERS, LEAST_HASHED = 4096, 2**28, 256
 LARGEST = 1e18
 #: Shorter rows count as zero.
 SHORTEST = 1e-12
+#: A spread of no more than this share of the mean is rounding: the column is constant.
+CONSTANT = 1e-10
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,14 @@ class Attributes:
         centre: subtracted from each column, shape ``(F,)``.
         scale: what each column is divided by, shape ``(F,)``.
         width: number of columns.
+        standardised: whether columns are standardised, and one of ones is added. Centre and scale do not tell: those of
+            columns that are standardised already are 0 and 1, too.
     """
 
     centre: NDArray[np.float32]
     scale: NDArray[np.float32]
     width: int
+    standardised: bool
 
     @classmethod
     def of(cls, graph: Graph) -> Attributes:
@@ -52,21 +57,22 @@ class Attributes:
         n, columns = x.shape
         centre, scale = np.zeros(columns, np.float32), np.ones(columns, np.float32)
         filled = sum(np.count_nonzero(part if isinstance(part, np.ndarray) else part.data) for part in _chunks(x))
-        if filled > 0.5 * n * columns:
+        standardised = bool(filled > 0.5 * n * columns)
+        if standardised:
             mean = sum(_dense(part).sum(axis=0, dtype=np.float64) for part in _chunks(x)) / n
             spread = sum(np.square(_dense(part) - mean).sum(axis=0) for part in _chunks(x)) / n
             centre, spread = mean.astype(np.float32), np.sqrt(spread).astype(np.float32)
-            scale = np.where(spread > 0, spread, np.float32(1))
-            columns += 1
-        return cls(centre, scale, most_columns(columns, n))
+            scale = np.where(spread > CONSTANT * np.abs(mean), spread, np.float32(1))
+        return cls(centre, scale, most_columns(columns + standardised, n), standardised)
 
     def tensors(self) -> dict[str, Tensor]:
         """What a model must keep of it, besides the width."""
-        return {"centre": torch.from_numpy(self.centre), "scale": torch.from_numpy(self.scale)}
+        learned = {"centre": torch.from_numpy(self.centre), "scale": torch.from_numpy(self.scale)}
+        return {**learned, "standardised": torch.tensor(self.standardised)}
 
     def columns(self, x: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float32] | sp.csr_array:
         """Features of some nodes before they are hashed and scaled, shape ``(n, C)``."""
-        if self.centre.any() or (self.scale != 1).any():
+        if self.standardised:
             standardised = (_dense(x) - self.centre) / self.scale
             x = np.hstack([standardised, np.ones((len(standardised), 1), np.float32)])
         return x

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pugnn.errors import shown
 from pugnn.graph import UNREACHABLE
 from pugnn.methods.degenerate import RANKING_LOST
+from pugnn.runs.report.picture import Picture, picture
 from pugnn.runs.writers import table_file
 from pugnn.task import PUBenchmark, PUTask
 
@@ -111,6 +112,11 @@ class ReportContent:
             mask[self.truth.test] = False
             mask[self.truth.scored] = True
         return mask
+
+    @cached_property
+    def picture(self) -> Picture:
+        """The graph around the best finds."""
+        return picture(self)
 
     def name(self, position: int) -> str:
         """The id of a node, as shown."""

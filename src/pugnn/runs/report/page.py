@@ -15,7 +15,6 @@ from pugnn.runs.report import charts
 from pugnn.runs.report.answers import GOALS, answers, between, feedback_command, what_changed
 from pugnn.runs.report.content import ReportContent, in_hops
 from pugnn.runs.report.data import island, page_data
-from pugnn.runs.report.picture import picture
 from pugnn.runs.report.templates import content_policy, fill_template, resource
 from pugnn.runs.report.words import next_steps, summary
 
@@ -77,7 +76,7 @@ def render(content: ReportContent) -> str:
         "rings": _rings(content),
         "degrees": charts.degree_bars(content),
         "curves": charts.curves(content.log),
-        "picture": picture(content),
+        "picture": content.picture,
         "protocol": _protocol(content.record),
         "most_lines": MOST_LINES,
         "recipe": grouped(Statement(**line) for line in content.record["recipe"]),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import shown
 from pugnn.graph import Graph
-from pugnn.runs.report.content import ReportContent
+
+if TYPE_CHECKING:
+    from pugnn.runs.report.content import ReportContent
 
 FINDS, MOST_NODES, NEIGHBOURS_EACH = 20, 90, 4
 

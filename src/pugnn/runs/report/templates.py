@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def fill_template(
     package: str, name: str, values: Mapping[str, Any], filters: Mapping[str, Callable[..., Any]] | None = None
 ) -> str:
     """Fill a Jinja template of a package; everything that is not marked as safe is escaped."""
+    environment = _environment(package)
+    environment.filters.update(filters or {})
+    return environment.get_template(name).render(values)
+
+
+@cache
+def _environment(package: str) -> Environment:
+    """Where the templates of a package are compiled, once."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    loader = FunctionLoader(partial(resource, package))  # for parts that a template includes
     how: dict[str, Any] = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-    environment = Environment(autoescape=True, loader=loader, **how)
-    environment.filters.update(filters or {})
-    return environment.from_string(resource(package, name)).render(values)
+    return Environment(autoescape=True, loader=FunctionLoader(partial(resource, package)), **how)
 
 
 def resource(package: str, name: str) -> str:
