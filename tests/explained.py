@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from pugnn.graph import Graph
 from pugnn.models import Blend
@@ -84,3 +85,17 @@ def planted(
         ends = np.hstack([ends, [positives, causes[positives]]])
     graph = Graph.from_edges(*ends, num_nodes=nodes, features=x.tocsr())
     return PUTask.from_positives(graph, np.sort(positives[:known])), causes
+
+
+class LargestTensor(TorchDispatchMode):
+    """Counts the numbers in the largest dense tensor of double precision that is made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = 0
+
+    def __torch_dispatch__(self, function, _, arguments=(), keywords=None):
+        made = function(*arguments, **(keywords or {}))
+        if isinstance(made, torch.Tensor) and made.layout == torch.strided and made.dtype == torch.float64:
+            self.numbers = max(self.numbers, made.numel())
+        return made

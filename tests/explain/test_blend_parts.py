@@ -1,9 +1,11 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 import torch
 
 from dense_views import attribute_rows
-from explained import graphs, random_blend
+from explained import graphs, random_blend, words
 from pugnn.explain.blend import blend_parts
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
@@ -142,3 +144,31 @@ def test_many_nodes_are_explained_in_parts(monkeypatch):
     monkeypatch.setattr("pugnn.explain.blend.MOST_NUMBERS", 3 * graph.num_nodes)
     for one, other in zip(at_once, blend_parts(model, graph, nodes), strict=True):
         np.testing.assert_allclose(one, other.by_node, atol=1e-7)
+
+
+def peak_of(model, graph, nodes):
+    """Bytes that an explanation of some nodes takes at its peak, besides what it needs only once for a graph."""
+    list(blend_parts(model, graph, nodes[:1]))
+    tracemalloc.start()
+    for _ in blend_parts(model, graph, nodes):
+        pass
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_an_explanation_takes_memory_for_its_nodes_and_never_a_copy_of_the_features(kind, monkeypatch):
+    rng = np.random.default_rng(0)
+    n, columns, count = 6000, 300, 16
+    x = rng.random((n, columns), dtype=np.float32) if kind == "dense" else words(n, columns, seed=0, each=100)
+    graph = Graph.from_edges(*rng.integers(n, size=(2, 2 * n)), num_nodes=n, features=x)
+    model, nodes = random_blend(graph), np.arange(count)
+    expected = [parts.by_node for parts in blend_parts(model, graph, nodes)]
+    monkeypatch.setattr("pugnn.explain.blend.BLOCK", 2**12)
+    found = [parts.by_node for parts in blend_parts(model, graph, nodes)]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    features = 8 * (n * columns if kind == "dense" else graph.features.nnz)
+    assert peak_of(model, graph, nodes) < min(3 * 8 * n * count, features)
+    monkeypatch.setattr("pugnn.explain.blend.MOST_NUMBERS", n * count)
+    assert peak_of(model, graph, np.arange(10 * count)) < 3 * 8 * n * count, "so many nodes at a time"

@@ -137,7 +137,7 @@ def test_positions_outside_the_graph_are_refused(fitted):
 def test_words_of_texts_are_named():
     nodes = {
         "id": [f"n{at}" for at in range(60)],
-        "about": ["sells rare stamps to all" if at < 20 else "rides a slow bicycle to work" for at in range(60)],
+        "about": ["sells stamps" if at < 20 else "rides bicycle" for at in range(60)],
     }
     edges = [(f"n{at}", f"n{(at + 1) % 20 if at < 20 else 20 + (at + 1) % 40}") for at in range(60)]
     data = read_graph(edges, nodes, positives=[f"n{at}" for at in range(5)], kinds={"about": "text"})

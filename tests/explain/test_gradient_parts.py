@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from explained import graphs
+from explained import LargestTensor, graphs
 from pugnn.explain.gradients import gradient_parts
 from pugnn.graph import Graph
 from pugnn.models import BACKBONES, Backbone, GraphInputs, Output, make_backbone
@@ -72,6 +72,37 @@ def test_integrated_gradients_of_a_polynomial_are_exact(form):
     assert (parts.total, parts.base, parts.how) == (16, 0, "gradients")
     assert parts.without(np.array([2]), NONE) == pytest.approx(7)
     assert parts.without(NONE, np.array([0])) == pytest.approx(0)
+    assert parts.without(np.array([0, 1]), np.array([1])) == pytest.approx(9)
+
+
+@pytest.mark.parametrize("name", ["words", "dense"])
+def test_without_is_the_logit_of_the_network_with_features_of_zero_there(name):
+    torch.manual_seed(0)
+    graph = graphs()[name]
+    model = make_backbone("gcn", graph.num_features, hidden=8, dropout=0.5).eval()
+    for node, parts in zip([3, 11], gradient_parts(model, graph, np.array([3, 11])), strict=True):
+        others = np.argsort(-np.abs(parts.by_node))[:2]
+        for nodes, columns in ((others, NONE), (NONE, np.array([1, 2])), (others, np.array([0]))):
+            x = sp.csr_array(graph.features).toarray()
+            x[nodes] = 0
+            x[:, columns] = 0
+            expected = log_odds(model, Graph(graph.indptr, graph.indices, x, graph.ids))[node]
+            assert parts.without(nodes, columns) == pytest.approx(expected, abs=1e-5)
+        assert parts.without(NONE, NONE) == pytest.approx(parts.total, abs=1e-5)
+
+
+def test_features_are_never_copied_to_double_precision_as_a_whole(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = rng.random((500, 40), dtype=np.float32)
+    graph = Graph.from_edges(*rng.integers(500, size=(2, 900)), num_nodes=500, features=x)
+    model = make_backbone("gcn", 40, hidden=2, dropout=0.0).eval()
+    (expected,) = gradient_parts(model, graph, np.array([7]))
+    monkeypatch.setattr("pugnn.explain.gradients.BLOCK", 64)
+    with LargestTensor() as largest:
+        (parts,) = gradient_parts(model, graph, np.array([7]))
+    assert largest.numbers <= 64 * 40
+    assert parts.by_node == pytest.approx(expected.by_node)
+    assert parts.around == pytest.approx(expected.around)
 
 
 def test_the_inputs_that_others_use_are_left_as_they_were():

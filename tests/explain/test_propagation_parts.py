@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from explained import LargestTensor
 from pugnn import LabelPropagation, PUNodeClassifier
 from pugnn.explain.propagation import propagation_parts
 from pugnn.graph import Graph
@@ -23,7 +24,7 @@ def test_each_known_positive_contributes_what_it_would_spread_alone(normalisatio
     for node, parts in zip(nodes, propagation_parts(classifier.model_, graph, nodes), strict=True):
         np.testing.assert_allclose(parts.by_node[[2, 5, 9]], spread[node, [2, 5, 9]], atol=1e-4)
         assert np.delete(parts.by_node, [2, 5, 9]).sum() == 0
-        assert parts.total / (1 + parts.total) == pytest.approx(scores[node], abs=1e-5)  # both stop before the limit
+        assert parts.total / (1 + parts.total) == pytest.approx(scores[node], abs=1e-9)
         assert parts.without(np.array([5]), NONE) == pytest.approx(parts.total - parts.by_node[5])
 
 
@@ -42,3 +43,18 @@ def test_known_negatives_lower_what_each_known_positive_contributes():
     for node, parts in zip(nodes, propagation_parts(classifier.model_, graph, nodes), strict=True):
         assert parts.by_node.sum() == pytest.approx(odds[node], rel=1e-4)
         assert parts.without(np.array([5]), NONE) == pytest.approx(expected[node], rel=1e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize("normalisation", ["symmetric", "walk"])
+def test_memory_grows_with_the_nodes_that_are_explained_and_not_with_the_known_positives(normalisation, monkeypatch):
+    rng = np.random.default_rng(2)
+    graph = Graph.from_edges(*rng.integers(2000, size=(2, 3000)), num_nodes=2000)
+    known = np.arange(500)
+    classifier = PUNodeClassifier(LabelPropagation(prior=0.3, normalisation=normalisation)).fit(graph, known)
+    monkeypatch.setattr("pugnn.explain.propagation.MOST_NUMBERS", 4 * 2000)
+    with LargestTensor() as largest:
+        found = list(propagation_parts(classifier.model_, graph, np.arange(1000, 1010)))
+    assert largest.numbers <= max(4 * 2000, len(graph.indices)), "four nodes at a time, and never (N, n_L)"
+    odds = np.exp(classifier.decision_function())[1000:1010]
+    assert [parts.total for parts in found] == pytest.approx(odds, rel=1e-9), "as many steps as the scores have"
+    assert [parts.by_node.sum() for parts in found] == pytest.approx(odds, rel=1e-9)

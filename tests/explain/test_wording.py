@@ -17,14 +17,19 @@ EXPLAINED = Explanation(
     base=-1.0,
     own=0.5,
     around=3.0,
+    score_without_own=0.88,
     rest=0.0,
     nodes=[
         NodePart("acct-2", 1.25, 1, "positive", 0.81),
         NodePart("acct-9", 0.5, 2, None, 0.9),
         NodePart("acct-1", -0.25, None, None, 0.93),
     ],
-    speak_for=[AttributePart("city = Bern", "yes", 1.5, 0.5, 1.0), AttributePart("age", "34", 0.25, 0.25, 0.0)],
-    speak_against=[AttributePart("place in the graph", "", -0.1, 0.0, -0.1)],
+    speak_for=[
+        AttributePart("city = Bern", "yes", 1.5, 0.5, 1.0, 0.7),
+        AttributePart("age", "34", 0.25, 0.25, 0.0, 0.9),
+        AttributePart("place", "", 0.2, -0.1, 0.3, 0.9),
+    ],
+    speak_against=[AttributePart("stamps", "absent", -0.1, 0.002, -0.102, 0.93)],
     nearest=[["acct-7", "acct-5", "acct-2"], ["acct-7", "acct-6", "acct-3"]],
     changes=[Change("nodes", 1, ["acct-2"], 0.43), Change("attributes", 7, ["city = Bern", "age"], 0.4)],
     shown={},
@@ -34,12 +39,13 @@ EXPLAINED = Explanation(
 def test_an_explanation_in_words():
     assert sentences(EXPLAINED) == (
         "Its score is 0.9241, rank 12 of 4,000: decided positive (threshold 0.5).",
-        "Of its log-odds, +2.50, its own attributes contribute +0.50 and those of the nodes around it +3.00; −1.00 "
-        "would be left with average attributes.",
+        "Its log-odds, +2.50, are the sum of −1.00 to start with, +0.50 by its own attributes and +3.00 by those of "
+        "other nodes. If it had average attributes itself, its score would be 0.8800.",
         "The nodes that speak for it most: acct-2 (+1.25, 1 hop, known positive), acct-9 (+0.50, 2 hops).",
         "The nodes that speak against it most: acct-1 (−0.25).",
-        "The attributes that speak for it most: city = Bern: yes (+1.50), age: 34 (+0.25).",
-        "The attributes that speak against it most: place in the graph (−0.10).",
+        "The attributes that speak for it most: city = Bern (+1.50: +0.50 by its own value, yes, and +1.00 around it), "
+        "age (+0.25 by its own value, 34), place (+0.20: −0.10 by its own value and +0.30 around it).",
+        "The attributes that speak against it most: stamps (−0.10 around it).",
         "The nearest known positive is 2 hops away: acct-7 → acct-5 → acct-2. acct-3 is as near.",
         "If acct-2 had average attributes, its score would be 0.4300: it would not be decided positive.",
         "If city = Bern, age and 5 more were average here and around it, its score would be 0.4000: it would not be "
@@ -50,8 +56,14 @@ def test_an_explanation_in_words():
 def test_what_gradients_cannot_assign_is_said():
     words = sentences(replace(EXPLAINED, how="gradients", rest=0.08, known="positive", nearest=[], changes=[]))
     assert words[0].endswith("It is a known positive.")
-    assert words[1].endswith("−1.00 would be left with features of 0. +0.08 could not be assigned.")
-    assert words[-1] == "The decision would be the same without the 100 nodes, or attributes, that speak for it most."
+    assert words[1] == (
+        "Its log-odds, +2.50, are the sum of −1.00 with all features 0, +0.50 by its own attributes, +3.00 by those of "
+        "other nodes and +0.08 that could not be assigned. If it had features of 0 itself, its score would be 0.8800."
+    )
+    assert words[-1] == (
+        "The decision would be the same without the nodes, or the attributes, that contribute most to it, up to 100 of "
+        "them."
+    )
     assert not any("path" in sentence for sentence in words)
 
 
@@ -60,8 +72,16 @@ def test_odds_come_from_known_positives():
         EXPLAINED, unit="odds", total=4.0, base=0.0, own=0.0, around=4.0, nodes=[NodePart("x", 3.0, 1, "positive", 0.5)]
     )
     words = sentences(replace(odds, changes=[Change("nodes", 1, ["x"], 0.45)], decision=True))
-    assert words[1] == "Its odds, 4 to 1, come from known positives: x 75 %."
-    assert words[-1] == "Were x not known, its score would be 0.4500: it would not be decided positive."
+    assert words[1] == "Its odds, 4 to 1, come from known positives: x 75 %, all others 25 %."
+    assert words[-1] == "If nothing spread from x, its score would be 0.4500: it would not be decided positive."
+    (itself,) = (each for each in sentences(replace(odds, own=0.5, around=3.5)) if "come from" in each)
+    assert itself.endswith("x 75 %, all others 12 %, being known itself 12 %.")
+    same = sentences(replace(odds, changes=[]))[-1]
+    assert (
+        same
+        == "The decision would be the same without the known positives that contribute most to it, up to 100 of them."
+    )
+    assert not any("would be" in each for each in sentences(replace(odds, changes=[], decision=False)))
 
 
 def test_scores_close_to_one_keep_their_digits():

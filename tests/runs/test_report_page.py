@@ -276,6 +276,7 @@ def test_finds_are_explained_and_nothing_in_an_explanation_can_run(written):
     assert "What speaks for and against the 2 best finds" in words_of(page)
     assert "+1.250.4000" in words_of(page)
     assert "−0.75+0.25" in words_of(page)
+    assert "own value: " in words_of(page)
 
 
 def test_explanations_beyond_the_fifth_are_folded_once_more(written):

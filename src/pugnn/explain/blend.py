@@ -18,30 +18,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from pugnn.explain.parts import Parts
+from pugnn.explain.parts import MOST_NUMBERS, Parts
 from pugnn.graph import Graph
+from pugnn.graph.smoothing import LANES
 from pugnn.models import Blend, GraphInputs, inputs_on
-from pugnn.models.views import VIEWS, smooth
+from pugnn.models.views import VIEWS, Attributes, smooth
 
 Matrix = NDArray[np.float64]
 
-#: Nodes are explained together as long as a matrix of weights has no more numbers than this.
-MOST_NUMBERS = 2**23
 #: Shorter rows count as zero, as in the model.
 SHORTEST = 1e-12
+#: Attributes are converted to double precision so many numbers at a time.
+BLOCK = 2**18
 
 
 def blend_parts(model: Blend, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the log-odds of some nodes, given by position."""
     explained = _Explained.of(model, graph)
-    at_once = max(1, MOST_NUMBERS // graph.num_nodes)
+    # Smoothing takes whole vectors of columns, so fewer nodes than a vector has would save nothing.
+    at_once = max(LANES, MOST_NUMBERS // max(graph.num_nodes, model.contrast.numel()))
     for start in range(0, len(nodes), at_once):
         yield from explained.parts(nodes[start : start + at_once])
 
@@ -54,20 +56,10 @@ class _Explained:
     inputs: GraphInputs
     views: list[str]
     roots: list[float]  # of the weights of these views
-    attributes: Matrix | sp.csr_array  # of all nodes, at length 1 after hashing, shape ``(N, C)``
-    mean: Matrix  # over the nodes, shape ``(C,)``
-    hashing: sp.csr_array | None  # shape ``(C, width)``
+    how: Attributes
 
     @classmethod
     def of(cls, model: Blend, graph: Graph) -> _Explained:
-        how = model.attributes
-        x = how.columns_of(graph)
-        x = x.astype(np.float64)
-        hashing = how.hashing(x.shape[1])
-        hashed = x if hashing is None else x @ hashing
-        lengths = np.sqrt(np.asarray((hashed * hashed).sum(axis=1)).ravel())
-        inverse = np.where(lengths > SHORTEST, 1 / np.maximum(lengths, SHORTEST), 0.0)
-        x = x * inverse[:, None] if isinstance(x, np.ndarray) else sp.csr_array(sp.diags_array(inverse) @ x)
         weights = model.view_weights.cpu().double().sqrt().tolist()
         used = [(name, weight) for name, weight in zip(VIEWS, weights, strict=True) if weight > 0]
         return cls(
@@ -75,36 +67,70 @@ class _Explained:
             inputs_on(graph, torch.device("cpu")),
             [name for name, _ in used],
             [weight for _, weight in used],
-            x,
-            np.asarray(x.mean(axis=0)).ravel(),
-            hashing,
+            model.attributes,
         )
+
+    @cached_property
+    def hashing(self) -> sp.csr_array | None:
+        """Shape ``(C, width)``."""
+        return self.how.hashing(self.how.columns_of(self.inputs.graph, slice(1)).shape[1])
+
+    @cached_property
+    def mean(self) -> Matrix:
+        """Of the attributes, over all nodes, shape ``(C,)``."""
+        total = sum(np.asarray(rows.sum(axis=0)).ravel() for _, rows in self.blocks())
+        return np.asarray(total) / self.inputs.graph.num_nodes
+
+    def attributes(self, nodes: slice | NDArray[np.int64]) -> Matrix | sp.csr_array:
+        """Of some nodes, at length 1 after hashing, shape ``(n, C)``."""
+        x = self.how.columns_of(self.inputs.graph, nodes).astype(np.float64)
+        hashed = x if self.hashing is None else x @ self.hashing
+        squares = np.square(hashed) if isinstance(hashed, np.ndarray) else hashed.power(2)
+        lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+        inverse = np.where(lengths > SHORTEST, 1 / np.maximum(lengths, SHORTEST), 0.0)
+        if isinstance(x, np.ndarray):
+            return x * inverse[:, None]
+        return sp.csr_array((x.data * np.repeat(inverse, np.diff(x.indptr)), x.indices, x.indptr), shape=x.shape)
+
+    def blocks(self, width: int = 1) -> Iterator[tuple[slice, Matrix | sp.csr_array]]:
+        """The attributes of all nodes, some at a time: few enough for so many numbers more of each of them."""
+        first = self.how.columns_of(graph := self.inputs.graph, slice(1))
+        of_one = first.shape[1] if isinstance(first, np.ndarray) else graph.features.size // graph.num_nodes
+        size = max(1, BLOCK // max(of_one, width))
+        for start in range(0, graph.num_nodes, size):
+            block = slice(start, min(start + size, graph.num_nodes))
+            yield block, self.attributes(block)
 
     def parts(self, nodes: NDArray[np.int64]) -> Iterator[Parts]:
         """Of nodes that are explained together."""
         spreads = [_spread(view, nodes, self.inputs) for view in self.views]  # (N, n) each
-        sums = [np.asarray(self.attributes.T @ spread) for spread in spreads]  # (C, n) each
-        totals, constants, directions, scales = self._linear(sums)
-        by_node, base = np.zeros((len(spreads[0]), len(nodes))), constants
-        own, all_columns = np.zeros((2, len(nodes), len(self.mean)))
-        rows = self.attributes[nodes]
-        differences = (rows if isinstance(rows, np.ndarray) else rows.toarray()) - self.mean
-        for spread, total, direction, scale in zip(spreads, sums, directions, scales, strict=True):
-            weights = spread * scale  # c
-            weight = weights.sum(axis=0)
-            at_mean = self.mean @ direction
-            by_node += weights * (np.asarray(self.attributes @ direction) - at_mean)
-            base = base + weight * at_mean
-            all_columns += (direction * (total * scale - np.outer(self.mean, weight))).T
-            own += weights[nodes, np.arange(len(nodes))][:, None] * differences * direction.T
-        for at in range(len(nodes)):
+        width, shape = len(spreads) * len(nodes), (-1, len(spreads), len(nodes))
+        together = sum(rows.T @ _beside(spreads, block) for block, rows in self.blocks(width))
+        sums = np.split(np.asarray(together), len(spreads), axis=1)  # (C, n) each
+        totals, base, directions, scales = self._linear(sums)
+        direction, scale = np.hstack(directions), np.concatenate(scales)
+        at_mean = self.mean @ direction
+        by_node = np.empty((self.inputs.graph.num_nodes, len(nodes)))
+        for block, rows in self.blocks(width):
+            terms = _beside(spreads, block) * scale * (rows @ direction - at_mean)  # C of each view
+            by_node[block] = terms.reshape(shape).sum(axis=1)
+        for at, node in enumerate(nodes.tolist()):
+            # Copies: a part of a matrix would keep all of it in memory while the next nodes are explained.
+            columns = [_dense(spread[:, [at]]).ravel() for spread in spreads]
+            weights = [float(column.sum()) for column in columns]
+            difference = _dense(self.attributes(nodes[[at]]))[0] - self.mean
+            own, all_columns = np.zeros((2, len(self.mean)))
+            for q, column in enumerate(columns):
+                along, times = directions[q][:, at], scales[q][at]
+                own += times * column[node] * along * difference
+                all_columns += times * along * (sums[q][:, at] - weights[q] * self.mean)
             yield Parts(
                 total=float(totals[at]),
-                base=float(base[at]),
-                by_node=by_node[:, at],
-                own=own[at],
-                around=all_columns[at] - own[at],
-                without=_Without(self, [spread[:, at] for spread in spreads], [total[:, at] for total in sums]),
+                base=float(base[at] + (scale * at_mean).reshape(shape)[0, :, at] @ weights),
+                by_node=by_node[:, at].copy(),
+                own=own,
+                around=all_columns - own,
+                without=_Without(self, columns, weights, [total[:, at].copy() for total in sums]),
             )
 
     def _linear(self, sums: list[Matrix]) -> tuple[Matrix, Matrix, list[Matrix], list[Matrix]]:
@@ -139,29 +165,42 @@ class _Without:
     """The log-odds of one node, scored anew after others have got the mean attributes."""
 
     explained: _Explained
-    spreads: list[Matrix]
-    sums: list[Matrix]
+    spreads: list[Matrix]  # the weights of all nodes in each view, shape ``(N,)``
+    weights: list[float]  # their sums
+    sums: list[Matrix]  # of the attributes, times these weights
 
     def __call__(self, nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
         mean, changed = self.explained.mean, []
-        rows = self.explained.attributes[nodes].T if len(nodes) else None
-        for spread, total in zip(self.spreads, self.sums, strict=True):
-            moved = total.copy() if rows is None else total - rows @ spread[nodes] + spread[nodes].sum() * mean
-            moved[columns] = spread.sum() * mean[columns]
+        rows = self.explained.attributes(nodes).T if len(nodes) else None
+        for spread, weight, total in zip(self.spreads, self.weights, self.sums, strict=True):
+            some = spread[nodes]
+            moved = total.copy() if rows is None else total - rows @ some + some.sum() * mean
+            moved[columns] = weight * mean[columns]
             changed.append(moved[:, None])
         return float(self.explained._linear(changed)[0][0])
 
 
-def _spread(view: str, nodes: NDArray[np.int64], inputs: GraphInputs) -> Matrix:
+def _spread(view: str, nodes: NDArray[np.int64], inputs: GraphInputs) -> NDArray[np.float32] | sp.csr_array:
     """The weight of every node in a view of some nodes, before rows are scaled to length 1, shape ``(N, n)``."""
-    graph = inputs.graph
-    weights = np.zeros((graph.num_nodes, len(nodes)), np.float32)
+    graph, shape = inputs.graph, (inputs.graph.num_nodes, len(nodes))
     if view == "neighbours":
-        for at, node in enumerate(nodes.tolist()):
-            weights[graph.neighbours(node), at] = 1 / max(int(graph.degrees[node]), 1)
-        return weights.astype(np.float64)
-    weights[nodes, np.arange(len(nodes))] = 1.0
+        around = [graph.neighbours(node) for node in nodes.tolist()]
+        degrees = graph.degrees[nodes]
+        places = np.concatenate(around), np.repeat(np.arange(len(nodes)), degrees)
+        return sp.csr_array((np.repeat(1 / np.maximum(degrees, 1), degrees), places), shape=shape)
+    itself = nodes, np.arange(len(nodes))
     if view == "own":
-        return weights.astype(np.float64)
-    spread: Tensor = smooth(torch.from_numpy(weights), inputs)  # the matrix of all of them is symmetric
-    return spread.double().numpy()
+        return sp.csr_array((np.ones(len(nodes)), itself), shape=shape)
+    start = np.zeros(shape, np.float32)
+    start[itself] = 1.0
+    spread: NDArray[np.float32] = smooth(torch.from_numpy(start), inputs).numpy()  # the matrix of all is symmetric
+    return spread
+
+
+def _beside(spreads: list[NDArray[np.float32] | sp.csr_array], block: slice) -> Matrix:
+    """The weights of some nodes, all views side by side, in double precision."""
+    return np.hstack([_dense(spread[block]) for spread in spreads])
+
+
+def _dense(matrix: NDArray[np.floating] | sp.csr_array) -> Matrix:
+    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,8 +32,10 @@ MOST_EXACT, MOST_BY_GRADIENTS = 20, 3
 MOST_FOR, MOST_AGAINST = 6, 3
 #: Parts that are named among those that would change a decision.
 MOST_IN_CHANGES = 5
-#: Parts smaller than this share of the largest are not worth a name.
-LEAST_SHARE = 0.02
+#: Parts smaller than this share of the largest are not worth a name, nor are those that would be shown as 0.00.
+LEAST_SHARE, LEAST_SHOWN = 0.02, 0.005
+#: Smaller differences of log-odds may be due to single precision.
+ROUNDING = 1e-4
 
 NOTHING = np.zeros(0, np.int64)
 
@@ -133,16 +135,20 @@ class _Context:
         own, around = self.columns.total(parts.own), self.columns.total(parts.around)
         by_others = parts.by_node.copy()
         by_others[node] = 0.0
+        decision = bool(self.scores[node] >= self.threshold) and self.known.get(node) != "negative"
         with np.errstate(divide="ignore"):
             odds = np.divide(self.threshold, 1 - self.threshold)
             limit = float(odds if parts.unit == "odds" else logit(self.threshold))
+            # A total at the limit may be rounded to the other side of it than the score was.
+            limit = min(limit, parts.total) if decision else max(limit, float(np.nextafter(parts.total, np.inf)))
+        attributes = self._attributes(node, parts, own, around)
         found = Explanation(
             id=self.id_of(node),
             rank=int(self.rank[node]),
             nodes_ranked=len(self.rank),
             score=float(self.scores[node]),
             threshold=self.threshold,
-            decision=bool(self.scores[node] >= self.threshold) and self.known.get(node) != "negative",
+            decision=decision,
             known=self.known.get(node),
             how=parts.how,
             unit=parts.unit,
@@ -150,6 +156,7 @@ class _Context:
             base=parts.base,
             own=float(parts.by_node[node]),
             around=float(by_others.sum()),
+            score_without_own=_score(parts, parts.without(np.array([node]), NOTHING)),
             rest=float(parts.total - parts.base - parts.by_node.sum()) if parts.how == "gradients" else 0.0,
             nodes=[
                 NodePart(
@@ -157,12 +164,12 @@ class _Context:
                     float(by_others[other]),
                     None if distances[other] == UNREACHABLE else int(distances[other]),
                     self.known.get(other),
-                    _score(parts, parts.without(np.array([other]), NOTHING)),
+                    _score(parts, total),
                 )
-                for other in _named(by_others)
+                for other, total in _speaking(parts, by_others, lambda other: parts.without(np.array([other]), NOTHING))
             ],
-            speak_for=self._attributes(node, own, around, 1.0),
-            speak_against=self._attributes(node, own, around, -1.0),
+            speak_for=[part for part in attributes if part.contribution > 0],
+            speak_against=[part for part in attributes if part.contribution < 0],
             nearest=None
             if self.task is None
             else [
@@ -175,19 +182,22 @@ class _Context:
         return replace(found, sentences=sentences(found))
 
     def _attributes(
-        self, node: int, own: NDArray[np.float64], around: NDArray[np.float64], sign: float
+        self, node: int, parts: Parts, own: NDArray[np.float64], around: NDArray[np.float64]
     ) -> list[AttributePart]:
         assert self.columns is not None
+        columns = self.columns
         return [
             AttributePart(
-                self.columns.names[at],
-                self.columns.value(at, node),
+                columns.names[at],
+                columns.value(at, node),
                 float(own[at] + around[at]),
                 float(own[at]),
                 float(around[at]),
+                _score(parts, total),
             )
-            for at in _named(own + around)
-            if sign * (own[at] + around[at]) > 0
+            for at, total in _speaking(
+                parts, own + around, lambda at: parts.without(NOTHING, columns.of_attributes(np.array([at])))
+            )
         ]
 
     def _changes(
@@ -208,13 +218,26 @@ class _Context:
         return changes
 
 
-def _named(contributions: NDArray[np.float64]) -> list[int]:
-    """The parts that are worth a name, for and against, largest first."""
-    both = np.union1d(largest(contributions, MOST_FOR), largest(-contributions, MOST_AGAINST))
-    sizes = np.abs(contributions[both])
-    worthy = both[(sizes > 0) & (sizes >= LEAST_SHARE * sizes.max(initial=0.0))]
-    named: list[int] = worthy[np.argsort(-np.abs(contributions[worthy]), kind="stable")].tolist()
-    return named
+def _speaking(
+    parts: Parts, contributions: NDArray[np.float64], without: Callable[[int], float]
+) -> list[tuple[int, float]]:
+    """The parts that speak for and against a node, largest first, each with the total without it.
+
+    A part speaks for a node if its contribution is positive and the total, computed anew without it, is lower. The
+    latter need not follow: rows have length 1, so that without one part all others gain weight.
+    """
+    found: dict[int, float] = {}
+    in_log_odds = parts.unit == "log-odds"
+    least = max(LEAST_SHARE * np.abs(contributions).max(initial=0.0), LEAST_SHOWN if in_log_odds else 0.0)
+    for sign, most in ((1.0, MOST_FOR), (-1.0, MOST_AGAINST)):
+        enough = len(found) + most
+        for at in largest(sign * contributions, 2 * most).tolist():
+            if len(found) == enough or sign * contributions[at] <= 0 or sign * contributions[at] < least:
+                break
+            total = without(at)
+            if sign * (parts.total - total) > (ROUNDING if in_log_odds else 0.0):
+                found[at] = total
+    return sorted(found.items(), key=lambda item: -abs(contributions[item[0]]))
 
 
 def _score(parts: Parts, total: float) -> float:

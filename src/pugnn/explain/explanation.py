@@ -16,11 +16,12 @@ class NodePart:
 
     Args:
         id: of that node.
-        contribution: above 0 if it speaks for the explained node.
+        contribution: above 0 if it speaks for the explained node; the score without it is then lower, and otherwise
+            higher.
         hops: number of links between them, if they are few.
         known: whether it is a known positive or negative.
-        score_without: the score of the explained node as if this one contributed nothing: computed anew if exact, else
-            estimated.
+        score_without: the score of the explained node, computed anew, if this one had average attributes (with
+            ``gradients``, features of 0); with label propagation, if nothing spread from it.
     """
 
     id: Any
@@ -37,9 +38,11 @@ class AttributePart:
     Args:
         name: of the attribute, such as ``age`` or ``city = Bern``.
         value: what the node itself has there, in the terms of its table.
-        contribution: above 0 if it speaks for the node: ``own`` and ``around`` together.
+        contribution: ``own`` and ``around`` together. Above 0 if it speaks for the node; the score without it is then
+            lower, and otherwise higher.
         own: by the node's own value.
-        around: by the values of the nodes around it.
+        around: by the values of all other nodes.
+        score_without: the score, computed anew, if the attribute were average for all nodes; with ``gradients``, 0.
     """
 
     name: str
@@ -47,6 +50,7 @@ class AttributePart:
     contribution: float
     own: float
     around: float
+    score_without: float
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class Change:
         kind: what the parts are.
         count: how many they are.
         names: of the first of them, nodes (ids) or attributes, largest contribution first.
-        score: of the node without them, computed anew if exact, else estimated.
+        score: of the node without them, computed anew.
     """
 
     kind: Literal["nodes", "attributes"]
@@ -83,11 +87,13 @@ class Explanation:
         how: ``exact``, or ``gradients`` where a network is explained by integrated gradients.
         unit: what the parts add up to: ``log-odds``, or ``odds`` where the evidence itself is a sum.
         total: log-odds (or odds) of the score.
-        base: what is left of it if nothing speaks for or against the node.
-        own: contribution of its own attributes.
+        base: the part of it that belongs to no node; with ``gradients``, the log-odds if all features are 0.
+        own: contribution of its own attributes, in whatever view of the node they count; with label propagation, of
+            being known itself.
         around: contribution of all other nodes.
+        score_without_own: the score without the node's own part, see :class:`NodePart`.
         rest: what integrated gradients could not assign; 0 if exact.
-        nodes: the nodes that contribute most, for and against it.
+        nodes: the nodes that speak for and against it most.
         speak_for: the attributes that speak for it most.
         speak_against: the attributes that speak against it most.
         nearest: for each of the nearest known positives, the ids on a shortest path to it, both ends included; ``None``
@@ -110,6 +116,7 @@ class Explanation:
     base: float
     own: float
     around: float
+    score_without_own: float
     rest: float
     nodes: list[NodePart]
     speak_for: list[AttributePart]

@@ -5,7 +5,8 @@ From features of zero to the features X of the whole graph, attribute a of node 
 .. math:: C_v(u, a) = X_{ua} \int_0^1 \frac{\partial \ell_v(t X)}{\partial X_{ua}} \, dt
 
 which add up to :math:`\ell_v(X) - \ell_v(0)`. The integral is a mean over :data:`STEPS` midpoints, so the sum is not
-exact; the explanation says what is missing.
+exact; the explanation says what is missing. The logit without some nodes or attributes, whose features are then zero,
+is computed anew.
 """
 
 from __future__ import annotations
@@ -32,21 +33,20 @@ from pugnn.training.sampled import sampled_inputs
 STEPS = 32
 #: Nodes are explained together as long as their gradients have no more numbers than this.
 MOST_NUMBERS = 2**26
+#: Rows that are converted to double precision at a time.
+BLOCK = 2**12
 
 
 def gradient_parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the logits of some nodes, given by position."""
     device = next(chain(model.parameters(), model.buffers())).device
-    there, rows = np.arange(graph.num_nodes), nodes
+    there, rows, x = np.arange(graph.num_nodes), nodes, graph.features
     if scores_whole(graph, model, str(device)):
         inputs = copy.copy(inputs_on(graph, device))
     else:  # the neighbours that the scores were computed from
         inputs, sample = sampled_inputs(model, graph, nodes, device)
-        there, rows = sample.nodes, sample.rows
-    sparse = isinstance(inputs.features, SparseMatrix)
-    features = (
-        _SparseFeatures(inputs, graph.features[there]) if sparse else _DenseFeatures(inputs)
-    )  # they replace those of the inputs
+        there, rows, x = sample.nodes, sample.rows, graph.features[sample.nodes]
+    features = _SparseFeatures(inputs, x) if sp.issparse(x) else _DenseFeatures(inputs)
     model = model.eval()
     with torch.no_grad():
         full = model(features.at(1.0)).logit.double()
@@ -65,7 +65,7 @@ def gradient_parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> I
                 by_node=by_node,
                 own=own,
                 around=all_columns - own,
-                without=partial(_without, float(full[node]), by_node, all_columns),
+                without=partial(_without, model, features, there, node),
                 how="gradients",
             )
 
@@ -81,19 +81,21 @@ def _mean_gradients(model: Backbone, features: _Features, nodes: list[int]) -> l
                 if step == 0:
                     found[at].append(torch.zeros_like(leaf, requires_grad=False))
                 if gradient is not None:
-                    found[at][place] += gradient / STEPS
+                    found[at][place].add_(gradient, alpha=1 / STEPS)
     return found
 
 
+@torch.no_grad()
 def _without(
-    total: float,
-    by_node: NDArray[np.float64],
-    by_column: NDArray[np.float64],
+    model: Backbone,
+    features: _Features,
+    there: NDArray[np.int64],
+    node: int,
     nodes: NDArray[np.int64],
     columns: NDArray[np.int64],
 ) -> float:
-    """Estimated from the contributions: every pass over the graph takes time."""
-    return float(total - by_node[nodes].sum() - by_column[columns].sum())
+    """The logit of a node, computed anew; ``there`` are the nodes that the rows of the features belong to."""
+    return float(model(features.without(np.flatnonzero(np.isin(there, nodes)), columns)).logit[node])
 
 
 class _Features:
@@ -105,6 +107,10 @@ class _Features:
 
     def at(self, share: float) -> GraphInputs:
         """The inputs with this share of the features."""
+        raise NotImplementedError
+
+    def without(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> GraphInputs:
+        """The inputs with features of 0 in some rows and in some columns."""
         raise NotImplementedError
 
     def contributions(self, node: int, gradients: list[Tensor]) -> tuple[NDArray[np.float64], ...]:
@@ -125,9 +131,21 @@ class _DenseFeatures(_Features):
         self.inputs.features = self.leaves[0]
         return self.inputs
 
+    def without(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> GraphInputs:
+        self.leaves = []
+        self.inputs.features = self.x.clone()
+        self.inputs.features[torch.from_numpy(rows)] = 0
+        self.inputs.features[:, torch.from_numpy(columns)] = 0
+        return self.inputs
+
     def contributions(self, node: int, gradients: list[Tensor]) -> tuple[NDArray[np.float64], ...]:
-        product = (self.x * gradients[0]).double()
-        return tuple(part.cpu().numpy() for part in (product.sum(dim=1), product.sum(dim=0), product[node]))
+        by_node, by_column, (gradient,) = [], self.x.new_zeros(self.x.shape[1], dtype=torch.float64), gradients
+        for start in range(0, len(self.x), BLOCK):
+            product = (self.x[start : start + BLOCK] * gradient[start : start + BLOCK]).double()
+            by_node.append(product.sum(dim=1))
+            by_column += product.sum(dim=0)
+        own = (self.x[node] * gradient[node]).double()
+        return tuple(part.cpu().numpy() for part in (torch.cat(by_node), by_column, own))
 
 
 class _SparseFeatures(_Features):
@@ -135,33 +153,45 @@ class _SparseFeatures(_Features):
 
     def __init__(self, inputs: GraphInputs, features: sp.csr_array) -> None:
         super().__init__(inputs)
-        self.x = sp.csr_array(features)
-        self.recorded = _Recorded(self.x, inputs.device)
+        self.x = features
+        assert isinstance(inputs.features, SparseMatrix)
+        self.matrix = inputs.features
         self.weights: list[Tensor] = []
 
     def at(self, share: float) -> GraphInputs:
-        self.leaves, self.weights = [], []
-        self.recorded.share, self.recorded.products, self.recorded.weights = share, self.leaves, self.weights
-        self.inputs.features = self.recorded
+        self.inputs.features = recorded = _Recorded(self.matrix, share)
+        self.leaves, self.weights = recorded.products, recorded.weights
+        return self.inputs
+
+    def without(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> GraphInputs:
+        gone = np.isin(self.x.indices, columns)
+        for row in rows.tolist():
+            gone[self.x.indptr[row] : self.x.indptr[row + 1]] = True
+        self.inputs.features = matrix = copy.copy(self.matrix)
+        matrix.values = matrix.values.masked_fill(torch.from_numpy(gone).to(self.inputs.device), 0.0)
         return self.inputs
 
     def contributions(self, node: int, gradients: list[Tensor]) -> tuple[NDArray[np.float64], ...]:
         by_node, (by_column, own) = np.zeros(self.x.shape[0]), np.zeros((2, self.x.shape[1]))
-        x = self.x.astype(np.float64)
         for gradient, weight in zip(gradients, self.weights, strict=True):
-            slope, w = gradient.double().cpu().numpy(), weight.detach().double().cpu().numpy()
-            by_node += ((x @ w) * slope).sum(axis=1)
-            by_column += ((x.T @ slope) * w).sum(axis=1)
-            own += x[[node]].toarray()[0] * (w @ slope[node])
+            w = weight.detach().double().cpu().numpy()
+            for start in range(0, len(by_node), BLOCK):
+                block = slice(start, start + BLOCK)
+                x, slope = self.x[block], gradient[block].double().cpu().numpy()
+                by_node[block] += ((x @ w) * slope).sum(axis=1)
+                by_column += ((x.T @ slope) * w).sum(axis=1)
+            own += self.x[[node]].toarray()[0] * (w @ gradient[node].double().cpu().numpy())
         return by_node, by_column, own
 
 
 class _Recorded(SparseMatrix):
     """A share of a matrix that remembers its products and what it was multiplied with."""
 
-    share: float
-    products: list[Tensor]
-    weights: list[Tensor]
+    def __init__(self, matrix: SparseMatrix, share: float) -> None:
+        vars(self).update(vars(matrix))  # the arrays of the matrix itself: a copy would take as much memory again
+        self.share = share
+        self.products: list[Tensor] = []
+        self.weights: list[Tensor] = []
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         product = self.share * super().__matmul__(dense)

@@ -14,6 +14,9 @@ How = Literal["exact", "gradients"]
 #: What the parts add up to.
 Unit = Literal["log-odds", "odds"]
 
+#: Nodes are explained together as long as a matrix with a number for each of them and each node has no more than this.
+MOST_NUMBERS = 2**23
+
 
 @dataclass(frozen=True, eq=False)
 class Parts:
@@ -25,8 +28,8 @@ class Parts:
         by_node: contribution of each node, its own among them, shape ``(N,)``.
         own: contribution of each of the node's own attributes, shape ``(C,)``; they add up to its own in ``by_node``.
         around: contribution of each attribute of all other nodes together, shape ``(C,)``.
-        without: the total if some nodes (positions) and some attributes (columns) contributed nothing: computed anew if
-            exact, else estimated from the contributions.
+        without: the total, computed anew, if some nodes (positions) and some attributes (columns) were neutral. That is
+            average, 0 for ``gradients``, and for a known positive that nothing spreads from it.
         unit: what the parts add up to.
         how: how they were found.
     """

@@ -6,53 +6,52 @@ With known negatives, all of them are multiplied by the share of what arrives fr
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from pugnn.explain.parts import Parts
+from pugnn.explain.parts import MOST_NUMBERS, Parts
 from pugnn.graph import Graph
 from pugnn.models import Propagation, inputs_on
 
-NO_COLUMNS = np.zeros(0)
+NO_COLUMNS, NOTHING = np.zeros(0), np.zeros(0, np.int64)
 
 
 def propagation_parts(model: Propagation, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the odds of some nodes, given by position."""
     inputs, known = inputs_on(graph, model.labelled.device), model.labelled.cpu().numpy()
-    alone = copy.deepcopy(model)  # what would arrive without known negatives
-    alone.negative = model.negative[:0]
-    shares, arriving = (
-        (each.spread(inputs, apart=True)[nodes] / model.middle).cpu().numpy() for each in (model, alone)
-    )
-    for share, spread in zip(shares, arriving, strict=True):
-        by_node = np.zeros(graph.num_nodes)
-        by_node[known] = share
-        yield Parts(
-            total=float(share.sum()),
-            base=0.0,
-            by_node=by_node,
-            own=NO_COLUMNS,
-            around=NO_COLUMNS,
-            without=_Without(known, spread, float(share.sum())),
-            unit="odds",
-        )
+    at_once = max(1, MOST_NUMBERS // graph.num_nodes)
+    for some in model.arriving(inputs, torch.from_numpy(nodes.copy()), at_once):
+        for arriving in some.T:
+            without = _Without(model, known, arriving[model.labelled], arriving[model.negative].sum())
+            total, by_node = without(NOTHING, NOTHING), np.zeros(graph.num_nodes)
+            if total:
+                by_node[known] = (without.positive * (total / without.positive.sum())).cpu().numpy()
+            yield Parts(
+                total=total,
+                base=0.0,
+                by_node=by_node,
+                own=NO_COLUMNS,
+                around=NO_COLUMNS,
+                without=without,
+                unit="odds",
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class _Without:
-    """The odds of one node if some positives were not known; known negatives stay."""
+    """The odds of one node if nothing spread from some of the known positives; known negatives stay."""
 
+    model: Propagation
     known: NDArray[np.int64]
-    spread: NDArray[np.float64]  # from each known positive, shape ``(n_L,)``
-    total: float  # the odds, which known negatives have lowered
+    positive: Tensor  # what arrives from each known positive, shape ``(n_L,)``
+    negative: Tensor  # and from all known negatives
 
     def __call__(self, nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> float:  # noqa: ARG002
-        arriving, kept = self.spread.sum(), self.spread[~np.isin(self.known, nodes)].sum()
-        if not self.total or not kept:
-            return 0.0
-        negative = arriving * (arriving / self.total - 1)  # the total is r₊² / (r₊ + r₋)
-        return float(kept * kept / (kept + negative))
+        kept = self.positive[torch.from_numpy(~np.isin(self.known, nodes)).to(self.positive.device)].sum()
+        negative = [self.negative] if len(self.model.negative) else []
+        return float(self.model.lowered(kept, *negative) / self.model.middle)

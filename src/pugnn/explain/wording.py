@@ -46,29 +46,32 @@ def _verdict(explanation: Explanation) -> str:
 
 
 def _balance(explanation: Explanation) -> str:
-    """Which of its own attributes and its neighbourhood counts more."""
-    own, around = explanation.own, explanation.around
-    words = (
-        f"Of its log-odds, {signed(explanation.total)}, its own attributes contribute {signed(own)} and those of the "
-        f"nodes around it {signed(around)}; {signed(explanation.base)} would be left with {_neutral(explanation)}."
-    )
+    """What its log-odds are the sum of."""
+    terms = [
+        f"{signed(explanation.base)} {'to start with' if explanation.how == 'exact' else 'with all features 0'}",
+        f"{signed(explanation.own)} by its own attributes",
+        f"{signed(explanation.around)} by those of other nodes",
+    ]
     if abs(explanation.rest) >= 0.005:
-        words += f" {signed(explanation.rest)} could not be assigned."
-    return words
+        terms.append(f"{signed(explanation.rest)} that could not be assigned")
+    return (
+        f"Its log-odds, {signed(explanation.total)}, are the sum of {_listed(terms)}. If it had "
+        f"{_neutral(explanation)} itself, its score would be {score_words(explanation.score_without_own)}."
+    )
 
 
 def _evidence(explanation: Explanation) -> str:
     """The known positives that label propagation adds up."""
     if not explanation.total:
         return "No known positive reaches it."
-    parts = [
-        f"{_name(part.id)} {100 * part.contribution / explanation.total:.0f} %"
-        for part in explanation.nodes[:NAMED]
-        if part.contribution >= 0.005 * explanation.total
+    named = [part for part in explanation.nodes[:NAMED] if part.contribution >= 0.005 * explanation.total]
+    others = explanation.around - sum(part.contribution for part in named)
+    shares = [(_name(part.id), part.contribution) for part in named]
+    shares += [("all others" if named else "others", others), ("being known itself", explanation.own)]
+    words = [
+        f"{name} {100 * share / explanation.total:.0f} %" for name, share in shares if share > 1e-9 * explanation.total
     ]
-    itself = 100 * explanation.own / explanation.total
-    own = f", and {itself:.0f} % from being known itself" if explanation.own else ""
-    return f"Its odds, {explanation.total:.3g} to 1, come from known positives: {', '.join(parts) or 'no other'}{own}."
+    return f"Its odds, {explanation.total:.3g} to 1, come from known positives: {', '.join(words)}."
 
 
 def _nodes(side: str, parts: Sequence[NodePart]) -> str:
@@ -86,13 +89,20 @@ def _where(part: NodePart) -> str:
 def _attributes(side: str, parts: Sequence[AttributePart]) -> str:
     if not parts:
         return ""
-    named = [f"{attribute_words(part.name, part.value)} ({signed(part.contribution)})" for part in parts[:NAMED]]
-    return f"The attributes that speak {side} it most: {', '.join(named)}."
+    return f"The attributes that speak {side} it most: {', '.join(map(_attribute, parts[:NAMED]))}."
 
 
-def attribute_words(name: str, value: str) -> str:
-    """An attribute and what the node has there: ``age: 34``, ``city = Bern: yes``."""
-    return f"{shown(name, LONGEST)}: {shown(value, LONGEST)}" if value else shown(name, LONGEST)
+def _attribute(part: AttributePart) -> str:
+    """What an attribute contributes by the node's own value and by those of others; what would be 0.00 is left out."""
+    own = f"{signed(part.own)} by its own value{f', {shown(part.value, LONGEST)}' if part.value else ''}"
+    around = f"{signed(part.around)} around it"
+    if abs(part.own) < 0.005:
+        words = around
+    elif abs(part.around) < 0.005:
+        words = own
+    else:
+        words = f"{signed(part.contribution)}: {own}{',' if part.value else ''} and {around}"
+    return f"{shown(part.name, LONGEST)} ({words})"
 
 
 def _nearest(explanation: Explanation) -> str:
@@ -110,12 +120,13 @@ def _nearest(explanation: Explanation) -> str:
 
 
 def _changes(explanation: Explanation) -> list[str]:
-    if explanation.known == "negative":
+    if explanation.changes:
+        return [_change(explanation, change) for change in explanation.changes]
+    in_odds = explanation.unit == "odds"
+    if explanation.known == "negative" or (in_odds and not explanation.decision):  # nothing there lowers odds
         return []
-    if not explanation.changes:
-        side = "for" if explanation.decision else "against"
-        return [f"The decision would be the same without the {MOST} nodes, or attributes, that speak {side} it most."]
-    return [_change(explanation, change) for change in explanation.changes]
+    what = "known positives" if in_odds else "nodes, or the attributes,"
+    return [f"The decision would be the same without the {what} that contribute most to it, up to {MOST} of them."]
 
 
 def _change(explanation: Explanation, change: Change) -> str:
@@ -123,15 +134,14 @@ def _change(explanation: Explanation, change: Change) -> str:
     if change.count > len(names):
         names.append(f"{change.count - len(names)} more")
     if explanation.unit == "odds":
-        condition = f"were {_listed(names)} not known"
+        condition = f"if nothing spread from {_listed(names)}"
     elif change.kind == "nodes":
         condition = f"if {_listed(names)} had {_neutral(explanation)}"
     else:
         what = "average here and around it" if explanation.how == "exact" else "0 for all nodes"
         condition = f"if {_listed(names)} were {what}"
     verdict = "it would not be decided positive" if explanation.decision else "it would be decided positive"
-    about = "" if explanation.how == "exact" else "about "
-    return f"{condition[0].upper()}{condition[1:]}, its score would be {about}{score_words(change.score)}: {verdict}."
+    return f"{condition[0].upper()}{condition[1:]}, its score would be {score_words(change.score)}: {verdict}."
 
 
 def _neutral(explanation: Explanation) -> str:

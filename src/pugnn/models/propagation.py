@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.graph.digests import digest_of_texts, update
+from pugnn.graph.digests import update
 from pugnn.models.backbone import Backbone, Output
 from pugnn.models.inputs import GraphInputs
 from pugnn.models.sparse import SparseMatrix
@@ -61,33 +62,62 @@ class Propagation(Backbone):
         self.labelled, self.negative = labelled, negative
         self.graph = torch.tensor(_fingerprint(graph))
 
-    def spread(self, inputs: GraphInputs, *, apart: bool = False) -> Tensor:
-        """:math:`r` for every node, double precision, shape ``(N,)``.
+    def spread(self, inputs: GraphInputs) -> Tensor:
+        """:math:`r` for every node, double precision, shape ``(N,)``."""
+        reached, _ = self._iterate(inputs, self._matrix(inputs))
+        positive, *negative = reached.unbind(dim=1)
+        return self.lowered(positive, *negative)
 
-        If ``apart``, from each known positive on its own, shape ``(N, n_L)``: they add up to :math:`r`.
+    def lowered(self, positive: Tensor, negative: Tensor | None = None) -> Tensor:
+        """:math:`r` from what arrives from the known positives, and from the known negatives before it is weighted."""
+        if negative is None:
+            return positive
+        weight = min(1.0, len(self.labelled) / len(self.negative))
+        return positive * (positive / (positive + weight * negative)).nan_to_num(0.0)  # nothing may arrive at all
+
+    def arriving(self, inputs: GraphInputs, nodes: Tensor, at_once: int) -> Iterator[Tensor]:
+        """What arrives at some nodes from each node of the graph, if it is known, shape ``(N, n)``, so many at once.
+
+        Steps go backwards, from these nodes, since known positives may be many. There are as many steps as
+        :meth:`spread` has, so that what arrives from all known positives together is the same, to rounding.
         """
-        if _fingerprint(inputs.graph) != self.graph.item() != _first_fingerprint(inputs.graph):
-            raise PugnnError("label propagation cannot score a graph it was not fitted on. Fit it on the new graph.")
-        matrix = _normalised(inputs.graph, self.walk, inputs.device)
-        known = len(self.labelled)
-        columns = torch.arange(known, device=inputs.device) * apart
-        width = int(columns.max()) + 1
-        start = torch.zeros(inputs.graph.num_nodes, width + 1, dtype=torch.float64, device=inputs.device)
-        start[self.labelled, columns] = self.restart
-        start[self.negative, width] = self.restart
-        if not len(self.negative):
-            start = start[:, :width]
+        matrix = self._matrix(inputs)
+        steps = self._iterate(inputs, matrix)[1]
+        backwards = SparseMatrix(sp.csr_array(matrix.T), inputs.device, symmetric=not self.walk)
+        for first in range(0, len(nodes), at_once):
+            some = nodes[first : first + at_once].to(inputs.device)
+            start = some, torch.arange(len(some), device=inputs.device)
+            reached = torch.zeros(inputs.graph.num_nodes, len(some), dtype=torch.float64, device=inputs.device)
+            reached[start] = self.restart
+            for _ in range(steps):
+                reached = (backwards @ reached).mul_(1 - self.restart)
+                reached[start] += self.restart
+            yield reached
+
+    def _iterate(self, inputs: GraphInputs, matrix: sp.csr_array) -> tuple[Tensor, int]:
+        """What arrives from the known positives and, if there are any, from the known negatives, and after how long."""
+        product = SparseMatrix(matrix, inputs.device, symmetric=not self.walk)
+        starts = [self.labelled, self.negative] if len(self.negative) else [self.labelled]
+        start = torch.zeros(inputs.graph.num_nodes, len(starts), dtype=torch.float64, device=inputs.device)
+        for column, nodes in enumerate(starts):
+            start[nodes, column] = self.restart
         reached = start
-        for _ in range(MOST_STEPS):
-            before, reached = reached, (1 - self.restart) * (matrix @ reached) + start
+        for step in range(MOST_STEPS):
+            before, reached = reached, (1 - self.restart) * (product @ reached) + start
             if (reached - before).abs().max() <= TOLERANCE * reached.max():
-                break
-        parts = reached[:, :width]
-        if len(self.negative):
-            positive = parts.sum(dim=1)
-            negative = min(1.0, known / len(self.negative)) * reached[:, width]
-            parts = parts * (positive / (positive + negative)).nan_to_num(0.0)[:, None]  # nothing may arrive at all
-        return parts if apart else parts.squeeze(1)
+                return reached, step + 1
+        return reached, MOST_STEPS
+
+    def _matrix(self, inputs: GraphInputs) -> sp.csr_array:
+        """S."""
+        if _fingerprint(inputs.graph) != self.graph.item():
+            raise PugnnError("label propagation cannot score a graph it was not fitted on. Fit it on the new graph.")
+        adjacency = sp.csr_array(inputs.graph.to_scipy(), dtype=np.float64)
+        degree = np.maximum(adjacency.sum(axis=1), np.finfo(np.float64).tiny)
+        if self.walk:
+            return sp.csr_array(adjacency @ sp.diags_array(1 / degree))
+        scale = sp.diags_array(1 / np.sqrt(degree))
+        return sp.csr_array(scale @ adjacency @ scale)
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of the fitted graph; unreached nodes have the logit −∞."""
@@ -101,22 +131,8 @@ class Propagation(Backbone):
 
 
 def _fingerprint(graph: Graph) -> int:
-    return int(digest_of_texts(graph.digests[part] for part in ("edges", "edge weights"))[:14], 16)
-
-
-def _first_fingerprint(graph: Graph) -> int:
-    """That of models before version 0.4."""
     hashed = hashlib.sha256()
     for array in (graph.indptr, graph.indices, graph.weights):
         if array is not None:
             update(hashed, array)
     return int.from_bytes(hashed.digest()[:7], "little")
-
-
-def _normalised(graph: Graph, walk: bool, device: torch.device) -> SparseMatrix:
-    adjacency = sp.csr_array(graph.to_scipy(), dtype=np.float64)
-    degree = np.maximum(adjacency.sum(axis=1), np.finfo(np.float64).tiny)
-    if walk:
-        return SparseMatrix(sp.csr_array(adjacency @ sp.diags_array(1 / degree)), device)
-    scale = sp.diags_array(1 / np.sqrt(degree))
-    return SparseMatrix(sp.csr_array(scale @ adjacency @ scale), device, symmetric=True)

@@ -131,15 +131,26 @@ def _nodes(explanation: Explanation) -> Table:
             signed(part.contribution),
             score_words(part.score_without),
         )
+    named = sum(part.contribution for part in explanation.nodes)
+    table.add_row("all others", "", "", signed(explanation.around - named))
     return table
 
 
 def _attributes(explanation: Explanation) -> Table:
-    from pugnn.explain.wording import attribute_words, signed
+    from pugnn.explain.wording import score_words, signed
 
-    names = ("attribute", explanation.unit, "by its own value", "by those around it")
-    table = Table(*(Column(name, justify="right" if at else "left") for at, name in enumerate(names)), box=box.SIMPLE)
-    for part in (*explanation.speak_for, *explanation.speak_against):
+    names = ("attribute", "own value", explanation.unit, "own", "around", "score without it")
+    table = Table(
+        *(Column(name, justify="right" if at > 1 else "left") for at, name in enumerate(names)), box=box.SIMPLE
+    )
+    parts = (*explanation.speak_for, *explanation.speak_against)
+    for part in parts:
         numbers = map(signed, (part.contribution, part.own, part.around))
-        table.add_row(escape(attribute_words(part.name, part.value)), *numbers)
+        texts = (escape(shown(each)) for each in (part.name, part.value))
+        table.add_row(*texts, *numbers, score_words(part.score_without))
+    own, around = (
+        total - sum(getattr(part, side) for part in parts)
+        for side, total in (("own", explanation.own), ("around", explanation.around))
+    )
+    table.add_row("all others", "", *map(signed, (own + around, own, around)))
     return table

@@ -77,9 +77,9 @@ class Attributes:
             x = np.hstack([standardised, np.ones((len(standardised), 1), np.float32)])
         return x
 
-    def columns_of(self, graph: Graph) -> NDArray[np.float32] | sp.csr_array:
-        """The same of all nodes of a graph."""
-        return self.columns(_features(graph))
+    def columns_of(self, graph: Graph, nodes: slice | NDArray[np.int64]) -> NDArray[np.float32] | sp.csr_array:
+        """The same of some nodes of a graph."""
+        return self.columns(_features(graph)[nodes])
 
     def hashing(self, columns: int) -> sp.csr_array | None:
         """The matrix that hashes so many columns, shape ``(C, width)``; none if they are few enough."""

@@ -1,0 +1,202 @@
+"""Every statement of an explanation, checked by computing it anew with the model itself."""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from scipy.special import expit, logit
+
+from dense_views import attribute_rows
+from explained import planted
+from planted import evidence
+from pugnn import LabelPropagation, PUNodeClassifier
+from pugnn.data import load_dataset
+from pugnn.explain import explain
+from pugnn.explain.columns import Columns
+from pugnn.graph import Graph
+from pugnn.models import GraphInputs
+from pugnn.models.views import VIEWS, side_by_side, smooth, unit_rows
+from pugnn.models.views.rows import Rows
+from pugnn.task import draw_benchmark
+
+TASKS = {
+    "cora": lambda: draw_benchmark(load_dataset("cora"), labels=27, seed=0).task,
+    "a word": lambda: planted("attribute")[0],
+    "a neighbour": lambda: planted("neighbour")[0],
+    "dense attributes": lambda: evidence(0.2, nodes=600).task,
+    "no attributes": lambda: without_features(planted("attribute")[0]),
+}
+NETWORKS = [("a word", "gcn"), ("a neighbour", "sage"), ("dense attributes", "gin"), ("dense attributes", "mlp")]
+
+
+def without_features(task):
+    graph = Graph.from_edges(task.graph.sources, task.graph.indices, num_nodes=task.graph.num_nodes)
+    return type(task).from_positives(graph, task.labelled)
+
+
+def explained(task, classifier, count=12):
+    """The best finds and as many others, and what is said of them."""
+    log_odds = classifier.decision_function()
+    order = task.unlabelled[np.argsort(-log_odds[task.unlabelled], kind="stable")]
+    others = np.random.default_rng(0).choice(order[count:], count, replace=False)
+    nodes = np.concatenate([order[:count], others, task.labelled[:2]])
+    return zip(nodes.tolist(), explain(classifier, task, nodes), strict=True)
+
+
+@cache
+def fitted(name, network=None):
+    task = TASKS[name]()
+    method = "views" if network is None else "naive"
+    settings = {} if network is None else {"backbone": network}
+    return task, PUNodeClassifier(method, epochs=20, progress=False, **settings).fit_task(task)
+
+
+class BlendAnew:
+    """The log-odds of a blend, with average attributes of some nodes or in some columns."""
+
+    def __init__(self, classifier, graph):
+        self.model, inputs = classifier.model_, GraphInputs(graph)
+        self.own = attribute_rows(graph, self.model.attributes)
+        itself = torch.eye(graph.num_nodes)
+        spreads = {"smoothed": smooth(itself, inputs), "own": itself, "neighbours": inputs.mean_adjacency @ itself}
+        self.used = [name for name, weight in zip(VIEWS, self.model.view_weights, strict=True) if weight > 0]
+        self.spreads = {name: spreads[name] for name in self.used}
+
+    def __call__(self, node, nodes=(), columns=()):
+        changed = self.own.clone()
+        changed[list(nodes)] = self.own.mean(dim=0)
+        changed[:, list(columns)] = self.own.mean(dim=0)[list(columns)]
+        views = {name: Rows.of(unit_rows(self.spreads[name][[node]] @ changed)) for name in self.used}
+        scores = self.model.scores(side_by_side(views, self.model.view_weights)).double()
+        return float(4.0 * (self.model.blended(scores) - self.model.cut))
+
+
+class NetworkAnew:
+    """The logit of a network, with features of 0 of some nodes or in some columns."""
+
+    def __init__(self, classifier, graph):
+        self.model, self.graph = classifier.model_, graph
+
+    @torch.no_grad()
+    def __call__(self, node, nodes=(), columns=()):
+        x = sp.csr_array(self.graph.features).toarray()
+        x[list(nodes)] = 0
+        x[:, list(columns)] = 0
+        changed = Graph(self.graph.indptr, self.graph.indices, x, self.graph.ids)
+        return float(self.model(GraphInputs(changed)).logit[node])
+
+
+def check_parts(each, node, task, anew, columns):
+    """That what speaks for a node raises its log-odds, what speaks against it lowers them, and scores are as told."""
+    position = {name: at for at, name in enumerate(task.graph.ids.tolist())}
+    at = {name: np.array([place]) for place, name in enumerate(columns.names)}
+    total = anew(node)
+    assert total == pytest.approx(each.total, abs=1e-4)
+    parts = [(part, {"nodes": [position[part.id]]}) for part in each.nodes]
+    parts += [
+        (part, {"columns": columns.of_attributes(at[part.name])}) for part in (*each.speak_for, *each.speak_against)
+    ]
+    for part, left_out in parts:
+        without = anew(node, **left_out)
+        assert np.sign(total - without) == np.sign(part.contribution), (part, total, without)
+        assert np.sign(each.score - part.score_without) == np.sign(part.contribution)
+        assert part.score_without == pytest.approx(expit(without), abs=1e-4)
+    assert each.score_without_own == pytest.approx(expit(anew(node, nodes=[node])), abs=1e-4)
+
+
+def check_sums(each):
+    """That the numbers which are told add up to the total that is told."""
+    (sentence,) = (sentence for sentence in each.sentences if sentence.startswith("Its log-odds"))
+    total, *terms = (float(number.replace("−", "-")) for number in re.findall(r"[+−]\d+\.\d\d", sentence))
+    assert total == round(each.total, 2)
+    assert total == pytest.approx(sum(terms), abs=0.025)
+    for part in (*each.speak_for, *each.speak_against):
+        assert part.own + part.around == pytest.approx(part.contribution)
+        told = next((sentence for sentence in each.sentences if f" {part.name} (" in sentence), None)
+        if told is not None:  # by name, with the value of the node itself only beside what that contributes
+            words = told[told.index(f" {part.name} (") + len(part.name) + 3 :].split(")")[0]
+            assert ("its own value" in words) == (abs(part.own) >= 0.005)
+            assert ("around it" in words) == (abs(part.around) >= 0.005)
+            numbers = [float(number.replace("−", "-")) for number in re.findall(r"[+−]\d+\.\d\d", words)]
+            assert numbers[0] == pytest.approx(sum(numbers[1:]) if len(numbers) > 1 else part.contribution, abs=0.016)
+
+
+def check_changes(each, node, task, anew, columns):
+    """That what would change the decision does; a longer list than is told cannot be checked from outside."""
+    position = {name: at for at, name in enumerate(task.graph.ids.tolist())}
+    for change in each.changes:
+        assert (change.score >= each.threshold) != each.decision
+        if change.count > len(change.names):
+            continue
+        if change.kind == "nodes":
+            without = anew(node, nodes=[position[name] for name in change.names])
+        else:
+            places = np.array([columns.names.index(name) for name in change.names])
+            without = anew(node, columns=columns.of_attributes(places))
+        assert change.score == pytest.approx(expit(without), abs=1e-4)
+
+
+@pytest.mark.parametrize("name", list(TASKS))
+def test_statements_about_the_default_method_are_true(name):
+    task, classifier = fitted(name)
+    anew = BlendAnew(classifier, task.graph)
+    columns = Columns(task.graph, anew.own.shape[1])
+    named = 0
+    for node, each in explained(task, classifier):
+        named += len(each.nodes) + len(each.speak_for) + len(each.speak_against)
+        check_parts(each, node, task, anew, columns)
+        check_sums(each)
+        check_changes(each, node, task, anew, columns)
+        assert each.total == pytest.approx(logit(each.score), abs=1e-4)
+    assert named > 60
+
+
+@pytest.mark.parametrize(("name", "network"), NETWORKS)
+def test_statements_about_networks_are_true(name, network):
+    task, classifier = fitted(name, network)
+    anew = NetworkAnew(classifier, task.graph)
+    columns = Columns(task.graph, task.graph.num_features)
+    named = 0
+    for node, each in explained(task, classifier, count=4):
+        named += len(each.nodes) + len(each.speak_for) + len(each.speak_against)
+        check_parts(each, node, task, anew, columns)
+        check_sums(each)
+        check_changes(each, node, task, anew, columns)
+        everywhere = anew(node, nodes=range(task.graph.num_nodes))
+        assert each.base == pytest.approx(everywhere, abs=1e-4), "all features 0"
+    assert named > 15
+
+
+@pytest.mark.parametrize("normalisation", ["symmetric", "walk"])
+def test_statements_about_label_propagation_are_true(normalisation):
+    task = planted("attribute")[0]
+    task = task.with_feedback(np.zeros(0, np.int64), task.unlabelled[:3])
+    classifier = PUNodeClassifier(LabelPropagation(prior=0.3, normalisation=normalisation)).fit_task(task)
+    model, graph = classifier.model_, task.graph
+    adjacency = graph.to_scipy().toarray().astype(float)
+    degree = np.maximum(adjacency.sum(axis=1), 1)
+    matrix = adjacency / degree if normalisation == "walk" else adjacency / np.sqrt(np.outer(degree, degree))
+    spread = 0.1 * np.linalg.inv(np.eye(len(degree)) - 0.9 * matrix)
+
+    def odds(node, left_out=()):
+        positive = spread[node, np.setdiff1d(task.labelled, left_out)].sum()
+        negative = spread[node, task.negative].sum()
+        return positive**2 / max(positive + negative, 1e-300) / float(model.middle)
+
+    for node, each in explained(task, classifier):
+        total = odds(node)
+        assert each.total == pytest.approx(total, rel=1e-3, abs=1e-4)
+        assert each.base + each.own + each.around == pytest.approx(each.total)
+        for part in each.nodes:
+            without = odds(node, [part.id])
+            assert without < total
+            assert part.score_without < each.score
+            assert part.score_without == pytest.approx(without / (1 + without), abs=1e-4)
+        told = [sentence for sentence in each.sentences if "come from known positives" in sentence]
+        shares = [int(share) for sentence in told for share in re.findall(r"(\d+) %", sentence)]
+        assert not told or abs(sum(shares) - 100) <= 3
+        for change in each.changes:
+            assert (change.score >= each.threshold) != each.decision
