@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
 import shutil
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -56,6 +58,17 @@ def cache_folder() -> Path:
     except RuntimeError:
         words = "there is no home folder for the cache. Set PUGNN_CACHE to a folder you can write to."
         raise PugnnError(words) from None
+
+
+def regular(path: Path) -> Path:
+    """The same path; an ``OSError`` if it is a pipe, a socket or a device, whose reading may never end."""
+    try:
+        mode = path.stat().st_mode  # once: another process may be replacing it
+    except (OSError, ValueError):  # opening it says why
+        return path
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return path
 
 
 @contextmanager

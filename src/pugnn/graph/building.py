@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, require_whole, shorten
 from pugnn.graph.compiling import kernel
+from pugnn.graph.index_arrays import sound_matrix
 
 Features: TypeAlias = NDArray[np.float32] | sp.csr_array
 
@@ -162,7 +163,7 @@ def as_weights(weights: ArrayLike, rows: int) -> NDArray[np.float32]:
 def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
     """A float32 copy, CSR if sparse; a flat list of numbers becomes one column."""
     if sp.issparse(features):
-        given = sp.csr_array(features)
+        given = sp.csr_array(sound_matrix(features, "the matrix of features"))
         _require_real(given.dtype, "features")
         matrix = sp.csr_array(given, dtype=np.float32, copy=True)
         matrix.sum_duplicates()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, shorten
 from pugnn.graph.building import as_positions, as_weights, no_such_node, reject_masked, require_num_nodes
+from pugnn.graph.index_arrays import sound_matrix
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -64,8 +65,16 @@ def pyg_features(data: Data) -> NDArray[Any] | sp.csr_array | None:
     x = data.x
     if x is None or x.layout is torch.strided:
         return None if x is None else _array_of(x)
-    coo = x.to_sparse_coo().coalesce()
-    return sp.csr_array((_array_of(coo.values()), _array_of(coo.indices())), shape=tuple(coo.shape))
+    what = "the matrix x of the PyG data"
+    if x.layout is torch.sparse_csr:  # read by its parts: torch would follow whatever positions they hold
+        parts = _array_of(x.values()), _array_of(x.col_indices()), _array_of(x.crow_indices())
+    else:
+        coo = x if x.layout is torch.sparse_coo else x.to_sparse_coo()
+        parts = _array_of(coo._values()), tuple(_array_of(coo._indices()))  # type: ignore[assignment]
+    try:
+        return sp.csr_array(sound_matrix(sp.csr_array(parts, shape=tuple(x.shape)), what))
+    except ValueError as error:
+        raise PugnnError(f"{what} cannot be read: {error}") from None
 
 
 def _array_of(tensor: Tensor) -> NDArray[Any]:

@@ -28,6 +28,7 @@ from pugnn.graph.building import (
 )
 from pugnn.graph.components import connected_components
 from pugnn.graph.foreign import networkx_features, networkx_weights, pyg_adjacency, pyg_features
+from pugnn.graph.index_arrays import require_adjacency, sound_matrix
 from pugnn.graph.stored import Stored
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ class Graph:
             raise PugnnError(f"{len(self.feature_names)} feature names for {self.num_features} features")
         if self.stored is not None:  # the rest was checked before it was stored, and the arrays are not read here
             return
+        require_adjacency(self.indptr, self.indices, self.weights)
+        if sp.issparse(self.features):
+            sound_matrix(self.features, "the matrix of features")
         reject_infinite(self.features, self.ids)
         for name in ("indptr", "indices", "ids", "weights"):
             array = getattr(self, name)
@@ -222,7 +226,7 @@ class Graph:
         otherwise direction is dropped and the weights of both directions are added.
         """
         reject_masked(adjacency, "entries of the adjacency matrix")
-        coo = sp.coo_array(adjacency)
+        coo = sp.coo_array(sound_matrix(adjacency, "the adjacency matrix") if sp.issparse(adjacency) else adjacency)
         if len(coo.shape) != 2 or coo.shape[0] != coo.shape[1]:
             raise PugnnError(f"an adjacency matrix must be square, this one has shape {coo.shape}")
         require_num_nodes(coo.shape[0])

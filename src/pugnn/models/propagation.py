@@ -68,7 +68,9 @@ class Propagation(Backbone):
         if _fingerprint(inputs.graph) != self.graph.item():
             raise PugnnError("label propagation cannot score a graph it was not fitted on. Fit it on the new graph.")
         matrix = _normalised(inputs.graph, self.walk, inputs.device)
-        known = len(self.labelled)
+        known, nodes = len(self.labelled), torch.cat([self.labelled, self.negative])
+        if not known or nodes.min() < 0 or nodes.max() >= inputs.graph.num_nodes:
+            raise PugnnError("the model's known nodes are not in its graph: its file was changed. Fit it again.")
         columns = torch.arange(known, device=inputs.device) * apart
         width = int(columns.max()) + 1
         start = torch.zeros(inputs.graph.num_nodes, width + 1, dtype=torch.float64, device=inputs.device)
