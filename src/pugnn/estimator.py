@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, fields, replace
-from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -15,8 +14,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from pugnn.errors import DegenerateWarning, PugnnError
-from pugnn.fitting import KNOWN_NEGATIVE, check_graph, identity, prior_threshold, settings_record, why_fresh
+from pugnn.fitting import KNOWN_NEGATIVE, identity, prior_threshold, require_edges, require_threshold
+from pugnn.fitting import settings_record, why_fresh
 from pugnn.graph import Graph
+from pugnn.io import TableGraph, as_graph, as_task, read_given
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
@@ -121,8 +122,8 @@ class PUNodeClassifier(BaseEstimator):
 
     def fit(
         self,
-        graph: Graph,
-        positives: Any,
+        graph: Any,
+        positives: Any = None,
         *,
         confirmed: Any = (),
         negatives: Any = (),
@@ -133,8 +134,10 @@ class PUNodeClassifier(BaseEstimator):
         """Train on a graph and its known positives.
 
         Args:
-            graph: the graph.
-            positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`.
+            graph: a graph, what :func:`pugnn.read_graph` returned, a NetworkX graph, PyG data, an adjacency matrix of
+                scipy's, or a data frame of edges. Node attributes of a NetworkX graph become features.
+            positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`. By
+                default those that were read with the graph.
             confirmed: more known positives: finds that were checked. They were found by a ranking, so that no ranking
                 is judged by them, nor the share of positives.
             negatives: known negatives: finds that turned out wrong. They score 0 and are never decided positive.
@@ -145,12 +148,17 @@ class PUNodeClassifier(BaseEstimator):
             start: an earlier classifier to go on from: the training starts from its weights. Where its method or sizes
                 are others, it starts afresh, and ``notes_`` says so.
         """
-        check_graph(graph)
+        if positives is None and isinstance(graph, TableGraph) and graph.task is not None:
+            positives = graph.task.labelled
+        graph, notes = read_given(graph)
+        require_edges(graph)
         checked = resolve_nodes(graph, confirmed, "confirmed"), resolve_nodes(graph, negatives, "negatives")
         task = PUTask.from_positives(graph, resolve_positives(graph, positives)).with_feedback(*checked)
         nodes, known = task.unlabelled if unlabelled is None else unlabelled, [*task.labelled, *task.negative]
         task = replace(task, unlabelled=resolve_unlabelled(graph, nodes, np.array(known)))
-        return self.fit_task(task, checkpoint=checkpoint, start=start)
+        self.fit_task(task, checkpoint=checkpoint, start=start)
+        self.notes_ = (*notes, *self.notes_)
+        return self
 
     def check_parameters(self) -> None:
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
@@ -160,12 +168,13 @@ class PUNodeClassifier(BaseEstimator):
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
     ) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
+        task = as_task(task)
         graph = task.graph
-        check_graph(graph)
+        require_edges(graph)
         method, settings = self.checked()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
-            start._require_fitted()
+            require_fitted(start, "start")
             weights, earlier = start.model_.state_dict(), start.settings_["method"]["name"]
             fresh = why_fresh(method, settings, graph.num_features, earlier, weights)
             run["start"] = None if fresh else weights
@@ -203,28 +212,28 @@ class PUNodeClassifier(BaseEstimator):
             warnings.warn(f"the result is degenerate. {words}", DegenerateWarning, stacklevel=3)
         return self
 
-    def predict_proba(self, graph: Graph | None = None) -> NDArray[np.float64]:
+    def predict_proba(self, graph: Any = None) -> NDArray[np.float64]:
         """Probability of each class for every node, shape ``(N, 2)``; column 1 is the score.
 
         Args:
-            graph: another graph with the same features; by default the one that was fitted.
+            graph: another graph with the same features, in any form that :meth:`fit` takes; by default the one that was
+                fitted. The recipe of the training makes features of node attributes.
         """
         positive = scores_of(self.decision_function(graph))
         return np.stack([1 - positive, positive], axis=1)
 
-    def decision_function(self, graph: Graph | None = None) -> NDArray[np.float64]:
+    def decision_function(self, graph: Any = None) -> NDArray[np.float64]:
         """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1."""
-        self._require_fitted()
+        require_fitted(self)
         if graph is None and self._fitted is None:
             raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
         if self._fitted is not None and (graph is None or graph is self._fitted[0]):
             return self._fitted[1].copy()
-        check_graph(graph, edges=False)
-        assert graph is not None
+        graph = as_graph(graph, self.recipe_)
         require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
         return log_odds(self.model_, graph).numpy()
 
-    def predict(self, graph: Graph | None = None) -> NDArray[np.int64]:
+    def predict(self, graph: Any = None) -> NDArray[np.int64]:
         """Decision for every node, shape ``(N,)``: 1 where the score reaches the threshold."""
         decided = (self.predict_proba(graph)[:, 1] >= self.threshold_).astype(np.int64)
         if self._fitted is not None and (graph is None or graph is self._fitted[0]):
@@ -233,7 +242,7 @@ class PUNodeClassifier(BaseEstimator):
 
     def save(self, path: str | Path) -> None:
         """Write the model to one safetensors file. The training graph is not part of it."""
-        self._require_fitted()
+        require_fitted(self)
         metadata = {**self.settings_, **{name: getattr(self, f"{name}_") for name in SAVED}}
         metadata["settled_prior"] = None if self.settled_prior_ is None else asdict(self.settled_prior_)
         save_model(Path(path), self.model_.state_dict(), metadata)
@@ -272,29 +281,23 @@ class PUNodeClassifier(BaseEstimator):
     def _settings_record(self) -> dict[str, Any]:
         return settings_record(*self.checked(), self.get_params(deep=False))
 
-    # ------------------------------------------------------------------ checks
-
-    def _require_fitted(self) -> None:
-        if not hasattr(self, "model_"):
-            raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")
-
     def checked(self) -> tuple[Method, TrainingSettings]:
         """The method and the settings of its training, or an error that names an invalid parameter."""
         method = make_method(self.method) if isinstance(self.method, str) else self.method
         if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
-        threshold: Any = self.threshold
-        if threshold == "prior" and getattr(method, "prior", 0.5) is None:
-            raise PugnnError(
-                f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
-                "the prior, such as 0.1, or a threshold as a number"
-            )
-        number = isinstance(threshold, Real) and not isinstance(threshold, bool)
-        if threshold != "prior" and not (number and 0 <= float(threshold) <= 1):
-            raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {self.threshold!r}")
+        require_threshold(self.threshold, method)
         mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
         given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
         surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (self.batch_size != "auto")
         if surplus and not method.trains:
             raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
         return method, TrainingSettings(**{**method.training, **given})
+
+
+def require_fitted(given: Any, what: str = "estimator") -> None:
+    """Raise unless this is a classifier that was fitted or loaded; ``what`` it is for messages."""
+    if not isinstance(given, PUNodeClassifier):
+        raise PugnnError(f"{what} must be a fitted PUNodeClassifier, got {type(given).__name__}")
+    if not hasattr(given, "model_"):
+        raise _NotFitted("this classifier has not been fitted; call fit(graph, positives) first")

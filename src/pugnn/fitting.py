@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -73,14 +74,26 @@ def settings_record(method: Method, settings: TrainingSettings, parameters: dict
     }
 
 
-def check_graph(graph: Any, *, edges: bool = True) -> None:
-    """Raise unless it is a graph with nodes and, where they are needed, edges."""
-    if not isinstance(graph, Graph):
-        raise PugnnError(f"expected a pugnn.Graph, got {type(graph).__name__}; make one with Graph.from_edges")
-    if edges and not graph.num_nodes:
+def require_edges(graph: Graph) -> None:
+    """Raise unless a graph has nodes and edges."""
+    if not graph.num_nodes:
         raise PugnnError("the graph is empty: it has no nodes")
-    if edges and not graph.num_edges:
+    if not graph.num_edges:
         raise PugnnError("the graph has no edges, so there is no structure to learn from; check the edge list")
+
+
+def require_threshold(threshold: Any, method: Method) -> None:
+    """Raise unless this is a threshold that goes with a method."""
+    if isinstance(threshold, str) and threshold == "prior":
+        if getattr(method, "prior", 0.5) is None:
+            raise PugnnError(
+                f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
+                "the prior, such as 0.1, or a threshold as a number"
+            )
+        return
+    number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+    if not (number and 0 <= float(threshold) <= 1):
+        raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {threshold!r}")
 
 
 def prior_threshold(scores: NDArray[np.float64], prior: float) -> float:

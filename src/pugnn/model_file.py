@@ -84,7 +84,7 @@ def require_same_features(
             )
         raise PugnnError(
             "the graph's features were made by another recipe than the model's; read its tables with the model's: "
-            "read_graph(…, recipe=classifier.recipe__)"
+            "read_graph(…, recipe=classifier.recipe_)"
         )
     if graph.num_features != num_features:
         raise PugnnError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,36 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 
-def networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
+def networkx_parts(
+    graph: nx.Graph[Any], features: Any, weight: str | None
+) -> tuple[list[Any], NDArray[np.int64], Any, list[float] | None]:
+    """Nodes, positions of both ends of each edge, features and weights of a NetworkX graph, as a user asks for them."""
+    networkx = sys.modules.get("networkx")
+    if networkx is None or not isinstance(graph, networkx.Graph):
+        raise PugnnError(f"expected a NetworkX graph, got {type(graph).__name__}")
+    if features is None:
+        _reject_attributes(graph)
+    elif isinstance(features, tuple) and not features:
+        features = None
+    elif isinstance(features, str):
+        features = _networkx_features(graph, features)
+    nodes = list(graph.nodes)
+    position = {node: i for i, node in enumerate(nodes)}
+    ends = np.asarray([(position[u], position[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
+    return nodes, ends, features, None if weight is None else _networkx_weights(graph, weight)
+
+
+def _reject_attributes(graph: nx.Graph[Any]) -> None:
+    """Raise if nodes have attributes, which would be lost."""
+    names = list(dict.fromkeys(name for _, attributes in graph.nodes(data=True) for name in attributes))
+    if names:
+        raise PugnnError(
+            f"the nodes have attributes, which would be lost: {shorten(names)}. read_graph(graph).graph makes features "
+            "of all of them; features='x' takes vectors from the attribute x; features=() leaves all out."
+        )
+
+
+def _networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
     """A node attribute that holds vectors, as a matrix in node order."""
     vectors = dict(graph.nodes(data=name))
     bare = [node for node, vector in vectors.items() if vector is None]
@@ -33,9 +63,11 @@ def networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
     return np.asarray(list(rows.values()))
 
 
-def networkx_weights(graph: nx.Graph[Any], name: str) -> list[float]:
-    """An edge attribute as weights; edges without it weigh one, as in NetworkX."""
-    if graph.number_of_edges() and not any(name in attributes for _, _, attributes in graph.edges(data=True)):
+def _networkx_weights(graph: nx.Graph[Any], name: str) -> list[float] | None:
+    """An edge attribute as weights; edges without it weigh one, as in NetworkX. ``None`` if none has ``weight``."""
+    if not any(name in attributes for _, _, attributes in graph.edges(data=True)):
+        if name == "weight" or not graph.number_of_edges():
+            return None
         raise PugnnError(f"no edge has an attribute {name!r} to use as weight")
     for u, v, weight in graph.edges(data=name, default=1.0):
         if not isinstance(weight, Real):

@@ -27,7 +27,7 @@ from pugnn.graph.building import (
     symmetric_csr,
 )
 from pugnn.graph.components import connected_components
-from pugnn.graph.foreign import networkx_features, networkx_weights, pyg_adjacency, pyg_features
+from pugnn.graph.foreign import networkx_parts, pyg_adjacency, pyg_features
 from pugnn.graph.index_arrays import require_adjacency, sound_matrix
 from pugnn.graph.stored import Stored
 
@@ -244,20 +244,16 @@ class Graph:
         graph: nx.Graph[Any],
         *,
         features: str | ArrayLike | sp.sparray | sp.spmatrix | None = None,
-        weight: str | None = None,
+        weight: str | None = "weight",
     ) -> Graph:
         """Build a graph from any NetworkX graph, directed and multigraphs included; its nodes become the ids.
 
-        ``features`` is a matrix in the order of ``graph.nodes``, or the name of a node attribute that holds a
-        vector. ``weight`` names an edge attribute; by default edges have no weights.
+        ``features`` is a matrix in the order of ``graph.nodes``, or the name of a node attribute that holds a vector;
+        ``()`` leaves all attributes out. Attributes of other kinds become features by :func:`pugnn.read_graph`.
+        ``weight`` names an edge attribute; ``None`` leaves weights out.
         """
-        nodes = list(graph.nodes)
-        if isinstance(features, str):
-            features = networkx_features(graph, features)
-        position = {node: i for i, node in enumerate(nodes)}
-        ends = np.asarray([(position[u], position[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
-        weights = None if weight is None else networkx_weights(graph, weight)
-        built = cls.from_edges(ends[:, 0], ends[:, 1], num_nodes=len(nodes), features=features, weights=weights)
+        nodes, ends, matrix, weights = networkx_parts(graph, features, weight)
+        built = cls.from_edges(*ends.T, num_nodes=len(nodes), features=matrix, weights=weights)
         return replace(built, ids=as_ids(nodes))
 
     @classmethod
