@@ -14,15 +14,16 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from pugnn.errors import DegenerateWarning, PugnnError
-from pugnn.fitting import KNOWN_NEGATIVE, identity, prior_threshold, require_edges, require_threshold
-from pugnn.fitting import settings_record, why_fresh
+from pugnn.files import as_path
+from pugnn.fitting import KNOWN_NEGATIVE, identity, prior_threshold, require_learnable
+from pugnn.fitting import require_threshold, settings_record, why_fresh
 from pugnn.graph import Graph
-from pugnn.io import TableGraph, as_graph, as_task, read_given
+from pugnn.io import as_graph, as_task, given_task
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
-from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
+from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, log_odds, require_fitting, scores_of
 
 #: Settings of the training whose default is the method's own.
@@ -148,14 +149,11 @@ class PUNodeClassifier(BaseEstimator):
             start: an earlier classifier to go on from: the training starts from its weights. Where its method or sizes
                 are others, it starts afresh, and ``notes_`` says so.
         """
-        if positives is None and isinstance(graph, TableGraph) and graph.task is not None:
-            positives = graph.task.labelled
-        graph, notes = read_given(graph)
-        require_edges(graph)
-        checked = resolve_nodes(graph, confirmed, "confirmed"), resolve_nodes(graph, negatives, "negatives")
-        task = PUTask.from_positives(graph, resolve_positives(graph, positives)).with_feedback(*checked)
+        task, notes = given_task(graph, positives)
+        checked = (resolve_nodes(task.graph, *given) for given in ((confirmed, "confirmed"), (negatives, "negatives")))
+        task = task.with_feedback(*checked)
         nodes, known = task.unlabelled if unlabelled is None else unlabelled, [*task.labelled, *task.negative]
-        task = replace(task, unlabelled=resolve_unlabelled(graph, nodes, np.array(known)))
+        task = replace(task, unlabelled=resolve_unlabelled(task.graph, nodes, np.array(known)))
         self.fit_task(task, checkpoint=checkpoint, start=start)
         self.notes_ = (*notes, *self.notes_)
         return self
@@ -170,7 +168,7 @@ class PUNodeClassifier(BaseEstimator):
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         task = as_task(task)
         graph = task.graph
-        require_edges(graph)
+        require_learnable(task)
         method, settings = self.checked()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
@@ -180,7 +178,7 @@ class PUNodeClassifier(BaseEstimator):
             run["start"] = None if fresh else weights
         if checkpoint is not None:
             name = identity(task, method, settings, run.get("start"))
-            run["checkpoint"] = Checkpoint(Path(checkpoint), name)
+            run["checkpoint"] = Checkpoint(as_path(checkpoint, "checkpoint"), name)
         method, settled = method.settle(task, settings, progress=self.progress)
         fitted = method.fit(task, settings, **run)
         self.settled_prior_ = settled if fitted.hidden is None else fitted.hidden.prior
@@ -245,7 +243,7 @@ class PUNodeClassifier(BaseEstimator):
         require_fitted(self)
         metadata = {**self.settings_, **{name: getattr(self, f"{name}_") for name in SAVED}}
         metadata["settled_prior"] = None if self.settled_prior_ is None else asdict(self.settled_prior_)
-        save_model(Path(path), self.model_.state_dict(), metadata)
+        save_model(as_path(path), self.model_.state_dict(), metadata)
 
     @classmethod
     def load(cls, path: str | Path, *, backbone: BackboneLike | None = None) -> Self:
@@ -255,7 +253,7 @@ class PUNodeClassifier(BaseEstimator):
             path: the file.
             backbone: the factory or network of the training, where it was not a name.
         """
-        tensors, metadata = load_model(Path(path))
+        tensors, metadata = load_model(as_path(path))
         try:
             require_providers(metadata, backbone)
             options = dict(metadata["method"])
@@ -289,7 +287,7 @@ class PUNodeClassifier(BaseEstimator):
         require_threshold(self.threshold, method)
         mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
         given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
-        surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (self.batch_size != "auto")
+        surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (not isinstance(self.batch_size, str))
         if surplus and not method.trains:
             raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
         return method, TrainingSettings(**{**method.training, **given})

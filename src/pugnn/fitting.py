@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.graph import Graph
+from pugnn.io import require_edges
 from pugnn.methods import METHODS, Method
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.task import PUTask
@@ -74,12 +74,11 @@ def settings_record(method: Method, settings: TrainingSettings, parameters: dict
     }
 
 
-def require_edges(graph: Graph) -> None:
-    """Raise unless a graph has nodes and edges."""
-    if not graph.num_nodes:
-        raise PugnnError("the graph is empty: it has no nodes")
-    if not graph.num_edges:
-        raise PugnnError("the graph has no edges, so there is no structure to learn from; check the edge list")
+def require_learnable(task: PUTask) -> None:
+    """Raise unless a task has edges, and nodes to find."""
+    require_edges(task.graph)
+    if not len(task.unlabelled):
+        raise PugnnError("no unlabelled nodes are left, so there is nothing to learn from")
 
 
 def require_threshold(threshold: Any, method: Method) -> None:

@@ -10,14 +10,25 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, shorten
-from pugnn.graph.building import as_positions, as_weights, no_such_node, reject_masked, require_num_nodes
-from pugnn.graph.index_arrays import sound_matrix
+from pugnn.errors import PugnnError, require_type, shorten
+from pugnn.graph.building import as_positions, as_weights, no_such_node, require_num_nodes
+from pugnn.graph.index_arrays import as_array, reject_masked, sound_matrix
 
 if TYPE_CHECKING:
     import networkx as nx
     from torch import Tensor
     from torch_geometric.data import Data
+
+
+def adjacency_matrix(given: Any) -> sp.coo_array:
+    """A square matrix of numbers, sparse or dense, in COO form."""
+    what = "the adjacency matrix"
+    matrix = sound_matrix(given, what) if sp.issparse(given) else as_array(given, what)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
+        raise PugnnError(
+            f"an adjacency matrix must be square and hold numbers; got shape {matrix.shape} of {matrix.dtype}"
+        )
+    return sp.coo_array(matrix)
 
 
 def networkx_parts(
@@ -27,6 +38,7 @@ def networkx_parts(
     networkx = sys.modules.get("networkx")
     if networkx is None or not isinstance(graph, networkx.Graph):
         raise PugnnError(f"expected a NetworkX graph, got {type(graph).__name__}")
+    require_type("weight", weight, str | None, "the name of an edge attribute")
     if features is None:
         _reject_attributes(graph)
     elif isinstance(features, tuple) and not features:

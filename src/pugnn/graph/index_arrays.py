@@ -9,7 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, given, require_type
+
+
+def reject_masked(values: object, what: str) -> None:
+    """Raise if any entry is masked: numpy would use the value under the mask."""
+    parts = values if isinstance(values, list | tuple) else [values]
+    if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
+        raise PugnnError(f"{what} hold masked entries; remove them or fill them in")
 
 
 def require_rows(starts: NDArray[Any], length: int, what: str) -> None:
@@ -29,11 +36,48 @@ def require_inside(positions: NDArray[Any], size: int, what: str) -> None:
         raise PugnnError(f"{what} hold the position {outside}, which is not within 0 to {size - 1}")
 
 
+def as_array(values: Any, what: str) -> NDArray[Any]:
+    """What a user gives as an array; masked entries and lists of different lengths are errors."""
+    reject_masked(values, what)
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise PugnnError(f"{what} must be a list or an array; got lists of different lengths") from None
+
+
+def positions_within(nodes: Any, size: int, what: str) -> NDArray[np.int64]:
+    """Nodes that a user names by their positions, as an array; anything but whole numbers below ``size`` is an error."""
+    array = as_array(nodes, what)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        hint = "np.flatnonzero(mask) gives those of a mask" if array.dtype == bool else "Graph.positions(ids) finds them"
+        found = f"shape {array.shape} of {array.dtype}"
+        raise PugnnError(f"{what} must be a list of positions, from 0 to {size - 1}, got {found}; {hint}")
+    if array.size and not 0 <= array.min() <= array.max() < size:
+        outside = array.min() if array.min() < 0 else array.max()
+        raise PugnnError(f"{what}: position {outside} is not in the graph (0 to {size - 1})")
+    return array.astype(np.int64)
+
+
+def require_numbers(name: str, values: Any, size: int) -> None:
+    """Raise unless this has one number per node, none of them missing."""
+    array = as_array(values, name)
+    if array.shape != (size,) or array.dtype.kind not in "iuf" or np.isnan(array).any():
+        raise PugnnError(f"{name} must have one number per node, {size:,}, none of them missing; got {given(values)}")
+
+
+def require_graph_parts(features: Any, ids: Any, feature_names: Any) -> None:
+    """Raise unless these have the types of a graph's features, ids and names of features."""
+    require_type("features", features, np.ndarray | sp.csr_array, "a numpy array or a scipy.sparse.csr_array")
+    if not hasattr(ids, "dtype") or not hasattr(ids, "__len__"):
+        raise PugnnError(f"ids must be a numpy array; got {given(ids)}")
+    require_type("feature_names", feature_names, tuple | None, "a tuple of names")
+
+
 def require_adjacency(indptr: Any, indices: Any, weights: Any) -> None:
     """Raise unless these can be the arrays of a graph's adjacency matrix in CSR form."""
-    for name, array in (("indptr", indptr), ("indices", indices), ("weights", weights)):
-        if not isinstance(array, np.ndarray) and not (name == "weights" and array is None):
-            raise PugnnError(f"{name} must be a numpy array; got {type(array).__name__}")
+    for name, array in (("indptr", indptr), ("indices", indices)):
+        require_type(name, array, np.ndarray, "a numpy array")
+    require_type("weights", weights, np.ndarray | None, "a numpy array")
     require_rows(indptr, len(indices), "indptr")
     require_inside(indices, len(indptr) - 1, "indices")
     if weights is not None and (weights.dtype != np.float32 or weights.shape != indices.shape):

@@ -2,7 +2,7 @@
 
 from pugnn.io.database import write_parquet
 from pugnn.io.feedback import Feedback, read_feedback
-from pugnn.io.given import as_graph, as_task, read_given
+from pugnn.io.given import as_graph, as_task, given_task, require_edges
 from pugnn.io.reading import TableGraph, read_graph
 
 __all__ = [
@@ -10,8 +10,9 @@ __all__ = [
     "TableGraph",
     "as_graph",
     "as_task",
+    "given_task",
     "read_feedback",
-    "read_given",
     "read_graph",
+    "require_edges",
     "write_parquet",
 ]

@@ -15,7 +15,7 @@ from pugnn.graph import Graph
 from pugnn.graph.index_arrays import sound_matrix
 from pugnn.io.objects import is_frame
 from pugnn.io.reading import TableGraph, read_graph
-from pugnn.task import PUTask
+from pugnn.task import PUTask, resolve_positives
 
 _FORMS = (
     "a pugnn.Graph, what read_graph returns, a NetworkX graph, PyG data, a scipy adjacency matrix, or a data frame of "
@@ -54,12 +54,35 @@ def read_given(given: Any, recipe: Recipe | Mapping[str, Any] | None = None) -> 
     raise PugnnError(f"expected a graph, got {type(given).__name__}{hint}: {_FORMS}")
 
 
-def as_task(given: Any) -> PUTask:
-    """The task that a user gave: itself, or that of tables with known positives."""
-    if isinstance(given, PUTask):
-        return given
+def require_edges(graph: Graph) -> None:
+    """Raise unless a graph has nodes and edges."""
+    if not graph.num_nodes:
+        raise PugnnError("the graph is empty: it has no nodes")
+    if not graph.num_edges:
+        raise PugnnError("the graph has no edges, so there is no structure to learn from; check the edge list")
+
+
+def given_task(given: Any, positives: Any) -> tuple[PUTask, tuple[str, ...]]:
+    """The task of a graph and its known positives, in any form; and notes.
+
+    Without positives, those that were read with the graph.
+    """
+    graph, notes = read_given(given)
+    require_edges(graph)
+    if positives is not None:
+        return PUTask.from_positives(graph, resolve_positives(graph, positives)), notes
     if isinstance(given, TableGraph) and given.task is not None:
-        return given.task
+        return given.task, notes
+    raise PugnnError("there are no known positives; give their ids, a mask, or a vector of 1 and 0")
+
+
+def as_task(given: Any) -> PUTask:
+    """The task that a user gave, with known positives: itself, or that of tables."""
+    task = given.task if isinstance(given, TableGraph) else given
+    if isinstance(task, PUTask):
+        if not len(task.labelled):
+            raise PugnnError("there are no known positives; at least one is needed, and ten or more help a lot")
+        return task
     raise PugnnError(
         f"expected a PUTask, a graph with its known positives, got {type(given).__name__}; make one with "
         "PUTask.from_positives(graph, positions), or with read_graph(…, positives=…).task"

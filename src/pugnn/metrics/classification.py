@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, average_precision_score, f1_score, roc_auc_score
 
+from pugnn.errors import PugnnError, given, require_whole
+from pugnn.graph.index_arrays import as_array
+
 Truth = NDArray[np.bool_]
+
+
+def _checked(truth: Any, values: Any, what: str) -> tuple[Truth, NDArray[Any]]:
+    """Both as arrays: a mask of the positives, and as many decisions or finite scores."""
+    mask, array = as_array(truth, "truth"), as_array(values, what)
+    if mask.ndim != 1 or mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
+        raise PugnnError(f"truth must be a mask of the positives, one entry per node; got {given(truth)}")
+    wanted = "biu" if what == "decided" else "biuf"
+    if array.shape != mask.shape or array.dtype.kind not in wanted or not np.isfinite(array).all():
+        raise PugnnError(f"{what} must have one entry per node, {len(mask)}, none of them missing; got {given(values)}")
+    if what == "decided" and not np.isin(array, (0, 1)).all():
+        raise PugnnError("decided must be a mask: True or 1 for nodes that are decided positive")
+    return mask.astype(np.bool_), array.astype(np.bool_) if what == "decided" else array
 
 
 def f1(truth: Truth, decided: Truth) -> float:
@@ -16,26 +34,29 @@ def f1(truth: Truth, decided: Truth) -> float:
         >>> f1(np.array([True, True, False]), np.array([True, False, False]))  # doctest: +ELLIPSIS
         0.66...
     """
-    return float(f1_score(truth, decided, zero_division=0.0))
+    return float(f1_score(*_checked(truth, decided, "decided"), zero_division=0.0))
 
 
 def macro_f1(truth: Truth, decided: Truth) -> float:
     """Mean of the F1 of the positive and of the negative class: the paper's measure."""
-    return float(f1_score(truth, decided, labels=[False, True], average="macro", zero_division=0.0))
+    both = _checked(truth, decided, "decided")
+    return float(f1_score(*both, labels=[False, True], average="macro", zero_division=0.0))
 
 
 def accuracy(truth: Truth, decided: Truth) -> float:
     """Share of correct decisions."""
-    return float(accuracy_score(truth, decided))
+    return float(accuracy_score(*_checked(truth, decided, "decided")))
 
 
 def roc_auc(truth: Truth, scores: NDArray[np.floating]) -> float:
     """Probability that a positive scores above a negative, ties counting half; ``nan`` with one class only."""
+    truth, scores = _checked(truth, scores, "scores")
     return float(roc_auc_score(truth, scores)) if truth.any() and not truth.all() else float("nan")
 
 
 def average_precision(truth: Truth, scores: NDArray[np.floating]) -> float:
     """Precision averaged over the positives as the threshold falls; ``nan`` without positives."""
+    truth, scores = _checked(truth, scores, "scores")
     return float(average_precision_score(truth, scores)) if truth.any() else float("nan")
 
 
@@ -49,6 +70,8 @@ def precision_at(count: int, truth: Truth, scores: NDArray[np.floating]) -> floa
         >>> precision_at(2, truth, np.array([0.9, 0.5, 0.5, 0.1]))
         0.75
     """
+    require_whole("count", count, 1)
+    truth, scores = _checked(truth, scores, "scores")
     if len(scores) < count:
         return float("nan")
     last = np.partition(scores, -count)[-count]

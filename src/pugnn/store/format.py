@@ -18,7 +18,7 @@ from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
 from pugnn.errors import PugnnError, shown
-from pugnn.files import regular
+from pugnn.files import as_path, regular
 
 #: Changes whenever files of the same names mean something else.
 FORMAT = 1
@@ -165,6 +165,7 @@ def checksum_of(path: Path) -> str:
 
 def read_manifest(folder: Path) -> Manifest:
     """Read ``store.json``, and check that all files are there, each of its length."""
+    folder = as_path(folder)
     try:
         record = json.loads(regular(folder / MANIFEST).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):

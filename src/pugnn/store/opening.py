@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
+from pugnn.errors import require_type
+from pugnn.files import as_path
 from pugnn.graph import Cleaning, Graph
 from pugnn.graph.building import reject_infinite
 from pugnn.graph.index_arrays import require_adjacency, require_inside
@@ -24,7 +25,8 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
         path: the folder.
         verified: read all files once and compare their checksums, about a second per gigabyte.
     """
-    folder = Path(path)
+    require_type("verified", verified, bool, "True or False")
+    folder = as_path(path)
     manifest = read_manifest(folder)
     if verified:
         verify(folder, manifest)
