@@ -135,10 +135,10 @@ class PUNodeClassifier(BaseEstimator):
         """Train on a graph and its known positives.
 
         Args:
-            graph: a graph, what :func:`pugnn.read_graph` returned, a NetworkX graph, PyG data, an adjacency matrix of
-                scipy's, or a data frame of edges. Node attributes of a NetworkX graph become features.
-            positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`. By
-                default those that were read with the graph.
+            graph: a graph, what :func:`pugnn.read_graph` returned, a NetworkX graph with its node attributes, PyG data,
+                an adjacency matrix of scipy's, or a data frame of edges.
+            positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`. May
+                be left out if they were read with the graph.
             confirmed: more known positives: finds that were checked. They were found by a ranking, so that no ranking
                 is judged by them, nor the share of positives.
             negatives: known negatives: finds that turned out wrong. They score 0 and are never decided positive.
@@ -214,8 +214,7 @@ class PUNodeClassifier(BaseEstimator):
         """Probability of each class for every node, shape ``(N, 2)``; column 1 is the score.
 
         Args:
-            graph: another graph with the same features, in any form that :meth:`fit` takes; by default the one that was
-                fitted. The recipe of the training makes features of node attributes.
+            graph: another graph with the same features, in any form that :meth:`fit` takes; by default the fitted one.
         """
         positive = scores_of(self.decision_function(graph))
         return np.stack([1 - positive, positive], axis=1)
@@ -287,7 +286,9 @@ class PUNodeClassifier(BaseEstimator):
         require_threshold(self.threshold, method)
         mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
         given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
-        surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (not isinstance(self.batch_size, str))
+        surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (
+            not isinstance(self.batch_size, str)
+        )
         if surplus and not method.trains:
             raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
         return method, TrainingSettings(**{**method.training, **given})

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from pugnn.errors import PugnnError, PugnnWarning, require_type
 from pugnn.estimator import PUNodeClassifier, require_fitted
+from pugnn.fitting import require_learnable
 from pugnn.graph.building import listed
 from pugnn.io import TableGraph, as_task, given_task
 from pugnn.methods import Method
@@ -98,6 +99,7 @@ def evaluate(
     """
     require_fitted(estimator)
     task = as_task(task)
+    require_learnable(task)
     require_type("caveat", caveat, str | None, "text")
     method, prior = estimator.checked()[0], prior_of_task(estimator, task)
     # The folds go by the same prior: it is estimated once, from all of them.

@@ -42,7 +42,11 @@ def propagate_beliefs(
     require_number("tolerance", tolerance, negative=False)
     require_whole("max_iterations", max_iterations, 0)
     potentials = as_array(potentials, "potentials")
-    if potentials.dtype.kind not in "biuf" or potentials.shape != (graph.num_nodes,) or not ((potentials >= 0) & (potentials <= 1)).all():
+    if (
+        potentials.dtype.kind not in "biuf"
+        or potentials.shape != (graph.num_nodes,)
+        or not ((potentials >= 0) & (potentials <= 1)).all()
+    ):
         raise PugnnError("potentials must be one number from 0 to 1 for each node")
     # Edges are sorted by (source, target), so sorting them by (target, source) lists their reverses.
     reverse = np.lexsort((graph.sources, graph.indices))

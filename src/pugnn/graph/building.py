@@ -174,6 +174,8 @@ def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
         matrix.sum_duplicates()
         return matrix
     dense = _as_numbers(features, "features")
+    if dense.ndim not in (1, 2):
+        raise PugnnError(f"features have shape {dense.shape}, expected (number of nodes, number of features)")
     return dense[:, None] if dense.ndim == 1 else dense
 
 

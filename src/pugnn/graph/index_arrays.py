@@ -49,7 +49,9 @@ def positions_within(nodes: Any, size: int, what: str) -> NDArray[np.int64]:
     """Nodes that a user names by their positions, as an array; anything but whole numbers below ``size`` is an error."""
     array = as_array(nodes, what)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        hint = "np.flatnonzero(mask) gives those of a mask" if array.dtype == bool else "Graph.positions(ids) finds them"
+        hint = (
+            "np.flatnonzero(mask) gives those of a mask" if array.dtype == bool else "Graph.positions(ids) finds them"
+        )
         found = f"shape {array.shape} of {array.dtype}"
         raise PugnnError(f"{what} must be a list of positions, from 0 to {size - 1}, got {found}; {hint}")
     if array.size and not 0 <= array.min() <= array.max() < size:
@@ -98,5 +100,7 @@ def sound_matrix(matrix: sp.sparray | sp.spmatrix, what: str) -> Any:
         elif same.format == "coo":
             same = type(same)((same.data, same.coords), shape=same.shape)  # which are checked
     except Exception as error:  # whatever is wrong with a matrix whose parts somebody has set
-        raise PugnnError(f"{what}: the parts of the sparse matrix do not fit together: {error}. Make it again.") from None
+        raise PugnnError(
+            f"{what}: the parts of the sparse matrix do not fit together: {error}. Make it again."
+        ) from None
     return same

@@ -37,7 +37,9 @@ def prior_bounds(prior: object) -> tuple[float, float]:
             raise PugnnError(f"prior must be auto, a number, or a range such as 0.02..0.1; got {prior!r}") from None
     for end in ends:
         if type(end) is bool or not isinstance(end, Real) or not 0.0 < float(end) < 1.0:
-            raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {given(prior)}")
+            raise PugnnError(
+                f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {given(prior)}"
+            )
     low, high = (float(end) for end in ends)  # type: ignore[arg-type]
     if low > high:
         raise PugnnError(f"the range of the prior is upside down: {prior!r}; write {high:g}..{low:g}")
