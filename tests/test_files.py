@@ -6,8 +6,11 @@ from threading import Thread
 
 import pytest
 
+from pugnn.cli.config import read_config
+from pugnn.data.archive import read_archive
 from pugnn.errors import PugnnError
-from pugnn.files import lock, new_folder, remove_unfinished, replacing, write_csv
+from pugnn.estimator import PUNodeClassifier
+from pugnn.files import lock, new_folder, regular, remove_unfinished, replacing, write_csv
 
 LEFT = ".s.csv.0123456789abcdef.unfinished.csv"
 
@@ -162,3 +165,13 @@ def test_cells_of_a_csv_file(cell, written):
     text = io.StringIO()
     write_csv(text, ["id"], [[cell]])
     assert text.getvalue() == f"id\n{written}\n"
+
+
+def test_what_may_never_end_is_not_read(tmp_path):
+    """A pipe in place of a config, of a model or of a data set would wait for ever."""
+    os.mkfifo(tmp_path / "pipe.toml")
+    for read in (read_config, PUNodeClassifier.load, read_archive):
+        with pytest.raises(PugnnError, match="pipe.toml: .*not a regular file"):
+            read(tmp_path / "pipe.toml")
+    assert regular(tmp_path) == tmp_path
+    assert regular(tmp_path / "missing") == tmp_path / "missing"

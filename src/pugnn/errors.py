@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterable
 from numbers import Integral, Real
+from types import UnionType
 
 
 class PugnnError(ValueError):
@@ -43,16 +44,31 @@ def require_number(name: str, value: object, *, negative: bool = True) -> None:
         raise PugnnError(f"{name} must be a number{'' if negative else ' and not negative'}, got {value!r}")
 
 
-def require_share(name: str, value: float) -> None:
-    """Raise unless ``value`` lies strictly between 0 and 1."""
-    if not 0 < value < 1:
+def require_share(name: str, value: object) -> None:
+    """Raise unless ``value`` is a number strictly between 0 and 1."""
+    require_number(name, value)
+    if not 0 < value < 1:  # type: ignore[operator]
         raise PugnnError(f"{name} must lie between 0 and 1, got {value}")
+
+
+def require_type(name: str, value: object, kind: type | UnionType, words: str) -> None:
+    """Raise unless ``value`` is of a type, which ``words`` describe."""
+    if not isinstance(value, kind):
+        raise PugnnError(f"{name} must be {words}; got {given(value)}")
 
 
 def require_choice(name: str, value: object, choices: Collection[str]) -> None:
     """Raise unless ``value`` is one of the choices."""
-    if value not in choices:
-        raise PugnnError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+    if not isinstance(value, str) or value not in choices:
+        raise PugnnError(f"{name} must be one of {', '.join(choices)}; got {given(value)}")
+
+
+def given(value: object) -> str:
+    """An argument as a message shows it: itself if it is short, else its type, and its shape if it has one."""
+    if isinstance(value, str | int | float | None):
+        return quoted(value)
+    shape = getattr(value, "shape", None)
+    return type(value).__name__ + (f" of shape {shape}" if isinstance(shape, tuple) else "")
 
 
 def shorten(values: Iterable[object], limit: int = 5) -> str:

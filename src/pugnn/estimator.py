@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pugnn import fitting
 from pugnn.errors import DegenerateWarning, PugnnError
+from pugnn.files import as_path
 from pugnn.fitting import KNOWN_NEGATIVE
 from pugnn.graph import Graph
+from pugnn.io import as_graph, as_task
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
@@ -116,8 +118,8 @@ class PUNodeClassifier(Parameters):
 
     def fit(
         self,
-        graph: Graph,
-        positives: Any,
+        graph: Any,
+        positives: Any = None,
         *,
         checked: Any = None,
         confirmed: Any = (),
@@ -129,8 +131,10 @@ class PUNodeClassifier(Parameters):
         """Train on a graph and its known positives.
 
         Args:
-            graph: the graph.
-            positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`.
+            graph: a graph, what :func:`pugnn.read_graph` returned, a NetworkX graph with its node attributes, PyG data,
+                an adjacency matrix of scipy's, or a data frame of edges.
+            positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`. May
+                be left out if they were read with the graph.
             checked: finds that were checked, with verdicts: the file of ``pugnn suggest --out``, its column ``verdict``
                 filled in with yes and no; a data frame with the columns ``id`` and ``verdict``; a mapping of ids to
                 verdicts; or a list of such. What has no verdict is not checked yet.
@@ -144,7 +148,6 @@ class PUNodeClassifier(Parameters):
             start: an earlier classifier to go on from: the training starts from its weights. Where its method or sizes
                 are others, it starts afresh, and ``notes_`` says so.
         """
-        fitting.check_graph(graph)
         given = {"checked": checked, "confirmed": confirmed, "negatives": negatives, "unlabelled": unlabelled}
         task, notes = fitting.make_task(graph, positives, **given)
         self.fit_task(task, checkpoint=checkpoint, start=start)
@@ -159,18 +162,19 @@ class PUNodeClassifier(Parameters):
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
     ) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
+        task = as_task(task)
         graph = task.graph
-        fitting.check_graph(graph)
+        fitting.require_learnable(task)
         method, settings = self.checked()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
-            start._require_fitted()
+            require_fitted(start, "start")
             weights, earlier = start.model_.state_dict(), start.settings_["method"]["name"]
             fresh = fitting.why_fresh(method, settings, graph.num_features, earlier, weights)
             run["start"] = None if fresh else weights
         if checkpoint is not None:
             name = fitting.identity(task, method, settings, run.get("start"))
-            run["checkpoint"] = Checkpoint(Path(checkpoint), name)
+            run["checkpoint"] = Checkpoint(as_path(checkpoint, "checkpoint"), name)
         with threads_for(graph.num_nodes * graph.num_features):
             method, settled = method.settle(task, settings, progress=self.progress)
             fitted = method.fit(task, settings, **run)
@@ -204,35 +208,34 @@ class PUNodeClassifier(Parameters):
             warnings.warn(f"the result is degenerate. {words}", DegenerateWarning, stacklevel=3)
         return self
 
-    def predict_proba(self, graph: Graph | None = None) -> NDArray[np.float64]:
+    def predict_proba(self, graph: Any = None) -> NDArray[np.float64]:
         """Probability of each class for every node, shape ``(N, 2)``; column 1 is the score.
 
         Args:
-            graph: another graph with the same features; by default the one that was fitted.
+            graph: another graph with the same features, in any form that :meth:`fit` takes; by default the fitted one.
         """
         positive = scores_of(self.decision_function(graph))
         return np.stack([1 - positive, positive], axis=1)
 
-    def decision_function(self, graph: Graph | None = None) -> NDArray[np.float64]:
+    def decision_function(self, graph: Any = None) -> NDArray[np.float64]:
         """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1.
 
         Nodes of another graph that the training knew to be negative are recognised by their ids, and score 0. If ids
         are just positions, they are recognised in the same graph only.
         """
-        self._require_fitted()
+        require_fitted(self)
         if graph is None and self._fitted is None:
             raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
         if self._fitted is not None and (graph is None or graph is self._fitted[0]):
             return self._fitted[1].copy()
-        fitting.check_graph(graph, edges=False)
-        assert graph is not None
+        graph = as_graph(graph, self.recipe_)
         require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
         found: NDArray[np.float64] = log_odds(self.model_, graph).numpy()
         if self.known_.rejected:
             found[self.known_.find(graph)["rejected"]] = KNOWN_NEGATIVE
         return found
 
-    def predict(self, graph: Graph | None = None) -> NDArray[np.int64]:
+    def predict(self, graph: Any = None) -> NDArray[np.int64]:
         """Decision for every node, shape ``(N,)``: 1 where the score reaches the threshold."""
         found = self.decision_function(graph)
         # Known negatives are not, even with a threshold of 0.
@@ -241,11 +244,11 @@ class PUNodeClassifier(Parameters):
 
     def save(self, path: str | Path) -> None:
         """Write the model to one safetensors file. The training graph is not part of it."""
-        self._require_fitted()
+        require_fitted(self)
         metadata = {**self.settings_, **{name: getattr(self, f"{name}_") for name in SAVED}}
         metadata["settled_prior"] = None if self.settled_prior_ is None else asdict(self.settled_prior_)
         metadata |= {"known": asdict(self.known_), "scored": self.model_.scored}
-        save_model(Path(path), self.model_.state_dict(), metadata)
+        save_model(as_path(path), self.model_.state_dict(), metadata)
 
     @classmethod
     def load(cls, path: str | Path, *, backbone: BackboneLike | None = None) -> Self:
@@ -255,7 +258,7 @@ class PUNodeClassifier(Parameters):
             path: the file.
             backbone: the factory or network of the training, where it was not a name.
         """
-        tensors, metadata = load_model(Path(path))
+        tensors, metadata = load_model(as_path(path))
         try:
             require_providers(metadata, backbone)
             options = dict(metadata["method"])
@@ -281,15 +284,17 @@ class PUNodeClassifier(Parameters):
     def _settings_record(self) -> dict[str, Any]:
         return fitting.settings_record(*self.checked(), self.get_params(deep=False))
 
-    # ------------------------------------------------------------------ checks
-
-    def _require_fitted(self) -> None:
-        if not hasattr(self, "model_"):
-            raise not_fitted("this classifier has not been fitted; call fit(graph, positives) first")
-
     def checked(self) -> tuple[Method, TrainingSettings]:
         """The method and the settings of its training, or an error that names an invalid parameter."""
         method = make_method(self.method) if isinstance(self.method, str) else self.method
         if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
         return method, fitting.training_settings(method, self.get_params(deep=False))
+
+
+def require_fitted(given: Any, what: str = "estimator") -> None:
+    """Raise unless this is a classifier that was fitted or loaded; ``what`` it is for messages."""
+    if not isinstance(given, PUNodeClassifier):
+        raise PugnnError(f"{what} must be a fitted PUNodeClassifier, got {type(given).__name__}")
+    if not hasattr(given, "model_"):
+        raise not_fitted("this classifier has not been fitted; call fit(graph, positives) first")

@@ -11,14 +11,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.estimator import PUNodeClassifier
-from pugnn.graph import Graph
+from pugnn.errors import PugnnError, PugnnWarning, require_type
+from pugnn.estimator import PUNodeClassifier, require_fitted
+from pugnn.fitting import require_learnable
+from pugnn.graph.building import listed
+from pugnn.io import TableGraph, as_task, given_task
 from pugnn.methods import Method
 from pugnn.methods.evidence import deal_folds, hidden_ranks, prior_of
 from pugnn.metrics.bands import Estimate, Hidden, Prior, estimate
 from pugnn.metrics.rank_model import Checked
-from pugnn.task import PUTask, resolve_positives
+from pugnn.task import PUTask
 from pugnn.training import derive_seed
 from pugnn.waiting import status_line
 
@@ -82,7 +84,7 @@ def prior_of_task(estimator: PUNodeClassifier, task: PUTask) -> Prior:
 
 
 def evaluate(
-    estimator: PUNodeClassifier, task: PUTask, *, caveat: str | None = None, progress: bool = False
+    estimator: PUNodeClassifier, task: PUTask | TableGraph, *, caveat: str | None = None, progress: bool = False
 ) -> Estimate | None:
     """Bands of precision, recall, F1, AUC and lift of a fitted estimator, from trainings without each fold.
 
@@ -90,10 +92,14 @@ def evaluate(
 
     Args:
         estimator: fitted on the task, or loaded.
-        task: the task.
+        task: the task, or what :func:`pugnn.read_graph` returned with known positives.
         caveat: why the known positives may not be typical of all.
         progress: show a line on standard error.
     """
+    require_fitted(estimator)
+    task = as_task(task)
+    require_learnable(task)
+    require_type("caveat", caveat, str | None, "text")
     method, prior = estimator.checked()[0], prior_of_task(estimator, task)
     # The folds go by the same prior: it is estimated once, from all of them.
     if isinstance(getattr(method, "prior", None), str):
@@ -107,7 +113,7 @@ def evaluate(
 
 
 def cross_validate(
-    methods: Iterable[str | Method], graph: Graph, positives: Any, *, seed: int = 0, progress: bool = True
+    methods: Iterable[str | Method], graph: Any, positives: Any = None, *, seed: int = 0, progress: bool = True
 ) -> dict[str, Estimate | None]:
     """Compare methods on one graph without negatives: each is trained, and trained again without each fold.
 
@@ -116,14 +122,20 @@ def cross_validate(
 
     Args:
         methods: names, or methods with settings of their own.
-        graph: the graph.
+        graph: the graph, in any form that ``fit`` takes.
         positives: its known positives, as for ``fit``.
         seed: controls all randomness.
         progress: show a line on standard error.
     """
-    task = PUTask.from_positives(graph, resolve_positives(graph, positives))
+    wanted = listed(methods, "methods")
+    if not wanted:
+        raise PugnnError("there are no methods to compare; give names, such as ['views', 'nnpu']")
+    for method in wanted:
+        PUNodeClassifier(method, seed=seed).check_parameters()
+    task, _ = given_task(graph, positives)
+    require_hidable(task)
     found: dict[str, Estimate | None] = {}
-    for method in methods:
+    for method in wanted:
         estimator = PUNodeClassifier(method, seed=seed, progress=progress).fit_task(task)
         found[new_name(estimator, found)] = evaluate(estimator, task, progress=progress)
     return found

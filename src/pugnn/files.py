@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
 import shutil
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,7 +17,7 @@ from typing import Any, TextIO
 
 from filelock import lock_descriptor
 
-from pugnn.errors import PugnnError, WriteError
+from pugnn.errors import PugnnError, WriteError, require_type
 
 #: Text that a spreadsheet would run: it begins like a formula and is not a plain number. Text that is already escaped
 #: is escaped once more, so that no two ids become the same.
@@ -56,6 +58,25 @@ def cache_folder() -> Path:
     except RuntimeError:
         words = "there is no home folder for the cache. Set PUGNN_CACHE to a folder you can write to."
         raise PugnnError(words) from None
+
+
+def as_path(name: Any, what: str = "path") -> Path:
+    """The path that a user names, or an error if it cannot be the name of a file; ``what`` it is for messages."""
+    require_type(what, name, str | os.PathLike, "the name of a file or folder")
+    if not os.fspath(name) or "\0" in os.fsdecode(name):
+        raise PugnnError(f"{what} must be the name of a file or folder; got {os.fspath(name)!r}")
+    return Path(os.fsdecode(name))
+
+
+def regular(path: Path) -> Path:
+    """The same path; an ``OSError`` if it is a pipe, a socket or a device, whose reading may never end."""
+    try:
+        mode = path.stat().st_mode  # once: another process may be replacing it
+    except (OSError, ValueError):  # opening it says why
+        return path
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return path
 
 
 @contextmanager

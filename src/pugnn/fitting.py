@@ -12,11 +12,10 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.graph import Graph
-from pugnn.io import read_feedback
+from pugnn.io import given_task, read_feedback, require_edges
 from pugnn.methods import METHODS, Method
 from pugnn.models import BACKBONES, backbone_name
-from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
+from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
 from pugnn.training import TrainingSettings, require_fitting
 from pugnn.training.checkpoint import Weights
 
@@ -28,20 +27,19 @@ KNOWN_NEGATIVE = -1000.0
 
 
 def make_task(
-    graph: Graph, positives: Any, *, checked: Any, confirmed: Any, negatives: Any, unlabelled: ArrayLike | None
+    graph: Any, positives: Any, *, checked: Any, confirmed: Any, negatives: Any, unlabelled: ArrayLike | None
 ) -> tuple[PUTask, tuple[str, ...]]:
-    """The task that the arguments of :meth:`pugnn.PUNodeClassifier.fit` describe, and notes on checked nodes."""
-    known = resolve_nodes(graph, confirmed, "confirmed"), resolve_nodes(graph, negatives, "negatives")
-    task = PUTask.from_positives(graph, resolve_positives(graph, positives)).with_feedback(*known)
-    notes: tuple[str, ...] = ()
+    """The task that the arguments of :meth:`pugnn.PUNodeClassifier.fit` describe, and notes on how they were read."""
+    task, notes = given_task(graph, positives)
+    known = ((confirmed, "confirmed"), (negatives, "negatives"))
+    task = task.with_feedback(*(resolve_nodes(task.graph, *each) for each in known))
     if checked is not None:
-        found = read_feedback(graph, task.labelled, "positives or confirmed", checked=checked, negative=task.negative)
-        task, notes = task.with_feedback(found.confirmed, found.rejected), found.notes
-    nodes, others = (
-        np.concatenate([task.labelled, task.negative]),
-        task.unlabelled if unlabelled is None else unlabelled,
-    )
-    return replace(task, unlabelled=resolve_unlabelled(graph, others, nodes)), notes
+        about = {"checked": checked, "negative": task.negative}
+        found = read_feedback(task.graph, task.labelled, "positives or confirmed", **about)
+        task, notes = task.with_feedback(found.confirmed, found.rejected), (*notes, *found.notes)
+    free = task.unlabelled if unlabelled is None else unlabelled
+    free = resolve_unlabelled(task.graph, free, np.concatenate([task.labelled, task.negative]))
+    return replace(task, unlabelled=free), notes
 
 
 def identity(task: PUTask, method: Method, settings: TrainingSettings, start: Weights | None) -> str:
@@ -95,30 +93,35 @@ def settings_record(method: Method, settings: TrainingSettings, parameters: dict
     }
 
 
-def check_graph(graph: Any, *, edges: bool = True) -> None:
-    """Raise unless it is a graph with nodes and, where they are needed, edges."""
-    if not isinstance(graph, Graph):
-        raise PugnnError(f"expected a pugnn.Graph, got {type(graph).__name__}; make one with Graph.from_edges")
-    if edges and not graph.num_nodes:
-        raise PugnnError("the graph is empty: it has no nodes")
-    if edges and not graph.num_edges:
-        raise PugnnError("the graph has no edges, so there is no structure to learn from; check the edge list")
+def require_learnable(task: PUTask) -> None:
+    """Raise unless a task has edges, and nodes to find."""
+    require_edges(task.graph)
+    if not len(task.unlabelled):
+        raise PugnnError("no unlabelled nodes are left, so there is nothing to learn from")
+
+
+def require_threshold(threshold: Any, method: Method) -> None:
+    """Raise unless this is a threshold that goes with a method."""
+    if isinstance(threshold, str) and threshold == "prior":
+        if getattr(method, "prior", 0.5) is None:
+            raise PugnnError(
+                f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
+                "the prior, such as 0.1, or a threshold as a number"
+            )
+        return
+    number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+    if not (number and 0 <= float(threshold) <= 1):
+        raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {threshold!r}")
 
 
 def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSettings:
     """The settings of a training by the estimator's parameters, which are checked, and the method's own."""
-    threshold = parameters["threshold"]
-    if threshold == "prior" and getattr(method, "prior", 0.5) is None:
-        raise PugnnError(
-            f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it the "
-            "prior, such as 0.1, or a threshold as a number"
-        )
-    number = isinstance(threshold, Real) and not isinstance(threshold, bool)
-    if threshold != "prior" and not (number and 0 <= float(threshold) <= 1):
-        raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {threshold!r}")
+    require_threshold(parameters["threshold"], method)
     mine = {field.name: parameters[field.name] for field in fields(TrainingSettings)}
     given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
-    surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (mine["batch_size"] != "auto")
+    surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (
+        not isinstance(mine["batch_size"], str)
+    )
     if surplus and not method.trains:
         raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
     return TrainingSettings(**{**method.training, **given})

@@ -227,7 +227,11 @@ BROKEN = {
     "a negative label": (npz(y=np.asarray([0, 1, 1, -1])), "class index"),
     "ids that stand twice": (npz(ids=np.array([1, 2, 2, 3])), "node ids must be unique; these appear .* 2"),
     "too few class names": (npz(class_names=np.asarray(["even"])), "1 class names for 2 classes"),
-    "a column too far": (npz(x_indices=np.full(4, 9, dtype=np.int32)), "cannot read"),
+    "a column too far": (npz(x_indices=np.full(4, 9, dtype=np.int32)), "do not fit together"),
+    "a column below 0": (npz(x_indices=np.full(4, -9, dtype=np.int32)), "do not fit together"),
+    "a row too far": (npz(x_indptr=np.array([0, 10**6, 2, 3, 4])), "do not fit together"),
+    "fractional columns": (npz(x_indices=np.full(4, 0.5)), "x_indices must be integers"),
+    "a class too far": (npz(y=np.asarray([0, 1, 1, 10**12])), "class index"),
     "an infinite feature": (npz(x_data=np.full(4, np.inf, dtype=np.float32)), "not finite"),
 }
 

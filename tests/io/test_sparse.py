@@ -9,6 +9,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from pugnn.errors import PugnnError
+from pugnn.graph import Graph
 from pugnn.io import read_graph
 
 IDS = ["a", "b", "c", "d", "e"]
@@ -105,6 +106,38 @@ def test_rows_of_a_matrix_follow_those_of_the_nodes():
 def test_bad_matrices(matrix, message):
     with pytest.raises(PugnnError, match=message):
         read_graph(EDGES, IDS, attributes=matrix)
+
+
+def damaged(kind, part, at, value):
+    """A matrix one of whose positions is wrong, which scipy does not see."""
+    matrix = kind(np.eye(5))
+    getattr(matrix, part)[at] = value
+    return matrix
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.bsr_array])
+@pytest.mark.parametrize(("part", "at", "value"), [("indices", 2, 10**8), ("indices", 2, -7), ("indptr", 2, 10**8)])
+def test_positions_outside_a_matrix_are_refused(tmp_path, kind, part, at, value):
+    matrix, path = damaged(kind, part, at, value), tmp_path / "attributes.npz"
+    sp.save_npz(path, matrix)
+    for given in (matrix, path):
+        with pytest.raises(PugnnError, match=r"attributes.*: the parts of the sparse matrix do not fit together"):
+            read_graph(EDGES, IDS, attributes=given)
+    with pytest.raises(PugnnError, match="the adjacency matrix: the parts of the sparse matrix do not fit"):
+        Graph.from_scipy(matrix)
+    with pytest.raises(PugnnError, match="the matrix of features: the parts of the sparse matrix do not fit"):
+        Graph.from_edges([0], [1], features=matrix)
+
+
+def test_files_with_positions_that_are_no_integers_and_too_many_columns_are_refused(tmp_path):
+    path = tmp_path / "attributes.npz"
+    whole = sp.csr_array(np.eye(5))
+    parts = {"data": whole.data, "indices": whole.indices + 0.5, "indptr": whole.indptr, "shape": (5, 6)}
+    np.savez(path, format=b"csr", **parts)
+    with pytest.raises(PugnnError, match="its indices are not integers"):
+        read_graph(EDGES, IDS, attributes=path)
+    with pytest.raises(PugnnError, match="has 1,000,000,000,000 columns"):
+        read_graph(EDGES, IDS, attributes=sp.csr_array((5, 10**12)))
 
 
 def test_bad_files_and_uses(tmp_path):

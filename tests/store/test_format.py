@@ -1,5 +1,6 @@
 import hashlib
 import json
+import os
 import shutil
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import pytest
 
 from pugnn.errors import PugnnError
 from pugnn.store import build_store, open_store, read_manifest, read_store
-from pugnn.store.format import checksum_of, new_array, write_array
+from pugnn.store.format import listed_files, new_array, write_array
 from store.messy import messy_tables, write_tables
 
 
@@ -36,7 +37,7 @@ def test_arrays_are_written_in_pieces_and_read_by_numpy(tmp_path):
     assert np.load(tmp_path / "y.npy").tolist() == [0, 1, 2, 3]
 
 
-def test_a_sound_store_opens_without_its_content_being_read(store):
+def test_the_arrays_of_a_sound_store_are_mapped(store):
     graph = open_store(store)
     assert graph.num_nodes > 0
     for array in (graph.indptr, graph.indices, graph.weights, graph.features, graph.stored.order):
@@ -154,16 +155,63 @@ def test_a_list_that_fits_its_checksum_but_not_the_files_is_refused(store, chang
         open_store(store)
 
 
-@pytest.mark.parametrize(("name", "at", "value"), [("indices", 3, 10**6), ("indptr", 1, -1), ("order", 0, 10**6)])
+def _exchange(store, name, array):
+    """Put another array into a store, and make its list fit."""
+    manifest = read_manifest(store)
+    np.save(store / f"{name}.npy", array)
+    replace(manifest, files={**manifest.files, f"{name}.npy": listed_files(store)[f"{name}.npy"]}).write(store)
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value"),
+    [
+        ("indices", 3, 10**6),
+        ("indices", 3, -1),
+        ("indptr", 1, -1),
+        ("indptr", 1, 10**12),
+        ("indptr", -1, 10**12),
+        ("order", 0, 10**6),
+        ("id_starts", 0, 10**12),
+        ("id_starts", 5, -1),
+        ("id_starts", -1, 10**12),
+        ("id_letters", 1, 255),
+    ],
+)
 def test_positions_outside_the_graph_are_refused_even_with_the_right_checksum(store, name, at, value):
     array = np.load(store / f"{name}.npy")
     array[at] = value
-    np.save(store / f"{name}.npy", array)
-    manifest = read_manifest(store)
-    file = replace(manifest.files[f"{name}.npy"], sha256=checksum_of(store / f"{name}.npy"))
-    replace(manifest, files={**manifest.files, f"{name}.npy": file}).write(store)
-    with pytest.raises(PugnnError, match=r"the graph store .* is damaged: store.json does not fit the other files"):
-        open_store(store, verified=True)
+    _exchange(store, name, array)
+    for verified in (False, True):
+        with pytest.raises(PugnnError, match=r"the graph store .* is damaged: store.json does not fit the other files"):
+            open_store(store, verified=verified)
+
+
+@pytest.mark.parametrize("name", ["indptr", "indices", "weights", "features", "id_starts", "order"])
+@pytest.mark.parametrize("change", [lambda a: a[:-1], lambda a: a.astype(np.float64) + 0.5, lambda a: a[None]])
+def test_arrays_of_other_types_and_shapes_are_refused_even_with_the_right_checksum(store, name, change):
+    _exchange(store, name, change(np.load(store / f"{name}.npy")))
+    with pytest.raises(PugnnError, match=r"the graph store .* is damaged"):
+        open_store(store)
+
+
+def test_sparse_features_with_columns_that_do_not_exist_are_refused(tmp_path):
+    nodes = {"id": list(range(40)), **{f"w{at}": [int(n == at) for n in range(40)] for at in range(40)}}
+    build_store(tmp_path / "store", [(n, n + 1) for n in range(39)], nodes)
+    for name, value in (("feature_columns", 10**6), ("feature_starts", 10**6)):
+        copied = shutil.copytree(tmp_path / "store", tmp_path / name)
+        array = np.load(copied / f"{name}.npy")
+        array[1] = value
+        _exchange(copied, name, array)
+        with pytest.raises(PugnnError, match="do not fit together"):
+            open_store(copied)
+
+
+@pytest.mark.parametrize("name", ["store.json", "indices.npy"])
+def test_a_pipe_in_place_of_a_file_is_refused_at_once(store, name):
+    (store / name).unlink()
+    os.mkfifo(store / name)
+    with pytest.raises(PugnnError, match=f"{name}: it is not a regular file"):
+        open_store(store)
 
 
 def test_whatever_happens_to_the_head_of_a_file_there_is_no_other_error(store):

@@ -15,7 +15,9 @@ from pugnn.checkup.resemblance import Directions
 from pugnn.checkup.rings import Rings, check_rings
 from pugnn.checkup.sampling import Sampling, check_sampling
 from pugnn.checkup.sizes import Degrees, Reach, count_reach, degree_summary
+from pugnn.errors import require_whole
 from pugnn.graph import Graph, GraphStatistics, graph_statistics
+from pugnn.io import TableGraph, as_task
 from pugnn.task import PUTask
 
 
@@ -66,13 +68,13 @@ class CheckUp:
         return plain
 
 
-def check_up(task: PUTask, *, seed: int = 0) -> CheckUp:
+def check_up(task: PUTask | TableGraph, *, seed: int = 0) -> CheckUp:
     """Examine a graph and its known positives before training.
 
     Nothing is trained. It takes well under a second on thousands of nodes and a few seconds on a million.
 
     Args:
-        task: the graph and its known positives.
+        task: the graph and its known positives, or what :func:`pugnn.read_graph` returned with known positives.
         seed: of the shuffles; the same seed gives the same check-up.
 
     Example:
@@ -81,6 +83,8 @@ def check_up(task: PUTask, *, seed: int = 0) -> CheckUp:
         >>> found.homophily.verdict, found.sampling.verdict
         ('together', 'random')
     """
+    task = as_task(task)
+    require_whole("seed", seed, 0)
     graph = task.graph
     rng = np.random.default_rng(seed)
     directions = Directions.of(graph, rng) if graph.num_features else None

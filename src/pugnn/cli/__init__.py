@@ -12,6 +12,7 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 from pugnn import processes
+from pugnn.cli.bus_error import end_with_message
 from pugnn.cli.commands.build import NOT_FOR_BUILD, build
 from pugnn.cli.commands.check import check
 from pugnn.cli.commands.demo import demo
@@ -111,6 +112,7 @@ def main() -> None:
             errors.print(f"[red]error:[/] {escape(printable(message))}")
         sys.exit(2)
 
+    end_with_message()
     with kept_output() as output_failure, warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment]
         try:

@@ -12,6 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import typer
 
 from pugnn.errors import PugnnError, shown
+from pugnn.files import regular
 
 
 def use_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -24,7 +25,7 @@ def use_config(context: typer.Context, path: Path | None) -> Path | None:
 def read_config(path: Path) -> dict[str, Any]:
     """Options by name. Those of a run are complete, so that it repeats even after a default has changed."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = regular(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise PugnnError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -31,11 +31,16 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, printable
+from pugnn.files import regular
 from pugnn.graph import Graph
 from pugnn.graph.building import as_ids
+from pugnn.graph.index_arrays import sound_matrix
 
 _REQUIRED = ("num_nodes", "edge_index", "x_indptr", "x_indices", "x_data", "x_shape", "y")
 _CHECKSUM_LENGTH = 64
+
+#: The largest class index, of 16 bits.
+MOST_CLASSES = 2**15 - 1
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ def archive_bytes(archive: Archive) -> bytes:
 def read_archive(path: Path, *, verify: bool = False) -> Archive:
     """Read a file, checking its checksum if ``verify`` is set; any defect raises a :class:`PugnnError`."""
     try:
-        content = path.read_bytes()
+        content = regular(path).read_bytes()
         if verify and sha256(content[:-_CHECKSUM_LENGTH]).hexdigest().encode() != content[-_CHECKSUM_LENGTH:]:
             raise PugnnError("its checksum does not match its content")
         return _parse(content)
@@ -124,8 +129,11 @@ def _parse(content: bytes) -> Archive:
         arrays: dict[str, NDArray[Any]] = {key: file[key] for key in file.files}
     n = int(arrays["num_nodes"])
     shape = tuple(arrays["x_shape"].tolist())
+    for key in ("x_indices", "x_indptr"):
+        if arrays[key].dtype.kind not in "iu":
+            raise PugnnError(f"{key} must be integers")
     x = sp.csr_array((arrays["x_data"].astype(np.float32), arrays["x_indices"], arrays["x_indptr"]), shape=shape)
-    x.check_format()
+    x = sound_matrix(x, "x")
     names = arrays.get("class_names")
     archive = Archive(
         edge_index=arrays["edge_index"],
@@ -155,8 +163,8 @@ def _check(archive: Archive, n: int) -> None:
     for key, nodes in (("edge_index", archive.edge_index), ("missing_nodes", archive.missing_nodes)):
         if nodes.dtype.kind not in "iu" or (nodes.size and not 0 <= nodes.min() <= nodes.max() < n):
             raise PugnnError(f"{key} names a node outside 0 to {n - 1}")
-    if archive.y.dtype.kind not in "iu" or n == 0 or archive.y.min() < 0:
-        raise PugnnError("y must hold one class index, 0 or more, for each node")
+    if archive.y.dtype.kind not in "iu" or n == 0 or not 0 <= archive.y.min() <= archive.y.max() <= MOST_CLASSES:
+        raise PugnnError(f"y must hold one class index, 0 to {MOST_CLASSES:,}, for each node")
     if archive.class_names is not None and len(archive.class_names) <= archive.y.max():
         raise PugnnError(f"{len(archive.class_names)} class names for {archive.y.max() + 1} classes")
     if archive.ids is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.errors import PugnnError, given, require_type, require_whole
 from pugnn.graph import Graph
 
 
@@ -40,6 +41,19 @@ class Dataset:
     positive_classes: frozenset[int]
     train_size: int
     missing: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        require_type("name", self.name, str, "text")
+        require_type("class_names", self.class_names, tuple, "a tuple of names")
+        require_type("graph", self.graph, Graph, "a pugnn.Graph")
+        n = self.graph.num_nodes
+        require_whole("train_size", self.train_size, 0, n)
+        for name, kind in (("labels", "iu"), ("missing", "b")):
+            array = getattr(self, name)
+            require_type(name, array, np.ndarray, "an array")
+            if array.shape != (n,) or array.dtype.kind not in kind:
+                raise PugnnError(f"{name} must have one entry per node, shape ({n},); got {given(array)}")
+        require_type("positive_classes", self.positive_classes, frozenset, "a frozenset of class indices")
 
     @property
     def positive(self) -> NDArray[np.bool_]:

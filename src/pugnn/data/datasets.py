@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,9 @@ import scipy.sparse as sp
 
 from pugnn.data.archive import Archive, read_archive
 from pugnn.data.dataset import Dataset
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError, require_type, shorten
 from pugnn.graph import Graph
+from pugnn.graph.building import listed
 from pugnn.registry import Registry
 
 #: A function that loads the data set, for every name but those of files in ``PUGNN_DATA``.
@@ -47,6 +49,7 @@ def load_dataset(name: str, *, positive_classes: Collection[int | str] | None = 
         positive_classes: indices or names of the classes that count as positive. By default the paper's
             for its four data sets, 1 for ``tolokers`` and ``twitch_de``, and the largest class otherwise.
     """
+    require_type("name", name, str, "the name of a data set")
     if name in DATASETS:
         dataset = DATASETS[name]()
     else:
@@ -92,8 +95,10 @@ def dataset_of(
 def file_in_data_folder(name: str) -> Path | None:
     """The file of a data set in ``PUGNN_DATA``, if there is one."""
     folder = _data_folder()
-    path = None if folder is None else folder / name / f"{name}.npz"
-    return path if path is not None and path.is_file() else None
+    if folder is None or Path(name).name != name:  # no other folder
+        return None
+    path = folder / name / f"{name}.npz"
+    return path if path.is_file() else None
 
 
 def _data_folder() -> Path | None:
@@ -108,14 +113,18 @@ def _data_folder() -> Path | None:
 
 def _class_indices(given: Collection[int | str], class_names: tuple[str, ...]) -> frozenset[int]:
     """Indices of classes given by index or by name; some classes, but not all of them, must be positive."""
+    classes = listed(given, "positive_classes")
+    for each in classes:
+        if isinstance(each, bool) or not isinstance(each, Integral | str):
+            raise PugnnError(f"a positive class is given by its index or its name; got {each!r}")
     known: dict[int | str, int] = {key: i for i, name in enumerate(class_names) for key in (i, name)}
-    unknown = [key for key in given if key not in known]
+    unknown = [key for key in classes if key not in known]
     if unknown:
         raise PugnnError(
             f"unknown positive classes: {shorten(unknown)}. Give indices 0 to {len(class_names) - 1} or "
             f"names among {', '.join(class_names)}."
         )
-    indices = frozenset(known[key] for key in given)
+    indices = frozenset(known[key] for key in classes)
     if not 0 < len(indices) < len(class_names):
         raise PugnnError(
             f"{len(indices)} of {len(class_names)} classes are positive; at least one must be, and one not."

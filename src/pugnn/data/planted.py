@@ -22,7 +22,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from pugnn.data.shuffle import Shuffle
-from pugnn.errors import PugnnError, require_share, require_whole
+from pugnn.errors import PugnnError, require_number, require_share, require_whole
 from pugnn.files import new_folder
 from pugnn.graph import Graph
 from pugnn.graph.compiling import kernel
@@ -66,7 +66,7 @@ class Planted:
 
     def __post_init__(self) -> None:
         require_whole("nodes", self.nodes, 100, 2**31 - 1)
-        require_whole("features", self.features, 1)
+        require_whole("features", self.features, 1, 2**31 - 1)
         require_whole("seed", self.seed, 0)
         require_share("share", self.share)
         require_share("homophily", self.homophily)
@@ -74,6 +74,7 @@ class Planted:
             negatives = self.nodes - self.positives
             raise PugnnError(f"a share of {self.share} leaves {negatives:,} negatives and {self.positives:,} positives")
         require_whole("labels", self.labels, 1, self.positives)
+        require_number("mean_degree", self.mean_degree)
         if not 0 < self.mean_degree < self.nodes:
             raise PugnnError(f"mean_degree must lie between 0 and the number of nodes, got {self.mean_degree}")
 

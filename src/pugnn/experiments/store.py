@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.files import lock, remove_unfinished
+from pugnn.files import lock, regular, remove_unfinished
 
 Record = dict[str, Any]
 
@@ -69,7 +69,7 @@ class RecordStore:
     def _records(self, mark: bytes = b"") -> Iterator[tuple[int, Record | None]]:
         """Numbers and records of the lines that contain a mark; ``None`` where a line is damaged."""
         try:
-            lines = self.path.read_bytes().split(b"\n")
+            lines = regular(self.path).read_bytes().split(b"\n")
         except OSError as error:
             raise PugnnError(f"cannot read {self.path}: {error.strerror}") from None
         return ((number, _unsealed(line)) for number, line in enumerate(lines, 1) if line and mark in line)
@@ -78,7 +78,7 @@ class RecordStore:
         """Add a record at the end of the file; readers see all of it or nothing."""
         line = b"\n" + _sealed(record) + b"\n"
         try:
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            handle = os.open(regular(self.path), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
             try:
                 if os.write(handle, line) < len(line):
                     raise OSError(28, "No space left on device")

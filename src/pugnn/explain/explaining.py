@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 
-from pugnn.errors import PugnnError
-from pugnn.estimator import PUNodeClassifier
+from pugnn.errors import PugnnError, given, require_type
+from pugnn.estimator import PUNodeClassifier, require_fitted
 from pugnn.explain.blend import blend_parts
 from pugnn.explain.changes import smallest_change
 from pugnn.explain.columns import Columns
@@ -22,6 +22,8 @@ from pugnn.explain.paths import distances_around, nearest_paths
 from pugnn.explain.propagation import propagation_parts
 from pugnn.explain.wording import sentences
 from pugnn.graph import UNREACHABLE, Graph
+from pugnn.graph.index_arrays import as_array, positions_within, require_numbers
+from pugnn.io import TableGraph, as_graph
 from pugnn.models import Backbone, Blend, Propagation
 from pugnn.task import PUTask
 from pugnn.training import scores_of
@@ -42,7 +44,7 @@ NOTHING = np.zeros(0, np.int64)
 
 def explain(
     estimator: PUNodeClassifier,
-    task: PUTask | Graph,
+    task: Any,
     nodes: ArrayLike,
     *,
     log_odds: NDArray[np.float64] | None = None,
@@ -55,7 +57,8 @@ def explain(
 
     Args:
         estimator: fitted, or loaded.
-        task: a graph and its known positives; with a graph alone, no known positives are named.
+        task: a graph and its known positives, or what :func:`pugnn.read_graph` returned; with a graph alone, in any
+            form that ``fit`` takes, no known positives are named.
         nodes: positions of the nodes, see :meth:`pugnn.Graph.positions`.
         log_odds: those of all nodes (:meth:`~pugnn.PUNodeClassifier.decision_function`), if they are at hand.
         shown: columns to show with each node, one text per node.
@@ -67,17 +70,27 @@ def explain(
         ...     print(each.rank, each.decision, round(each.base + each.own + each.around - each.total, 9))
         2 True 0.0
     """
-    graph = task if isinstance(task, Graph) else task.graph
-    positions = np.asarray(nodes, dtype=np.int64).ravel()
-    if len(positions) and not 0 <= positions.min() <= positions.max() < graph.num_nodes:
-        raise PugnnError(f"nodes to explain are positions from 0 to {graph.num_nodes - 1}; see Graph.positions(ids)")
+    require_fitted(estimator)
+    known = task.task if isinstance(task, TableGraph) else task if isinstance(task, PUTask) else None
+    graph = known.graph if known is not None else as_graph(task, estimator.recipe_)
+    positions = positions_within(nodes, graph.num_nodes, "nodes")
     if log_odds is None:
         log_odds = estimator.decision_function(graph)
-    context = _Context(graph, None if isinstance(task, Graph) else task, log_odds, estimator.threshold_, shown or {})
+    require_numbers("log_odds", log_odds, graph.num_nodes)
+    _require_shown(shown, graph.num_nodes)
+    context = _Context(graph, known, log_odds, estimator.threshold_, shown or {})
     return [
         context.explanation(int(node), parts)
         for node, parts in zip(positions, _parts(estimator.model_, graph, positions), strict=True)
     ]
+
+
+def _require_shown(shown: Any, nodes: int) -> None:
+    """Raise unless these are columns to show, with one text per node."""
+    require_type("shown", shown, Mapping | None, "a mapping of names to columns")
+    for name, cells in (shown or {}).items():
+        if as_array(cells, f"shown: the column {name!r}").shape != (nodes,):
+            raise PugnnError(f"shown: the column {name!r} must have one text per node, {nodes}; got {given(cells)}")
 
 
 def explain_best(

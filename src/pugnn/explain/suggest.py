@@ -9,8 +9,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, counted, require_choice, require_whole, shown
+from pugnn.errors import PugnnError, counted, require_choice, require_number, require_type, require_whole, shown
 from pugnn.graph import UNREACHABLE, Graph
+from pugnn.graph.index_arrays import require_numbers
+from pugnn.io import as_task
 from pugnn.models import Backbone, Blend, inputs_on
 from pugnn.models.views import VIEWS, Attributes, make_views
 from pugnn.models.views.rows import Rows
@@ -92,6 +94,16 @@ def suggest(
     """
     require_choice("goal", goal, GOALS)
     require_whole("count", count, 1)
+    require_whole("seed", seed, 0)
+    for name, share in (("prior", prior), ("threshold", threshold)):
+        require_number(name, share)
+        if not 0 <= share <= 1:
+            raise PugnnError(f"{name} must lie between 0 and 1, got {share}")
+    task = as_task(task)
+    require_numbers("scores", scores, task.graph.num_nodes)
+    if log_odds is not None:
+        require_numbers("log_odds", log_odds, task.graph.num_nodes)
+    require_type("rows", rows, Rows, "rows of all nodes, as node_rows gives them")
     order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(1, len(order) + 1)

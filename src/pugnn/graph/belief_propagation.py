@@ -15,8 +15,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import require_share
+from pugnn.errors import PugnnError, require_number, require_share, require_type, require_whole
 from pugnn.graph.graph import Graph
+from pugnn.graph.index_arrays import as_array
 
 
 def propagate_beliefs(
@@ -36,7 +37,17 @@ def propagate_beliefs(
         tolerance: stop when no belief changes by more than this.
         max_iterations: upper limit.
     """
+    require_type("graph", graph, Graph, "a pugnn.Graph")
     require_share("homophily", homophily)
+    require_number("tolerance", tolerance, negative=False)
+    require_whole("max_iterations", max_iterations, 0)
+    potentials = as_array(potentials, "potentials")
+    if (
+        potentials.dtype.kind not in "biuf"
+        or potentials.shape != (graph.num_nodes,)
+        or not ((potentials >= 0) & (potentials <= 1)).all()
+    ):
+        raise PugnnError("potentials must be one number from 0 to 1 for each node")
     # Edges are sorted by (source, target), so sorting them by (target, source) lists their reverses.
     reverse = np.lexsort((graph.sources, graph.indices))
     with np.errstate(divide="ignore"):  # certain nodes are at plus or minus infinity

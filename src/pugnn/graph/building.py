@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,8 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError, require_whole, shorten
+from pugnn.errors import PugnnError, given, require_whole, shorten
 from pugnn.graph.compiling import kernel
+from pugnn.graph.index_arrays import reject_masked, sound_matrix
 
 Features: TypeAlias = NDArray[np.float32] | sp.csr_array
 
@@ -53,11 +54,11 @@ class Cleaning:
         )
 
 
-def reject_masked(values: object, what: str) -> None:
-    """Raise if any entry is masked: numpy would use the value under the mask."""
-    parts = values if isinstance(values, list | tuple) else [values]
-    if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
-        raise PugnnError(f"{what} hold masked entries; remove them or fill them in")
+def listed(values: Any, what: str) -> list[Any]:
+    """The values of a list, an array or another collection; text is none, nor is a number."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) != 1:
+        raise PugnnError(f"{what} must be a list; got {given(values)}")
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
 def as_ids(ids: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
@@ -66,7 +67,7 @@ def as_ids(ids: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     if isinstance(ids, np.ndarray):
         array = ids
     else:
-        values = list(ids)
+        values = listed(ids, "ids")
         array = np.fromiter(values, dtype=object, count=len(values))
         if {type(value) for value in values} in ({int}, {str}):
             typed = np.asarray(values)
@@ -74,12 +75,12 @@ def as_ids(ids: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
             array = typed if typed.dtype.kind in "iuU" and typed.tolist() == values else array
     if array.ndim != 1:
         raise PugnnError(f"ids must be one-dimensional, these have shape {array.shape}")
-    listed = array.tolist()
+    values = array.tolist()
     if array.dtype.kind not in "iuU":
-        for value in listed:
+        for value in values:
             _check_id(value)
-    if len(set(listed)) != len(listed):
-        twice = [node_id for node_id, times in Counter(listed).items() if times > 1]
+    if len(set(values)) != len(values):
+        twice = [node_id for node_id, times in Counter(values).items() if times > 1]
         raise PugnnError(f"node ids must be unique; these appear more than once: {shorten(twice)}")
     return array
 
@@ -99,20 +100,25 @@ def _check_id(value: Any) -> None:
 def ends_from_ids(ends: ArrayLike, lookup: dict[Any, int]) -> NDArray[np.int64]:
     """Positions of edge ends given as ids."""
     reject_masked(ends, "edge ends")
-    listed = ends.tolist() if isinstance(ends, np.ndarray) else list(ends)  # type: ignore[arg-type]
+    ids = listed(ends, "edge ends")
     try:
-        unknown = [end for end in listed if end not in lookup]
+        unknown = [end for end in ids if end not in lookup]
     except TypeError:
         raise PugnnError("edge ends must be node ids, one for each edge; got lists") from None
     if unknown:
         raise PugnnError(f"{len(unknown):,} edge ends are not among the node ids: {shorten(unknown)}")
-    return np.fromiter((lookup[end] for end in listed), dtype=np.int64, count=len(listed))
+    return np.fromiter((lookup[end] for end in ids), dtype=np.int64, count=len(ids))
 
 
 def as_positions(ends: ArrayLike) -> NDArray[np.int64]:
     """Edge ends given as positions, checked."""
     reject_masked(ends, "edge ends")
-    array = np.asarray(ends)
+    try:
+        array = np.asarray(ends)
+    except ValueError:
+        raise PugnnError("edge ends must be whole numbers; got lists of different lengths") from None
+    if array.ndim != 1:
+        raise PugnnError(f"edge ends must be a list, one entry per edge; got shape {array.shape}")
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     if array.dtype.kind not in "iu":
@@ -121,7 +127,7 @@ def as_positions(ends: ArrayLike) -> NDArray[np.int64]:
         raise PugnnError(f"an edge end is negative ({array.min()}); positions count from 0")
     if array.max() >= MOST_NODES:
         raise PugnnError(f"an edge ends at position {array.max():,}, {_TOO_MANY}; if the ends are ids, pass `ids`")
-    return array.astype(np.int64).ravel()
+    return array.astype(np.int64)
 
 
 def require_num_nodes(num_nodes: Any) -> int:
@@ -162,12 +168,14 @@ def as_weights(weights: ArrayLike, rows: int) -> NDArray[np.float32]:
 def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
     """A float32 copy, CSR if sparse; a flat list of numbers becomes one column."""
     if sp.issparse(features):
-        given = sp.csr_array(features)
-        _require_real(given.dtype, "features")
-        matrix = sp.csr_array(given, dtype=np.float32, copy=True)
+        rows = sp.csr_array(sound_matrix(features, "the matrix of features"))
+        _require_real(rows.dtype, "features")
+        matrix = sp.csr_array(rows, dtype=np.float32, copy=True)
         matrix.sum_duplicates()
         return matrix
     dense = _as_numbers(features, "features")
+    if dense.ndim not in (1, 2):
+        raise PugnnError(f"features have shape {dense.shape}, expected (number of nodes, number of features)")
     return dense[:, None] if dense.ndim == 1 else dense
 
 
@@ -209,8 +217,8 @@ def symmetric_csr(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, Cleaning]:
     """Row starts, sorted neighbours and merged weights of the symmetric adjacency, and a record of the cleaning."""
     require_num_nodes(n)
-    given = np.zeros(0, dtype=np.float32) if weights is None else weights
-    indptr, indices, merged, counts = _symmetric(n, u, v, given)
+    known = np.zeros(0, dtype=np.float32) if weights is None else weights
+    indptr, indices, merged, counts = _symmetric(n, u, v, known)
     if not np.isfinite(merged).all():
         raise PugnnError("the weights of a repeated edge add up to more than a 32-bit float can hold")
     return indptr, indices, None if weights is None else merged, Cleaning(len(u), *counts.tolist())

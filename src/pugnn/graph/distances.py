@@ -6,9 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import PugnnError, require_type, require_whole
 from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
+from pugnn.graph.index_arrays import positions_within
 
 #: Distance of an unreachable node: larger than any real distance, so ``distance <= delta`` is correct.
 UNREACHABLE = int(np.iinfo(np.int32).max)
@@ -48,12 +49,10 @@ def nearest_sources(
         >>> nearest_sources(path, [0, 3])[1]
         array([ 0,  0,  3,  3, -1], dtype=int32)
     """
-    start = np.unique(np.asarray(sources, dtype=np.int64))
-    if len(start) and (start[0] < 0 or start[-1] >= graph.num_nodes):
-        outside = start[0] if start[0] < 0 else start[-1]
-        raise PugnnError(f"node {outside} is not in the graph; positions run from 0 to {graph.num_nodes - 1}")
-    if cap is not None and cap < 0:
-        raise PugnnError(f"cap must not be negative, got {cap}")
+    require_type("graph", graph, Graph, "a pugnn.Graph")
+    start = np.unique(positions_within(sources, graph.num_nodes, "sources"))
+    if cap is not None:
+        require_whole("cap", cap, 0, UNREACHABLE)
     limit = UNREACHABLE if cap is None else cap
     distances, nearest = _breadth_first(graph.indptr, graph.indices, start, limit)
     return distances, nearest

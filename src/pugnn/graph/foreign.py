@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, shorten
-from pugnn.graph.building import as_positions, as_weights, no_such_node, reject_masked, require_num_nodes
+from pugnn.errors import PugnnError, require_type, shorten
+from pugnn.graph.building import as_positions, as_weights, no_such_node, require_num_nodes
+from pugnn.graph.index_arrays import as_array, reject_masked, sound_matrix
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -18,7 +20,48 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 
-def networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
+def adjacency_matrix(given: Any) -> sp.coo_array:
+    """A square matrix of numbers, sparse or dense, in COO form."""
+    what = "the adjacency matrix"
+    matrix = sound_matrix(given, what) if sp.issparse(given) else as_array(given, what)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
+        raise PugnnError(
+            f"an adjacency matrix must be square and hold numbers; got shape {matrix.shape} of {matrix.dtype}"
+        )
+    return sp.coo_array(matrix)
+
+
+def networkx_parts(
+    graph: nx.Graph[Any], features: Any, weight: str | None
+) -> tuple[list[Any], NDArray[np.int64], Any, list[float] | None]:
+    """Nodes, positions of both ends of each edge, features and weights of a NetworkX graph, as a user asks for them."""
+    networkx = sys.modules.get("networkx")
+    if networkx is None or not isinstance(graph, networkx.Graph):
+        raise PugnnError(f"expected a NetworkX graph, got {type(graph).__name__}")
+    require_type("weight", weight, str | None, "the name of an edge attribute")
+    if features is None:
+        _reject_attributes(graph)
+    elif isinstance(features, tuple) and not features:
+        features = None
+    elif isinstance(features, str):
+        features = _networkx_features(graph, features)
+    nodes = list(graph.nodes)
+    position = {node: i for i, node in enumerate(nodes)}
+    ends = np.asarray([(position[u], position[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
+    return nodes, ends, features, None if weight is None else _networkx_weights(graph, weight)
+
+
+def _reject_attributes(graph: nx.Graph[Any]) -> None:
+    """Raise if nodes have attributes, which would be lost."""
+    names = list(dict.fromkeys(name for _, attributes in graph.nodes(data=True) for name in attributes))
+    if names:
+        raise PugnnError(
+            f"the nodes have attributes, which would be lost: {shorten(names)}. read_graph(graph).graph makes features "
+            "of all of them; features='x' takes vectors from the attribute x; features=() leaves all out."
+        )
+
+
+def _networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
     """A node attribute that holds vectors, as a matrix in node order."""
     vectors = dict(graph.nodes(data=name))
     bare = [node for node, vector in vectors.items() if vector is None]
@@ -32,9 +75,11 @@ def networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
     return np.asarray(list(rows.values()))
 
 
-def networkx_weights(graph: nx.Graph[Any], name: str) -> list[float]:
-    """An edge attribute as weights; edges without it weigh one, as in NetworkX."""
-    if graph.number_of_edges() and not any(name in attributes for _, _, attributes in graph.edges(data=True)):
+def _networkx_weights(graph: nx.Graph[Any], name: str) -> list[float] | None:
+    """An edge attribute as weights; edges without it weigh one, as in NetworkX. ``None`` if none has ``weight``."""
+    if not any(name in attributes for _, _, attributes in graph.edges(data=True)):
+        if name == "weight" or not graph.number_of_edges():
+            return None
         raise PugnnError(f"no edge has an attribute {name!r} to use as weight")
     for u, v, weight in graph.edges(data=name, default=1.0):
         if not isinstance(weight, Real):
@@ -64,8 +109,16 @@ def pyg_features(data: Data) -> NDArray[Any] | sp.csr_array | None:
     x = data.x
     if x is None or x.layout is torch.strided:
         return None if x is None else _array_of(x)
-    coo = x.to_sparse_coo().coalesce()
-    return sp.csr_array((_array_of(coo.values()), _array_of(coo.indices())), shape=tuple(coo.shape))
+    what = "the matrix x of the PyG data"
+    if x.layout is torch.sparse_csr:  # read by its parts: torch would follow whatever positions they hold
+        parts = _array_of(x.values()), _array_of(x.col_indices()), _array_of(x.crow_indices())
+    else:
+        coo = x if x.layout is torch.sparse_coo else x.to_sparse_coo()
+        parts = _array_of(coo._values()), tuple(_array_of(coo._indices()))  # type: ignore[assignment]
+    try:
+        return sp.csr_array(sound_matrix(sp.csr_array(parts, shape=tuple(x.shape)), what))
+    except ValueError as error:
+        raise PugnnError(f"{what} cannot be read: {error}") from None
 
 
 def _array_of(tensor: Tensor) -> NDArray[Any]:

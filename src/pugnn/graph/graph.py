@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError, require_type, require_whole, shorten
 from pugnn.graph.building import (
     Cleaning,
     Features,
@@ -20,16 +20,17 @@ from pugnn.graph.building import (
     as_positions,
     as_weights,
     ends_from_ids,
+    listed,
     no_such_node,
     read_only,
     reject_infinite,
-    reject_masked,
     require_num_nodes,
     symmetric_csr,
 )
 from pugnn.graph.components import connected_components
 from pugnn.graph.digests import graph_digests
-from pugnn.graph.foreign import networkx_features, networkx_weights, pyg_adjacency, pyg_features
+from pugnn.graph.foreign import adjacency_matrix, networkx_parts, pyg_adjacency, pyg_features
+from pugnn.graph.index_arrays import require_adjacency, require_graph_parts, sound_matrix
 from pugnn.graph.stored import Stored
 
 if TYPE_CHECKING:
@@ -74,6 +75,9 @@ class Graph:
     stored: Stored | None = None
 
     def __post_init__(self) -> None:
+        if self.stored is None:
+            require_adjacency(self.indptr, self.indices, self.weights)
+        require_graph_parts(self.features, self.ids, self.feature_names)
         n = self.num_nodes
         parts = (self.indptr, self.indices, self.features, self.ids, self.weights)
         if self.stored is not None and any(one is not own for one, own in zip(parts, self.stored.parts, strict=True)):
@@ -86,6 +90,8 @@ class Graph:
             raise PugnnError(f"{len(self.feature_names)} feature names for {self.num_features} features")
         if self.stored is not None:  # the rest was checked before it was stored, and the arrays are not read here
             return
+        if sp.issparse(self.features):
+            sound_matrix(self.features, "the matrix of features")
         reject_infinite(self.features, self.ids)
         for name in ("indptr", "indices", "ids", "weights"):
             array = getattr(self, name)
@@ -136,6 +142,7 @@ class Graph:
 
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """Sorted positions of the neighbours of the node at position ``node``."""
+        require_whole("node", node, 0, self.num_nodes - 1)
         return self.indices[self.indptr[node] : self.indptr[node + 1]]
 
     @cached_property
@@ -144,7 +151,7 @@ class Graph:
 
     def find(self, ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
         """Positions of the nodes with these ids; −1 for ids that are not in the graph."""
-        wanted = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        wanted = listed(ids, "ids")
         if self.stored is not None:
             return self.stored.find(wanted)
         try:
@@ -154,7 +161,7 @@ class Graph:
 
     def positions(self, ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
         """Positions of the nodes with these ids; unknown ids raise an error."""
-        wanted = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        wanted = listed(ids, "ids")
         found = self.find(wanted)
         if (found < 0).any():
             unknown = [wanted[at] for at in np.flatnonzero(found < 0)]
@@ -211,7 +218,9 @@ class Graph:
         indptr, indices, merged, cleaning = symmetric_csr(n, u, v, edge_weights)
         if matrix is None:
             matrix = np.zeros((n, 0), dtype=np.float32)
-        names = None if feature_names is None else tuple(feature_names)
+        names = None if feature_names is None else tuple(listed(feature_names, "feature_names"))
+        for name in names or ():
+            require_type("a feature name", name, str, "text")
         return cls(indptr, indices, matrix, node_ids, merged, names, cleaning)
 
     @classmethod
@@ -228,10 +237,8 @@ class Graph:
         Entries count as edges of weight one unless ``weighted`` is set. A symmetric matrix gives each edge once;
         otherwise direction is dropped and the weights of both directions are added.
         """
-        reject_masked(adjacency, "entries of the adjacency matrix")
-        coo = sp.coo_array(adjacency)
-        if len(coo.shape) != 2 or coo.shape[0] != coo.shape[1]:
-            raise PugnnError(f"an adjacency matrix must be square, this one has shape {coo.shape}")
+        coo = adjacency_matrix(adjacency)
+        require_type("weighted", weighted, bool, "True or False")
         require_num_nodes(coo.shape[0])
         coo.eliminate_zeros()
         if (abs(coo - coo.T)).nnz == 0:
@@ -247,20 +254,16 @@ class Graph:
         graph: nx.Graph[Any],
         *,
         features: str | ArrayLike | sp.sparray | sp.spmatrix | None = None,
-        weight: str | None = None,
+        weight: str | None = "weight",
     ) -> Graph:
         """Build a graph from any NetworkX graph, directed and multigraphs included; its nodes become the ids.
 
-        ``features`` is a matrix in the order of ``graph.nodes``, or the name of a node attribute that holds a
-        vector. ``weight`` names an edge attribute; by default edges have no weights.
+        ``features`` is a matrix in the order of ``graph.nodes``, or the name of a node attribute that holds a vector;
+        ``()`` leaves all attributes out. Attributes of other kinds become features by :func:`pugnn.read_graph`.
+        ``weight`` names an edge attribute; ``None`` leaves weights out.
         """
-        nodes = list(graph.nodes)
-        if isinstance(features, str):
-            features = networkx_features(graph, features)
-        position = {node: i for i, node in enumerate(nodes)}
-        ends = np.asarray([(position[u], position[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
-        weights = None if weight is None else networkx_weights(graph, weight)
-        built = cls.from_edges(ends[:, 0], ends[:, 1], num_nodes=len(nodes), features=features, weights=weights)
+        nodes, ends, matrix, weights = networkx_parts(graph, features, weight)
+        built = cls.from_edges(*ends.T, num_nodes=len(nodes), features=matrix, weights=weights)
         return replace(built, ids=as_ids(nodes))
 
     @classmethod

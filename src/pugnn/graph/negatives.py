@@ -14,8 +14,10 @@ import numpy as np
 from numba import uint64
 from numpy.typing import ArrayLike, NDArray
 
+from pugnn.errors import require_type, require_whole
 from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
+from pugnn.graph.index_arrays import positions_within
 from pugnn.graph.random import random_below, random_bits
 
 #: "No candidate": the node is adjacent to every other node.
@@ -34,7 +36,10 @@ def sample_non_neighbours(graph: Graph, anchors: ArrayLike, draws: int, *, seed:
         array([[3, 3, 3],
                [3, 3, 3]], dtype=int32)
     """
-    rows = np.ascontiguousarray(anchors, dtype=np.int64)
+    require_type("graph", graph, Graph, "a pugnn.Graph")
+    rows = positions_within(anchors, graph.num_nodes, "anchors")
+    require_whole("draws", draws, 0, 2**31 - 1)
+    require_whole("seed", seed, 0, 2**64 - 1)
     drawn: NDArray[np.int32] = _sample(graph.indptr, graph.indices, rows, draws, np.uint64(seed))
     return drawn
 

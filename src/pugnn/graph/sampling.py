@@ -14,8 +14,10 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
+from pugnn.errors import require_type, require_whole
 from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
+from pugnn.graph.index_arrays import positions_within
 from pugnn.graph.random import random_below, random_bits
 
 
@@ -61,7 +63,11 @@ def sample_neighbours(graph: Graph, seeds: NDArray[np.int64], *, hops: int, fan_
         >>> found.nodes, found.indices
         (array([2, 1, 3, 0, 4]), array([1, 2, 3, 0, 0, 4], dtype=int32))
     """
-    wanted = np.ascontiguousarray(seeds, dtype=np.int64)
+    require_type("graph", graph, Graph, "a pugnn.Graph")
+    wanted = positions_within(seeds, graph.num_nodes, "seeds")
+    require_whole("hops", hops, 0, 2**31 - 1)
+    require_whole("fan_out", fan_out, 1, 2**31 - 1)
+    require_whole("seed", seed, 0, 2**64 - 1)
     return Neighbourhood(*_sample(graph.indptr, graph.indices, wanted, hops, fan_out, np.uint64(seed)))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.errors import PugnnError, require_type
 from pugnn.graph.graph import Graph
 
 
@@ -26,6 +27,7 @@ class GraphStatistics:
 
 def graph_statistics(graph: Graph) -> GraphStatistics:
     """Sizes that do not depend on labels."""
+    require_type("graph", graph, Graph, "a pugnn.Graph")
     sizes = np.bincount(graph.components)
     return GraphStatistics(
         nodes=graph.num_nodes,
@@ -47,6 +49,10 @@ def edge_homophily(graph: Graph, labels: NDArray[np.generic]) -> float:
         >>> edge_homophily(path, np.array([1, 1, 0, 0]))  # doctest: +ELLIPSIS
         0.66...
     """
+    require_type("graph", graph, Graph, "a pugnn.Graph")
+    require_type("labels", labels, np.ndarray, "an array, one label per node")
+    if labels.shape != (graph.num_nodes,):
+        raise PugnnError(f"labels must be one per node, shape ({graph.num_nodes},); got {labels.shape}")
     if not graph.num_edges:
         return float("nan")
     return float((labels[graph.sources] == labels[graph.indices]).mean())

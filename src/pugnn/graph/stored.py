@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pugnn.graph.compiling import kernel
+from pugnn.graph.index_arrays import require_rows
 
 
 class TextIds:
@@ -31,8 +32,10 @@ class TextIds:
     dtype, ndim = np.dtype(object), 1
 
     def __init__(self, letters: NDArray[np.uint8], starts: NDArray[np.int64]) -> None:
+        require_rows(starts, len(letters), "starts of ids")
         self.letters, self.starts = letters, starts
         self._texts = pa.LargeStringArray.from_buffers(len(starts) - 1, pa.py_buffer(starts), pa.py_buffer(letters))
+        self._texts.validate(full=True)  # that they are text
 
     def __len__(self) -> int:
         return len(self._texts)

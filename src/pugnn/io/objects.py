@@ -67,6 +67,16 @@ def as_memory_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
     return replace(_from_columns(_columns(given, role, ids), role), bare=len(ids) == 1)
 
 
+def is_frame(given: Any) -> bool:
+    """Whether this is a data frame of pandas or Polars, or an Arrow table."""
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    return (
+        isinstance(given, pa.Table | pa.RecordBatch)
+        or (pandas is not None and isinstance(given, pandas.DataFrame))
+        or (polars is not None and isinstance(given, polars.DataFrame | polars.LazyFrame))
+    )
+
+
 def networkx_tables(given: Any) -> tuple[MemoryTable, MemoryTable] | None:
     """Edges and nodes of a NetworkX graph with their attributes; ``None`` for anything else."""
     networkx = sys.modules.get("networkx")

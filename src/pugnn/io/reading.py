@@ -17,6 +17,7 @@ from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.kinds import chosen_kinds, expand_kinds
 from pugnn.features.recipe import Encoded, Recipe
 from pugnn.graph import Graph
+from pugnn.io.arguments import check_arguments
 from pugnn.io.edge_table import EdgeTable
 from pugnn.io.id_types import common_family, ids_from_text
 from pugnn.io.ids import IdTable
@@ -118,14 +119,13 @@ def read_graph(
         >>> data.graph.ids.tolist(), data.known
         (['ann', 'bob', 'cleo'], array([False,  True, False]))
     """
-    if isinstance(recipe, Mapping):
-        recipe = Recipe.from_plain(recipe)
+    wanted = {"source": source, "target": target, "id": id, "weight": weight, "label": label}
+    known = check_arguments(wanted, kinds=kinds, recipe=recipe, show=show, on_phase=on_phase)
     matrix = matrix_of(attributes, nodes)
     given = {"edges": edges, "nodes": nodes, "positives": positives, "truth": truth}
     given["attributes"] = attributes if matrix is None else None
-    wanted = {"source": source, "target": target, "id": id, "weight": weight, "label": label}
     say = on_phase or (lambda _: None)
-    return read_tables(given, wanted, lambda tables: _read(tables, matrix, wanted, kinds or {}, recipe, show, say))
+    return read_tables(given, wanted, lambda tables: _read(tables, matrix, wanted, kinds or {}, known, show, say))
 
 
 def _read(

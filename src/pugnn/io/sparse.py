@@ -12,10 +12,14 @@ import scipy.sparse as sp
 from pugnn.errors import PugnnError, counted, quoted, shown
 from pugnn.features.attributes import LARGEST
 from pugnn.features.number_columns import MatrixColumns
+from pugnn.graph.index_arrays import sound_matrix
 from pugnn.io.columns import ATTRIBUTE, ID, VALUE, find_column, require_column
 from pugnn.io.ids import EMPTY, UNKNOWN, IdTable
 from pugnn.io.node_table import NodeTable
 from pugnn.io.table import Table
+
+#: Each has a name and becomes a feature; a file that says more is damaged.
+MOST_COLUMNS = 10_000_000
 
 _ZIP, _MATRIX_MARKET = b"PK\3\4", b"%%MatrixMarket"
 
@@ -31,6 +35,7 @@ def as_matrix(given: Any) -> sp.csr_array | None:
         with open(name, "rb") as file:
             first = file.read(len(_MATRIX_MARKET))
         if first.startswith(_ZIP):
+            _require_integer_positions(name)
             return _checked(sp.load_npz(name), shown(name, 1000))
         if first == _MATRIX_MARKET or name.lower().endswith((".mtx.gz", ".mtx.bz2")):
             return _checked(scipy.io.mmread(name), shown(name, 1000))
@@ -121,12 +126,23 @@ def _columns(table: Table, wanted: str | None) -> tuple[int, int, int | None]:
     return at, attribute, find_column(table.shown, table.names, "value", None, VALUE, first=True)
 
 
+def _require_integer_positions(name: str) -> None:
+    """Raise if a file has positions that are not integers: scipy would round them."""
+    with np.load(name, allow_pickle=False) as parts:
+        for part in {"row", "col", "coords", "indices", "indptr", "offsets"} & set(parts):
+            if parts[part].dtype.kind not in "iu":
+                raise PugnnError(f"{shown(name, 1000)} is damaged: its {part} are not integers")
+
+
 def _checked(matrix: Any, name: str) -> sp.csr_array:
     if matrix.ndim != 2:
         raise PugnnError(f"{name} must be a matrix, one row per node; it has shape {matrix.shape}")
     if matrix.dtype.kind not in "biuf":
         raise PugnnError(f"{name} must hold numbers; it holds {matrix.dtype}")
-    rows = sp.csr_array(matrix, dtype=np.float64, copy=True)
+    sound = sound_matrix(matrix, name) if sp.issparse(matrix) else matrix
+    if sound.shape[1] > MOST_COLUMNS:
+        raise PugnnError(f"{name} has {sound.shape[1]:,} columns; at most {MOST_COLUMNS:,} can be read")
+    rows = sp.csr_array(sound, dtype=np.float64, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()
     if not (np.abs(rows.data) <= LARGEST).all():

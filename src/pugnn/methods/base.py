@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self, Unpack, get_args, get_origin, g
 import torch
 from torch import Tensor
 
-from pugnn.errors import PugnnError, require_choice
+from pugnn.errors import PugnnError, require_choice, require_type
 from pugnn.losses import Sets
 from pugnn.methods.degenerate import Reason
 from pugnn.methods.evidence import prior_of
@@ -127,6 +127,7 @@ DEFAULT_METHOD = "views"
 
 def make_method(name: str, **options: Any) -> Method:
     """Build a method by name, with its own defaults for the options that are not given."""
+    require_type("method", name, str, "the name of a method")
     method = METHODS[name]
     known = {field.name: field for field in fields(method)}
     unknown = [option for option in options if option not in known]
@@ -181,7 +182,7 @@ def _require_kind(name: str, value: object, hint: Any) -> None:
         pass  # a prior, which says itself what it may be
     elif int in (hint, *parts) or float in (hint, *parts):
         number = Integral if int in (hint, *parts) else Real
-        if isinstance(value, bool) or not isinstance(value, number):
+        if isinstance(value, bool) or not isinstance(value, number) or not abs(value) < 2**63:
             raise PugnnError(f"{name} must be {'a whole number' if number is Integral else 'a number'}; got {value!r}")
     elif hint in (bool, str) and not isinstance(value, hint):
         raise PugnnError(f"{name} must be {'True or False' if hint is bool else 'text'}; got {value!r}")

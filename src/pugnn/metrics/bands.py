@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import betaincinv
 
-from pugnn.errors import counted, percent
-from pugnn.metrics.rank_model import COVERAGE, HIGHEST, LOWEST, Band, Checked, RankModel, Values
+from pugnn.errors import counted, percent, require_share, require_type, require_whole
+from pugnn.metrics.rank_model import COVERAGE, HIGHEST, LOWEST, Band, Checked, RankModel, Values, as_ranks
 
 #: An interval whose ends differ by this factor says little.
 WIDE = 3.0
@@ -34,6 +34,7 @@ class Prior(Band):
     @classmethod
     def given(cls, value: float) -> Prior:
         """A prior that is known."""
+        require_share("value", value)
         return cls(value, value, value, "given", value, value)
 
     @property
@@ -55,6 +56,11 @@ class Hidden:
     prior: Prior
     ranks: Values
     checked: Checked | None = None
+
+    def __post_init__(self) -> None:
+        require_type("prior", self.prior, Prior, "a pugnn.metrics.Prior")
+        require_type("checked", self.checked, Checked | None, "nodes that were checked")
+        object.__setattr__(self, "ranks", as_ranks(self.ranks))
 
 
 @dataclass(frozen=True)
@@ -166,6 +172,9 @@ def estimate(hidden: Hidden, *, unlabelled: int, decided: int) -> Estimate | Non
         unlabelled: number of unlabelled nodes.
         decided: how many of them are decided positive.
     """
+    require_type("hidden", hidden, Hidden, "a pugnn.metrics.Hidden")
+    require_whole("unlabelled", unlabelled, 1)
+    require_whole("decided", decided, 0, unlabelled)
     prior, ranks, checked = hidden.prior, hidden.ranks, hidden.checked
     if len(ranks) < 2 or (ranks == 0.5).all():
         return None

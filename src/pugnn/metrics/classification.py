@@ -5,10 +5,28 @@ They equal scikit-learn's, whose import takes longer than a whole fit of a small
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.errors import PugnnError, given, require_whole
+from pugnn.graph.index_arrays import as_array
+
 Truth = NDArray[np.bool_]
+
+
+def _checked(truth: Any, values: Any, what: str) -> tuple[Truth, NDArray[Any]]:
+    """Both as arrays: a mask of the positives, and as many decisions or finite scores."""
+    mask, array = as_array(truth, "truth"), as_array(values, what)
+    if mask.ndim != 1 or mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
+        raise PugnnError(f"truth must be a mask of the positives, one entry per node; got {given(truth)}")
+    wanted = "biu" if what == "decided" else "biuf"
+    if array.shape != mask.shape or array.dtype.kind not in wanted or not np.isfinite(array).all():
+        raise PugnnError(f"{what} must have one entry per node, {len(mask)}, none of them missing; got {given(values)}")
+    if what == "decided" and not np.isin(array, (0, 1)).all():
+        raise PugnnError("decided must be a mask: True or 1 for nodes that are decided positive")
+    return mask.astype(np.bool_), array.astype(np.bool_) if what == "decided" else array
 
 
 def f1(truth: Truth, decided: Truth) -> float:
@@ -18,21 +36,25 @@ def f1(truth: Truth, decided: Truth) -> float:
         >>> f1(np.array([True, True, False]), np.array([True, False, False]))  # doctest: +ELLIPSIS
         0.66...
     """
+    truth, decided = _checked(truth, decided, "decided")
     return float(2 * (truth & decided).sum() / max(1, truth.sum() + decided.sum()))
 
 
 def macro_f1(truth: Truth, decided: Truth) -> float:
     """Mean of the F1 of the positive and of the negative class: the paper's measure."""
+    truth, decided = _checked(truth, decided, "decided")
     return (f1(truth, decided) + f1(~truth, ~decided)) / 2
 
 
 def accuracy(truth: Truth, decided: Truth) -> float:
     """Share of correct decisions."""
+    truth, decided = _checked(truth, decided, "decided")
     return float((truth == decided).mean())
 
 
 def roc_auc(truth: Truth, scores: NDArray[np.floating]) -> float:
     """Probability that a positive scores above a negative, ties counting half; ``nan`` with one class only."""
+    truth, scores = _checked(truth, scores, "scores")
     positive, negative = scores[truth], np.sort(scores[~truth])
     if not len(positive) or not len(negative):
         return float("nan")
@@ -42,6 +64,7 @@ def roc_auc(truth: Truth, scores: NDArray[np.floating]) -> float:
 
 def average_precision(truth: Truth, scores: NDArray[np.floating]) -> float:
     """Mean over the positives of the precision among all nodes that score at least as high; ``nan`` without any."""
+    truth, scores = _checked(truth, scores, "scores")
     ascending, positive = np.sort(scores), np.sort(scores[truth])
     if not len(positive):
         return float("nan")
@@ -60,6 +83,8 @@ def precision_at(count: int, truth: Truth, scores: NDArray[np.floating]) -> floa
         >>> precision_at(2, truth, np.array([0.9, 0.5, 0.5, 0.1]))
         0.75
     """
+    require_whole("count", count, 1)
+    truth, scores = _checked(truth, scores, "scores")
     if len(scores) < count:
         return float("nan")
     last = np.partition(scores, -count)[-count]

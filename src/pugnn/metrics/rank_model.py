@@ -29,6 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr
 
+from pugnn.errors import PugnnError, given, require_number, require_share, require_type
+from pugnn.graph.index_arrays import as_array
+
 Values = NDArray[np.float64]
 
 #: Ranks are counted in bins with these edges, finer at the top.
@@ -84,6 +87,12 @@ class RankModel:
         cls, ranks: Values, *, low: float = LOWEST, high: float = HIGHEST, checked: Checked | None = None
     ) -> RankModel:
         """Fitted to the ranks of hidden positives, shape ``(n,)``, for priors between two bounds, or for one prior."""
+        require_share("low", low)
+        require_share("high", high)
+        if low > high:
+            raise PugnnError(f"low must not lie above high; got {low} and {high}")
+        require_type("checked", checked, Checked | None, "nodes that were checked")
+        ranks = as_ranks(ranks)
         priors, recalls = _combinations(low, high)
         within = np.diff(recalls, axis=1)  # share of the positives in each bin
         fit, count = np.log(within + FLOOR) @ np.histogram(ranks, EDGES)[0], len(ranks)
@@ -104,6 +113,9 @@ class RankModel:
 
     def recall_at(self, share: float) -> Values:
         """Recall among the first ``share`` of the unlabelled nodes, for each combination."""
+        require_number("share", share)
+        if not 0 < share <= 1:
+            raise PugnnError(f"share must lie between 0 and 1, got {share}")
         at = min(max(int(np.searchsorted(EDGES, share)), 1), len(EDGES) - 1)
         part = (share - EDGES[at - 1]) / (EDGES[at] - EDGES[at - 1])
         recalls: Values = (1 - part) * self.recalls[:, at - 1] + part * self.recalls[:, at]
@@ -138,6 +150,14 @@ class RankModel:
         tail = (1 - COVERAGE) / 2
         low, value, high = np.interp([tail, 0.5, 1 - tail], middles, ordered)
         return Band(float(value), float(low), float(high))
+
+
+def as_ranks(ranks: object) -> Values:
+    """Ranks as an array: numbers from 0 to 1."""
+    array = as_array(ranks, "ranks")
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iuf") or not ((array >= 0) & (array <= 1)).all():
+        raise PugnnError(f"ranks must be shares of the unlabelled nodes, numbers from 0 to 1; got {given(ranks)}")
+    return array.astype(np.float64)
 
 
 @lru_cache(maxsize=8)

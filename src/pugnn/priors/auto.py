@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 from scipy.special import expit, logit
 
-from pugnn.errors import PugnnError, percent
+from pugnn.errors import PugnnError, given, percent, require_type
 from pugnn.metrics.bands import Prior
 from pugnn.metrics.rank_model import HIGHEST, LOWEST, RankModel
 from pugnn.priors.base import LEAST_PRIOR, MOST_PRIOR, PRIORS, UNKNOWN_PRIOR, Evidence
@@ -26,7 +26,7 @@ def prior_bounds(prior: object) -> tuple[float, float]:
         >>> prior_bounds("0.02..0.1"), prior_bounds(0.3)
         ((0.02, 0.1), (0.3, 0.3))
     """
-    if prior == "auto":
+    if isinstance(prior, str) and prior == "auto":
         return LOWEST, HIGHEST
     ends: list[object] = [prior, prior]
     if isinstance(prior, str):
@@ -37,7 +37,9 @@ def prior_bounds(prior: object) -> tuple[float, float]:
             raise PugnnError(f"prior must be auto, a number, or a range such as 0.02..0.1; got {prior!r}") from None
     for end in ends:
         if type(end) is bool or not isinstance(end, Real) or not 0.0 < float(end) < 1.0:
-            raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {prior!r}")
+            raise PugnnError(
+                f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {given(prior)}"
+            )
     low, high = (float(end) for end in ends)  # type: ignore[arg-type]
     if low > high:
         raise PugnnError(f"the range of the prior is upside down: {prior!r}; write {high:g}..{low:g}")
@@ -58,6 +60,7 @@ def settle_prior(wanted: float | str, evidence: Evidence) -> Prior:
     low, high = prior_bounds(wanted)
     if low == high:
         return Prior.given(low)
+    require_type("evidence", evidence, Evidence, "a pugnn.priors.Evidence")
     ranged = wanted != "auto"
     # Where nothing could be hidden, or the scores of all nodes are equal, ranks say nothing.
     if len(evidence.ranks) < 2 or (evidence.ranks == 0.5).all():
@@ -86,6 +89,7 @@ def prior_words(prior: Prior, labelled: int) -> str:
         'About 12 % of the unlabelled nodes are positive, between 9 % and 17 %: estimated from the ranks of 30 known
         positives that were hidden in turn.'
     """
+    require_type("prior", prior, Prior, "a pugnn.metrics.Prior")
     value, low, high = (percent(share) for share in (prior.value, prior.low, prior.high))
     if prior.source == "given":
         return f"The share of positives among the unlabelled nodes is taken as given: {value}."

@@ -14,9 +14,10 @@ import scipy.sparse as sp
 
 from pugnn.errors import PugnnError
 from pugnn.features.recipe import Recipe
-from pugnn.files import new_folder
+from pugnn.files import as_path, new_folder
 from pugnn.graph import Cleaning, Graph
 from pugnn.graph.building import require_num_nodes
+from pugnn.io.arguments import check_arguments
 from pugnn.io.database import Limits
 from pugnn.io.edge_table import EdgeTable
 from pugnn.io.ids import IdTable
@@ -71,18 +72,16 @@ def build_store(
         recipe: likewise.
         on_phase: called with a few words at the beginning of each phase.
     """
-    path = Path(out)
+    path, wanted = as_path(out, "out"), {"source": source, "target": target, "id": id, "weight": weight}
+    known = check_arguments(wanted, kinds=kinds, recipe=recipe, on_phase=on_phase)
     if os.path.lexists(path):
         raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
-    if isinstance(recipe, Mapping):
-        recipe = Recipe.from_plain(recipe)
-    wanted = {"source": source, "target": target, "id": id, "weight": weight}
     say = on_phase or (lambda _: None)
     with new_folder(path) as folder, unchanged([edges, nodes, attributes]) as inputs:
         matrix = matrix_of(attributes, nodes)
         given = {"edges": edges, "nodes": nodes, "attributes": attributes if matrix is None else None}
         (folder / _OVERFLOW).mkdir()
-        building = _Building(folder, wanted, matrix, kinds or {}, recipe, say)
+        building = _Building(folder, wanted, matrix, kinds or {}, known, say)
         limits = Limits(max(available_memory() // 2, _LEAST_MEMORY), folder.resolve() / _OVERFLOW / "duckdb")
         manifest = read_tables(given, wanted, building.build, limits)
         shutil.rmtree(folder / _OVERFLOW)

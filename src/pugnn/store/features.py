@@ -10,8 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pugnn.errors import PugnnError
 from pugnn.features.encoding import SPARSE_BELOW, FeatureBlocks, compact
 from pugnn.graph.building import Features, reject_infinite
+from pugnn.graph.index_arrays import sound_matrix
 from pugnn.store.format import found_arrays, new_array, write_array
 
 #: Numbers that are held in memory before they are put on disk, and numbers that are written at once.
@@ -93,8 +95,13 @@ def write_features(folder: Path, features: Features, ids: NDArray[Any]) -> None:
 def features_in(arrays: Mapping[str, NDArray[Any]], shape: tuple[int, int]) -> Features:
     """The features among the arrays of a store."""
     if "features" in arrays:
-        return arrays["features"]
-    return sp.csr_array(tuple(arrays[name] for name in _SPARSE), shape=shape)
+        features: Features = arrays["features"]
+    else:
+        features = sp.csr_array(tuple(arrays[name] for name in _SPARSE), shape=shape)
+        sound_matrix(features, "the matrix of features")
+    if features.dtype != np.float32:
+        raise PugnnError(f"features must be 32-bit floats; they are {features.dtype}")
+    return features
 
 
 def _dense(block: Features) -> NDArray[np.float32]:

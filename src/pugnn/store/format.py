@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pugnn.errors import PugnnError, shown
+from pugnn.files import as_path, regular
 from pugnn.graph.digests import array_header
 from pugnn.threads import available_threads
 
@@ -154,14 +155,15 @@ def listed_files(folder: Path) -> dict[str, StoredFile]:
 
 def checksum_of(path: Path) -> str:
     """The SHA-256 of a file."""
-    with path.open("rb") as file:
+    with regular(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_manifest(folder: Path) -> Manifest:
     """Read ``store.json``, and check that all files are there, each of its length."""
+    folder = as_path(folder)
     try:
-        record = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        record = json.loads(regular(folder / MANIFEST).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise PugnnError(
             f"{folder} is not a graph store: it has no {MANIFEST}. Give a folder that `pugnn build` wrote."
@@ -180,9 +182,10 @@ def read_manifest(folder: Path) -> Manifest:
     manifest = _of_record(folder, record)
     for name, file in manifest.files.items():
         try:
-            size = (folder / name).stat().st_size
-        except OSError:
-            raise damaged(folder, f"{name} is missing") from None
+            size = regular(folder / name).stat().st_size
+        except OSError as error:
+            gone = isinstance(error, FileNotFoundError)
+            raise damaged(folder, f"{name} is missing" if gone else f"{name}: {error.strerror}") from None
         if size != file.bytes:
             raise damaged(folder, f"{name} has {size:,} bytes instead of {file.bytes:,}")
     return manifest

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pugnn.errors import quoted
+from pugnn.errors import PugnnError, quoted
 from pugnn.graph.stored import TextIds
 from pugnn.io.edge_table import EdgeTable
 from pugnn.io.id_types import common_family
@@ -39,7 +39,11 @@ def write_ids(folder: Path, ids: IdTable, nodes: NodeTable | None, edges: EdgeTa
 
 def ids_in(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64] | TextIds:
     """The ids among the arrays of a store."""
-    return arrays["ids"] if "ids" in arrays else TextIds(arrays["id_letters"], arrays["id_starts"])
+    if "ids" not in arrays:
+        return TextIds(arrays["id_letters"], arrays["id_starts"])
+    if arrays["ids"].ndim != 1 or arrays["ids"].dtype != np.int64:
+        raise PugnnError("ids must be 64-bit integers")
+    return arrays["ids"]
 
 
 def _as_integers(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from pugnn.features.recipe import Recipe
+from pugnn.files import as_path
+from pugnn.io.arguments import check_arguments
 from pugnn.io.ids import ids_of
 from pugnn.io.opening import read_tables
 from pugnn.io.reading import TableGraph, read_lists
@@ -35,10 +36,11 @@ def read_store(
         label: likewise.
         on_phase: called with a few words at the beginning of each phase.
     """
+    wanted = {"id": id, "label": label}
+    check_arguments(wanted, on_phase=on_phase)
     say = on_phase or (lambda _: None)
     say(f"verifying {path}")
-    graph, manifest = open_store(path, verified=True), read_manifest(Path(path))
-    wanted = {"id": id, "label": label}
+    graph, manifest = open_store(path, verified=True), read_manifest(as_path(path))
     listed, notes = read_tables(
         {"positives": positives, "truth": truth},
         wanted,

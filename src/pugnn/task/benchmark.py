@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.data.dataset import Dataset
-from pugnn.errors import PugnnError, require_choice, require_share, require_whole
+from pugnn.errors import PugnnError, given, require_choice, require_number, require_share, require_type, require_whole
 from pugnn.graph import hop_distances
+from pugnn.graph.index_arrays import positions_within
 from pugnn.task.task import PUTask
 
 RatioOf = Literal["all_nodes", "all_positives", "train_positives", "train_nodes"]
@@ -36,9 +37,19 @@ class PUBenchmark:
     test: NDArray[np.int64]
     scored: NDArray[np.int64]
 
+    def __post_init__(self) -> None:
+        require_type("task", self.task, PUTask, "a PUTask")
+        n = self.task.graph.num_nodes
+        require_type("positive", self.positive, np.ndarray, "a boolean mask")
+        if self.positive.shape != (n,) or self.positive.dtype != bool:
+            raise PugnnError(f"positive must be a boolean mask, one entry per node; got {given(self.positive)}")
+        for name in ("train", "test", "scored"):
+            object.__setattr__(self, name, positions_within(getattr(self, name), n, name))
+
     @classmethod
     def of_unlabelled(cls, task: PUTask, positive: NDArray[np.bool_]) -> PUBenchmark:
         """A benchmark without a training split: all unlabelled nodes are test nodes, and their class is known."""
+        require_type("task", task, PUTask, "a PUTask")
         return cls(task, positive, train=task.labelled, test=task.unlabelled, scored=task.unlabelled)
 
 
@@ -66,6 +77,7 @@ def draw_benchmark(
             section 3), or only those of the training split (a reading of its section 4).
         seed: controls split and labels; the same seed gives the same draw.
     """
+    _require_drawable(dataset, seed)
     if (label_ratio is None) == (labels is None):
         raise PugnnError("give either label_ratio or labels (a number of nodes)")
     require_choice("label_ratio_of", label_ratio_of, get_args(RatioOf))
@@ -75,6 +87,7 @@ def draw_benchmark(
     train, test = np.sort(nodes[: dataset.train_size]), np.sort(nodes[dataset.train_size :])
     candidates = train[dataset.positive[train] & ~dataset.missing[train]]
     if label_ratio is not None:
+        require_number("label_ratio", label_ratio)
         if not 0 < label_ratio <= 1:
             raise PugnnError(f"label_ratio must lie between 0 and 1, got {label_ratio}")
         base = {
@@ -112,6 +125,7 @@ def draw_share(dataset: Dataset, *, share: float, seed: int) -> PUBenchmark:
         share: of the positives that is labelled; at least one node is.
         seed: controls which ones.
     """
+    _require_drawable(dataset, seed)
     require_share("share", share)
     return draw_labels(dataset, labels=max(1, round(share * len(_candidates(dataset)))), seed=seed)
 
@@ -130,6 +144,7 @@ def draw_labels(dataset: Dataset, *, labels: int, sampling: Sampling = "uniform"
             positives.
         seed: controls which ones.
     """
+    _require_drawable(dataset, seed)
     require_whole("labels", labels, 1)
     require_choice("sampling", sampling, get_args(Sampling))
     candidates = _candidates(dataset)
@@ -156,6 +171,12 @@ def draw_labels(dataset: Dataset, *, labels: int, sampling: Sampling = "uniform"
         labelled = rng.choice(candidates, labels, replace=False, p=likely)
     drawn = PUBenchmark.of_unlabelled(PUTask.from_positives(dataset.graph, labelled), dataset.positive)
     return replace(drawn, scored=drawn.test[~dataset.missing[drawn.test]])
+
+
+def _require_drawable(dataset: object, seed: object) -> None:
+    """Raise unless labels can be drawn from this, by this seed."""
+    require_type("dataset", dataset, Dataset, "a Dataset, such as load_dataset('cora')")
+    require_whole("seed", seed, 0)
 
 
 def _candidates(dataset: Dataset) -> NDArray[np.int64]:

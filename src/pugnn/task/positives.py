@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError, require_type, shorten
 from pugnn.graph import Graph
-from pugnn.graph.building import reject_masked
+from pugnn.graph.index_arrays import positions_within, reject_masked
 
 
 def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
@@ -45,6 +45,7 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
 
     ``what`` they are is for messages.
     """
+    require_type("graph", graph, Graph, "a pugnn.Graph")
     n = graph.num_nodes
     reject_masked(nodes, what)
     values = list(nodes) if isinstance(nodes, set | frozenset) else nodes
@@ -109,18 +110,14 @@ def resolve_unlabelled(graph: Graph, nodes: ArrayLike, known: NDArray[np.int64])
         nodes: positions, each once; known ones among them are left out.
         known: positions of the known positives and negatives.
     """
-    reject_masked(nodes, "unlabelled")
-    given = np.asarray(nodes)
-    if given.ndim != 1 or given.dtype.kind not in "iu":
-        raise PugnnError(f"unlabelled must be a list of positions; got shape {given.shape} of {given.dtype}")
+    require_type("graph", graph, Graph, "a pugnn.Graph")
+    given = positions_within(nodes, graph.num_nodes, "unlabelled")
     if len(np.unique(given)) < len(given):
         raise PugnnError(
             "unlabelled must be a list of distinct positions; for a vector or mask with one entry per node, give "
             "np.flatnonzero(…)"
         )
-    if len(given) and not 0 <= given.min() <= given.max() < graph.num_nodes:
-        raise PugnnError(f"unlabelled holds a position outside 0 to {graph.num_nodes - 1}")
-    rest = np.setdiff1d(given, known)
+    rest = np.setdiff1d(given, positions_within(known, graph.num_nodes, "known"))
     if not len(rest):
         raise PugnnError("no unlabelled nodes are left, so there is nothing to learn from")
     return rest.astype(np.int64)

@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError, require_type, shorten
 from pugnn.graph import Graph, nearest_sources
 from pugnn.graph.digests import digest_of_texts, update
+from pugnn.graph.index_arrays import positions_within
 
 _NONE = np.zeros(0, np.int64)
 
@@ -37,14 +38,22 @@ class PUTask:
     negative: NDArray[np.int64] = field(default_factory=lambda: _NONE)
     confirmed: NDArray[np.int64] = field(default_factory=lambda: _NONE)
 
+    def __post_init__(self) -> None:
+        require_type("graph", self.graph, Graph, "a pugnn.Graph")
+        for name in ("labelled", "unlabelled", "negative", "confirmed"):
+            object.__setattr__(self, name, positions_within(getattr(self, name), self.graph.num_nodes, name))
+
     @classmethod
     def from_positives(cls, graph: Graph, labelled: NDArray[np.int64], negative: NDArray[np.int64] = _NONE) -> PUTask:
         """The task where every node that is neither a known positive nor a known negative is unlabelled."""
+        require_type("graph", graph, Graph, "a pugnn.Graph")
         task = cls(graph, _NONE, np.arange(graph.num_nodes)).with_feedback(labelled, negative)
         return replace(task, confirmed=_NONE)
 
     def with_feedback(self, confirmed: NDArray[np.int64], rejected: NDArray[np.int64]) -> PUTask:
         """The same task with more known nodes, by position: confirmed ones are positive, rejected ones negative."""
+        confirmed = positions_within(confirmed, self.graph.num_nodes, "positives")
+        rejected = positions_within(rejected, self.graph.num_nodes, "negatives")
         labelled, negative = np.union1d(self.labelled, confirmed), np.union1d(self.negative, rejected)
         both = np.intersect1d(labelled, negative)
         if len(both):

@@ -18,7 +18,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from pugnn.errors import PugnnError, shorten
-from pugnn.files import replacing
+from pugnn.files import regular, replacing
 
 _KEY = b'"sha256":"'
 _BLANK = b"0" * 64
@@ -42,7 +42,7 @@ def load_sealed(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 def read_sealed(path: Path) -> bytes:
     """The content of a file, for :func:`unseal`."""
     try:
-        return path.read_bytes()
+        return regular(path).read_bytes()
     except OSError as error:
         raise PugnnError(f"cannot read {path}: {error.strerror}") from None
 

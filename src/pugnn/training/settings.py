@@ -10,6 +10,8 @@ from pugnn.models import BackboneLike
 
 #: A larger hidden layer is surely a typing error.
 MOST_HIDDEN = 65_536
+#: So is a larger decay, which would leave nothing of the weights.
+MOST_DECAY = 1e6
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class TrainingSettings:
         require_number("dropout", self.dropout)
         require_number("learning_rate", self.learning_rate)
         require_number("weight_decay", self.weight_decay, negative=False)
+        if self.weight_decay > MOST_DECAY:
+            raise PugnnError(f"weight_decay must be at most {MOST_DECAY:g}, got {self.weight_decay}")
         if not isinstance(self.device, str):
             raise PugnnError(f"device must be a name, got {self.device!r}")
         if not isinstance(self.backbone, str) and not callable(self.backbone):

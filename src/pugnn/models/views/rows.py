@@ -20,7 +20,7 @@ from torch import Tensor
 
 from pugnn import processes
 from pugnn.errors import PugnnError
-from pugnn.files import replacing
+from pugnn.files import regular, replacing
 from pugnn.graph.smoothing import LANES
 from pugnn.graph.vectors import aligned
 from pugnn.memory import available_memory, memory_words
@@ -195,7 +195,7 @@ class KeptTables:
         amount of memory, must not change a run that continues.
         """
         try:
-            found = json.loads(self._record.read_text())
+            found = json.loads(regular(self._record).read_text())
             before = TablePlan(plan.nodes, plan.columns, int(found["block"]), True, np.dtype(found["dtype"]).type)
             sizes = [self._path(name).stat().st_size for name in names]
             same = found == self._content(before, names) and sizes == [before.bytes] * len(names)

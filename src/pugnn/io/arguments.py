@@ -1,0 +1,36 @@
+"""Checks of what a caller says about tables, before any of them is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pugnn.errors import PugnnError, given, require_type
+from pugnn.features.recipe import Recipe
+from pugnn.graph.building import listed
+
+
+def check_arguments(
+    wanted: Mapping[str, Any], *, kinds: Any = None, recipe: Any = None, show: Any = (), on_phase: Any = None
+) -> Recipe | None:
+    """Raise unless the arguments of :func:`pugnn.read_graph` have their types; the recipe, if there is one.
+
+    Args:
+        wanted: names of columns, by argument.
+        kinds: as in ``read_graph``, like the other arguments.
+        recipe: likewise.
+        show: likewise.
+        on_phase: likewise.
+    """
+    for name, column in wanted.items():
+        require_type(name, column, str | None, "the name of a column")
+    require_type("kinds", kinds, Mapping | None, "a mapping such as {'zip': 'category'}")
+    for name, kind in (kinds or {}).items():
+        if not isinstance(name, str) or not isinstance(kind, str):
+            raise PugnnError(f"kinds maps names of columns to kinds, both text; got {name!r}: {kind!r}")
+    for name in listed(show, "show"):
+        require_type("show", name, str, "a list of names of columns")
+    if on_phase is not None and not callable(on_phase):
+        raise PugnnError(f"on_phase must be a function of a few words; got {given(on_phase)}")
+    require_type("recipe", recipe, Recipe | Mapping | None, "a Recipe, or the recipe_ of a classifier")
+    return Recipe.from_plain(recipe) if isinstance(recipe, Mapping) else recipe
