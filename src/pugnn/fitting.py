@@ -119,9 +119,8 @@ def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSet
     require_threshold(parameters["threshold"], method)
     mine = {field.name: parameters[field.name] for field in fields(TrainingSettings)}
     given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
-    surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (
-        not isinstance(mine["batch_size"], str)
-    )
+    in_batches = not isinstance(mine["batch_size"], str)
+    surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * in_batches
     if surplus and not method.trains:
         raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
     return TrainingSettings(**{**method.training, **given})

@@ -182,7 +182,7 @@ def _require_kind(name: str, value: object, hint: Any) -> None:
         pass  # a prior, which says itself what it may be
     elif int in (hint, *parts) or float in (hint, *parts):
         number = Integral if int in (hint, *parts) else Real
-        if isinstance(value, bool) or not isinstance(value, number) or not abs(value) < 2**63:
+        if isinstance(value, bool) or not isinstance(value, number) or not abs(float(value)) < 2**63:
             raise PugnnError(f"{name} must be {'a whole number' if number is Integral else 'a number'}; got {value!r}")
     elif hint in (bool, str) and not isinstance(value, hint):
         raise PugnnError(f"{name} must be {'True or False' if hint is bool else 'text'}; got {value!r}")

@@ -96,6 +96,9 @@ class Propagation(Backbone):
 
     def _iterate(self, inputs: GraphInputs, matrix: sp.csr_array) -> tuple[Tensor, int]:
         """What arrives from the known positives and, if there are any, from the known negatives, and after how long."""
+        nodes = torch.cat([self.labelled, self.negative])
+        if not len(self.labelled) or nodes.min() < 0 or nodes.max() >= inputs.graph.num_nodes:
+            raise PugnnError("the model's known nodes are not in its graph: its file was changed. Fit it again.")
         product = SparseMatrix(matrix, inputs.device, symmetric=not self.walk)
         starts = [self.labelled, self.negative] if len(self.negative) else [self.labelled]
         start = torch.zeros(inputs.graph.num_nodes, len(starts), dtype=torch.float64, device=inputs.device)
