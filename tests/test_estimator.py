@@ -629,7 +629,7 @@ def test_a_damaged_checkpoint_is_refused(graph, checkpoint, tmp_path):
     ("unlabelled", "message"),
     [
         (np.ones(12, dtype=bool), "unlabelled must be a list of positions"),
-        ([0, 12], "a position outside 0 to 11"),
+        ([0, 12], "node 12 is not in the graph; positions run from 0 to 11"),
         ([0, 1], "no unlabelled nodes are left"),
         ([0, 1] * 6, r"distinct positions; for a vector or mask .* give np.flatnonzero"),
         (np.ma.array([2, 3], mask=[False, True]), "unlabelled hold masked entries"),

@@ -46,9 +46,8 @@ def require_number(name: str, value: object, *, negative: bool = True) -> None:
 
 def require_share(name: str, value: object) -> None:
     """Raise unless ``value`` is a number strictly between 0 and 1."""
-    require_number(name, value)
-    if not 0 < value < 1:  # type: ignore[operator]
-        raise PugnnError(f"{name} must lie between 0 and 1, got {value}")
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
+        raise PugnnError(f"{name} must lie between 0 and 1, got {given(value)}")
 
 
 def require_type(name: str, value: object, kind: type | UnionType, words: str) -> None:
@@ -67,6 +66,8 @@ def given(value: object) -> str:
     """An argument as a message shows it: itself if it is short, else its type, and its shape if it has one."""
     if isinstance(value, str | int | float | None):
         return quoted(value)
+    if isinstance(value, list | tuple | set | dict) and len(value) <= 5:
+        return shown(repr(value))
     shape = getattr(value, "shape", None)
     return type(value).__name__ + (f" of shape {shape}" if isinstance(shape, tuple) else "")
 

@@ -130,7 +130,7 @@ def test_a_network_is_explained_by_gradients_and_says_what_is_missing():
 def test_positions_outside_the_graph_are_refused(fitted):
     task, _, classifier = fitted
     for nodes in ([-1], [400]):
-        with pytest.raises(PugnnError, match="positions from 0 to 399"):
+        with pytest.raises(PugnnError, match="is not in the graph; positions run from 0 to 399"):
             explain(classifier, task, nodes)
 
 

@@ -56,7 +56,7 @@ def positions_within(nodes: Any, size: int, what: str) -> NDArray[np.int64]:
         raise PugnnError(f"{what} must be a list of positions, from 0 to {size - 1}, got {found}; {hint}")
     if array.size and not 0 <= array.min() <= array.max() < size:
         outside = array.min() if array.min() < 0 else array.max()
-        raise PugnnError(f"{what}: position {outside} is not in the graph (0 to {size - 1})")
+        raise PugnnError(f"{what}: node {outside} is not in the graph; positions run from 0 to {size - 1}")
     return array.astype(np.int64)
 
 

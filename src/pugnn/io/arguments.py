@@ -11,17 +11,26 @@ from pugnn.graph.building import listed
 
 
 def check_arguments(
-    wanted: Mapping[str, Any], *, kinds: Any = None, recipe: Any = None, show: Any = (), on_phase: Any = None
+    wanted: Mapping[str, Any],
+    *,
+    edges: Any = (),
+    kinds: Any = None,
+    recipe: Any = None,
+    show: Any = (),
+    on_phase: Any = None,
 ) -> Recipe | None:
     """Raise unless the arguments of :func:`pugnn.read_graph` have their types; the recipe, if there is one.
 
     Args:
         wanted: names of columns, by argument.
-        kinds: as in ``read_graph``, like the other arguments.
+        edges: as in ``read_graph``, like the other arguments.
+        kinds: likewise.
         recipe: likewise.
         show: likewise.
         on_phase: likewise.
     """
+    if edges is None:
+        raise PugnnError("edges are missing; give a file name, a data frame, a list of pairs, or a NetworkX graph")
     for name, column in wanted.items():
         require_type(name, column, str | None, "the name of a column")
     require_type("kinds", kinds, Mapping | None, "a mapping such as {'zip': 'category'}")

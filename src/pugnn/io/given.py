@@ -17,10 +17,7 @@ from pugnn.io.objects import is_frame
 from pugnn.io.reading import TableGraph, read_graph
 from pugnn.task import PUTask, resolve_positives
 
-_FORMS = (
-    "a pugnn.Graph, what read_graph returns, a NetworkX graph, PyG data, a scipy adjacency matrix, or a data frame of "
-    "edges"
-)
+_FORMS = "give what read_graph returns, a NetworkX graph, PyG data, a scipy adjacency matrix or a data frame of edges"
 
 
 def as_graph(given: Any, recipe: Recipe | Mapping[str, Any] | None = None) -> Graph:
@@ -50,8 +47,10 @@ def read_given(given: Any, recipe: Recipe | Mapping[str, Any] | None = None) -> 
     if sp.issparse(given):
         matrix = sp.coo_array(sound_matrix(given, "the adjacency matrix"))
         return Graph.from_scipy(matrix, weighted=bool((np.asarray(matrix.data) != 1).any())), ()
-    hint = "; give its graph" if hasattr(given, "graph") else ""
-    raise PugnnError(f"expected a graph, got {type(given).__name__}{hint}: {_FORMS}")
+    hint = "give its graph, " if hasattr(given, "graph") else ""
+    raise PugnnError(
+        f"expected a pugnn.Graph, got {type(given).__name__}; {hint}make one with Graph.from_edges, or {_FORMS}"
+    )
 
 
 def require_edges(graph: Graph) -> None:

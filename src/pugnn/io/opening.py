@@ -62,8 +62,6 @@ def open_tables(
     given: Mapping[str, Any], wanted: Mapping[str, str | None], scratch: Scratch, limits: Limits | None = None
 ) -> tuple[DuckDBPyConnection, dict[str, Table]]:
     """Connect to DuckDB and open all tables that were given, by role; ``wanted`` has the user's names of columns."""
-    if given.get("edges", "") is None:
-        raise PugnnError("edges are missing; give a file name, a data frame, a list of pairs, or a NetworkX graph")
     contents = {role: content for role, content in given.items() if content is not None}
     from_networkx = networkx_tables(given.get("edges"))
     if from_networkx is not None:

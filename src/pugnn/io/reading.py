@@ -120,7 +120,7 @@ def read_graph(
         (['ann', 'bob', 'cleo'], array([False,  True, False]))
     """
     wanted = {"source": source, "target": target, "id": id, "weight": weight, "label": label}
-    known = check_arguments(wanted, kinds=kinds, recipe=recipe, show=show, on_phase=on_phase)
+    known = check_arguments(wanted, edges=edges, kinds=kinds, recipe=recipe, show=show, on_phase=on_phase)
     matrix = matrix_of(attributes, nodes)
     given = {"edges": edges, "nodes": nodes, "positives": positives, "truth": truth}
     given["attributes"] = attributes if matrix is None else None

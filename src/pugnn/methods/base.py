@@ -182,7 +182,8 @@ def _require_kind(name: str, value: object, hint: Any) -> None:
         pass  # a prior, which says itself what it may be
     elif int in (hint, *parts) or float in (hint, *parts):
         number = Integral if int in (hint, *parts) else Real
-        if isinstance(value, bool) or not isinstance(value, number) or not abs(float(value)) < 2**63:
+        too_long = isinstance(value, int) and abs(value) >= 2**63  # for torch
+        if isinstance(value, bool) or not isinstance(value, number) or too_long:
             raise PugnnError(f"{name} must be {'a whole number' if number is Integral else 'a number'}; got {value!r}")
     elif hint in (bool, str) and not isinstance(value, hint):
         raise PugnnError(f"{name} must be {'True or False' if hint is bool else 'text'}; got {value!r}")

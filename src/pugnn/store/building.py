@@ -73,7 +73,7 @@ def build_store(
         on_phase: called with a few words at the beginning of each phase.
     """
     path, wanted = as_path(out, "out"), {"source": source, "target": target, "id": id, "weight": weight}
-    known = check_arguments(wanted, kinds=kinds, recipe=recipe, on_phase=on_phase)
+    known = check_arguments(wanted, edges=edges, kinds=kinds, recipe=recipe, on_phase=on_phase)
     if os.path.lexists(path):
         raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
     say = on_phase or (lambda _: None)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.data.dataset import Dataset
-from pugnn.errors import PugnnError, given, require_choice, require_number, require_share, require_type, require_whole
+from pugnn.errors import PugnnError, given, require_choice, require_share, require_type, require_whole
 from pugnn.graph import hop_distances
 from pugnn.graph.index_arrays import positions_within
 from pugnn.task.task import PUTask
@@ -87,9 +87,8 @@ def draw_benchmark(
     train, test = np.sort(nodes[: dataset.train_size]), np.sort(nodes[dataset.train_size :])
     candidates = train[dataset.positive[train] & ~dataset.missing[train]]
     if label_ratio is not None:
-        require_number("label_ratio", label_ratio)
-        if not 0 < label_ratio <= 1:
-            raise PugnnError(f"label_ratio must lie between 0 and 1, got {label_ratio}")
+        if type(label_ratio) not in (int, float) or label_ratio != 1:
+            require_share("label_ratio", label_ratio)
         base = {
             "all_nodes": dataset.graph.num_nodes,
             "all_positives": int(dataset.positive.sum()),
