@@ -82,10 +82,8 @@ def _changes(task: PUTask, record: dict[str, Any]) -> str:
     parts = [name for name, digest in task.digests.items() if before.get(name) != digest]
     if "ids or order of nodes" in parts:  # what is given by position cannot be compared then
         parts = [name for name in parts if name not in ("edges", "edge weights", "attributes")]
-    if not parts:
-        return "".join(counts[:1])
-    words = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    return f"{words} differ" + (f" ({counts[0]})" if counts else "")
+    words = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+    return "; ".join([*counts[:1], *([f"{words} differ"] if parts else [])])
 
 
 def _require_sound(file: Path, record: dict[str, Any]) -> None:
