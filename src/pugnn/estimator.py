@@ -21,6 +21,7 @@ from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
+from pugnn.models.views import rows_held
 from pugnn.task import PUTask, resolve_nodes, resolve_positives, resolve_unlabelled
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, log_odds, require_fitting, scores_of
 
@@ -156,6 +157,7 @@ class PUNodeClassifier(BaseEstimator):
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
         self.checked()
 
+    @rows_held()  # until the nodes are scored
     def fit_task(
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
     ) -> Self:
@@ -180,8 +182,7 @@ class PUNodeClassifier(BaseEstimator):
         self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
         self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
         self.notes_ = (*fitted.notes, *([f"Nothing of the earlier model is taken over: {fresh}."] if fresh else []))
-        self.labelled_, self.negative_ = task.labelled, task.negative
-        self.classes_ = np.array([0, 1])
+        self.labelled_, self.negative_, self.classes_ = task.labelled, task.negative, np.array([0, 1])
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
         self.recipe_ = graph.recipe
         found_log_odds = log_odds(self.model_, graph).numpy()
@@ -193,8 +194,7 @@ class PUNodeClassifier(BaseEstimator):
         else:
             self.threshold_, own = float(self.threshold), 0.5
         count, decided = len(task.unlabelled), int((scores[task.unlabelled] >= self.threshold_).sum())
-        hidden = fitted.hidden
-        self.estimate_ = None if hidden is None else estimate(hidden, unlabelled=count, decided=decided)
+        self.estimate_ = None if fitted.hidden is None else estimate(fitted.hidden, unlabelled=count, decided=decided)
         decision: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
         found = find_reasons(scores, task.labelled, task.unlabelled, log=self.log_, **decision)
         self.degenerate_ = (*fitted.degenerate, *found)
