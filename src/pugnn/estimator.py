@@ -21,6 +21,7 @@ from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
+from pugnn.models.views import rows_held
 from pugnn.parameters import Parameters, not_fitted
 from pugnn.task import Known, PUTask
 from pugnn.threads import threads_for
@@ -158,6 +159,7 @@ class PUNodeClassifier(Parameters):
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
         self.checked()
 
+    @rows_held()  # until the nodes are scored
     def fit_task(
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
     ) -> Self:
@@ -198,8 +200,7 @@ class PUNodeClassifier(Parameters):
         else:
             self.threshold_, own = float(self.threshold), 0.5
         count, decided = len(task.unlabelled), int((scores[task.unlabelled] >= self.threshold_).sum())
-        hidden = fitted.hidden
-        self.estimate_ = None if hidden is None else estimate(hidden, unlabelled=count, decided=decided)
+        self.estimate_ = None if fitted.hidden is None else estimate(fitted.hidden, unlabelled=count, decided=decided)
         decision: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
         found = find_reasons(scores, task.labelled, task.unlabelled, log=self.log_, **decision)
         self.degenerate_ = (*fitted.degenerate, *found)

@@ -1,5 +1,9 @@
+import gc
 import math
+import tracemalloc
+import weakref
 from typing import get_args
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -15,6 +19,8 @@ from pugnn.methods import Centroid, SmoothedLogistic, Views
 from pugnn.methods.evidence import KnownPositives
 from pugnn.methods.views import Part
 from pugnn.metrics import average_precision, roc_auc
+from pugnn.models import Blend
+from pugnn.models.views import make_views
 from pugnn.models.views.rows import Rows
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, score
@@ -254,3 +260,37 @@ def test_graphs_without_attributes_are_told_apart_by_their_ids():
         for ids in (["a", "b"], ["a", "c"])
     ]
     assert tasks[0].digest().hexdigest() != tasks[1].digest().hexdigest()
+
+
+@pytest.mark.parametrize("method", [Views(), Centroid(), SmoothedLogistic()])
+def test_what_was_read_of_the_graph_is_released_after_the_fit(method, monkeypatch):
+    made, keep = [], Blend.keep
+    monkeypatch.setattr(
+        Blend, "keep", lambda self, inputs, rows: (made.append(weakref.ref(rows)), keep(self, inputs, rows))
+    )
+    graph = random_graph(600, 0.01, seed=0, features=100)
+    fit(graph, np.arange(10), method, **({"epochs": 2} if method.trains else {}))  # imports, and what is compiled
+    tracemalloc.start()
+    try:
+        fitted = fit(graph, np.arange(10), method, **({"epochs": 2} if method.trains else {}))
+        scores = fitted.predict_proba()
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert scores.shape == (600, 2)
+    assert len(made) == 2
+    assert all(each() is None for each in made)
+    assert held < 4 * 600 * 100 / 2, "half a table"
+
+
+def test_the_views_of_a_fit_are_computed_once(monkeypatch):
+    counted = Mock(side_effect=make_views)
+    for user in ("methods.evidence", "models.blend"):
+        monkeypatch.setattr(f"pugnn.{user}.make_views", counted)
+    fitted = fit(HOMOPHILOUS[0], LABELLED, epochs=2)
+    fitted.predict_proba()
+    assert counted.call_count == 1
+    expected = fitted.decision_function()
+    assert np.allclose(score(fitted.model_, HOMOPHILOUS[0]), 1 / (1 + np.exp(-expected)), atol=1e-6)
+    assert counted.call_count == 2, "from here on they are computed anew"

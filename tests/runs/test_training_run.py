@@ -1,7 +1,9 @@
 import csv
+import gc
 import html
 import json
 import warnings
+import weakref
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -24,6 +26,8 @@ from pugnn import (
 )
 from pugnn.checkup import check_up
 from pugnn.errors import WriteError
+from pugnn.models import Blend
+from pugnn.models.views import make_views
 from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
 from pugnn.runs.report import write_report
 from pugnn.runs.training_run import STOPPED
@@ -362,6 +366,26 @@ def test_explanations_that_would_not_fit_into_memory_are_left_out(task, folder, 
     with pytest.warns(PugnnWarning, match="explanations are left out: they take about 5000 TB of memory, and .* are"):
         into_folder(classifier(epochs=25, learning_rate=0.1), task, folder)
     assert_complete(folder.path, task, "explanations are left out: they take about")
+
+
+def test_a_run_computes_the_views_of_its_nodes_once_and_releases_them_before_it_explains(task, folder, monkeypatch):
+    counted, made, keep = Mock(side_effect=make_views), [], Blend.keep
+    for user in ("methods.evidence", "models.blend", "explain.suggest"):
+        monkeypatch.setattr(f"pugnn.{user}.make_views", counted)
+    monkeypatch.setattr(
+        Blend, "keep", lambda self, inputs, rows: (made.append(weakref.ref(rows)), keep(self, inputs, rows))
+    )
+
+    def look(*_):
+        gc.collect()
+        assert counted.call_count == 1
+        assert [each() for each in made] == [None]
+        return []
+
+    monkeypatch.setattr("pugnn.runs.training_run.explain_best", look)
+    run = into_folder(PUNodeClassifier(epochs=25, progress=False), task, folder)
+    assert run.record["warnings"] == []
+    assert run.record["suggestions"]
 
 
 def test_an_interruption_of_explanations_leaves_the_run_complete(task, folder, monkeypatch):

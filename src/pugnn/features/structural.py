@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,9 @@ WIDTH, HOPS = 32, 80
 
 # The nodes are cut into this many stretches, whatever the number of threads, so that sums are always in the same order.
 _STRETCHES = 64
+
+# In smaller graphs, by nodes and entries of the adjacency, threads would take longer than the work.
+_SMALL = 1 << 16
 
 _HASHED_AT_ONCE = 1 << 18
 
@@ -64,11 +68,13 @@ class Structure:
         x: NDArray[np.float32] = _signs(hash_ids(graph.ids), self.width)
         smoothed = np.empty_like(x)
         mean = np.zeros(self.width)  # of random signs
-        bounds = np.linspace(0, graph.num_nodes, _STRETCHES + 1).astype(np.int64)
+        bounds = np.unique(np.linspace(0, graph.num_nodes, _STRETCHES + 1).astype(np.int64))
+        entries = len(graph.indices) + graph.num_nodes
         with ThreadPoolExecutor(available_threads()) as pool:
+            in_turn: Callable[..., Iterator[Any]] = pool.map if entries > _SMALL else map
             for _ in range(self.hops):
                 hop = partial(_smooth, graph.indptr, graph.indices, x, mean, smoothed)
-                mean = sum(pool.map(hop, bounds[:-1], bounds[1:])) / (len(graph.indices) + graph.num_nodes)
+                mean = sum(in_turn(hop, bounds[:-1], bounds[1:])) / max(entries, 1)
                 x, smoothed = smoothed, x
         return x
 

@@ -173,11 +173,11 @@ def _combinations(low: float, high: float) -> tuple[Values, Values]:
                 moved = distribution((shift - scores) / scale)
                 for lost in LOST:
                     positives = (1 - lost) * moved + lost * negatives
-                    for prior in priors:
-                        above = prior * positives + (1 - prior) * negatives  # share of unlabelled nodes above a score
-                        recalls.append(np.interp(EDGES, above[::-1], positives[::-1]))
-                        found.append(prior)
+                    # Share of the unlabelled nodes above each score, for each prior.
+                    above = priors[:, None] * positives + (1 - priors)[:, None] * negatives
+                    recalls += [np.interp(EDGES, each, positives[::-1]) for each in above[:, ::-1]]
+                    found.append(priors)
     slopes = np.diff(recalls, axis=1) / np.diff(EDGES)
     falling = np.maximum.accumulate(slopes[:, ::-1], axis=1)[:, ::-1]  # precision, but for the prior
-    table = np.concatenate([np.zeros((len(found), 1)), np.cumsum(falling * np.diff(EDGES), axis=1)], axis=1)
-    return np.array(found), table / table[:, -1:]
+    table = np.concatenate([np.zeros((len(falling), 1)), np.cumsum(falling * np.diff(EDGES), axis=1)], axis=1)
+    return np.concatenate(found), table / table[:, -1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from pugnn.models.backbone import Backbone, Output, linear, require_sizes
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs, RowInputs
 from pugnn.models.views import VIEWS, Attributes, make_views, side_by_side
-from pugnn.models.views.rows import Rows
+from pugnn.models.views.rows import Rows, hold
 
 #: The scores that are blended.
 SCORES = ("contrast", "linear", "perceptron")
@@ -148,7 +149,7 @@ class Blend(Backbone):
         self._columns = num_features or WIDTH
         for name in Blend.__annotations__:
             self.register_buffer(name, torch.empty(0, dtype=_TYPES.get(name, torch.float32)))
-        self._kept: tuple[GraphInputs, Rows] | None = None
+        self._kept: tuple[GraphInputs, weakref.ref[Rows]] | None = None
 
     def fill(self, **values: Tensor) -> None:
         """Set parts of it."""
@@ -178,15 +179,19 @@ class Blend(Backbone):
 
     def rows(self, inputs: GraphInputs) -> Rows:
         """The weighted views side by side, shape ``(N, W)``."""
-        if self._kept is not None and self._kept[0] is inputs:
-            return self._kept[1]
+        if self._kept is not None and self._kept[0] is inputs and (kept := self._kept[1]()) is not None:
+            return kept
         used = [name for name, weight in zip(VIEWS, self.view_weights, strict=True) if weight > 0]
         views = make_views(self.attributes, inputs, used, half=self.reduces(inputs.graph))
         return side_by_side(views, self.view_weights)
 
     def keep(self, inputs: GraphInputs, rows: Rows) -> None:
-        """Keep rows that were computed already: the graph of a training is scored, and asked about, right after it."""
-        self._kept, self.from_half = (inputs, rows), rows.tables[0].dtype == torch.float16
+        """Use rows that were computed already, as long as they are in memory (:func:`rows_held`).
+
+        The graph of a training is scored, and asked about, right after it.
+        """
+        hold(rows)
+        self._kept, self.from_half = (inputs, weakref.ref(rows)), rows.tables[0].dtype == torch.float16
 
     def scores(self, rows: Rows) -> Tensor:
         """The single scores, one column each, shape ``(N, 3)``."""

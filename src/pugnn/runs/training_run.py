@@ -28,6 +28,7 @@ from pugnn.graph import graph_statistics
 from pugnn.memory import available_memory, memory_words
 from pugnn.methods.degenerate import RANKING_LOST
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
+from pugnn.models.views import rows_held
 from pugnn.runs.changes import EarlierRun
 from pugnn.runs.estimates import estimate_record
 from pugnn.runs.folder import RunFolder
@@ -100,60 +101,75 @@ def train_into_folder(
         shown: columns of the node table to show as they are, one text per node.
     """
     started = time.perf_counter()
-    try:
-        with _noted_warnings() as noted:
-            start = None if before is None else before.classifier
-            estimator.fit_task(task, checkpoint=folder.checkpoint, start=start)
-            trained = time.perf_counter()
-            log_odds = estimator.decision_function()
-            scores = scores_of(log_odds)
-            table = score_table(task.graph, scores, estimator.threshold_, task, log_odds=log_odds, shown=shown)
-            written = ["scores.parquet"]
-            if task.graph.num_nodes <= MOST_IN_CSV:
-                written.append("scores.csv")
-            else:
-                warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)
-            for name in written:
-                write_scores(folder.partial / name, table)
-            estimator.save(folder.partial / "model.safetensors")
-            if estimator.log_:  # label propagation trains nothing
-                write_log(folder.partial / "log.csv", estimator.log_)
-        record = _record(estimator, task, options)
-        record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe], "check_up": check_up.to_plain()}
-        record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
-        record |= {"warnings": [*noted, STOPPED], "method_notes": list(estimator.notes_)}
-        record["changes"] = None if before is None else before.changes(task, scores, warm=estimator.warm_)
-        record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
-        record |= estimate_record(estimator, task, check_up, log_odds, truth)
-        record |= {"suggestions": None, "explanations": []}
-        seconds = {"training": trained - started, "total": time.perf_counter() - started}
-        record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
-        content = ReportContent(
-            record=record,
-            log=estimator.log_,
-            task=task,
-            scores=scores,
-            log_odds=log_odds,
-            threshold=estimator.threshold_,
-            check_up=check_up,
-            truth=truth,
-            class_of_node=class_of_node,
-            shown=shown or {},
-        )
-        _write(folder.partial, content)
-        log = ["log.csv"] if estimator.log_ else []
-        folder.finish([*written, "model.safetensors", "report.html", "run.json", *log])
-    except BaseException:
-        folder.abandon()
-        raise
-    with _noted_warnings() as later:
-        suggested = _if_possible("suggestions", lambda: _suggestions(estimator, task, scores, log_odds))
+    with rows_held():  # for scores and suggestions
+        try:
+            with _noted_warnings() as noted:
+                start = None if before is None else before.classifier
+                estimator.fit_task(task, checkpoint=folder.checkpoint, start=start)
+                trained = time.perf_counter()
+                log_odds = estimator.decision_function()
+                scores = scores_of(log_odds)
+                written = _write_results(folder.partial, estimator, task, log_odds, shown)
+            record = _record(estimator, task, options)
+            record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe]}
+            record["check_up"] = check_up.to_plain()
+            record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
+            record |= {"warnings": [*noted, STOPPED], "method_notes": list(estimator.notes_)}
+            record["changes"] = None if before is None else before.changes(task, scores, warm=estimator.warm_)
+            record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
+            record |= estimate_record(estimator, task, check_up, log_odds, truth)
+            record |= {"suggestions": None, "explanations": []}
+            seconds = {"training": trained - started, "total": time.perf_counter() - started}
+            record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
+            content = ReportContent(
+                record=record,
+                log=estimator.log_,
+                task=task,
+                scores=scores,
+                log_odds=log_odds,
+                threshold=estimator.threshold_,
+                check_up=check_up,
+                truth=truth,
+                class_of_node=class_of_node,
+                shown=shown or {},
+            )
+            _write(folder.partial, content)
+            folder.finish([*written, "report.html", "run.json"])
+        except BaseException:
+            folder.abandon()
+            raise
+        with _noted_warnings() as later:
+            suggested = _if_possible("suggestions", lambda: _suggestions(estimator, task, scores, log_odds))
+    with _noted_warnings() as last:
         explained = _if_possible("explanations", lambda: _explanations(estimator, task, log_odds, shown or {}))
-        record |= {"suggestions": suggested, "explanations": explained or [], "warnings": noted + later}
+        record |= {"suggestions": suggested, "explanations": explained or [], "warnings": noted + later + last}
         record["seconds"]["total"] = round(time.perf_counter() - started, 3)
         if (folder.path / "run.json").exists():  # nobody has moved the run in the meantime
             _if_possible("suggestions and explanations", lambda: _write(folder.path, content))
     return Run(folder.path, record, scores, log_odds)
+
+
+def _write_results(
+    folder: Path,
+    estimator: PUNodeClassifier,
+    task: PUTask,
+    log_odds: NDArray[np.float64],
+    shown: Mapping[str, NDArray[Any]] | None,
+) -> list[str]:
+    """Write scores, model and log; the names of the files that must be there."""
+    table = score_table(task.graph, scores_of(log_odds), estimator.threshold_, task, log_odds=log_odds, shown=shown)
+    written = ["scores.parquet"]
+    if task.graph.num_nodes <= MOST_IN_CSV:
+        written.append("scores.csv")
+    else:
+        warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)
+    for name in written:
+        write_scores(folder / name, table)
+    estimator.save(folder / "model.safetensors")
+    if not estimator.log_:  # label propagation trains nothing
+        return [*written, "model.safetensors"]
+    write_log(folder / "log.csv", estimator.log_)
+    return [*written, "model.safetensors", "log.csv"]
 
 
 def _write(folder: Path, content: ReportContent) -> None:

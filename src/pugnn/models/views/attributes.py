@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,9 @@ LARGEST = 1e18
 SHORTEST = 1e-12
 #: A spread of no more than this share of the mean is rounding: the column is constant.
 CONSTANT = 1e-10
+
+#: Structural attributes take long to compute, and stay as long as their graph does.
+_STRUCTURAL: WeakKeyDictionary[Graph, NDArray[np.float32]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -102,9 +105,12 @@ def unit_rows(values: Tensor) -> Tensor:
     return torch.nn.functional.normalize(values, dim=1, eps=SHORTEST)
 
 
-@lru_cache(maxsize=1)
 def _features(graph: Graph) -> NDArray[np.float32] | sp.csr_array:
-    return graph.features if graph.num_features else Structure().encode(graph)
+    if graph.num_features:
+        return graph.features
+    if graph not in _STRUCTURAL:
+        _STRUCTURAL[graph] = Structure().encode(graph)
+    return _STRUCTURAL[graph]
 
 
 def most_columns(columns: int, nodes: int) -> int:

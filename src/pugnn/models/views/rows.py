@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -99,6 +100,29 @@ class Rows:
         every = (self, *others)
         factors = tuple(weight * factor for weight, rows in zip(weights, every, strict=True) for factor in rows.factors)
         return Rows(tuple(table for rows in every for table in rows.tables), factors, self.columns)
+
+
+_HELD: ContextVar[list[Rows] | None] = ContextVar("rows that are held", default=None)
+
+
+@contextmanager
+def rows_held() -> Iterator[None]:
+    """Rows that a training inside has made stay in memory until the outermost one of these ends, and no longer."""
+    if _HELD.get() is not None:
+        yield
+        return
+    before = _HELD.set([])
+    try:
+        yield
+    finally:
+        _HELD.reset(before)
+
+
+def hold(rows: Rows) -> None:
+    """Hold rows, if somebody wants them (:func:`rows_held`)."""
+    held = _HELD.get()
+    if held is not None:
+        held.append(rows)
 
 
 @dataclass(frozen=True)
