@@ -37,8 +37,8 @@ def suggest(
     """Suggest whom to check next, with the reason.
 
     `precision`: sure finds, the top of the list; how many are right tells how good the list is. `discovery`: likely
-    positives that neither touch nor resemble the known ones; they bring new kinds. `learning`: nodes that stand for
-    many others, on both sides of the decision; their answers improve the next run most. No two suggestions are alike.
+    positives that neither touch nor resemble the known ones, as far as there are any; they bring new kinds. `learning`:
+    nodes that stand for many others, on both sides of the decision; their answers improve the next run most.
 
     Examples:
 
@@ -64,6 +64,7 @@ def suggest(
         warnings.warn(
             f"the ranking of {run} means nothing, see its report; run again first", PugnnWarning, stacklevel=2
         )
+    wanted = min(USUAL, len(task.unlabelled)) if count is None else count
     nodes = suggested(
         task,
         opened.scores,
@@ -71,7 +72,7 @@ def suggest(
         goal=goal,  # type: ignore[arg-type]  # checked above
         prior=estimator.prior_,
         threshold=estimator.threshold_,
-        count=min(USUAL, len(task.unlabelled)) if count is None else count,
+        count=wanted,
         log_odds=opened.log_odds,
         seed=estimator.seed,
     )
@@ -85,5 +86,7 @@ def suggest(
     from pugnn.cli.terminal import print_suggestions
 
     print_suggestions(found, goal, run)
+    if len(found) < wanted:
+        typer.echo(f"There are only {len(found):,} such nodes.")
     if out is not None:
         typer.echo(f"The list is in {out}, with a column verdict to fill in.")
