@@ -38,6 +38,13 @@ def test_as_json_and_as_a_table_to_fill_in(pugnn_main, here, run, goal):
     assert all(ranks[row["id"]] == row["rank"] for row in rows)
 
 
+def test_fewer_of_other_kinds_than_were_asked_for_are_said_to_be_all(pugnn_main, here, run):
+    shown = pugnn_main("suggest", run, "-n", 10, "--for", "discovery")
+    found = json.loads(pugnn_main("suggest", run, "-n", 10, "--for", "discovery", "--json").out)
+    assert 0 < len(found) < 10, "some touch a known positive"
+    assert f"There are only {len(found)} such nodes." in shown.out
+
+
 def test_suggestions_of_the_run_are_those_of_the_command(pugnn_main, here, run):
     stored = json.loads((run / "run.json").read_text())["suggestions"]
     for goal, nodes in stored.items():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from planted import evidence
 from pugnn import Graph, LabelPropagation, PugnnError, PUNodeClassifier, PUTask
 from pugnn.explain.suggest import GOALS, MOST_COMPARED, node_rows
 from pugnn.explain.suggest import suggest as suggest_from
@@ -80,11 +81,11 @@ def test_learning_leaves_out_what_a_known_negative_tells():
 
 
 def test_discovery_is_likely_and_not_next_to_a_known_positive():
-    kinds = [0, 1, 1, 1, 2, 2, *[1] * 30]
+    kinds = [0, 1, 1, 1, 2, 2, 0, 0, 0, 0, 0, *[1] * 25]
     task, rows = task_of_kinds(kinds, edges=[(0, 1), (1, 2), (0, 3)])
     scores = np.linspace(0.99, 0.1, 36)
-    found = suggest(task, scores, rows, goal="discovery", prior=5 / 35, threshold=0.5, count=2)
-    assert {each.position for each in found} <= {2, *range(4, 11)}, "among the best, and neither 1 nor 3"
+    found = suggest(task, scores, rows, goal="discovery", prior=10 / 35, threshold=0.5, count=2)
+    assert {each.position for each in found} <= {2, 4, 5}, "among the best, and neither 1 nor 3, nor like 0"
     assert {kinds[each.position] for each in found} == {1, 2}, "one of each kind"
     reasons = {each.position: each.reason for each in found}
     assert reasons[4].startswith("no path joins it to a known positive")
@@ -143,7 +144,63 @@ def test_log_odds_order_what_scores_do_not():
 def test_equal_rows_and_no_expected_positives_still_give_suggestions(goal):
     task, _ = task_of_kinds([0] * 6)
     scores = np.full(6, 0.2)
-    assert chosen(task, scores, np.zeros((6, 3), np.float32), goal=goal, prior=0.0, count=5) == [1, 2, 3, 4, 5]
+    expected = [2, 3, 4, 5] if goal == "discovery" else [1, 2, 3, 4, 5]  # 1 touches a known positive
+    assert chosen(task, scores, np.zeros((6, 3), np.float32), goal=goal, prior=0.0, count=5) == expected
+
+
+def test_there_may_be_no_likely_positives_of_other_kinds():
+    twins, rows = task_of_kinds([0, 0, 0, 1, 1, 1])
+    assert chosen(twins, [0.9, 0.8, 0.7, 0.3, 0.2, 0.1], rows, goal="discovery", prior=0.4, count=1) == [3]
+    everywhere = task_of_kinds([0, 1, 2, 1], edges=[(0, 1), (0, 2), (0, 3)])[0]
+    found = suggest_from(
+        everywhere,
+        np.full(4, 0.9),
+        Rows.of(torch.from_numpy(KINDS[[0, 1, 2, 1]])),
+        goal="discovery",
+        prior=0.5,
+        threshold=0.5,
+        count=3,
+    )
+    assert found == [], "all of them touch a known positive"
+
+
+def test_a_node_that_stands_for_itself_is_not_said_to_be_unlike_what_is_known():
+    task, _ = task_of_kinds([0] * 3)
+    rows = np.array([[1.0, 0], [1, 0.5], [-3, -1]], dtype=np.float32)
+    found = suggest(task, np.array([0.9, 0.8, 0.1]), rows, goal="learning", prior=0.5, threshold=0.5, count=2)
+    assert {each.position: each.reason for each in found} == {
+        1: "decided positive; it stands for itself alone",
+        2: "not decided positive; unlike any node that is known",
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("method", ["views", "centroid"])
+def test_lists_of_one_run_do_not_contradict_each_other_and_headings_are_true(method, seed):
+    task = evidence(0.2, known=15, nodes=1000, apart=2.0, seed=seed).task
+    training = {"epochs": 5} if method == "views" else {}
+    classifier = PUNodeClassifier(method, progress=False, **training).fit_task(task)
+    rows, log_odds = node_rows(classifier.model_, task.graph), classifier.decision_function()
+    scores, prior = classifier.predict_proba()[:, 1], classifier.prior_
+    options = {"prior": prior, "threshold": classifier.threshold_, "log_odds": log_odds}
+    centred = (rows[:] - rows[:].mean(dim=0)).numpy()
+    centred /= np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-30)
+    highest = (centred @ centred[task.labelled].T).max(axis=1)
+    best = task.unlabelled[np.argsort(-log_odds[task.unlabelled], kind="stable")]
+    typical = np.median(highest[best[: round(prior * len(best))]])
+    for counts in ((5, 5), (40, 10), (10, 40)):
+        sure, other = (
+            suggest_from(task, scores, rows, goal=goal, count=count, **options)
+            for goal, count in zip(("precision", "discovery"), counts, strict=True)
+        )
+        assert len(other) >= 5
+        for each in other:
+            assert not np.isin(task.graph.neighbours(each.position), task.labelled).any(), "touches no known positive"
+            assert highest[each.position] <= max(0, typical + 1e-5), "resembles one less than is typical, or not at all"
+        alike = {each.position for each in sure if "most like the known" in each.reason}
+        assert alike
+        assert alike.isdisjoint(each.position for each in other)
+        assert all(highest[node] >= typical - 1e-5 for node in alike)
 
 
 @pytest.mark.parametrize(

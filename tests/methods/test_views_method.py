@@ -93,7 +93,7 @@ def test_the_share_of_the_prior_is_decided_positive(prior):
 def test_a_graph_that_does_not_help_is_ignored():
     graph, _ = two_groups(homophily=None, signal=0.1, size=600)
     notes = fit(graph, np.arange(0, 200, 2), epochs=5).notes_
-    assert "smoothed 0 %, own 100 %, neighbours 0 %" in notes[0]
+    assert "smoothed 0 %, own 100 %, neighbours 0 % (the smoothed one has the node's own attributes in it" in notes[0]
 
 
 def test_a_graph_that_helps_is_used():

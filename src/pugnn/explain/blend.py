@@ -107,7 +107,7 @@ class _Explained:
         width, shape = len(spreads) * len(nodes), (-1, len(spreads), len(nodes))
         together = sum(rows.T @ _beside(spreads, block) for block, rows in self.blocks(width))
         sums = np.split(np.asarray(together), len(spreads), axis=1)  # (C, n) each
-        totals, base, directions, scales = self._linear(sums)
+        totals, (base, directions, scales) = self.total(sums), self._linear(sums)
         direction, scale = np.hstack(directions), np.concatenate(scales)
         at_mean = self.mean @ direction
         by_node = np.empty((self.inputs.graph.num_nodes, len(nodes)))
@@ -133,31 +133,45 @@ class _Explained:
                 without=_Without(self, columns, weights, [total[:, at].copy() for total in sums]),
             )
 
-    def _linear(self, sums: list[Matrix]) -> tuple[Matrix, Matrix, list[Matrix], list[Matrix]]:
-        """The log-odds of the rows that these sums give, and their form that is linear in them.
+    def total(self, sums: list[Matrix]) -> Matrix:
+        """The log-odds of the rows that these sums give, shape ``(n,)``."""
+        rows, _ = self._rows(sums)
+        direction, head, constant = self._weights
+        units = np.maximum(self.model["hidden"].T @ rows + self.model["hidden_bias"][:, None], 0.0)
+        return direction @ rows + head @ units + constant
+
+    def _linear(self, sums: list[Matrix]) -> tuple[Matrix, list[Matrix], list[Matrix]]:
+        """The form of these log-odds that is linear in the sums.
 
         That is a constant, and for each view a direction in the space of the columns, shape ``(C, n)``, and what its
         sums are multiplied with, shape ``(n,)``.
         """
-        model, hashing = self.model, self.hashing
-        hashed = [total if hashing is None else hashing.T @ total for total in sums]
+        rows, scales = self._rows(sums)
+        direction, head, constant = self._weights
+        hidden, bias = self.model["hidden"], self.model["hidden_bias"]
+        active = head[:, None] * (hidden.T @ rows + bias[:, None] > 0)
+        directions = np.split(direction[:, None] + hidden @ active, len(sums))
+        if self.hashing is not None:
+            directions = [self.hashing @ each for each in directions]
+        return constant + bias @ active, directions, scales
+
+    def _rows(self, sums: list[Matrix]) -> tuple[Matrix, list[Matrix]]:
+        """What the model reads, shape ``(W, n)``, and what the sums were multiplied with."""
+        hashed = [total if self.hashing is None else self.hashing.T @ total for total in sums]
         lengths = [np.sqrt((total * total).sum(axis=0)) for total in hashed]
         scales = [
             np.where(length > SHORTEST, root / np.maximum(length, SHORTEST), 0.0)
             for root, length in zip(self.roots, lengths, strict=True)
         ]
-        rows = np.concatenate([total * scale for total, scale in zip(hashed, scales, strict=True)])
-        contrast, linear, perceptron = (by / over for by, over in zip(model["shares"], model["spreads"], strict=True))
-        before = model["hidden"].T @ rows + model["hidden_bias"][:, None]
-        head = model["head"][:, None] * (before > 0)
-        weights = (contrast * model["contrast"] + linear * model["linear"])[:, None]
-        weights = Blend.SLOPE * (weights + perceptron * (model["hidden"] @ head))
-        constants = perceptron * (model["hidden_bias"] @ head) - model["cut"]
-        constants = Blend.SLOPE * (constants - (model["shares"] * model["means"] / model["spreads"]).sum())
-        directions = np.split(weights, len(sums))
-        if hashing is not None:
-            directions = [hashing @ direction for direction in directions]
-        return (weights * rows).sum(axis=0) + constants, constants, directions, scales
+        return np.concatenate([total * scale for total, scale in zip(hashed, scales, strict=True)]), scales
+
+    @cached_property
+    def _weights(self) -> tuple[Matrix, Matrix, float]:
+        """What rows are multiplied with, and the perceptron's hidden units, and what is added."""
+        model = self.model
+        contrast, linear, perceptron = factors = Blend.SLOPE * model["shares"] / model["spreads"]
+        constant = -float(Blend.SLOPE * model["cut"] + factors @ model["means"])
+        return contrast * model["contrast"] + linear * model["linear"], perceptron * model["head"], constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +191,7 @@ class _Without:
             moved = total.copy() if rows is None else total - rows @ some + some.sum() * mean
             moved[columns] = weight * mean[columns]
             changed.append(moved[:, None])
-        return float(self.explained._linear(changed)[0][0])
+        return float(self.explained.total(changed)[0])
 
 
 def _spread(view: str, nodes: NDArray[np.int64], inputs: GraphInputs) -> NDArray[np.float32] | sp.csr_array:

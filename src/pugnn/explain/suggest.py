@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -26,11 +26,13 @@ MOST_COMPARED = 2_000
 #: Sure finds are chosen among this many times their number; a twin moves down this share of them.
 SURE, SPREAD = 2, 0.5
 #: The pool of a goal, as a multiple of the expected number of positives.
-REACH: dict[Goal, float] = {"discovery": 0.5, "learning": 2.0}
+REACH: dict[Goal, float] = {"discovery": 1.0, "learning": 2.0}
 #: The pool has at least this many nodes for each that is wanted.
 LEAST_CHOICE = 5
 #: Scores this close to the threshold are called border cases.
 BORDER = 0.1
+#: Cosines of the same nodes may differ by this, from one product of matrices to another.
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ def suggest(
     r"""Unlabelled nodes to check next, most useful first.
 
     - ``precision``: the top of the list, less near copies. How many are right tells how good the list is.
-    - ``discovery``: likely positives, from the better half of as many nodes as there should be positives, that neither
-      touch nor resemble what is known.
+    - ``discovery``: likely positives that neither touch nor resemble a known positive: from the better half of as many
+      nodes as there should be positives or, if these are too few, from all of them. There may be fewer, or none.
     - ``learning``: nodes that stand for many others, from twice as many as there should be positives, so that both
       sides of the decision are covered.
 
@@ -81,6 +83,9 @@ def suggest(
     a node counts by how many it stands for, and twins are never chosen. (Nearness to the threshold was tried as a
     weight, and taught less.)
 
+    A node is said to resemble a known positive if their cosine is above 0 and at least typical: the median, over as
+    many nodes as there should be positives, of the highest cosine with a known positive.
+
     Args:
         task: the graph, its known positives and known negatives.
         scores: of all nodes.
@@ -88,9 +93,9 @@ def suggest(
         goal: what the answers are for.
         prior: positive share of the unlabelled nodes.
         threshold: score from which a node is decided positive.
-        count: how many.
+        count: how many, at most.
         log_odds: order of the nodes where scores are rounded to 1.
-        seed: of the sample that is compared in a large graph.
+        seed: of the samples that are compared in a large graph.
     """
     require_choice("goal", goal, GOALS)
     require_whole("count", count, 1)
@@ -117,24 +122,30 @@ def suggest(
             "positives nor known negatives. Ask for fewer."
         )
     require_whole("count", count, 1, MOST_COMPARED)
+    expected = round(prior * len(candidates)) or int((scores[candidates] >= threshold).sum())
     if goal == "precision":
         pool = candidates[: SURE * count]
         chosen = pool[sorted(_without_twins(_centred(rows, pool), count))]
+        closest = _Likeness.of(task, rows, candidates[:expected], seed).closest(chosen)
         reasons = [
-            f"{_surroundings(task, int(node))}{like}"
-            for node, like in zip(chosen, _most_like(task, rows, chosen), strict=True)
+            _surroundings(task, node)
+            + ("" if known is None else f"; most like the known {shown(task.graph.ids[known])}")
+            for node, known in zip(chosen.tolist(), closest, strict=True)
         ]
     else:
-        expected = round(prior * len(candidates)) or int((scores[candidates] >= threshold).sum())
-        size = max(round(REACH[goal] * expected), LEAST_CHOICE * count)
-        pool = candidates[:size]
-        if goal == "discovery":
-            apart = pool[task.distances[pool] > 1]
-            pool = apart if len(apart) >= count else pool
-        chosen, stands_for = _covering(task, rows, pool, count, seed)
         learning = goal == "learning"
+        pool = candidates[: max(round(REACH[goal] * expected), LEAST_CHOICE * count)]
+        pool = pool if learning else pool[task.distances[pool] > 1]
+        each = max(1.0, len(pool) / MOST_COMPARED)
+        pool = _sample(pool, seed)
+        if not learning:
+            closest = _Likeness.of(task, rows, candidates[:expected], seed).closest(pool)
+            pool = pool[[known is None for known in closest]]
+            better = rank[pool] <= rank[candidates[len(candidates[:expected]) // 2]]
+            pool = pool[: max(count, int(better.sum()))]
+        chosen, stands_for = _covering(task, rows, pool, min(count, len(pool)), each, seed)
         told = [_verdict(scores[node], threshold) if learning else _where(task, int(node)) for node in chosen]
-        reasons = [f"{words}; {_alike(like)}" for words, like in zip(told, stands_for, strict=True)]
+        reasons = [f"{words}; {like}" for words, like in zip(told, stands_for, strict=True)]
     found = zip(chosen.tolist(), reasons, strict=True)
     return [Suggestion(node, int(rank[node]), float(scores[node]), reason) for node, reason in found]
 
@@ -150,7 +161,7 @@ def suggest_for_all(
     log_odds: NDArray[np.float64],
     seed: int = 0,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Suggestions for every goal as plain values, for JSON; fewer than ``count`` where there are not so many nodes."""
+    """Suggestions for every goal as plain values, for JSON; fewer than ``count`` where there are not so many."""
     count = min(count, len(np.setdiff1d(task.unlabelled, task.negative)))
     if not count:
         return {goal: [] for goal in GOALS}
@@ -165,6 +176,13 @@ def to_plain(graph: Graph, suggestion: Suggestion) -> dict[str, Any]:
     name = name.item() if isinstance(name, np.generic) else name
     name = name if isinstance(name, str | int | float) else str(name)
     return {"id": name, "rank": suggestion.rank, "score": suggestion.score, "reason": suggestion.reason}
+
+
+def _sample(nodes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """As many nodes as can be compared, in their order."""
+    if len(nodes) <= MOST_COMPARED:
+        return nodes
+    return nodes[np.sort(np.random.default_rng(seed).choice(len(nodes), MOST_COMPARED, replace=False))]
 
 
 def _centred(rows: Rows, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -188,20 +206,45 @@ def _without_twins(rows: NDArray[np.float32], count: int) -> list[int]:
     return chosen
 
 
+@dataclass(frozen=True, eq=False)
+class _Likeness:
+    """Which nodes resemble the known positives, see :func:`suggest`."""
+
+    rows: Rows
+    known: NDArray[np.int64]
+    centred: NDArray[np.float32]  # rows of the known positives
+    typical: float = 0.0  # the highest cosine with one of them, of the median likely positive
+
+    @classmethod
+    def of(cls, task: PUTask, rows: Rows, likely: NDArray[np.int64], seed: int) -> _Likeness:
+        """To the known positives of a task, given the nodes that are likely positives."""
+        known = _sample(task.labelled, seed)
+        found = cls(rows, known, _centred(rows, known))
+        highest = [most for most, _ in found._highest(_sample(likely, seed))]
+        return replace(found, typical=float(np.median(highest)) - ROUNDING) if highest else found
+
+    def closest(self, nodes: NDArray[np.int64]) -> list[int | None]:
+        """The known positive that each node resembles most, if it resembles any."""
+        return [known if most > 0 and most >= self.typical else None for most, known in self._highest(nodes)]
+
+    def _highest(self, nodes: NDArray[np.int64]) -> list[tuple[float, int]]:
+        alike = _centred(self.rows, nodes) @ self.centred.T
+        return list(zip(alike.max(axis=1).tolist(), self.known[alike.argmax(axis=1)].tolist(), strict=True))
+
+
 def _covering(
-    task: PUTask, rows: Rows, pool: NDArray[np.int64], count: int, seed: int
-) -> tuple[NDArray[np.int64], list[int]]:
-    """Nodes of the pool that resemble most of what nothing known resembles, and how many each stands for."""
-    each = max(1.0, len(pool) / MOST_COMPARED)
-    if each > 1:
-        rng = np.random.default_rng(seed)
-        pool = pool[np.sort(rng.choice(len(pool), MOST_COMPARED, replace=False))]
+    task: PUTask, rows: Rows, pool: NDArray[np.int64], count: int, each: float, seed: int
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Nodes of the pool that resemble most of what nothing known resembles, and for how many of them each stands.
+
+    A node of the pool stands for ``each`` nodes where it is a sample.
+    """
     known = np.concatenate([task.labelled, task.negative])
     if len(known) > MOST_COMPARED:
         known = np.random.default_rng(seed).choice(known, MOST_COMPARED, replace=False)
     own = _centred(rows, pool)
     alike = np.maximum(own @ own.T, 0)
-    covered = np.maximum(_centred(rows, known) @ own.T, 0).max(axis=0)
+    of_known = covered = np.maximum(_centred(rows, known) @ own.T, 0).max(axis=0)
     closest = np.full(len(pool), -1)
     chosen: list[int] = []
     for turn in range(count):
@@ -211,7 +254,8 @@ def _covering(
         closest[alike[chosen[-1]] > covered] = turn
         covered = np.maximum(covered, alike[chosen[-1]])
     stands_for = np.bincount(closest[closest >= 0], minlength=count)
-    return pool[chosen], [round(each * int(number)) for number in stands_for]
+    numbers = [round(each * int(number)) for number in stands_for]
+    return pool[chosen], [_alike(number, of_known[at] > 0) for number, at in zip(numbers, chosen, strict=True)]
 
 
 def _surroundings(task: PUTask, node: int) -> str:
@@ -224,16 +268,6 @@ def _surroundings(task: PUTask, node: int) -> str:
         return "its only neighbour is a known positive"
     are = "is a known positive" if known == 1 else "are known positives"
     return f"{known:,} of its {len(neighbours):,} neighbours {are}"
-
-
-def _most_like(task: PUTask, rows: Rows, nodes: NDArray[np.int64]) -> list[str]:
-    """The known positive that each node resembles most; nothing where it resembles none."""
-    alike = _centred(rows, nodes) @ _centred(rows, task.labelled).T
-    closest = task.graph.ids[task.labelled[alike.argmax(axis=1)]]
-    return [
-        f"; most like the known {shown(name)}" if most > 0 else ""
-        for name, most in zip(closest, alike.max(axis=1), strict=True)
-    ]
 
 
 def _where(task: PUTask, node: int) -> str:
@@ -249,7 +283,7 @@ def _verdict(score: float, threshold: float) -> str:
     return "decided positive" if score >= threshold else "not decided positive"
 
 
-def _alike(number: int) -> str:
+def _alike(number: int, like_known: bool) -> str:
     if number <= 1:
-        return "unlike any node that is known"
+        return "it stands for itself alone" if like_known else "unlike any node that is known"
     return f"about {number:,} nodes resemble it more than any known one"

@@ -251,6 +251,7 @@ def _places_known_first(model: Backbone, rows: Rows, known: KnownPositives) -> b
 def _weighing_note(weighing: Weighing, known: KnownPositives) -> str:
     weights = zip(VIEWS, weighing.weights.tolist(), strict=True)
     shares = ", ".join(f"{name} {100 * weight:.0f} %" for name, weight in weights)
+    shares += " (the smoothed one has the node's own attributes in it, too)"
     if not known.turns:
         return f"With a single known positive no view of a node's attributes can be checked; they count {shares}."
     if not len(weighing.ranks):

@@ -41,8 +41,8 @@ def suggest(
     """Suggest whom to check next, with the reason.
 
     `precision`: sure finds, the top of the list; how many are right tells how good the list is. `discovery`: likely
-    positives that neither touch nor resemble the known ones; they bring new kinds. `learning`: nodes that stand for
-    many others, on both sides of the decision; their answers improve the next run most. No two suggestions are alike.
+    positives that neither touch nor resemble the known ones, as far as there are any; they bring new kinds. `learning`:
+    nodes that stand for many others, on both sides of the decision; their answers improve the next run most.
 
     Examples:
 
@@ -70,6 +70,7 @@ def suggest(
         warnings.warn(
             f"the ranking of {run} means nothing, see its report; run again first", PugnnWarning, stacklevel=2
         )
+    wanted = min(USUAL, len(task.unlabelled)) if count is None else count
     nodes = suggested(
         task,
         opened.scores,
@@ -77,7 +78,7 @@ def suggest(
         goal=goal,  # type: ignore[arg-type]  # checked above
         prior=estimator.prior_,
         threshold=estimator.threshold_,
-        count=min(USUAL, len(task.unlabelled)) if count is None else count,
+        count=wanted,
         log_odds=opened.log_odds,
         seed=estimator.seed,
     )
@@ -91,3 +92,5 @@ def suggest(
     from pugnn.cli.terminal import print_suggestions
 
     print_suggestions(found, goal, run, out)
+    if len(found) < wanted:
+        typer.echo(f"There are only {len(found):,} such nodes.")

@@ -18,8 +18,14 @@ NAMED = 3
 #: What a list of suggestions is for.
 GOALS = {
     "precision": ("Sure finds", "The top of the list, without near copies. How many are right tells how good it is."),
-    "discovery": ("Likely positives of other kinds", "They neither touch nor resemble the known positives."),
-    "learning": ("Nodes that teach most", "Each stands for many others; the answers improve the next run most."),
+    "discovery": (
+        "Likely positives of other kinds",
+        "They touch no known positive, and resemble one less than is typical of likely positives, or not at all.",
+    ),
+    "learning": (
+        "Nodes that teach most",
+        "They are chosen to stand for many others; the answers improve the next run most.",
+    ),
 }
 
 
