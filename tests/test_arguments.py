@@ -1,20 +1,50 @@
-"""Public functions, called with what they cannot take: one message, whatever it is, and nothing is accepted in silence."""
+"""Public functions, called with what they cannot take: a message, and nothing is accepted in silence."""
 
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pugnn import Dataset, Graph, PUBenchmark, PUNodeClassifier, PUTask, build_store, check_up, cross_validate
-from pugnn import draw_benchmark, evaluate, load_dataset, make_method, open_store, read_graph
+from pugnn import (
+    Dataset,
+    Graph,
+    PUBenchmark,
+    PUNodeClassifier,
+    PUTask,
+    build_store,
+    check_up,
+    cross_validate,
+    draw_benchmark,
+    evaluate,
+    load_dataset,
+    make_method,
+    open_store,
+    read_graph,
+)
 from pugnn.data.planted import Planted
 from pugnn.errors import PugnnError
 from pugnn.explain import explain
 from pugnn.explain.suggest import node_rows, suggest
-from pugnn.graph import edge_homophily, graph_statistics, hop_distances, propagate_beliefs, sample_neighbours
-from pugnn.graph import sample_non_neighbours
-from pugnn.metrics import Hidden, Prior, RankModel, accuracy, average_precision, estimate, f1, macro_f1, precision_at
-from pugnn.metrics import roc_auc
+from pugnn.graph import (
+    edge_homophily,
+    graph_statistics,
+    hop_distances,
+    propagate_beliefs,
+    sample_neighbours,
+    sample_non_neighbours,
+)
+from pugnn.metrics import (
+    Hidden,
+    Prior,
+    RankModel,
+    accuracy,
+    average_precision,
+    estimate,
+    f1,
+    macro_f1,
+    precision_at,
+    roc_auc,
+)
 from pugnn.priors import prior_bounds, prior_words, settle_prior
 from pugnn.store import read_manifest, read_store
 from pugnn.task import draw_labels, draw_share, resolve_nodes, resolve_positives, resolve_unlabelled
@@ -120,7 +150,7 @@ CASES = [
             "features": np.eye(3),
             "feature_names": ["a", "b", "c"],
         },
-        {name: NEVER for name in ("source", "target", "weights", "features", "feature_names")}
+        dict.fromkeys(("source", "target", "weights", "features", "feature_names"), NEVER)
         | {"num_nodes": NO_WHOLE[1:3], "feature_names": [3, "abc", [1, 2, 3]]},
     ),
     (

@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from pugnn import fitting
 from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.files import as_path
-from pugnn.fitting import KNOWN_NEGATIVE, identity, prior_threshold, require_learnable
-from pugnn.fitting import require_threshold, settings_record, why_fresh
 from pugnn.graph import Graph
-from pugnn.io import as_graph, as_task, given_task
+from pugnn.io import as_graph, given_task
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
@@ -89,6 +88,7 @@ class PUNodeClassifier(BaseEstimator):
     """
 
     model_: Backbone
+    notes_: tuple[str, ...]
     settings_: dict[str, Any]
     settled_prior_: Prior | None
 
@@ -137,8 +137,7 @@ class PUNodeClassifier(BaseEstimator):
         Args:
             graph: a graph, what :func:`pugnn.read_graph` returned, a NetworkX graph with its node attributes, PyG data,
                 an adjacency matrix of scipy's, or a data frame of edges.
-            positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`. May
-                be left out if they were read with the graph.
+            positives: see :func:`pugnn.task.resolve_positives`; may be left out if they were read with the graph.
             confirmed: more known positives: finds that were checked. They were found by a ranking, so that no ranking
                 is judged by them, nor the share of positives.
             negatives: known negatives: finds that turned out wrong. They score 0 and are never decided positive.
@@ -153,7 +152,7 @@ class PUNodeClassifier(BaseEstimator):
         checked = (resolve_nodes(task.graph, *given) for given in ((confirmed, "confirmed"), (negatives, "negatives")))
         task = task.with_feedback(*checked)
         nodes, known = task.unlabelled if unlabelled is None else unlabelled, [*task.labelled, *task.negative]
-        task = replace(task, unlabelled=resolve_unlabelled(task.graph, nodes, np.array(known)))
+        task = replace(task, unlabelled=resolve_unlabelled(task.graph, nodes, known))
         self.fit_task(task, checkpoint=checkpoint, start=start)
         self.notes_ = (*notes, *self.notes_)
         return self
@@ -166,18 +165,17 @@ class PUNodeClassifier(BaseEstimator):
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
     ) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
-        task = as_task(task)
+        task = fitting.learnable_task(task)
         graph = task.graph
-        require_learnable(task)
         method, settings = self.checked()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
             require_fitted(start, "start")
             weights, earlier = start.model_.state_dict(), start.settings_["method"]["name"]
-            fresh = why_fresh(method, settings, graph.num_features, earlier, weights)
+            fresh = fitting.why_fresh(method, settings, graph.num_features, earlier, weights)
             run["start"] = None if fresh else weights
         if checkpoint is not None:
-            name = identity(task, method, settings, run.get("start"))
+            name = fitting.identity(task, method, settings, run.get("start"))
             run["checkpoint"] = Checkpoint(as_path(checkpoint, "checkpoint"), name)
         method, settled = method.settle(task, settings, progress=self.progress)
         fitted = method.fit(task, settings, **run)
@@ -192,11 +190,11 @@ class PUNodeClassifier(BaseEstimator):
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
         self.recipe_ = graph.recipe
         found_log_odds = log_odds(self.model_, graph).numpy()
-        found_log_odds[task.negative] = KNOWN_NEGATIVE  # whatever the model makes of them, they are known
+        found_log_odds[task.negative] = fitting.KNOWN_NEGATIVE  # whatever the model makes of them, they are known
         self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, found_log_odds
         scores = self.predict_proba()[:, 1]
         if self.threshold == "prior":
-            self.threshold_ = own = prior_threshold(scores[task.unlabelled], self.prior_)
+            self.threshold_ = own = fitting.prior_threshold(scores[task.unlabelled], self.prior_)
         else:
             self.threshold_, own = float(self.threshold), 0.5
         count, decided = len(task.unlabelled), int((scores[task.unlabelled] >= self.threshold_).sum())
@@ -276,14 +274,14 @@ class PUNodeClassifier(BaseEstimator):
         return estimator
 
     def _settings_record(self) -> dict[str, Any]:
-        return settings_record(*self.checked(), self.get_params(deep=False))
+        return fitting.settings_record(*self.checked(), self.get_params(deep=False))
 
     def checked(self) -> tuple[Method, TrainingSettings]:
         """The method and the settings of its training, or an error that names an invalid parameter."""
         method = make_method(self.method) if isinstance(self.method, str) else self.method
         if not isinstance(method, Method):
             raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
-        require_threshold(self.threshold, method)
+        fitting.require_threshold(self.threshold, method)
         mine = {field.name: getattr(self, field.name) for field in fields(TrainingSettings)}
         given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
         surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import EmptyTableError, PugnnError, counted, quoted
+from pugnn.errors import Displayed, EmptyTableError, PugnnError, counted, quoted
 from pugnn.graph import Graph
 from pugnn.io.columns import normal
 from pugnn.io.ids import IdTable, ids_of
@@ -20,8 +20,8 @@ from pugnn.io.table import Table
 _LISTS = {"confirmed": "confirmed nodes", "rejected": "rejected nodes"}
 
 
-@dataclass(frozen=True, eq=False)
-class Feedback:
+@dataclass(frozen=True, eq=False, repr=False)
+class Feedback(Displayed):
     """Checked nodes.
 
     Args:
@@ -33,6 +33,10 @@ class Feedback:
     confirmed: NDArray[np.int64]
     rejected: NDArray[np.int64]
     notes: tuple[str, ...]
+
+    def _facts(self) -> list[str]:
+        checked = [f"{len(self.confirmed):,} confirmed", f"{len(self.rejected):,} rejected"]
+        return [*checked, counted(len(self.notes), "note")]
 
 
 def read_feedback(

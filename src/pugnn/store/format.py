@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
-from pugnn.errors import PugnnError, shown
+from pugnn.errors import Displayed, PugnnError, counted, shown
 from pugnn.files import as_path, regular
 
 #: Changes whenever files of the same names mean something else.
@@ -39,8 +39,8 @@ class StoredFile:
     sha256: str
 
 
-@dataclass(frozen=True)
-class Manifest:
+@dataclass(frozen=True, repr=False)
+class Manifest(Displayed):
     """What ``store.json`` says of a store.
 
     Args:
@@ -65,6 +65,10 @@ class Manifest:
     def checksum(self) -> str:
         """A SHA-256 of all that this says, and so of the whole store."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+    def _facts(self) -> list[str]:
+        size = sum(file.bytes for file in self.files.values())
+        return [counted(len(self.files), "file"), f"{size:,} bytes", counted(len(self.notes), "note")]
 
     def write(self, folder: Path) -> None:
         """Write ``store.json``."""
