@@ -1,4 +1,4 @@
-"""Public functions, called with what they cannot take: one message, whatever it is, and nothing is accepted in silence."""
+"""Public functions, called with what they cannot take: a message, and nothing is accepted in silence."""
 
 import networkx as nx
 import numpy as np

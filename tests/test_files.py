@@ -171,7 +171,7 @@ def test_what_may_never_end_is_not_read(tmp_path):
     """A pipe in place of a config, of a model or of a data set would wait for ever."""
     os.mkfifo(tmp_path / "pipe.toml")
     for read in (read_config, PUNodeClassifier.load, read_archive):
-        with pytest.raises(PugnnError, match="pipe.toml: .*not a regular file"):
+        with pytest.raises(PugnnError, match=r"pipe.toml: .*not a regular file"):
             read(tmp_path / "pipe.toml")
     assert regular(tmp_path) == tmp_path
     assert regular(tmp_path / "missing") == tmp_path / "missing"

@@ -1,7 +1,9 @@
-"""Errors and warnings that a user can act on, and how values are shown in them."""
+"""Errors and warnings that a user can act on, and how values are shown in them and at a prompt."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Collection, Iterable
+from html import escape
 from numbers import Integral, Real
 from types import UnionType
 
@@ -26,6 +28,21 @@ class DegenerateWarning(PugnnWarning):
     """The training has collapsed: scores exist, but decisions or even the ranking are of no use."""
 
 
+class Displayed:
+    """A result that shows what it is in one line, and in a notebook as a small table."""
+
+    @abstractmethod
+    def _facts(self) -> list[str]:
+        """A few words each, such as ``3 nodes``."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(printable, self._facts()))})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{escape(printable(fact))}</td></tr>" for fact in self._facts())
+        return f"<table><thead><tr><th>{type(self).__name__}</th></tr></thead><tbody>{rows}</tbody></table>"
+
+
 def require_whole(name: str, value: object, least: int, most: float = math.inf) -> None:
     """Raise unless ``value`` is an integer, Python's or numpy's, from ``least`` to ``most``, and no boolean."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
@@ -46,7 +63,7 @@ def require_number(name: str, value: object, *, negative: bool = True) -> None:
 
 def require_share(name: str, value: object) -> None:
     """Raise unless ``value`` is a number strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise PugnnError(f"{name} must lie between 0 and 1, got {given(value)}")
 
 

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from pugnn import fitting
 from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.files import as_path
-from pugnn.fitting import KNOWN_NEGATIVE
 from pugnn.graph import Graph
-from pugnn.io import as_graph, as_task
+from pugnn.io import as_graph
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
@@ -84,9 +83,9 @@ class PUNodeClassifier(Parameters):
     """
 
     model_: Backbone
+    notes_: tuple[str, ...]
     settings_: dict[str, Any]
     settled_prior_: Prior | None
-    notes_: tuple[str, ...]
 
     def __init__(
         self,
@@ -134,8 +133,7 @@ class PUNodeClassifier(Parameters):
         Args:
             graph: a graph, what :func:`pugnn.read_graph` returned, a NetworkX graph with its node attributes, PyG data,
                 an adjacency matrix of scipy's, or a data frame of edges.
-            positives: ids, positions, a mask, or a vector of 1/0 or 1/−1; see :func:`pugnn.task.resolve_positives`. May
-                be left out if they were read with the graph.
+            positives: see :func:`pugnn.task.resolve_positives`; may be left out if they were read with the graph.
             checked: finds that were checked, with verdicts: the file of ``pugnn suggest --out``, its column ``verdict``
                 filled in with yes and no; a data frame with the columns ``id`` and ``verdict``; a mapping of ids to
                 verdicts; or a list of such. What has no verdict is not checked yet.
@@ -164,9 +162,8 @@ class PUNodeClassifier(Parameters):
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
     ) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
-        task = as_task(task)
+        task = fitting.learnable_task(task)
         graph = task.graph
-        fitting.require_learnable(task)
         method, settings = self.checked()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
@@ -192,7 +189,7 @@ class PUNodeClassifier(Parameters):
         self.recipe_ = graph.recipe
         fix_scoring(self.model_, graph)
         found_log_odds = log_odds(self.model_, graph).numpy()
-        found_log_odds[task.negative] = KNOWN_NEGATIVE  # whatever the model makes of them, they are known
+        found_log_odds[task.negative] = fitting.KNOWN_NEGATIVE  # whatever the model makes of them, they are known
         self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, found_log_odds
         scores = self.predict_proba()[:, 1]
         if self.threshold == "prior":
@@ -233,14 +230,14 @@ class PUNodeClassifier(Parameters):
         require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
         found: NDArray[np.float64] = log_odds(self.model_, graph).numpy()
         if self.known_.rejected:
-            found[self.known_.find(graph)["rejected"]] = KNOWN_NEGATIVE
+            found[self.known_.find(graph)["rejected"]] = fitting.KNOWN_NEGATIVE
         return found
 
     def predict(self, graph: Any = None) -> NDArray[np.int64]:
         """Decision for every node, shape ``(N,)``: 1 where the score reaches the threshold."""
         found = self.decision_function(graph)
         # Known negatives are not, even with a threshold of 0.
-        decided: NDArray[np.bool_] = (scores_of(found) >= self.threshold_) & (found != KNOWN_NEGATIVE)
+        decided: NDArray[np.bool_] = (scores_of(found) >= self.threshold_) & (found != fitting.KNOWN_NEGATIVE)
         return decided.astype(np.int64)
 
     def save(self, path: str | Path) -> None:

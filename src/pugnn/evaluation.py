@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, require_type
 from pugnn.estimator import PUNodeClassifier, require_fitted
-from pugnn.fitting import require_learnable
+from pugnn.fitting import learnable_task
 from pugnn.graph.building import listed
-from pugnn.io import TableGraph, as_task, given_task
+from pugnn.io import TableGraph, given_task
 from pugnn.methods import Method
 from pugnn.methods.evidence import deal_folds, hidden_ranks, prior_of
 from pugnn.metrics.bands import Estimate, Hidden, Prior, estimate
@@ -97,8 +97,7 @@ def evaluate(
         progress: show a line on standard error.
     """
     require_fitted(estimator)
-    task = as_task(task)
-    require_learnable(task)
+    task = learnable_task(task)
     require_type("caveat", caveat, str | None, "text")
     method, prior = estimator.checked()[0], prior_of_task(estimator, task)
     # The folds go by the same prior: it is estimated once, from all of them.

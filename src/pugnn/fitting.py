@@ -12,7 +12,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.io import given_task, read_feedback, require_edges
+from pugnn.io import as_task, given_task, read_feedback, require_edges
 from pugnn.methods import METHODS, Method
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
@@ -93,11 +93,13 @@ def settings_record(method: Method, settings: TrainingSettings, parameters: dict
     }
 
 
-def require_learnable(task: PUTask) -> None:
-    """Raise unless a task has edges, and nodes to find."""
+def learnable_task(given: Any) -> PUTask:
+    """The task that a user gave, which must have known positives, edges, and nodes to find."""
+    task = as_task(given)
     require_edges(task.graph)
     if not len(task.unlabelled):
         raise PugnnError("no unlabelled nodes are left, so there is nothing to learn from")
+    return task
 
 
 def require_threshold(threshold: Any, method: Method) -> None:

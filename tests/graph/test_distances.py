@@ -61,5 +61,5 @@ def test_sources_must_be_nodes(outside):
 
 
 def test_cap_must_not_be_negative():
-    with pytest.raises(PugnnError, match="cap must be a whole number, .*; got -2"):
+    with pytest.raises(PugnnError, match=r"cap must be a whole number, .*; got -2"):
         hop_distances(random_graph(5, 0.5, 0), [0], cap=-2)

@@ -15,14 +15,14 @@ from pugnn.checkup.resemblance import Directions
 from pugnn.checkup.rings import Rings, check_rings
 from pugnn.checkup.sampling import Sampling, check_sampling
 from pugnn.checkup.sizes import Degrees, Reach, count_reach, degree_summary
-from pugnn.errors import require_whole
+from pugnn.errors import Displayed, counted, require_whole
 from pugnn.graph import Graph, GraphStatistics, graph_statistics
 from pugnn.io import TableGraph, as_task
 from pugnn.task import PUTask
 
 
-@dataclass(frozen=True)
-class CheckUp:
+@dataclass(frozen=True, repr=False)
+class CheckUp(Displayed):
     """What a graph and its known positives look like before anything is trained.
 
     Args:
@@ -44,6 +44,16 @@ class CheckUp:
     sampling: Sampling
     advice: tuple[str, ...]
     findings: tuple[Finding, ...]
+
+    def _facts(self) -> list[str]:
+        sizes = [f"{self.statistics.nodes:,} nodes", f"{self.statistics.edges:,} edges"]
+        verdicts = [f"homophily: {self.homophily.verdict}", f"sampling: {self.sampling.verdict}"]
+        return [
+            *sizes,
+            counted(self.reach.labelled, "known positive"),
+            *verdicts,
+            counted(len(self.findings), "finding"),
+        ]
 
     @property
     def caveat(self) -> str | None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, given, require_type, require_whole
+from pugnn.errors import Displayed, PugnnError, given, require_type, require_whole
 from pugnn.graph import Graph
 
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Displayed):
     """A named graph with the true class of every node, from which benchmarks are drawn.
 
     Args:
@@ -60,9 +60,6 @@ class Dataset:
         """Mask of the nodes of positive classes, shape ``(N,)``."""
         return np.isin(self.labels, sorted(self.positive_classes))
 
-    def __repr__(self) -> str:
-        graph = self.graph
-        return (
-            f"Dataset({self.name}: {graph.num_nodes:,} nodes, {graph.num_edges:,} edges, "
-            f"{graph.num_features:,} features, {int(self.positive.sum()):,} positive)"
-        )
+    def _facts(self) -> list[str]:
+        nodes, *others = self.graph._facts()
+        return [f"{self.name}: {nodes}", *others, f"{int(self.positive.sum()):,} positive"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from pugnn.errors import Displayed, shown
 from pugnn.explain.parts import How, Unit
 
 Known = Literal["positive", "negative"]
@@ -70,8 +71,8 @@ class Change:
     score: float
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Displayed):
     """Why a node has its score: parts that add up to its log-odds.
 
     ``base``, ``own``, ``around`` and ``rest`` add up to ``total``. All contributions are in ``unit``.
@@ -125,6 +126,17 @@ class Explanation:
     changes: list[Change]
     shown: dict[str, str]
     sentences: tuple[str, ...] = ()
+
+    def _facts(self) -> list[str]:
+        verdict = "decided positive" if self.decision else "not decided positive"
+        known = [] if self.known is None else [f"known {self.known}"]
+        return [
+            shown(self.id),
+            f"rank {self.rank:,} of {self.nodes_ranked:,}",
+            f"score {self.score:.3f}",
+            verdict,
+            *known,
+        ]
 
     def to_plain(self) -> dict[str, Any]:
         """The explanation in a form fit for JSON."""

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import Displayed, PugnnError, counted, shorten
 from pugnn.features.attributes import Attributes, Cells
 from pugnn.features.boolean import BooleanEncoding
 from pugnn.features.category import CategoryEncoding
@@ -54,8 +54,8 @@ class Encoded:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Recipe:
+@dataclass(frozen=True, repr=False)
+class Recipe(Displayed):
     """How each column of a node table becomes features; for tables without any, features of the structure.
 
     Args:
@@ -147,6 +147,12 @@ class Recipe:
         names = [name for encoding in self.encodings for name in encoding.feature_names]
         names += self.counts.columns if self.counts else ()
         return _unique([*names, NO_ROW] if self.rowless else names)
+
+    def _facts(self) -> list[str]:
+        columns = len(self.encodings) + len(self.counts.columns if self.counts else ())
+        made = counted(len(self.feature_names), "feature")
+        source = "the structure" if self.structure is not None else counted(columns, "column")
+        return [f"{made} of {source}", *([counted(len(self.ignored), "column") + " not used"] if self.ignored else [])]
 
     def describe(self) -> list[Statement]:
         """What becomes of each column."""

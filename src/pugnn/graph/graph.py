@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError, require_type, require_whole, shorten
+from pugnn.errors import Displayed, PugnnError, require_type, require_whole, shorten
 from pugnn.graph.building import (
     Cleaning,
     Features,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 
-@dataclass(frozen=True, eq=False)
-class Graph:
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph(Displayed):
     """An immutable, undirected, simple graph with features and the user's own node ids.
 
     Build one with :meth:`from_edges`, :meth:`from_scipy`, :meth:`from_networkx` or :meth:`from_pyg`, which clean the
@@ -171,8 +171,8 @@ class Graph:
             )
         return found
 
-    def __repr__(self) -> str:
-        return f"Graph({self.num_nodes:,} nodes, {self.num_edges:,} edges, {self.num_features:,} features)"
+    def _facts(self) -> list[str]:
+        return [f"{self.num_nodes:,} nodes", f"{self.num_edges:,} edges", f"{self.num_features:,} features"]
 
     # ------------------------------------------------------------------ construction
 

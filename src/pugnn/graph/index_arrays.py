@@ -46,7 +46,7 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
 
 
 def positions_within(nodes: Any, size: int, what: str) -> NDArray[np.int64]:
-    """Nodes that a user names by their positions, as an array; anything but whole numbers below ``size`` is an error."""
+    """Nodes that a user names by their positions, as an array; anything but integers below ``size`` is an error."""
     array = as_array(nodes, what)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         hint = (

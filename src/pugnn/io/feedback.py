@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, shorten
+from pugnn.errors import Displayed, EmptyTableError, PugnnError, counted, quoted, shorten
 from pugnn.features.attributes import WHITE_SPACE, holds_word, is_number_type
 from pugnn.features.boolean import truth_in_text
 from pugnn.graph import Graph
@@ -34,8 +34,8 @@ _NONE = np.zeros(0, np.int64)
 _Found = tuple[NDArray[np.int64], NDArray[np.int64], list[str]]
 
 
-@dataclass(frozen=True, eq=False)
-class Feedback:
+@dataclass(frozen=True, eq=False, repr=False)
+class Feedback(Displayed):
     """Checked nodes.
 
     Args:
@@ -47,6 +47,10 @@ class Feedback:
     confirmed: NDArray[np.int64]
     rejected: NDArray[np.int64]
     notes: tuple[str, ...]
+
+    def _facts(self) -> list[str]:
+        checked = [f"{len(self.confirmed):,} confirmed", f"{len(self.rejected):,} rejected"]
+        return [*checked, counted(len(self.notes), "note")]
 
 
 def read_feedback(

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, counted, shorten
+from pugnn.errors import Displayed, PugnnError, counted, shorten
 from pugnn.features.attributes import NO_ROWS, Attributes
 from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.kinds import chosen_kinds, expand_kinds
@@ -32,8 +32,8 @@ from pugnn.task import PUTask
 _LISTS = {"positives": "positives", "truth": "true positives"}
 
 
-@dataclass(frozen=True, eq=False)
-class TableGraph:
+@dataclass(frozen=True, eq=False, repr=False)
+class TableGraph(Displayed):
     """What was read.
 
     Args:
@@ -63,6 +63,11 @@ class TableGraph:
     def positive(self) -> NDArray[np.bool_] | None:
         """Which nodes are true positives, shape ``(N,)``, if they were given."""
         return None if self.truth is None else self._mask(self.truth)
+
+    def _facts(self) -> list[str]:
+        known = [] if self.task is None else [counted(len(self.task.labelled), "known positive")]
+        true = [] if self.truth is None else [counted(len(self.truth), "true positive")]
+        return [*self.graph._facts(), *known, *true, counted(len(self.notes), "note")]
 
     def _mask(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
         mask = np.zeros(self.graph.num_nodes, dtype=np.bool_)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import betaincinv
 
-from pugnn.errors import counted, percent, require_share, require_type, require_whole
+from pugnn.errors import Displayed, counted, percent, require_share, require_type, require_whole
 from pugnn.metrics.rank_model import COVERAGE, HIGHEST, LOWEST, Band, Checked, RankModel, Values, as_ranks
 
 #: An interval whose ends differ by this factor says little.
@@ -43,8 +43,8 @@ class Prior(Band):
         return self.source == "assumed" or self.high > WIDE * self.low
 
 
-@dataclass(frozen=True, eq=False)
-class Hidden:
+@dataclass(frozen=True, eq=False, repr=False)
+class Hidden(Displayed):
     """What a method learnt from known positives that it hid in turn.
 
     Args:
@@ -61,6 +61,9 @@ class Hidden:
         require_type("prior", self.prior, Prior, "a pugnn.metrics.Prior")
         require_type("checked", self.checked, Checked | None, "nodes that were checked")
         object.__setattr__(self, "ranks", as_ranks(self.ranks))
+
+    def _facts(self) -> list[str]:
+        return [f"prior {self.prior.value:.3g}", counted(len(self.ranks), "hidden positive")]
 
 
 @dataclass(frozen=True)
@@ -92,8 +95,8 @@ class Audit:
     precision: Band
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(Displayed):
     """What positives that were hidden in turn say of a ranking of the unlabelled nodes; bands hold in 90 % of cases.
 
     Args:
@@ -116,6 +119,20 @@ class Estimate:
     auc: Band
     caveat: str | None = None
     audit: Audit | None = None
+
+    def _facts(self) -> list[str]:
+        number, auc = self.positives, self.auc
+        facts = [
+            f"{number.value:,.0f} positives ({number.low:,.0f} to {number.high:,.0f}) of {self.unlabelled:,} unlabelled"
+        ]
+        if self.decided is not None:
+            precision, recall = self.decided.precision, self.decided.recall
+            facts += [
+                f"{self.decided.taken:,} decided",
+                f"precision {percent(precision.low)} to {percent(precision.high)}",
+            ]
+            facts += [f"recall {percent(recall.low)} to {percent(recall.high)}"]
+        return [*facts, f"AUC {auc.value:.2f} ({auc.low:.2f} to {auc.high:.2f})"]
 
     @property
     def positives(self) -> Band:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr
 
-from pugnn.errors import PugnnError, given, require_number, require_share, require_type
+from pugnn.errors import Displayed, PugnnError, given, require_number, require_share, require_type
 from pugnn.graph.index_arrays import as_array
 
 Values = NDArray[np.float64]
@@ -68,8 +68,8 @@ class Checked:
     positive: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class RankModel:
+@dataclass(frozen=True, eq=False, repr=False)
+class RankModel(Displayed):
     """What hidden positives say of prior and recall: a weight for each combination of shape and prior.
 
     Args:
@@ -106,6 +106,10 @@ class RankModel:
         weights = np.exp(fit - fit.max())
         kept = weights > 1e-9 * weights.sum()
         return cls(priors[kept], recalls[kept], weights[kept] / weights[kept].sum())
+
+    def _facts(self) -> list[str]:
+        prior, auc = self.prior(), self.auc()
+        return [f"prior {prior.value:.3g} ({prior.low:.3g} to {prior.high:.3g})", f"AUC {auc.value:.2f}"]
 
     def prior(self) -> Band:
         """Positive share of the unlabelled nodes."""

@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pugnn.errors import PugnnError, shown
+from pugnn.errors import Displayed, PugnnError, counted, shown
 from pugnn.files import as_path, regular
 from pugnn.graph.digests import array_header
 from pugnn.threads import available_threads
@@ -38,8 +38,8 @@ class StoredFile:
     sha256: str
 
 
-@dataclass(frozen=True)
-class Manifest:
+@dataclass(frozen=True, repr=False)
+class Manifest(Displayed):
     """What ``store.json`` says of a store.
 
     Args:
@@ -64,6 +64,10 @@ class Manifest:
     def checksum(self) -> str:
         """A SHA-256 of all that this says, and so of the whole store."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+    def _facts(self) -> list[str]:
+        size = sum(file.bytes for file in self.files.values())
+        return [counted(len(self.files), "file"), f"{size:,} bytes", counted(len(self.notes), "note")]
 
     def write(self, folder: Path) -> None:
         """Write ``store.json``."""

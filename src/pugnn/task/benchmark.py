@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.data.dataset import Dataset
-from pugnn.errors import PugnnError, given, require_choice, require_share, require_type, require_whole
+from pugnn.errors import (
+    Displayed,
+    PugnnError,
+    counted,
+    given,
+    require_choice,
+    require_share,
+    require_type,
+    require_whole,
+)
 from pugnn.graph import hop_distances
 from pugnn.graph.index_arrays import positions_within
 from pugnn.task.task import PUTask
@@ -19,8 +28,8 @@ Unlabelled = Literal["all", "train"]
 Sampling = Literal["uniform", "by-degree", "one-community"]
 
 
-@dataclass(frozen=True, eq=False)
-class PUBenchmark:
+@dataclass(frozen=True, eq=False, repr=False)
+class PUBenchmark(Displayed):
     """A task drawn from data with known classes. The truth is here, separate from the task.
 
     Args:
@@ -45,6 +54,9 @@ class PUBenchmark:
             raise PugnnError(f"positive must be a boolean mask, one entry per node; got {given(self.positive)}")
         for name in ("train", "test", "scored"):
             object.__setattr__(self, name, positions_within(getattr(self, name), n, name))
+
+    def _facts(self) -> list[str]:
+        return [*self.task._facts(), f"{int(self.positive.sum()):,} positive", counted(len(self.test), "test node")]
 
     @classmethod
     def of_unlabelled(cls, task: PUTask, positive: NDArray[np.bool_]) -> PUBenchmark:

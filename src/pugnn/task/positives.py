@@ -102,7 +102,7 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     return found.astype(np.int64)
 
 
-def resolve_unlabelled(graph: Graph, nodes: ArrayLike, known: NDArray[np.int64]) -> NDArray[np.int64]:
+def resolve_unlabelled(graph: Graph, nodes: ArrayLike, known: ArrayLike) -> NDArray[np.int64]:
     """Sorted positions of the nodes that count as unlabelled, from a list of positions.
 
     Args:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, require_type, shorten
+from pugnn.errors import Displayed, PugnnError, counted, require_type, shorten
 from pugnn.graph import Graph, nearest_sources
 from pugnn.graph.digests import digest_of_texts, update
 from pugnn.graph.index_arrays import positions_within
@@ -17,8 +17,8 @@ from pugnn.graph.index_arrays import positions_within
 _NONE = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class PUTask:
+@dataclass(frozen=True, eq=False, repr=False)
+class PUTask(Displayed):
     """A graph with its known positives: all that a method may see.
 
     Distances and connected components are computed once, when first used.
@@ -68,6 +68,11 @@ class PUTask:
     def typical(self) -> NDArray[np.int64]:
         """Known positives that may stand for all positives, if labelled at random: those that no ranking has found."""
         return np.setdiff1d(self.labelled, self.confirmed)
+
+    def _facts(self) -> list[str]:
+        known = [counted(len(self.labelled), "known positive"), f"{len(self.unlabelled):,} unlabelled"]
+        negative = [counted(len(self.negative), "known negative")] if len(self.negative) else []
+        return [*self.graph._facts(), *known, *negative]
 
     @cached_property
     def _reached(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
