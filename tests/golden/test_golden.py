@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from golden.golden import FITS, TABLES, too_far
+from golden.golden import FITS, TABLES, fit, too_far
 from pugnn.methods import METHODS
 
 
@@ -15,3 +15,8 @@ def test_no_method_is_forgotten() -> None:
 @pytest.mark.parametrize("name", [*FITS, *TABLES])
 def test_values_are_as_recorded(name: str) -> None:
     assert not too_far(name)
+
+
+@pytest.mark.parametrize("name", ["views", "pu-gnn", "pu-gnn batches", "lsdan"])
+def test_twice_gives_the_same_bits(name: str) -> None:
+    assert fit(name) == fit(name)
