@@ -16,13 +16,14 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv
 
-from measuring import interleaved, machine, memory_baseline, memory_peak, peak_memory_of, table, tiny_task
+from measuring import interleaved, machine, memory_baseline, memory_peak, peak_memory_of, sized, table, tiny_task
 from pugnn.data import load_dataset
 from pugnn.models import GraphInputs
 from pugnn.models.attention import Neighbourhoods, attend_pairs, neighbour_attention
 
 SHAPES = {"16 in 4 heads": (4, 4), "1 in 1 head": (1, 1)}
-HOPS = 3
+HOPS = sized(3, 1)
+DATA = sized("pubmed", "cora")
 
 
 def step(form: str, structure: Neighbourhoods, nodes: int, heads: int, size: int) -> Callable[[], None]:
@@ -41,7 +42,7 @@ def step(form: str, structure: Neighbourhoods, nodes: int, heads: int, size: int
 
 
 def memory(form: str, hop: int) -> None:
-    structure, nodes = structures()[hop - 1], load_dataset("pubmed").graph.num_nodes
+    structure, nodes = structures()[hop - 1], load_dataset(DATA).graph.num_nodes
     tiny = GraphInputs(tiny_task().graph)
     step(form, tiny.hop_structures(1)[0], tiny.graph.num_nodes, 4, 4)()  # compiling is not what is measured
     run = step(form, structure, nodes, 4, 4)
@@ -51,19 +52,19 @@ def memory(form: str, hop: int) -> None:
 
 
 def structures() -> list[Neighbourhoods]:
-    return GraphInputs(load_dataset("pubmed").graph).hop_structures(HOPS)
+    return GraphInputs(load_dataset(DATA).graph).hop_structures(HOPS)
 
 
 def main() -> None:
     torch.set_num_threads(1)
     print(machine(), "\n")
-    nodes = load_dataset("pubmed").graph.num_nodes
+    nodes = load_dataset(DATA).graph.num_nodes
     rows = []
     for hop, structure in enumerate(structures(), start=1):
         entries = len(structure.indices)
         for words, (heads, size) in SHAPES.items():
             forms = {form: step(form, structure, nodes, heads, size) for form in ("pugnn", "plain PyTorch", "PyG")}
-            seconds = interleaved(forms, 5)
+            seconds = interleaved(forms, sized(5, 1))
             for form, taken in seconds.items():
                 extra = f"{peak_memory_of(__file__, form, str(hop)):,.0f}" if heads > 1 else ""
                 times = f"{seconds[form] / seconds['pugnn']:.0f} x" if form != "pugnn" else ""

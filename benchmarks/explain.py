@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from measuring import machine, table
+from measuring import machine, sized, table
 from pugnn import NNPU, Graph, PUNodeClassifier
 from pugnn.data import load_dataset
 from pugnn.errors import PugnnError
@@ -24,8 +24,8 @@ from pugnn.explain import explain, explain_best
 from pugnn.models import BACKBONES
 from pugnn.task import draw_benchmark
 
-FINDS, CUTS, LABELS = 100, 50, 30
-BY_GRADIENTS = 20
+FINDS, CUTS, LABELS = *sized((100, 50), (2, 2)), 30
+BY_GRADIENTS, EPOCHS = sized((20, 50), (1, 2))
 
 
 def without_link(graph: Graph, one: int, other: int) -> Graph:
@@ -37,11 +37,11 @@ def without_link(graph: Graph, one: int, other: int) -> Graph:
 
 def measure(name: str) -> list[str]:
     task = draw_benchmark(load_dataset(name), labels=LABELS, seed=0).task
-    classifier = PUNodeClassifier(progress=False).fit_task(task)
+    classifier = PUNodeClassifier(progress=False, epochs=sized(None, 2)).fit_task(task)
     before = classifier.decision_function()
     explain_best(classifier, task, before, {}, 1)  # compiles kernels
     seconds = []
-    for _ in range(3):
+    for _ in range(sized(3, 1)):
         started = time.perf_counter()
         found = explain_best(classifier, task, before, {}, FINDS)
         seconds.append(time.perf_counter() - started)
@@ -64,7 +64,7 @@ def measure(name: str) -> list[str]:
 
 def measure_network(backbone: str) -> list[str]:
     task = draw_benchmark(load_dataset("cora"), labels=LABELS, seed=0).task
-    classifier = PUNodeClassifier(NNPU(prior=0.3), backbone=backbone, epochs=50, progress=False).fit_task(task)
+    classifier = PUNodeClassifier(NNPU(prior=0.3), backbone=backbone, epochs=EPOCHS, progress=False).fit_task(task)
     started = time.perf_counter()
     found = explain_best(classifier, task, classifier.decision_function(), {}, BY_GRADIENTS)
     seconds = time.perf_counter() - started
@@ -75,9 +75,9 @@ def measure_network(backbone: str) -> list[str]:
 def main() -> None:
     print(machine())
     head = ["network", f"seconds for {BY_GRADIENTS} finds", "largest rest", "largest sum"]
-    print(table(head, [measure_network(name) for name in BACKBONES]))
+    print(table(head, [measure_network(name) for name in sized(list(BACKBONES), ["gcn"])]))
     rows = []
-    for name in ("cora", "pubmed"):
+    for name in sized(("cora", "pubmed"), ("cora",)):
         try:
             rows.append(measure(name))
         except PugnnError:

@@ -30,7 +30,7 @@ import torch
 from joblib import Parallel, delayed, parallel_config
 from numpy.typing import NDArray
 
-from measuring import machine, table
+from measuring import machine, sized, table
 from pugnn import PUNodeClassifier, make_method
 from pugnn.data import Dataset, load_dataset
 from pugnn.errors import PugnnWarning
@@ -38,9 +38,10 @@ from pugnn.explain.suggest import node_rows, suggest
 from pugnn.metrics import average_precision, precision_at, roc_auc
 from pugnn.task import PUBenchmark, PUTask, draw_labels
 
-DATASETS = ("cora", "citeseer", "cora_ml", "dblp", "amazon_cs")
+DATASETS = sized(("cora", "citeseer", "cora_ml", "dblp", "amazon_cs"), ("cora",))
 STRATEGIES = ("precision", "learning", "first list", "random")
-LEAST_NODES, KNOWN, ROUNDS, CHECKED = 150, 20, 5, 20
+LEAST_NODES, KNOWN, ROUNDS, CHECKED = 150, 20, sized(5, 1), 20
+EPOCHS = sized(None, 2)
 Nodes = NDArray[np.int64]
 
 
@@ -66,7 +67,8 @@ def fitted(
     task: PUTask, drawn: PUBenchmark, method: str, seed: int, device: str, start: PUNodeClassifier | None
 ) -> PUNodeClassifier:
     share = float(drawn.positive[task.unlabelled].mean())
-    classifier = PUNodeClassifier(make_method(method, prior=share), seed=seed, device=device, progress=False)
+    method_of = make_method(method, prior=share)
+    classifier = PUNodeClassifier(method_of, seed=seed, device=device, epochs=EPOCHS, progress=False)
     return classifier.fit_task(task, start=start)
 
 
@@ -96,7 +98,7 @@ def rounds(dataset: str, strategy: str, keep: bool, draw: int, method: str, devi
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--datasets", default=",".join(DATASETS))
-    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--draws", type=int, default=sized(5, 1))
     parser.add_argument("--method", default="views")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--device", default="cpu")

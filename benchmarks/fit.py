@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measuring import machine, table
+from measuring import machine, sized, table
 from tables import write_tables
 
 #: What one run needs once. Names of functions, as profiles show them.
@@ -72,7 +72,7 @@ def fit(python: str, folder: Path, options: list[str], code: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", action="append", default=[], help="interpreter of another installation")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=sized(3, 1))
     arguments = parser.parse_args()
     pythons = [*arguments.python, sys.executable]
     versions = [*(f"other {number + 1}" for number in range(len(arguments.python))), "this version"]
@@ -90,7 +90,7 @@ def main() -> None:
         cora = [word for role in ("edges", "nodes", "positives") for word in (f"--{role}", f"cora/{role}.csv")]
         large = [word for role in ("edges", "nodes", "positives") for word in (f"--{role}", f"{role}.parquet")]
         for title, options, rounds in (
-            ("Cora's tables, 200 epochs", cora, arguments.rounds),
+            ("Cora's tables, 200 epochs", [*cora, *sized([], ["--epochs", "1"])], arguments.rounds),
             ("5 million edges, 1 million nodes, 1 epoch", [*large, "--epochs", "1"], 1),
         ):
             counts = []

@@ -27,12 +27,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from measuring import machine, table
+from measuring import machine, sized, table
 from pugnn.io.database import connect
 from pugnn.io.ids import IdTable
 from pugnn.io.table import Table, reject
 
-NODES, EDGES, ROUNDS = 1_000_000, 5_000_000, 3
+NODES, EDGES, ROUNDS = sized((1_000_000, 5_000_000, 3), (100, 500, 1))
 
 Encoded = tuple[NDArray[np.int32], NDArray[np.int32], list[Any]]
 

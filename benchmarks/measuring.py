@@ -1,13 +1,19 @@
-"""Interleaved timing, peak memory and tables: what all benchmark scripts share."""
+"""Interleaved timing, peak memory and tables: what all benchmark scripts share.
+
+With SMALLEST=1 in the environment, every script runs at its smallest size, within seconds, on the CPU and on data that
+ships with the package: its figures mean nothing then, but a test sees that it still runs.
+"""
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +21,14 @@ import torch
 
 from pugnn.graph import Graph
 from pugnn.task import PUTask
+
+SMALLEST = bool(os.environ.get("SMALLEST"))
+Size = TypeVar("Size")
+
+
+def sized(usual: Size, smallest: Size) -> Size:
+    """What a script goes by: its usual size, or the smallest one."""
+    return smallest if SMALLEST else usual
 
 
 def interleaved(variants: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
@@ -67,7 +81,7 @@ def machine() -> str:
 def peak_gflops() -> float:
     """What one core reaches on a large single-precision matrix product, in GFLOP/s."""
     a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
-    best = min(interleaved({"mm": lambda: a @ b}, 1)["mm"] for _ in range(20))
+    best = min(interleaved({"mm": lambda: a @ b}, 1)["mm"] for _ in range(sized(20, 1)))
     return 2 * 1024**3 / best / 1e9
 
 

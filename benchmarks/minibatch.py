@@ -29,7 +29,7 @@ import numpy as np
 import torch
 from joblib import Parallel, delayed
 
-from measuring import machine, table
+from measuring import machine, sized, table
 from pugnn.data import load_dataset
 from pugnn.errors import PugnnWarning
 from pugnn.graph import Graph, sample_neighbours
@@ -44,6 +44,8 @@ from pugnn.training.sampled import FAN_OUT, background_threads
 
 WHOLE = 2**40
 CASES = [("nnpu", "gcn"), ("dist-pu", "gcn"), ("pu-gnn", "gcn"), ("dist-pu", "sage"), ("dist-pu", "gat")]
+CASES = sized(CASES, CASES[2:3])
+EPOCHS = sized(TrainingSettings().epochs, 1)
 NEIGHBOURS, ATTRIBUTES, HIDDEN = 10, 32, 16
 
 
@@ -58,7 +60,8 @@ def macro_f1_of(data: str, name: str, backbone: str, size: int, draw: int, devic
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", PugnnWarning)
     drawn = draw_benchmark(load_dataset(data), label_ratio=0.01, seed=draw)
-    task, settings = drawn.task, TrainingSettings(backbone=backbone, batch_size=size, seed=draw, device=device)
+    settings = TrainingSettings(backbone=backbone, batch_size=size, epochs=EPOCHS, seed=draw, device=device)
+    task = drawn.task
     method, _ = method_of(name, float(drawn.positive[task.unlabelled].mean())).settle(task, settings)
     scores = score(method.fit(task, settings).model, task.graph).numpy()
     return 100 * macro_f1(drawn.positive[drawn.scored], scores[drawn.scored] >= 0.5)
@@ -85,7 +88,7 @@ def results(options: argparse.Namespace) -> None:
 
 
 def gradients(options: argparse.Namespace) -> None:
-    drawn = draw_benchmark(load_dataset("pubmed"), label_ratio=0.01, seed=0)
+    drawn = draw_benchmark(load_dataset(sized("pubmed", "cora")), label_ratio=0.01, seed=0)
     task, prior = drawn.task, float(drawn.positive[drawn.task.unlabelled].mean())
     sets, device = Sets.of(task.labelled, task.unlabelled), resolve_device(options.device)
     loader = FullGraph(task.graph, sets, options.device)
@@ -133,7 +136,7 @@ def random_graph(nodes: int) -> Graph:
 
 def copy_bandwidth(device: torch.device) -> float:
     """Bytes per second of a large copy on the device, read and written."""
-    a = torch.ones(2**28 if device.type == "cuda" else 2**26, device=device)
+    a = torch.ones(sized(2**28 if device.type == "cuda" else 2**26, 2**10), device=device)
     b = torch.empty_like(a)
     best = np.inf
     for _ in range(10):
@@ -198,12 +201,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("results", "gradients", "speed"))
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--draws", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--data", nargs="+", default=["pubmed", "coauthor_phy"])
-    parser.add_argument("--nodes", type=int, default=10**7)
-    parser.add_argument("--batches", type=int, default=20)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1024, 4096, 16384])
+    parser.add_argument("--draws", type=int, default=sized(10, 1))
+    parser.add_argument("--jobs", type=int, default=sized(2, 1))
+    parser.add_argument("--data", nargs="+", default=sized(["pubmed", "coauthor_phy"], ["cora"]))
+    parser.add_argument("--nodes", type=int, default=sized(10**7, 2000))
+    parser.add_argument("--batches", type=int, default=sized(20, 1))
+    parser.add_argument("--sizes", type=int, nargs="+", default=sized([1024, 4096, 16384], [256]))
     options = parser.parse_args()
     print(machine(), "\n")
     {"results": results, "gradients": gradients, "speed": speed}[options.what](options)

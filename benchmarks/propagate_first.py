@@ -31,11 +31,11 @@ import numpy as np
 import torch
 from joblib import Parallel, delayed, parallel_config
 
-from measuring import machine, table
+from measuring import machine, sized, table
 
-DATASETS = ("cora", "citeseer", "cora_ml", "dblp", "pubmed", "coauthor_phy")
-WIDTHS = ("all", "1024", "512", "256", "128", "64", "first layer")
-BATCHES = ("256", "1024", "4096", "16384", "all")
+DATASETS = sized(("cora", "citeseer", "cora_ml", "dblp", "pubmed", "coauthor_phy"), ("cora",))
+WIDTHS = sized(("all", "1024", "512", "256", "128", "64", "first layer"), ("64", "first layer"))
+BATCHES = sized(("256", "1024", "4096", "16384", "all"), ("all",))
 LABELS = 30
 
 
@@ -54,7 +54,7 @@ def one_run(dataset: str, change: str, value: str, draw: int, device: str) -> tu
     drawn = draw_labels(load_dataset(dataset), labels=LABELS, seed=draw)
     task, share = drawn.task, float(drawn.positive[drawn.task.unlabelled].mean())
     attributes.MOST_COLUMNS = 10**6 if value == "all" or change != "columns" else 4096
-    settings: dict[str, Any] = {"seed": draw, "device": device, "progress": False}
+    settings: dict[str, Any] = {"seed": draw, "device": device, "progress": False, "epochs": sized(None, 2)}
     if change == "columns" and value == "first layer":
         alone = PUNodeClassifier(make_method("views", prior=share, leave_out="graph"), **settings).fit_task(task)
         model: Any = alone.model_
@@ -120,8 +120,8 @@ def gradients(given: argparse.Namespace) -> None:  # noqa: ARG001 (as the others
     from pugnn.task import draw_labels
     from pugnn.training import RowBatches, TrainingSettings, train
 
-    found, sizes = [], (256, 1024, 4096, 16_384)
-    for dataset in ("pubmed", "coauthor_phy"):
+    found, sizes = [], sized((256, 1024, 4096, 16_384), (256,))
+    for dataset in sized(("pubmed", "coauthor_phy"), ("cora",)):
         drawn = draw_labels(load_dataset(dataset), labels=LABELS, seed=0)
         task, share = drawn.task, float(drawn.positive[drawn.task.unlabelled].mean())
         known = KnownPositives.of(task, torch.device("cpu"), 0)
@@ -134,7 +134,7 @@ def gradients(given: argparse.Namespace) -> None:  # noqa: ARG001 (as the others
         def build(*_: Any, width: int = rows.shape[1]) -> Committee:
             return Committee(width, hidden=64, dropout=0.0, linear_models=1)
 
-        settings = TrainingSettings(backbone="mlp", hidden=64, epochs=20)
+        settings = TrainingSettings(backbone="mlp", hidden=64, epochs=sized(20, 2))
         model = train(RowBatches(task.graph, rows, sets, 1024), objective, settings, build=build).model
 
         def gradient(size: int, seed: int, model: Any = model, **fixed: Any) -> torch.Tensor:
@@ -148,7 +148,7 @@ def gradients(given: argparse.Namespace) -> None:  # noqa: ARG001 (as the others
         whole = gradient(len(task.unlabelled), 0, **fixed)
         cells = []
         for size in sizes:
-            each = [gradient(size, seed, **fixed) for seed in range(50)]
+            each = [gradient(size, seed, **fixed) for seed in range(sized(50, 2))]
             cosines = [float(torch.cosine_similarity(one, whole, dim=0)) for one in each]
             errors = [float((one - whole).norm() / whole.norm()) for one in each]
             cells.append(f"{np.mean(cosines):.4f}, {np.mean(errors):.3f}")
@@ -158,10 +158,11 @@ def gradients(given: argparse.Namespace) -> None:  # noqa: ARG001 (as the others
 
 
 def copy_bandwidth(device: torch.device) -> float:
-    source = torch.ones(2**28, device=device)
+    count = sized(2**28, 2**10)
+    source = torch.ones(count, device=device)
     target = torch.empty_like(source)
     seconds = timed(lambda: target.copy_(source), device, 10)
-    return 2 * 4 * 2**28 / seconds
+    return 2 * 4 * count / seconds
 
 
 def timed(run: Any, device: torch.device, times: int) -> float:
@@ -197,7 +198,7 @@ def speed(given: argparse.Namespace) -> None:
         f"{machine()}; {given.nodes:,} rows of {columns} numbers; copy {bandwidth / 1e9:.0f} GB/s (read and written)\n"
     )
     found = []
-    for size in (1024, 16_384, 262_144, 1_048_576):
+    for size in sized((1024, 16_384, 262_144, 1_048_576), (256,)):
         loader = RowBatches(graph, rows, Sets(labelled, unlabelled).to(device), size)
         settings = TrainingSettings(backbone="mlp", hidden=64, epochs=given.epochs, device=given.device)
         trained = train(
@@ -218,11 +219,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("accuracy", "gradients", "speed"))
     parser.add_argument("--datasets", default=",".join(DATASETS))
-    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--draws", type=int, default=sized(10, 1))
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--epochs", type=int, default=50)
+    parser.add_argument("--nodes", type=int, default=sized(1_000_000, 2000))
+    parser.add_argument("--epochs", type=int, default=sized(50, 5))
     given = parser.parse_args()
     {"accuracy": accuracy, "gradients": gradients, "speed": speed}[given.what](given)
 

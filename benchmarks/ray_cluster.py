@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measuring import machine, table
+from measuring import machine, sized, table
 from pugnn.experiments.store import RecordStore
 
 PUGNN = [sys.executable, "-c", "from pugnn.cli import main; main()"]
@@ -70,8 +70,8 @@ def results(out: Path) -> dict[str, dict[str, object]]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", default="1")
-    parser.add_argument("--methods", default="naive,nnpu,dist-pu,pu-gnn,views")
-    parser.add_argument("--ratios", default="0.002,0.01")
+    parser.add_argument("--methods", default=sized("naive,nnpu,dist-pu,pu-gnn,views", "naive,nnpu"))
+    parser.add_argument("--ratios", default=sized("0.002,0.01", "0.01"))
     given = parser.parse_args()
     command = ["reproduce", "table2", "--datasets", "cora"]
     command += ["--draws", given.draws, "--methods", given.methods, "--ratios", given.ratios]

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from measuring import machine, table
+from measuring import machine, sized, table
 
 PUGNN = str(Path(sys.executable).with_name("pugnn"))
 VIEWS = """
@@ -86,9 +86,10 @@ def in_memory(nodes: int, folder: Path) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("nodes", nargs="*", type=lambda text: int(float(text)), default=[10**5, 10**6, 10**7])
+    parser.add_argument("nodes", nargs="*", type=lambda text: int(float(text)), default=None)
     parser.add_argument("--folder", type=Path, default=None)
     arguments = parser.parse_args()
+    arguments.nodes = arguments.nodes or sized([10**5, 10**6, 10**7], [3000])
     found, aucs = {}, {}
     with tempfile.TemporaryDirectory(dir=arguments.folder) as parent:
         for nodes in arguments.nodes:

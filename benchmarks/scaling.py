@@ -11,11 +11,11 @@ import numpy as np
 import torch
 
 from implementations import DRAWS, WithPugnn
-from measuring import interleaved, machine, memory_baseline, memory_peak, peak_memory_of, table, tiny_task
+from measuring import interleaved, machine, memory_baseline, memory_peak, peak_memory_of, sized, table, tiny_task
 from pugnn.graph import Graph
 from pugnn.task import PUTask
 
-EDGES = (10**4, 10**5, 10**6, 10**7)
+EDGES = sized((10**4, 10**5, 10**6, 10**7), (10**3, 10**4))
 
 
 def random_task(edges: int) -> PUTask:
@@ -44,8 +44,8 @@ def main() -> None:
     seconds, memory, rows = [], [], []
     for edges in EDGES:
         model = WithPugnn(random_task(edges))
-        seconds.append(interleaved({"step": model.step}, 2 if edges > 10**6 else 7)["step"])
-        memory.append(peak_memory_of(__file__, str(edges)))
+        seconds.append(interleaved({"step": model.step}, sized(2 if edges > 10**6 else 7, 1))["step"])
+        memory.append(max(peak_memory_of(__file__, str(edges)), 0.01))
         nodes = model.graph.num_nodes
         rows.append(
             [

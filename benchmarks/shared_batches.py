@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from measuring import machine, table
+from measuring import machine, sized, table
 from pugnn import NNPU, PUNodeClassifier, processes
 from pugnn.graph import Graph
 from pugnn.losses import Sets, confident_prior_matching
@@ -32,9 +32,9 @@ from pugnn.models.views.rows import Rows
 from pugnn.training import RowBatches, TrainingSettings, train
 from pugnn.training.checkpoint import Log
 
-ROWS, NODES, LABELLED, PRIOR = 1_000_000, 200_000, 1_000, 0.1
+ROWS, NODES, LABELLED, PRIOR = *sized((1_000_000, 200_000, 1_000), (2_000, 500, 100)), 0.1
 #: Unlabelled nodes of a batch.
-BATCHES = {"views": (1_024, 8_192, 65_536, 262_144), "nnpu": (1_024, 8_192, 65_536)}
+BATCHES = sized({"views": (1_024, 8_192, 65_536, 262_144), "nnpu": (1_024, 8_192, 65_536)}, {"views": (256,)})
 
 
 def attributes(nodes: int, columns: int) -> np.ndarray:
@@ -98,8 +98,8 @@ def launched(count: int, kind: str, batch: int, steps: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=sized(100, 4))
+    parser.add_argument("--rounds", type=int, default=sized(3, 1))
     parser.add_argument("--work", nargs=2, metavar=("KIND", "BATCH"), help="be one of the processes")
     given = parser.parse_args()
     if given.work:

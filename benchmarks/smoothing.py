@@ -17,13 +17,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
-from measuring import interleaved, machine, table
+from measuring import interleaved, machine, sized, table
 from pugnn.data.planted import Planted
 from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES, neighbour_sums
 from pugnn.graph.vectors import aligned
 
-COPIED = 2**28  # numbers
+COPIED = sized(2**28, 2**20)  # numbers
 
 
 def copy_bandwidth() -> float:
@@ -79,7 +79,7 @@ def compare(graph: Graph, columns: int, bandwidth: float) -> list[str]:
 
 
 def main() -> None:
-    sizes = [int(float(size)) for size in sys.argv[1:]] or [100_000, 1_000_000, 3_000_000]
+    sizes = [int(float(size)) for size in sys.argv[1:]] or sized([100_000, 1_000_000, 3_000_000], [2_000])
     bandwidth = copy_bandwidth()
     print(f"{machine()}, {os.cpu_count()} cores; copy {bandwidth / 1e9:.1f} GB/s (read and written)\n")
     header = ["nodes", "entries", "columns", "kernel ms", "torch ms", "scipy ms", "times faster", "GB/s", "of copy"]

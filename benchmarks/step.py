@@ -10,11 +10,21 @@ import sys
 import torch
 
 from implementations import DRAWS, IMPLEMENTATIONS
-from measuring import interleaved, machine, memory_baseline, memory_peak, peak_gflops, peak_memory_of, table, tiny_task
+from measuring import (
+    interleaved,
+    machine,
+    memory_baseline,
+    memory_peak,
+    peak_gflops,
+    peak_memory_of,
+    sized,
+    table,
+    tiny_task,
+)
 from pugnn.data import load_dataset
 from pugnn.task import PUTask, draw_benchmark
 
-ROUNDS = 7
+ROUNDS = sized(7, 1)
 
 
 def task_of(name: str) -> PUTask:
@@ -36,7 +46,7 @@ def main() -> None:
     torch.manual_seed(0)
     print(machine(), "- one thread; medians of", ROUNDS, "interleaved rounds")
     peak = peak_gflops()
-    for name in ("cora", "pubmed"):
+    for name in sized(("cora", "pubmed"), ("cora",)):
         task = task_of(name)
         models = {key: build(task) for key, build in IMPLEMENTATIONS.items()}
         pairs = len(task.graph.indices) * DRAWS

@@ -22,18 +22,17 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from measuring import machine, table
+from measuring import machine, sized, table
+from pugnn import PUNodeClassifier
 from pugnn.data import Dataset, load_dataset
 from pugnn.features.structural import HOPS, WIDTH, Structure
 from pugnn.graph import Graph
 from pugnn.graph.building import Features
-from pugnn.methods import PUGNN
 from pugnn.metrics import macro_f1, roc_auc
 from pugnn.task import PUTask, draw_benchmark
-from pugnn.training import TrainingSettings, score
 
-DATASETS = ("polblogs", "cora", "citeseer")
-LABELS, DRAWS = 20, 10
+DATASETS = sized(("polblogs", "cora", "citeseer"), ("cora",))
+LABELS, DRAWS, EPOCHS = 20, *sized((10, None), (2, 1))
 
 
 def degrees(graph: Graph) -> np.ndarray:
@@ -43,7 +42,7 @@ def degrees(graph: Graph) -> np.ndarray:
     return ((columns - columns.mean(axis=0)) / columns.std(axis=0)).astype(np.float32)
 
 
-SIZES = ((32, 3), (32, 10), (32, 40), (32, 80), (32, 160), (16, 80), (64, 80))
+SIZES = sized(((32, 3), (32, 10), (32, 40), (32, 80), (32, 160), (16, 80), (64, 80)), ((32, 80),))
 CHOSEN = f"{WIDTH} × {HOPS}"
 VARIANTS: dict[str, Callable[[Graph], Features]] = {
     "a constant": lambda graph: np.ones((graph.num_nodes, 1), dtype=np.float32),
@@ -56,8 +55,8 @@ VARIANTS: dict[str, Callable[[Graph], Features]] = {
 
 def scores(task: PUTask, whole: Graph, seed: int) -> np.ndarray:
     """Scores of all nodes of a graph by a model that is trained on the task."""
-    fitted = PUGNN().fit(task, TrainingSettings(seed=seed))
-    return score(fitted.model, whole).numpy()
+    classifier = PUNodeClassifier("pu-gnn", seed=seed, epochs=EPOCHS, progress=False).fit_task(task)
+    return classifier.predict_proba(whole)[:, 1]
 
 
 def quality(data: Dataset, features: Features) -> list[str]:

@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from measuring import interleaved, machine, memory_baseline, memory_peak, table
+from measuring import interleaved, machine, memory_baseline, memory_peak, sized, table
 from pugnn import PUGNN, PUNodeClassifier
 from pugnn.io import read_graph
 
-NODES, EDGES, ROUNDS = 1_000_000, 5_000_000, 5
+NODES, EDGES, ROUNDS = sized((1_000_000, 5_000_000, 5), (1_000, 5_000, 1))
 ONLY_IN_EDGES = NODES // 100
 
 

@@ -15,13 +15,13 @@ import numpy as np
 import torch
 
 from implementations import IMPLEMENTATIONS
-from measuring import machine, table
+from measuring import machine, sized, table
 from pugnn.data import load_dataset
 from pugnn.metrics import macro_f1
 from pugnn.task import draw_benchmark
 
-EPOCHS, PYG_EPOCHS = 200, 4
-DRAWS = {"cora": 5, "citeseer": 5, "pubmed": 1, "dblp": 1}
+EPOCHS, PYG_EPOCHS = sized((200, 4), (3, 2))
+DRAWS = sized({"cora": 5, "citeseer": 5, "pubmed": 1, "dblp": 1}, {"cora": 2})
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from joblib import Parallel, delayed, parallel_config
 
-from measuring import machine, table
+from measuring import machine, sized, table
 from pugnn import PUNodeClassifier, check_up, make_method
 from pugnn.errors import PugnnWarning
 from pugnn.experiments.cells import named_dataset
@@ -38,8 +38,9 @@ from pugnn.training import resolve_device
 
 #: Where neighbours are mostly alike.
 HOMOPHILOUS = ("cora", "citeseer", "cora_ml", "pubmed", "dblp", "amazon_cs", "coauthor_phy", "polblogs")
-DATASETS = (*HOMOPHILOUS, "twitch_de", "tolokers", "squirrel_filtered")
-LABELS = (5, 10, 30, 100, 300)
+DATASETS = sized((*HOMOPHILOUS, "twitch_de", "tolokers", "squirrel_filtered"), ("cora",))
+LABELS = sized((5, 10, 30, 100, 300), (30,))
+EPOCHS = sized(None, 2)
 #: Label counts at which known positives are also drawn by degree, and decisions are compared with a known prior's.
 BIASED, COMPARED = (30, 100), (30, 100)
 #: Belief propagation takes long on large graphs.
@@ -72,7 +73,7 @@ def measure(dataset: str, kind: str, labels: int, sampling: Any, draw: int, devi
     found["estimates"] = {name: PRIORS[name](evidence) for name in wanted} | {"auto": settled.value}
     del evidence
 
-    views = PUNodeClassifier(seed=draw, progress=False, device=device).fit_task(task)
+    views = PUNodeClassifier(seed=draw, epochs=EPOCHS, progress=False, device=device).fit_task(task)
     log_odds, decided = views.decision_function()[nodes], views.predict()[nodes] == 1
     estimate = views.estimate_
     right = int((positive & decided).sum())
@@ -89,7 +90,8 @@ def measure(dataset: str, kind: str, labels: int, sampling: Any, draw: int, devi
     if sampling != "uniform":
         found["caveat"] = check_up(task).sampling.verdict in ("not random", "close")
     elif labels in COMPARED:
-        told = PUNodeClassifier(make_method("views", prior=truth), seed=draw, progress=False, device=device)
+        method = make_method("views", prior=truth)
+        told = PUNodeClassifier(method, seed=draw, epochs=EPOCHS, progress=False, device=device)
         found["macro_f1_told"] = macro_f1(positive, told.fit_task(task).predict()[nodes] == 1)
     return found
 
@@ -106,7 +108,7 @@ def cases(datasets: Iterable[str], draws: int) -> list[tuple[str, str, int, str,
     found = []
     for draw in range(draws):
         for dataset in datasets:
-            for kind in ("common", "rare"):
+            for kind in sized(("common", "rare"), ("rare",)):
                 size = int((named_dataset(dataset).labels == class_of(dataset, kind)).sum())
                 for labels in (each for each in LABELS if 2 * each <= size):
                     samplings = ("uniform", "by-degree") if labels in BIASED and draw < 5 else ("uniform",)
@@ -174,7 +176,7 @@ def show(records: list[Record]) -> None:
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--datasets", default=",".join(DATASETS))
-    options.add_argument("--draws", type=int, default=10)
+    options.add_argument("--draws", type=int, default=sized(10, 1))
     options.add_argument("--processes", type=int, default=1)
     options.add_argument("--device", default="cpu")
     options.add_argument("--records", type=Path, help="file to add each record to")

@@ -13,19 +13,20 @@ import time
 
 import numpy as np
 
-from measuring import machine, table
+from measuring import machine, sized, table
 from pugnn import Graph, PUNodeClassifier
 from pugnn.data import load_dataset
 from pugnn.errors import PugnnError
 from pugnn.task import draw_benchmark
 
-SIZES = (10_000, 100_000, 1_000_000)
+SIZES = sized((10_000, 100_000, 1_000_000), (200, 400))
+EPOCHS = sized(None, 2)
 EDGES_PER_NODE, ATTRIBUTES, KNOWN = 10, 32, 30
 
 
 def seconds(graph: Graph, known: np.ndarray, method: str) -> float:
     started = time.perf_counter()
-    PUNodeClassifier(method, progress=False).fit(graph, np.isin(np.arange(graph.num_nodes), known))
+    PUNodeClassifier(method, epochs=EPOCHS, progress=False).fit(graph, np.isin(np.arange(graph.num_nodes), known))
     return time.perf_counter() - started
 
 
@@ -39,7 +40,7 @@ def random_graph(nodes: int) -> Graph:
 def main() -> None:
     print(machine())
     rows = []
-    for name in ("cora", "pubmed"):
+    for name in sized(("cora", "pubmed"), ("cora",)):
         try:
             task = draw_benchmark(load_dataset(name), label_ratio=0.005, seed=0).task
         except PugnnError:

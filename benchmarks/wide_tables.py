@@ -23,13 +23,14 @@ import numpy as np
 import pandas as pd
 import torch
 
-from measuring import machine, memory_baseline, memory_peak, table
+from measuring import machine, memory_baseline, memory_peak, sized, table
 from pugnn import PUNodeClassifier, draw_benchmark, load_dataset, make_method, read_graph
 from pugnn.data.paper import binarise
 from pugnn.metrics import average_precision
 
-SIZES = ((890, 2_325, 0.012), (7_575, 12_047, 0.005))
-LABELS, DRAWS = 27, 10
+SIZES = sized(((890, 2_325, 0.012), (7_575, 12_047, 0.005)), ())
+ORDINARY = sized(1_000_000, 1_000)  # nodes
+LABELS, DRAWS, EPOCHS = 27, *sized((10, None), (1, 1))
 
 
 def write_tables(folder: Path) -> list[str]:
@@ -41,7 +42,7 @@ def write_tables(folder: Path) -> list[str]:
         frame = pd.DataFrame(cells, columns=[f"w_{at}" for at in range(columns)])
         names.append(f"{nodes:,} x {columns:,}")
         _write(folder / names[-1], frame, rng)
-    nodes = 1_000_000
+    nodes = ORDINARY
     columns = {f"x{at}": rng.normal(size=nodes).round(4) for at in range(30)}
     columns |= {f"k{at}": rng.integers(0, 1000, nodes) for at in range(10)}
     columns |= {f"b{at}": rng.integers(0, 2, nodes) for at in range(5)}
@@ -76,7 +77,10 @@ def print_times() -> None:
             for reader in ("pugnn", "pandas"):
                 command = [sys.executable, __file__, str(Path(folder) / name), reader]
                 # The first run may have to compile a kernel.
-                runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)]
+                runs = [
+                    subprocess.run(command, capture_output=True, text=True, check=True).stdout
+                    for _ in range(sized(2, 1))
+                ]
                 megabytes = (Path(folder) / name / "nodes.csv").stat().st_size / 1e6
                 rows.append([name, f"{megabytes:.0f}", reader, *runs[-1].strip().split("\t")])
     print(table(["nodes x columns", "MB of CSV", "read by", "seconds", "peak MB"], rows), "\n")
@@ -84,7 +88,7 @@ def print_times() -> None:
 
 def print_precision() -> None:
     rows = []
-    for dataset in ("cora", "citeseer"):
+    for dataset in sized(("cora", "citeseer"), ("cora",)):
         data = load_dataset(dataset)
         words = binarise(data.graph.features)
         lengths = np.sqrt(np.maximum(words.sum(axis=1), 1))
@@ -108,7 +112,7 @@ def _precision(data, method: str, seed: int) -> float:
     drawn = draw_benchmark(data, labels=LABELS, seed=seed)
     unlabelled = drawn.task.unlabelled
     options = {"prior": float(drawn.positive[unlabelled].mean())} if method == "dist-pu" else {}
-    classifier = PUNodeClassifier(make_method(method, **options), seed=seed, progress=False)
+    classifier = PUNodeClassifier(make_method(method, **options), seed=seed, epochs=EPOCHS, progress=False)
     classifier.fit(data.graph, data.graph.ids[drawn.task.labelled])
     return average_precision(drawn.positive[unlabelled], classifier.predict_proba()[unlabelled, 1])
 

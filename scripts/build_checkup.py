@@ -5,12 +5,14 @@
     PUGNN_DATA=FOLDER python scripts/build_checkup.py backbones   # with links and without, 15 minutes
     PUGNN_DATA=FOLDER python scripts/build_checkup.py page        # docs/checkup.md from these, one minute
 
-The first three write tables to docs/checkup; the last one puts them into the page, below its own text.
+The first three write tables to docs/checkup; the last one puts them into the page, below its own text. With SMALLEST=1
+in the environment they take seconds, to see that they still run.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -35,11 +37,17 @@ from pugnn.task import PUBenchmark, PUTask, draw_benchmark
 
 PAGE = Path(__file__).parent.parent / "docs" / "checkup.md"
 MARK = "<!-- Below this line: made by scripts/build_checkup.py -->\n"
-DRAWS = 30
-SIZES = (27, 100)
-RATED = ("cora", "citeseer", "pubmed", "dblp", "polblogs", "tolokers", "squirrel_filtered")
+SMALLEST = bool(os.environ.get("SMALLEST"))
+DRAWS = 1 if SMALLEST else 30
+SIZES = (27,) if SMALLEST else (27, 100)
+RATED = ("cora", "citeseer", "pubmed", "dblp", "polblogs", "tolokers", "squirrel_filtered")[: 1 if SMALLEST else None]
+EPOCHS = 1 if SMALLEST else None
 COMMAND = "pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv"
 SHOWN = {"cora": 100, "polblogs": 100, "tolokers": 100, "squirrel_filtered": 100}
+BY_DELTA = [("cora", (5, 27), 5), ("citeseer", (7, 33), 5), ("pubmed", (39, 197), 2)]
+BY_BACKBONE = [("squirrel_filtered", 30), ("squirrel_filtered", 60), ("tolokers", 118)]
+if SMALLEST:
+    SHOWN, BY_DELTA, BY_BACKBONE = {"cora": 27}, [("cora", (27,), 1)], [("cora", 27)]
 
 Draw = Callable[[Dataset, int, np.random.Generator], NDArray[np.int64]]
 
@@ -171,7 +179,7 @@ def _percent(count: int) -> str:
 def delta() -> None:
     """Macro-F1 of PU-GNN by δ, beside the share of nodes that δ makes near."""
     rows = [["data set", "known", "draws", "", *(f"δ = {delta}" for delta in range(1, 6)), "advised δ"]]
-    for name, counts, draws in (("cora", (5, 27), 5), ("citeseer", (7, 33), 5), ("pubmed", (39, 197), 2)):
+    for name, counts, draws in BY_DELTA:
         data = load_dataset(name)
         for count in counts:
             tasks = [draw_benchmark(data, labels=count, seed=seed) for seed in range(draws)]
@@ -193,7 +201,7 @@ def backbones() -> None:
     """ROC-AUC with links and without, where positives do not cluster, or only weakly."""
     rows = [["method", "backbone"]]
     cells: dict[tuple[str, str], list[str]] = {}
-    for name, count in (("squirrel_filtered", 30), ("squirrel_filtered", 60), ("tolokers", 118)):
+    for name, count in BY_BACKBONE:
         data = load_dataset(name)
         if name == "tolokers":
             data = replace(data, graph=replace(data.graph, features=_standardised(data)))
@@ -217,7 +225,11 @@ def backbones() -> None:
 def _train(method: Method, benchmark: PUBenchmark, graph: Graph, backbone: str | None = None) -> tuple[float, float]:
     """Macro-F1 at one half and ROC-AUC on the test nodes, in percent."""
     known = np.isin(np.arange(graph.num_nodes), benchmark.task.labelled)
-    scores = PUNodeClassifier(method, backbone=backbone, seed=0).fit(graph, positives=known).predict_proba()[:, 1]
+    scores = (
+        PUNodeClassifier(method, backbone=backbone, epochs=EPOCHS, seed=0)
+        .fit(graph, positives=known)
+        .predict_proba()[:, 1]
+    )
     truth, scores = benchmark.positive[benchmark.scored], scores[benchmark.scored]
     return 100 * macro_f1(truth, scores >= 0.5), 100 * roc_auc(truth, scores)
 

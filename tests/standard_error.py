@@ -17,7 +17,7 @@ class Stream(io.StringIO):
 
     def wait_for(self, text: str, times: int = 1) -> None:
         """Return when this was written; however busy the machine is, it is at last."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while self.getvalue().count(text) < times:
             assert time.monotonic() < end, self.getvalue()
             time.sleep(0.01)

@@ -34,7 +34,7 @@ def ended(processes: list[subprocess.Popen[str]]) -> list[tuple[int, str, str]]:
     """Exit code, standard output and standard error of each; kernels that are compiled on the way are not mentioned."""
     found = []
     for process in processes:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=600)
         lines = [line for line in err.splitlines(keepends=True) if "pugnn: compil" not in line and "s left" not in line]
         found.append((process.returncode, out, "".join(lines)))
     return found

@@ -182,7 +182,7 @@ def test_a_forked_process_has_threads_of_its_own():
     child = os.fork()
     if not child:
         os._exit(int(kernel(z, graph, 50, 4)[1] != expected))
-    for _ in range(200):
+    for _ in range(6000):  # five minutes, if it hangs
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             break

@@ -167,7 +167,7 @@ def _build_elsewhere(tmp_path: Path, before: str = "", then: str = "pass") -> su
     (tmp_path / "edges.csv").write_text("source,target\n" + lines)
     code = _BUILD.format(before=before, then=then)
     command = [sys.executable, "-c", code, str(tmp_path / "store"), str(tmp_path / "edges.csv")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
 def test_a_killed_build_leaves_no_store_and_the_next_one_cleans_up(tmp_path):
