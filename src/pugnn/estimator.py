@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from pugnn.errors import DegenerateWarning, PugnnError
-from pugnn.fitting import KNOWN_NEGATIVE, check_graph, identity, prior_threshold, settings_record, why_fresh
+from pugnn.fitting import KNOWN_NEGATIVE, check, check_graph, identity, prior_threshold, settings_record, why_fresh
 from pugnn.graph import Graph
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
@@ -154,14 +154,14 @@ class PUNodeClassifier(BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
-        self.checked()
+        check(*self.checked())
 
     def fit_task(
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
     ) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
-        graph = task.graph
-        check_graph(graph)
+        check_graph(graph := task.graph)
+        self.check_parameters()
         method, settings = self.checked()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:

@@ -18,8 +18,19 @@ from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, require_fitting
 from pugnn.training.checkpoint import Weights
 
+#: Features of a network that is only built to see whether it can be.
+ANY_WIDTH = 1000
+
 #: Log-odds of known negatives: low enough for a score of exactly 0.
 KNOWN_NEGATIVE = -1000.0
+
+
+def check(method: Method, settings: TrainingSettings) -> None:
+    """Raise an error if a setting is out of bounds, or if the method cannot have such a network."""
+    method.check()
+    if isinstance(settings.backbone, str):  # a factory is called for a graph only
+        with torch.device("meta"):
+            method.build(ANY_WIDTH, settings)
 
 
 def identity(task: PUTask, method: Method, settings: TrainingSettings, start: Weights | None) -> str:

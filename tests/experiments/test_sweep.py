@@ -108,12 +108,44 @@ def test_what_is_no_fault_of_the_settings_stops_the_sweep(tmp_path):
     [
         ("surrogate=sigmoid,magic", "surrogate must be one of sigmoid, logistic; got 'magic'"),
         ("learning_rate=-1..1", "learning_rate must be positive"),
-        ("hidden=0..9", "hidden must be a whole number, from 1"),
+        ("hidden=0..9", "--over hidden: hidden must be a whole number, from 1"),
+        ("dropout=0..1", r"--over dropout: dropout must lie in \[0, 1\), got 1.0"),
+        ("dropout=0.5,1", r"dropout must lie in \[0, 1\), got 1.0"),
+        ("dropout=1", r"dropout must lie in \[0, 1\), got 1.0"),
+        ("beta=-1..1", "--over beta: beta must be a number and not negative, got -1.0"),
+        ("gamma=1,-1", "gamma must be a number and not negative, got -1.0"),
+        ("prior=0.5..1", "prior is a share of the unlabelled nodes and must lie between 0 and 1; got 1.0"),
+        ("backbone=gcn,cnn", "--over backbone: there is no backbone 'cnn'"),
+        ("weight_decay=1e-3..inf", "weight_decay must be a number"),
+        ("epochs=0..10", "epochs must be a whole number, at least 1; got 0"),
     ],
 )
 def test_impossible_settings_are_refused_before_any_training(over, words):
     with pytest.raises(PugnnError, match=words):
         Sweep("nnpu", parse_space("nnpu", [over]), data="")
+
+
+@pytest.mark.parametrize(
+    ("method", "over", "words"),
+    [
+        ("views", "dropout=0..1", r"dropout must lie in \[0, 1\)"),
+        ("views", "backbone=mlp,gcn", "views trains an mlp"),
+        ("lsdan", "hops=1..1000", "hops must be a whole number, from 1 to 100"),
+        ("lsdan", "hidden=16,17", "hidden=17 must be a multiple"),
+        ("pu-gnn", "delta=0..3", "delta must be a whole number, at least 1; got 0"),
+        ("pu-gnn", "negatives=0,5", "negatives must be a whole number, at least 1; got 0"),
+        ("pu-gnn", "near_prior=0.5..1", "near_prior must lie between 0 and 1, got 1.0"),
+        ("pu-gnn", "alpha=-1..1", "alpha must be a number and not negative"),
+        ("grab", "homophily=0..0.9", "homophily must lie between 0 and 1, got 0.0"),
+        ("grab", "rounds=-1..3", "rounds must be a whole number, at least 0; got -1"),
+        ("naive", "prior=0..0.5", "prior is a share of the unlabelled nodes"),
+        ("smoothed-logistic", "inverse_penalty=0..1", "inverse_penalty must be positive"),
+        ("label-propagation", "restart=0..0.5", "restart must lie between 0 and 1, got 0.0"),
+    ],
+)
+def test_every_method_says_its_bounds_before_any_training(method, over, words):
+    with pytest.raises(PugnnError, match=f"--over {over.partition('=')[0]}: .*{words}"):
+        Sweep(method, parse_space(method, [over]), data="")
 
 
 def test_without_optuna(tmp_path, monkeypatch):

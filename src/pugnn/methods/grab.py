@@ -72,10 +72,13 @@ class GRAB(Method):
         model = self.blueprint(task, settings)
         return plan_training(task.graph, len(task.unlabelled), settings, model, only_whole=whole)
 
+    def check(self) -> None:
+        """Raise an error if a setting is out of bounds."""
+        require_whole("rounds", self.rounds, 0)
+        require_share("homophily", self.homophily)
+
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
-        require_whole("rounds", self.rounds, 0)
-        require_share("homophily", self.homophily)  # before any training
         self.plan(task, settings)  # rejects batches
         loader = FullGraph.of(task, settings.device)
 
