@@ -70,7 +70,8 @@ def _without(found):
         (["--jobs", "0"], "jobs must be a whole number, at least 1; got 0"),
         (["--trials", "0"], "trials must be a whole number, at least 1; got 0"),
         (["--edges", "missing.csv"], "missing.csv"),
-        (["--over", "restart=0.1..1"], "--over restart: restart must lie between 0 and 1, got 1.0"),
+        (["--over", "normalisation=up"], "--over: normalisation must be one of symmetric, walk"),
+        (["--over", "restart=0.1..0.2"], "--over names restart twice"),
     ],
 )
 def test_mistakes(here, change, words):

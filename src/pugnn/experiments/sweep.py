@@ -83,17 +83,18 @@ class Sweep:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, settings in self._corners():  # mistakes are reported before any training
+        for where, settings in self._corners():  # mistakes are reported before any training
             try:
                 Trial("", 0, self.method, settings, self.seed).estimator().check_parameters()
             except PugnnError as error:
-                raise PugnnError(f"--over {name}: {error}") from None
+                raise PugnnError(f"{where}: {error}") from None
 
     def _corners(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The given settings with each of their own, and with each end and each choice of a searched one."""
+        """The given settings, alone and with each end and each choice of a searched one, and where they come from."""
+        yield "--over", self.given
         for name, values in self.space.items():
             for value in values if isinstance(values, tuple) else (values.low, values.high):
-                yield name, {**self.given, name: value}
+                yield f"--over {name}", {**self.given, name: value}
 
     @property
     def given(self) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.config import option_value, read_config
+from pugnn.cli.config import option_value, read_config, training_of
 from pugnn.cli.input_data import InputData, read_input
 from pugnn.cli.options import DATA, FEEDBACK, METHOD, TRAINING, DataOptions, flag, option, options_of, with_options
 from pugnn.errors import PugnnError, counted
@@ -141,16 +140,22 @@ def _require_plausible(found: InputData, prior: object) -> None:
         )
 
 
-def fit_command(arguments: Sequence[str]) -> Callable[..., None]:
-    """The command with the options of the method that its arguments, or the config among them, name."""
-    from pugnn.methods import DEFAULT_METHOD, METHODS
+def chosen_method(arguments: Sequence[str]) -> str:
+    """The method that the arguments of `fit`, or the config among them, name."""
+    from pugnn.methods import DEFAULT_METHOD
 
     chosen = _value_of("--method", arguments)
     config = _value_of("--config", arguments)
     if chosen is None and config is not None:
         named = read_config(Path(config)).get("method")
         chosen = named if isinstance(named, str) else None  # any mistake is reported when options are parsed
-    name = chosen or DEFAULT_METHOD
+    return chosen or DEFAULT_METHOD
+
+
+def fit_command(name: str, arguments: Sequence[str]) -> Callable[..., None]:
+    """The command with the options of a method."""
+    from pugnn.methods import METHODS
+
     method = METHODS[name]
     settings = options_of(method, METHOD)
     data = options_of(DataOptions, DATA)
@@ -170,9 +175,7 @@ def _training_options(method: type[Method]) -> dict[str, Any]:
     from pugnn.models import BACKBONES
     from pugnn.training import TrainingSettings
 
-    defaults = {}
-    with suppress(AttributeError):  # if they depend on a setting that has no default
-        defaults = object.__new__(method).training
+    defaults = training_of(method)
     hidden = not method.trains
     found = options_of(TrainingSettings, TRAINING, without=("seed", "device"), defaults=defaults, hidden=hidden)
     backbone = defaults.get("backbone", TrainingSettings.backbone)

@@ -171,7 +171,8 @@ def _toml(values: dict[str, Any]) -> str:
         line = f"{name} = {json.dumps(each, ensure_ascii=False)}".replace("\x7f", "\\u007f")
         if line.encode(errors="replace").decode() != line:
             line = f"# {name} is not UTF-8, which TOML cannot hold: give {flag(name)} on the command line"
-            warnings.warn(f"best.toml leaves {flag(name)} out, which is not UTF-8; give it to fit", PugnnWarning)
+            words = f"best.toml leaves {flag(name)} out, which is not UTF-8; give it to fit on the command line"
+            warnings.warn(words, PugnnWarning, stacklevel=2)
         if each is not None:
             lines.append(line)
     return "\n".join(lines) + "\n"
