@@ -123,7 +123,7 @@ class Method(ABC):
 
 
 #: Every method by its name on the command line.
-METHODS: Registry[type[Method]] = Registry("method", "pugnn.methods", "pugnn.methods")
+METHODS: Registry[type[Method]] = Registry("method", "pugnn.methods", "pugnn.methods", Method)
 #: The method where none is chosen.
 DEFAULT_METHOD = "views"
 
