@@ -89,7 +89,10 @@ def test_scores(done):
     assert {row["id"]: float(row["score"]) for row in table} == expected, "every node, to the last bit"
     listed = [float(row["score"]) for row in table]
     assert listed == sorted(listed, reverse=True)
-    assert [row["rank"] for row in table] == [str(i) for i in range(1, 13)]
+    assert [row["rank"] for row in table if row["known"] == "0"] == [str(i) for i in range(1, 11)]
+    assert [row["rank"] for row in table if row["known"] == "1"] == ["", ""]
+    stored = pq.read_table(run.path / "scores.parquet").to_pydict()
+    assert [rank is None for rank in stored["rank"]] == [known == 1 for known in stored["known"]]
     assert all(row["decision"] == str(int(float(row["score"]) >= 0.5)) for row in table)
     assert {row["id"] for row in table if row["known"] == "1"} == {"n0", "n1"}
     hops = {row["id"]: row["distance"] for row in table}

@@ -113,8 +113,7 @@ class _Context:
     ) -> None:
         self.graph, self.task, self.threshold, self.shown = graph, task, threshold, shown
         self.scores = scores_of(log_odds)
-        self.rank = np.empty(len(log_odds), np.int64)
-        self.rank[np.argsort(-log_odds, kind="stable")] = np.arange(1, len(log_odds) + 1)
+        self.rank = PUTask(graph, NOTHING, NOTHING).ranks(log_odds) if task is None else task.ranks(log_odds)
         self.known: dict[int, Known] = {}
         if task is not None:
             self.known = dict.fromkeys(task.labelled.tolist(), "positive")
@@ -138,8 +137,8 @@ class _Context:
             limit = float(odds if parts.unit == "odds" else logit(self.threshold))
         found = Explanation(
             id=self.id_of(node),
-            rank=int(self.rank[node]),
-            nodes_ranked=len(self.rank),
+            rank=int(self.rank[node]) or None,
+            nodes_ranked=int(self.rank.max()),
             score=float(self.scores[node]),
             threshold=self.threshold,
             decision=bool(self.scores[node] >= self.threshold) and self.known.get(node) != "negative",

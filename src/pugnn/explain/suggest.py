@@ -33,7 +33,7 @@ BORDER = 0.1
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A node to check: its position, its rank among all nodes as in the table of scores, its score, and why."""
+    """A node to check: its position, its rank as in the table of scores, its score, and why."""
 
     position: int
     rank: int
@@ -93,8 +93,7 @@ def suggest(
     require_choice("goal", goal, GOALS)
     require_whole("count", count, 1)
     order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(1, len(order) + 1)
+    rank = task.ranks(scores if log_odds is None else log_odds)
     free = np.zeros(len(order), dtype=bool)
     free[task.unlabelled] = True
     free[task.negative] = False

@@ -57,7 +57,9 @@ class EarlierRun:
             notes.append(f"what has changed since the earlier run is not known, because {file} cannot be read: {error}")
         return cls(folder.resolve().name, classifier, scores, confirmed, rejected, tuple(notes))
 
-    def changes(self, task: PUTask, scores: NDArray[np.float64], *, warm: bool) -> dict[str, Any]:
+    def changes(
+        self, task: PUTask, scores: NDArray[np.float64], *, warm: bool, log_odds: NDArray[np.float64] | None = None
+    ) -> dict[str, Any]:
         """What has changed, for ``run.json``: who rose and who fell, by rank among the nodes that are not known now.
 
         The nearer to the top, the more a rank counts: from 20 to 2 is as far as from 2,000 to 200.
@@ -66,6 +68,7 @@ class EarlierRun:
             task: with all nodes that are known now.
             scores: of all nodes, now.
             warm: whether the training started from the earlier model.
+            log_odds: order of the nodes where scores are rounded to 1.
         """
         counts = {"before": self.name, "confirmed": self.confirmed, "rejected": self.rejected, "warm": warm}
         if self.scores is None:
@@ -78,7 +81,7 @@ class EarlierRun:
         is_free[task.labelled] = is_free[task.negative] = False
         free = np.flatnonzero(is_free)
         before, now = earlier[free], scores[free]
-        rank_before, rank_now = _ranks(before), _ranks(now)
+        rank_before, rank_now = _ranks(before), task.ranks(scores if log_odds is None else log_odds)[free]
         rise = np.log(rank_before) - np.log(rank_now)
 
         def listed(order: NDArray[np.int64]) -> list[dict[str, Any]]:

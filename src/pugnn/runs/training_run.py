@@ -116,7 +116,9 @@ def train_into_folder(
         record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe], "check_up": check_up.to_plain()}
         record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
         record |= {"warnings": noted, "method_notes": list(estimator.notes_)}
-        record["changes"] = None if before is None else before.changes(task, scores, warm=estimator.warm_)
+        record["changes"] = (
+            None if before is None else before.changes(task, scores, warm=estimator.warm_, log_odds=log_odds)
+        )
         record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
         record |= estimate_record(estimator, task, check_up, log_odds, truth)
         record["suggestions"] = _suggestions(estimator, task, scores, log_odds)
