@@ -431,6 +431,18 @@ def test_two_spellings_of_one_option(here, pugnn_main, command, keys):
     assert_refused(pugnn_main(command, "--config", "my.toml"), [words])
 
 
+def test_a_title(here, pugnn_main):
+    result = pugnn_main(*FIT, "--out", "mine", "--title", "Fraud <in> March\n")
+    assert result.code == 0, result.err
+    assert "Fraud <in> March" in result.out
+    assert "<title>Fraud &lt;in&gt; March</title>" in (here / "mine" / "report.html").read_text()
+    assert pugnn_main("fit", "--config", "mine/run.json", "--out", "again").code == 0
+    assert "<h1>Fraud &lt;in&gt; March</h1>" in (here / "again" / "report.html").read_text()
+    assert pugnn_main(*FIT, "--out", "runs/other").code == 0
+    assert "<title>Report on other</title>" in (here / "runs" / "other" / "report.html").read_text()
+    assert "title" not in json.loads((here / "runs" / "other" / "run.json").read_text())["options"]
+
+
 @pytest.mark.parametrize("text", ["{}", "[1]", "not json", '{"options": 3}'])
 def test_json_that_is_no_run(here, pugnn_main, text):
     (here / "bad.json").write_text(text)

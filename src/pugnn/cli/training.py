@@ -32,18 +32,20 @@ def train_and_show(
     out: Path | None,
     resume: bool,
     start: Path | None = None,
+    title: str | None = None,
     verbose: bool = False,
     as_json: bool,
 ) -> None:
     """Train into ``out``, or the next free folder of that name in ``runs``, and show the result.
 
-    ``start`` is the folder of an earlier run to go on from.
+    ``start`` is the folder of an earlier run to go on from, ``title`` that of the report.
     """
     assert data.task is not None
     checked = {name: 0 if data.feedback is None else len(getattr(data.feedback, name)) for name in FEEDBACK}
     before = None if start is None else EarlierRun.of(start, **checked)
     notes = (*data.notes, *([] if before is None else before.notes))
-    recorded = data.options if start is None else {**data.options, "start": str(start)}
+    given = {"start": None if start is None else str(start), "title": title}
+    recorded = {**data.options, **{name: value for name, value in given.items() if value is not None}}
     if resume and out is None:
         raise PugnnError("--resume needs --out, the name of the run that was stopped")
     method, settings = estimator.checked()

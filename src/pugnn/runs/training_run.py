@@ -138,6 +138,7 @@ def train_into_folder(
             truth=truth,
             class_of_node=class_of_node,
             shown=shown or {},
+            folder=folder.path.resolve().name,
         )
         write_report(folder.partial / "report.html", content)
         with replacing(folder.partial / "run.json") as temporary:

@@ -12,7 +12,18 @@ import typer
 from pugnn.cli import options
 from pugnn.cli.config import option_value, read_config, training_of
 from pugnn.cli.input_data import InputData, read_input
-from pugnn.cli.options import DATA, FEEDBACK, METHOD, TRAINING, DataOptions, flag, option, options_of, with_options
+from pugnn.cli.options import (
+    DATA,
+    FEEDBACK,
+    METHOD,
+    OUTPUT,
+    TRAINING,
+    DataOptions,
+    flag,
+    option,
+    options_of,
+    with_options,
+)
 from pugnn.errors import PugnnError, counted
 
 if TYPE_CHECKING:
@@ -26,6 +37,9 @@ def fit(
     data: DataOptions,
     seed: options.Seed = 0,
     out: options.Out = None,
+    title: Annotated[
+        str | None, option("Title of the report. Default: the name of the run folder.", panel=OUTPUT)
+    ] = None,
     resume: options.Resume = False,
     verbose: options.Verbose = False,
     as_json: options.Json = False,
@@ -100,7 +114,7 @@ def fit(
         raise PugnnError("specify the known positives: --positives FILE")
     _require_plausible(found, given.get("prior"))
     shown = {"verbose": verbose, "as_json": as_json}
-    train_and_show(estimator, found, name=found.name, out=out, resume=resume, start=start, **shown)
+    train_and_show(estimator, found, name=found.name, out=out, resume=resume, start=start, title=title, **shown)
 
 
 def _going_on(
