@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from pugnn import fitting
 from pugnn.errors import DegenerateWarning, PugnnError
-from pugnn.fitting import KNOWN_NEGATIVE, check, check_graph, identity, prior_threshold, settings_record, why_fresh
+from pugnn.fitting import KNOWN_NEGATIVE, check_graph
 from pugnn.graph import Graph
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
@@ -154,7 +155,7 @@ class PUNodeClassifier(BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
-        check(*self.checked())
+        fitting.check(*self.checked())
 
     def fit_task(
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
@@ -167,13 +168,12 @@ class PUNodeClassifier(BaseEstimator):
         if start is not None:
             start._require_fitted()
             weights, earlier = start.model_.state_dict(), start.settings_["method"]["name"]
-            fresh = why_fresh(method, settings, graph.num_features, earlier, weights)
+            fresh = fitting.why_fresh(method, settings, graph.num_features, earlier, weights)
             run["start"] = None if fresh else weights
         if checkpoint is not None:
-            name = identity(task, method, settings, run.get("start"))
+            name = fitting.identity(task, method, settings, run.get("start"))
             run["checkpoint"] = Checkpoint(Path(checkpoint), name)
-        method, settled = method.settle(task, settings, progress=self.progress)
-        fitted = method.fit(task, settings, **run)
+        fitted, settled = fitting.settle_and_fit(method, task, settings, run)
         self.settled_prior_ = settled if fitted.hidden is None else fitted.hidden.prior
         fresh = fresh or fitted.fresh
         self.warm_ = start is not None and not fresh
@@ -189,7 +189,7 @@ class PUNodeClassifier(BaseEstimator):
         self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, found_log_odds
         scores = self.predict_proba()[:, 1]
         if self.threshold == "prior":
-            self.threshold_ = own = prior_threshold(scores[task.unlabelled], self.prior_)
+            self.threshold_ = own = fitting.prior_threshold(scores[task.unlabelled], self.prior_)
         else:
             self.threshold_, own = float(self.threshold), 0.5
         count, decided = len(task.unlabelled), int((scores[task.unlabelled] >= self.threshold_).sum())
@@ -270,7 +270,7 @@ class PUNodeClassifier(BaseEstimator):
         return estimator
 
     def _settings_record(self) -> dict[str, Any]:
-        return settings_record(*self.checked(), self.get_params(deep=False))
+        return fitting.settings_record(*self.checked(), self.get_params(deep=False))
 
     # ------------------------------------------------------------------ checks
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,15 @@ from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.graph import Graph
 from pugnn.methods import Method
-from pugnn.methods.evidence import deal_folds, hidden_ranks, prior_of
+from pugnn.methods.evidence import FOLDS, deal_folds, hidden_ranks, prior_of
 from pugnn.metrics.bands import Estimate, Hidden, Prior, estimate
 from pugnn.metrics.rank_model import Checked
 from pugnn.task import PUTask, resolve_positives
 from pugnn.training import derive_seed
-from pugnn.waiting import status_line
+from pugnn.waiting import part, status_line
+
+#: Share of the time that a fit takes, if the folds come after it.
+AT_ONCE = 1 / (1 + FOLDS)
 
 
 def cross_fit(
@@ -44,7 +47,7 @@ def cross_fit(
     negative = np.arange(len(task.negative)) % turns
     known, folds = np.concatenate([task.labelled, task.negative]), np.concatenate([positive, negative])
     log_odds = np.empty((task.graph.num_nodes, turns))
-    with status_line() as line, warnings.catch_warnings():
+    with part(0, 1), status_line() as line, warnings.catch_warnings():
         warnings.simplefilter("ignore", PugnnWarning)  # of trainings with fewer labels, that nobody will use
         for fold in range(turns):
             if progress:
@@ -55,7 +58,8 @@ def cross_fit(
                 unlabelled=np.union1d(task.unlabelled, known[folds == fold]),
                 negative=task.negative[negative != fold],
             )
-            log_odds[:, fold] = clone(estimator).set_params(progress=False).fit_task(rest).decision_function()
+            with part(fold / turns, (fold + 1) / turns):
+                log_odds[:, fold] = clone(estimator).set_params(progress=False).fit_task(rest).decision_function()
     unlabelled = torch.from_numpy(np.array(task.unlabelled))
     ranks = hidden_ranks(torch.from_numpy(log_odds), torch.from_numpy(known), unlabelled, folds)
     is_positive = np.arange(len(known)) < len(task.labelled)
@@ -124,9 +128,26 @@ def cross_validate(
     """
     task = PUTask.from_positives(graph, resolve_positives(graph, positives))
     found: dict[str, Estimate | None] = {}
-    for method in methods:
-        estimator = PUNodeClassifier(method, seed=seed, progress=progress).fit_task(task)
-        found[new_name(estimator, found)] = evaluate(estimator, task, progress=progress)
+    estimators = [PUNodeClassifier(method, seed=seed, progress=progress) for method in methods]
+    for estimator, bands in zip(estimators, fit_and_evaluate(estimators, task, progress=progress), strict=True):
+        found[new_name(estimator, found)] = bands
+    return found
+
+
+@part(0, 1)
+def fit_and_evaluate(
+    estimators: Sequence[PUNodeClassifier], task: PUTask, *, caveat: str | None = None, progress: bool = False
+) -> list[Estimate | None]:
+    """What :func:`evaluate` says of each estimator; those that are not fitted yet are, first."""
+    found = []
+    for number, estimator in enumerate(estimators):
+        before = 0.0 if hasattr(estimator, "model_") else AT_ONCE
+        with part(number / len(estimators), (number + 1) / len(estimators)):
+            if before:
+                with part(0, before):
+                    estimator.fit_task(task)
+            with part(before, 1):
+                found.append(evaluate(estimator, task, caveat=caveat, progress=progress))
     return found
 
 

@@ -12,14 +12,19 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.methods import METHODS, Method
+from pugnn.methods import METHODS, FittedMethod, Method
+from pugnn.metrics.bands import Prior
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.task import PUTask
-from pugnn.training import TrainingSettings, require_fitting
+from pugnn.training import RunOptions, TrainingSettings, require_fitting
 from pugnn.training.checkpoint import Weights
+from pugnn.waiting import part
 
 #: Features of a network that is only built to see whether it can be.
 ANY_WIDTH = 1000
+
+#: Share of the time that a prior takes where it is estimated before the fit, roughly.
+SETTLING = 0.2
 
 #: Log-odds of known negatives: low enough for a score of exactly 0.
 KNOWN_NEGATIVE = -1000.0
@@ -31,6 +36,19 @@ def check(method: Method, settings: TrainingSettings) -> None:
     if isinstance(settings.backbone, str):  # a factory is called for a graph only
         with torch.device("meta"):
             method.build(ANY_WIDTH, settings)
+
+
+@part(0, 1)
+def settle_and_fit(
+    method: Method, task: PUTask, settings: TrainingSettings, run: RunOptions
+) -> tuple[FittedMethod, Prior | None]:
+    """The fit of a method after its prior is settled, and how that was done."""
+    estimated = isinstance(getattr(method, "prior", None), str) and not method.settles_prior
+    before = SETTLING if estimated else 0.0
+    with part(0, before):
+        method, settled = method.settle(task, settings, progress=run.get("progress", False))
+    with part(before, 1):
+        return method.fit(task, settings, **run), settled
 
 
 def identity(task: PUTask, method: Method, settings: TrainingSettings, start: Weights | None) -> str:

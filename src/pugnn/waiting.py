@@ -1,12 +1,13 @@
-"""A status line on standard error."""
+"""A status line on standard error, and how long the whole will take."""
 
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from threading import Event, RLock, Thread
+from time import monotonic
 from typing import Self
 
 from rich.console import Console
@@ -47,7 +48,7 @@ class StatusLine:
     def say(self, text: str) -> None:
         """Show what begins now."""
         with self._lock:
-            self._since, self._unsaid = time.monotonic(), True
+            self._since, self._unsaid = monotonic(), True
             self._text = text
             self._show()
 
@@ -60,7 +61,7 @@ class StatusLine:
     def on(self) -> Iterator[Self]:
         """Show it until the end."""
         global _current
-        self._started = self._since = time.monotonic()
+        self._started = self._since = monotonic()
         Thread(target=self._keep_showing, daemon=True).start()
         _current = self
         try:
@@ -87,11 +88,13 @@ class StatusLine:
 
     def _show(self) -> None:
         with self._lock:
-            now = time.monotonic()
+            now = monotonic()
             if self._done.is_set() or not self._text or now - self._started < self._patience:
                 return
             seconds = now - self._since
-            words = self._text + (f" ({seconds:.0f} s so far)" if seconds >= SILENT_SECONDS else "")
+            left = time_left()
+            words = self._text + ("" if left is None else f", about {_rounded(left)} left")
+            words += f" ({seconds:.0f} s so far)" if seconds >= SILENT_SECONDS else ""
             if self._live:
                 self._spinner.update(text=Text(words))
                 self._display.start()
@@ -108,3 +111,76 @@ def status_line(patience: float | None = None) -> AbstractContextManager[StatusL
     if _current is not None:
         return _current.lent()
     return StatusLine(SILENT_SECONDS if patience is None else patience).on()
+
+
+# ---------------------------------------------------------------------- how long the whole will take
+
+
+@dataclass
+class _Whole:
+    """All that is to be done: when it began, where its current part begins and ends, and the share that is done."""
+
+    began: float
+    start: float = 0.0
+    end: float = 1.0
+    done: float = 0.0
+
+
+_whole: _Whole | None = None
+
+
+@contextmanager
+def part(start: float, end: float) -> Iterator[None]:
+    """What is done inside is a part of what is done around it, from one share of its time to another.
+
+    Whoever knows the parts of its work says so; the outermost one knows the whole. So the status line shows what is
+    left of the whole, whoever writes on it. A part without length shows nothing: its text says how long it will take.
+
+    Args:
+        start: share of the time before this part.
+        end: share of the time when it is done.
+    """
+    global _whole
+    outermost = _whole is None
+    whole = _whole = _whole or _Whole(monotonic())
+    around = whole.start, whole.end
+    whole.start, whole.end = (around[0] + share * (around[1] - around[0]) for share in (start, end))
+    whole.done = whole.start
+    try:
+        yield
+    finally:
+        whole.done = whole.end
+        whole.start, whole.end = around
+        if outermost:
+            _whole = None
+
+
+def advance(share: float) -> None:
+    """Say which share of the current part is done."""
+    if (whole := _whole) is not None:
+        whole.done = whole.start + share * (whole.end - whole.start)
+
+
+def time_left() -> float | None:
+    """Seconds that the whole will still take, from what its share took that is done; ``None`` if nobody knows."""
+    whole = _whole
+    if whole is None or not whole.done:
+        return None
+    return (monotonic() - whole.began) * (1 - whole.done) / whole.done
+
+
+def duration(seconds: float) -> str:
+    """A time in a suitable unit.
+
+    Example:
+        >>> duration(12.4), duration(600), duration(9000)
+        ('12 s', '10 min', '2 h 30 min')
+    """
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _rounded(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else duration(seconds)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from pugnn import waiting
 from pugnn.data.planted import Planted
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
@@ -79,6 +80,23 @@ def test_a_stopped_sweep_goes_on_to_the_same_end(tmp_path, whole):
     assert len(RecordStore(tmp_path).read()) == 13
     run(tmp_path, trials=20)
     assert run(tmp_path) == whole  # more trials go on as well
+
+
+def test_what_is_left_is_that_of_all_trials(tmp_path, monkeypatch):
+    now, left = [0.0], []
+    monkeypatch.setattr(waiting, "monotonic", lambda: now[0])
+
+    def in_two_folds(trial):
+        for fold in range(2):
+            with waiting.part(fold / 2, (fold + 1) / 2):
+                left.append(waiting.time_left())
+                now[0] += 5
+        return bowl(trial)
+
+    run(tmp_path, trials=2, work=in_two_folds)
+    left.clear()
+    run(tmp_path, trials=6, work=in_two_folds)
+    assert left == [None, *(pytest.approx(5 * (8 - done)) for done in range(1, 8))]
 
 
 def test_seeds_and_spaces_are_sweeps_of_their_own(tmp_path, whole):

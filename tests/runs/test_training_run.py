@@ -20,9 +20,11 @@ from pugnn import (
     PugnnWarning,
     PUNodeClassifier,
     PUTask,
+    waiting,
 )
 from pugnn.checkup import check_up
 from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
+from pugnn.runs.training_run import EXPLAINED, TRAINED
 from stopping import watched_epochs
 
 FILES = ["log.csv", "model.safetensors", "report.html", "run.json", "scores.csv", "scores.parquet", "training.png"]
@@ -79,6 +81,30 @@ def test_the_folder_is_complete(done):
     run, _ = done
     assert run.path.name == "mine"
     assert names(run.path.parent) == ["mine", *(f"mine/{name}" for name in FILES)]
+
+
+def test_what_is_left_is_that_of_the_whole_run(task, tmp_path, monkeypatch):
+    now, done = [0.0], []
+    monkeypatch.setattr(waiting, "monotonic", lambda: now[0])
+
+    def watched(name, function):
+        def call(*arguments, **options):
+            now[0] = 100.0
+            left = waiting.time_left()
+            done.append((name, None if left is None else 100 / (100 + left)))
+            return function(*arguments, **options)
+
+        return call
+
+    module = sys.modules["pugnn.runs.training_run"]
+    for name in ("score_table", "explain_best", "write_report"):
+        monkeypatch.setattr(module, name, watched(name, getattr(module, name)))
+    with watched_epochs() as epochs, waiting.part(0.5, 1):
+        into_folder(classifier(epochs=4), task, RunFolder(tmp_path / "mine"))
+    assert len(epochs) == 4
+    assert [name for name, _ in done] == ["score_table", "explain_best", "write_report"]
+    shares = [share for _, share in done]
+    assert shares == pytest.approx([0.5 + 0.5 * share for share in (TRAINED, TRAINED, EXPLAINED)])
 
 
 def test_scores(done):

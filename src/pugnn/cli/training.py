@@ -18,12 +18,16 @@ from pugnn.errors import DegenerateWarning, PugnnError, WriteError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.memory import available_memory
 from pugnn.runs import EarlierRun, RunFolder, next_free, train_into_folder
-from pugnn.waiting import status_line
+from pugnn.waiting import part, status_line
 
 #: A run that takes less memory than this, and less than half of what there is, needs no words.
 NOTEWORTHY = 10**9
 
+#: Share of the time that the check-up takes, roughly.
+CHECKING = 0.1
 
+
+@part(0, 1)
 def train_and_show(
     estimator: PUNodeClassifier,
     data: InputData,
@@ -57,7 +61,7 @@ def train_and_show(
     folder = RunFolder(out if out is not None else next_free(Path("runs"), name), resume=resume)
     try:
         print_notes(notes)
-        with status_line() as line:
+        with part(0, CHECKING), status_line() as line:
             line.say("checking the graph")
             found = check_up(data.task, seed=estimator.seed)
         if not as_json:
@@ -73,7 +77,7 @@ def train_and_show(
         folder.abandon()
         raise
     try:
-        with warnings.catch_warnings():
+        with part(CHECKING, 1), warnings.catch_warnings():
             if not as_json:  # print_run shows it
                 warnings.simplefilter("ignore", DegenerateWarning)
             run = train_into_folder(

@@ -25,6 +25,7 @@ from pugnn.graph import UNREACHABLE, Graph
 from pugnn.models import Backbone, Blend, Propagation
 from pugnn.task import PUTask
 from pugnn.training import scores_of
+from pugnn.waiting import advance
 
 #: Finds that are explained after a training, whether that is exact and fast, or not.
 MOST_EXACT, MOST_BY_GRADIENTS = 20, 3
@@ -72,10 +73,11 @@ def explain(
     if log_odds is None:
         log_odds = estimator.decision_function(graph)
     context = _Context(graph, None if isinstance(task, Graph) else task, log_odds, estimator.threshold_, shown or {})
-    return [
-        context.explanation(int(node), parts)
-        for node, parts in zip(positions, _parts(estimator.model_, graph, positions), strict=True)
-    ]
+    found = []
+    for node, parts in zip(positions, _parts(estimator.model_, graph, positions), strict=True):
+        found.append(context.explanation(int(node), parts))
+        advance(len(found) / len(positions))
+    return found
 
 
 def explain_best(

@@ -25,6 +25,7 @@ from pugnn.training import (
     score,
     train,
 )
+from pugnn.waiting import part
 
 #: Epochs without a lower loss after which a round ends, as in the authors' code.
 PATIENCE = 5
@@ -79,6 +80,7 @@ class GRAB(Method):
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
+        self.check()
         self.plan(task, settings)  # rejects batches
         loader = FullGraph.of(task, settings.device)
 
@@ -86,7 +88,9 @@ class GRAB(Method):
             objective = of_logits(SoftLabelLoss(torch.from_numpy(beliefs.astype(np.float32)).to(loader.device)))
             seeded = replace(settings, seed=derive_seed(settings.seed, number)) if number else settings
             options: RunOptions = {**run, "start": None} if number else run  # each round trains a new network
-            return train(loader, objective, seeded, build=self.build, patience=PATIENCE, part=number, **options)
+            rounds = self.rounds + 1
+            with part(number / rounds, (number + 1) / rounds):
+                return train(loader, objective, seeded, build=self.build, patience=PATIENCE, part=number, **options)
 
         best = run_round(0, np.zeros(task.graph.num_nodes))
         logs = [best.log]

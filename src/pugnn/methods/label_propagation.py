@@ -52,6 +52,7 @@ class LabelPropagation(Method):
 
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
         """A model without weights."""
+        self.check()
         return Propagation(walk=self.normalisation == "walk", restart=self.restart)
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:  # noqa: ARG002

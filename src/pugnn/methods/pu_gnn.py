@@ -97,6 +97,7 @@ class PUGNN(Method):
 
     def settle(self, task: PUTask, settings: TrainingSettings, *, progress: bool = False) -> tuple[Self, Prior | None]:
         """The same method with both priors."""
+        self.check()
         if self.near_prior is not None and self.far_prior is not None:
             return self, None
         method, settled = super().settle(task, settings, progress=progress)
@@ -119,6 +120,7 @@ class PUGNN(Method):
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
+        self.check()
         if self.near_prior is None or self.far_prior is None:
             raise PugnnError("pu-gnn needs near_prior and far_prior as numbers; PUNodeClassifier estimates them first")
         distance_aware = DistanceAwareLoss(

@@ -43,6 +43,7 @@ class SmoothedLogistic(Centroid):
 
     def directions(self, rows: Rows, known: KnownPositives) -> Tensor:
         """The coefficients of the regression, and of those that take a fold of known positives as unlabelled."""
+        self.check()
         nodes = torch.cat([known.labelled, known.unlabelled, known.negative])
         x, found = rows[nodes].cpu().numpy(), []
         # The usual tolerance stops before the first step where positives are rare.

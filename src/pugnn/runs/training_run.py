@@ -33,6 +33,8 @@ from pugnn.runs.report import ReportContent, write_report
 from pugnn.runs.writers import MOST_IN_CSV, plot_log, score_table, write_log, write_scores
 from pugnn.task import PUBenchmark, PUTask
 from pugnn.training import scores_of
+from pugnn.training.progress import stage_progress
+from pugnn.waiting import part
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
@@ -45,6 +47,9 @@ NO_CSV = f"scores.csv is left out: more than {MOST_IN_CSV:,} nodes are too many 
 #: In larger graphs, explaining a node takes more than a moment.
 MOST_FOR_EXPLANATIONS = 1_000_000
 NO_EXPLANATIONS = "explanations are left out: the graph is large. To explain a node: pugnn explain RUN ID"
+
+#: Share of the time after which a run is trained and scored, and after which only its report is left, roughly.
+TRAINED, EXPLAINED = 0.8, 0.95
 
 #: Nodes suggested for each goal.
 SUGGESTED = 5
@@ -60,6 +65,7 @@ class Run:
     log_odds: NDArray[np.float64]
 
 
+@part(0, 1)
 def train_into_folder(
     estimator: PUNodeClassifier,
     task: PUTask,
@@ -91,7 +97,7 @@ def train_into_folder(
     """
     started = time.perf_counter()
     try:
-        with _noted_warnings() as noted:
+        with _noted_warnings() as noted, part(0, TRAINED):
             start = None if before is None else before.classifier
             estimator.fit_task(task, checkpoint=folder.checkpoint, start=start)
             trained = time.perf_counter()
@@ -121,9 +127,10 @@ def train_into_folder(
         )
         record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
         record |= estimate_record(estimator, task, check_up, log_odds, truth)
-        record["suggestions"] = _suggestions(estimator, task, scores, log_odds)
-        explainable = task.graph.num_nodes <= MOST_FOR_EXPLANATIONS
-        explained = explain_best(estimator, task, log_odds, shown or {}) if explainable else []
+        with part(TRAINED, EXPLAINED), stage_progress("explaining the best finds", show=estimator.progress):
+            record["suggestions"] = _suggestions(estimator, task, scores, log_odds)
+            explainable = task.graph.num_nodes <= MOST_FOR_EXPLANATIONS
+            explained = explain_best(estimator, task, log_odds, shown or {}) if explainable else []
         record["explanations"] = [each.to_plain() for each in explained]
         seconds = {"training": trained - started, "total": time.perf_counter() - started}
         record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
@@ -140,7 +147,8 @@ def train_into_folder(
             shown=shown or {},
             folder=folder.path.resolve().name,
         )
-        write_report(folder.partial / "report.html", content)
+        with part(EXPLAINED, 1), stage_progress("writing the report", show=estimator.progress):
+            write_report(folder.partial / "report.html", content)
         with replacing(folder.partial / "run.json") as temporary:
             text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
             # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.

@@ -42,8 +42,7 @@ def evaluate(
     """
     from pugnn.checkup import check_up
     from pugnn.estimator import PUNodeClassifier
-    from pugnn.evaluation import evaluate as evaluate_estimator
-    from pugnn.evaluation import new_name
+    from pugnn.evaluation import fit_and_evaluate, new_name
     from pugnn.files import replacing
     from pugnn.runs.estimates import with_truth
 
@@ -58,11 +57,13 @@ def evaluate(
     found: dict[str, dict[str, Any] | None] = {}
     console = Console(highlight=False, emoji=False)
     table = _table()
-    for estimator in (opened.estimator, *estimators):
-        if estimator is not opened.estimator:
-            estimator.set_params(seed=opened.estimator.seed, device=opened.estimator.device).fit_task(task)
+    for estimator in estimators:
+        estimator.set_params(seed=opened.estimator.seed, device=opened.estimator.device)
+    compared = (opened.estimator, *estimators)
+    for estimator, estimate in zip(
+        compared, fit_and_evaluate(compared, task, caveat=caveat, progress=True), strict=True
+    ):
         name = new_name(estimator, found)
-        estimate = evaluate_estimator(estimator, task, caveat=caveat, progress=True)
         if estimate is None and estimator is opened.estimator:
             raise PugnnError("all nodes have the same score, so that hidden positives say nothing about a ranking")
         log_odds, decisions = estimator.decision_function(task.graph), estimator.predict(task.graph)
