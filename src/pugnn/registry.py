@@ -15,6 +15,9 @@ from pugnn.errors import PugnnError
 
 T = TypeVar("T")
 
+#: The method where none is chosen.
+DEFAULT_METHOD = "views"
+
 
 class UnknownName(PugnnError, KeyError):
     """Nothing is registered under a name."""

@@ -10,12 +10,6 @@ from threading import Event, RLock, Thread
 from time import monotonic
 from typing import Self
 
-from rich.console import Console
-from rich.file_proxy import FileProxy
-from rich.live import Live
-from rich.spinner import Spinner
-from rich.text import Text
-
 #: Seconds before anything is shown.
 SILENT_SECONDS = 2.0
 #: Seconds between plain lines, where there is no terminal to draw on.
@@ -33,12 +27,20 @@ class StatusLine:
     _last_line = -float("inf")
 
     def __init__(self, patience: float) -> None:
+        # They take a moment to load, which a command that shows nothing need not wait for.
+        from rich.console import Console
+        from rich.file_proxy import FileProxy
+        from rich.live import Live
+        from rich.spinner import Spinner
+        from rich.text import Text
+
         self._patience = patience
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         # Where something else is already drawn, plain lines appear above it.
         self._live = self._console.is_terminal and not isinstance(sys.stderr, FileProxy)
         self._spinner = Spinner("dots", Text())
         self._display = Live(self._spinner, console=self._console, transient=True, redirect_stdout=False)
+        self._plain = Text  # brackets are not markup
         self._lock = RLock()
         self._done = Event()
         self._text, self._since = "", 0.0
@@ -96,7 +98,7 @@ class StatusLine:
             words = self._text + ("" if left is None else f", about {_rounded(left)} left")
             words += f" ({seconds:.0f} s so far)" if seconds >= SILENT_SECONDS else ""
             if self._live:
-                self._spinner.update(text=Text(words))
+                self._spinner.update(text=self._plain(words))
                 self._display.start()
             elif now - StatusLine._last_line >= (SILENT_SECONDS if self._unsaid else LINE_EVERY):
                 self._console.print(words, markup=False)

@@ -23,7 +23,7 @@ def use_config(context: typer.Context, path: Path | None) -> Path | None:
     if path is not None:
         options = read_config(path)
         dropped: list[str] = []
-        if context.obj is not None:  # the method to fit
+        if isinstance(options.get("method"), str) and context.obj not in (None, options["method"]):
             options, dropped = _for_method(context.obj, path, options)
         context.default_map = _defaults(context, path, options)
         if dropped:
@@ -99,8 +99,8 @@ def _for_method(method: str, path: Path, options: dict[str, Any]) -> tuple[dict[
     from pugnn.methods import METHODS
     from pugnn.training import TrainingSettings
 
-    other = METHODS.loadable().get(str(options.get("method")))
-    if other is None or other.name == method:
+    other = METHODS.loadable().get(options["method"])
+    if other is None:
         return options, []
     new, theirs, mine = METHODS[method], _declared(other), _declared(METHODS[method])
     usual = {field.name: field.default for field in fields(TrainingSettings) if field.name not in ("seed", "device")}

@@ -19,6 +19,7 @@ from pugnn.methods.evidence import prior_of
 from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone
 from pugnn.priors import Prior, prior_bounds
+from pugnn.registry import DEFAULT_METHOD as DEFAULT_METHOD
 from pugnn.registry import Registry
 from pugnn.task import PUTask
 from pugnn.training import Plan, RunOptions, TrainingSettings, make_network, plan_as_before, plan_training, train
@@ -124,8 +125,6 @@ class Method(ABC):
 
 #: Every method by its name on the command line.
 METHODS: Registry[type[Method]] = Registry("method", "pugnn.methods", "pugnn.methods", Method)
-#: The method where none is chosen.
-DEFAULT_METHOD = "views"
 
 
 def make_method(name: str, **options: Any) -> Method:
