@@ -85,7 +85,7 @@ BAD_MODULES = {
     "silent": ("raise ValueError", r"cannot be loaded: ValueError\(\)"),
     "lazy": ("def __getattr__(name): raise RuntimeError(f'no {name} today')", "cannot be loaded: no thing today"),
     "twice": (
-        "from things import REGISTRY\n@REGISTRY.register('twice')\ndef one(): ...\n@REGISTRY.register('twice')\ndef two(): ...",
+        "from things import REGISTRY\nfor name in 'ab': REGISTRY.register('twice')(type(name, (), {}))",
         "cannot be loaded: two things are called 'twice'",
     ),
 }  # fmt: skip

@@ -129,26 +129,30 @@ def cross_validate(
     task = PUTask.from_positives(graph, resolve_positives(graph, positives))
     found: dict[str, Estimate | None] = {}
     estimators = [PUNodeClassifier(method, seed=seed, progress=progress) for method in methods]
-    for estimator, bands in zip(estimators, fit_and_evaluate(estimators, task, progress=progress), strict=True):
-        found[new_name(estimator, found)] = bands
+    with part(0, 1):
+        for number, estimator in enumerate(estimators):
+            bands = evaluate_next(estimators, number, task, progress=progress)
+            found[new_name(estimator, found)] = bands
     return found
 
 
-@part(0, 1)
-def fit_and_evaluate(
-    estimators: Sequence[PUNodeClassifier], task: PUTask, *, caveat: str | None = None, progress: bool = False
-) -> list[Estimate | None]:
-    """What :func:`evaluate` says of each estimator; those that are not fitted yet are, first."""
-    found = []
-    for number, estimator in enumerate(estimators):
-        before = 0.0 if hasattr(estimator, "model_") else AT_ONCE
-        with part(number / len(estimators), (number + 1) / len(estimators)):
-            if before:
-                with part(0, before):
-                    estimator.fit_task(task)
-            with part(before, 1):
-                found.append(evaluate(estimator, task, caveat=caveat, progress=progress))
-    return found
+def evaluate_next(
+    estimators: Sequence[PUNodeClassifier],
+    number: int,
+    task: PUTask,
+    *,
+    caveat: str | None = None,
+    progress: bool = False,
+) -> Estimate | None:
+    """What :func:`evaluate` says of one of several estimators, which is fitted first if it is not."""
+    estimator, before = estimators[number], 0.0
+    with part(number / len(estimators), (number + 1) / len(estimators)):
+        if not hasattr(estimator, "model_"):
+            before = AT_ONCE
+            with part(0, before):
+                estimator.fit_task(task)
+        with part(before, 1):
+            return evaluate(estimator, task, caveat=caveat, progress=progress)
 
 
 def new_name(estimator: PUNodeClassifier, taken: Container[str]) -> str:

@@ -120,12 +120,21 @@ def status_line(patience: float | None = None) -> AbstractContextManager[StatusL
 
 @dataclass
 class _Whole:
-    """All that is to be done: when it began, where its current part begins and ends, and the share that is done."""
+    """All that is to be done: when it began, where its current part begins and ends, which share is done since when."""
 
     began: float
     start: float = 0.0
     end: float = 1.0
     done: float = 0.0
+    since: float = 0.0
+
+    def reach(self, share: float) -> None:
+        """A share of the current part is done."""
+        self.done, self.since = self.start + share * (self.end - self.start), monotonic()
+
+    def left(self, now: float) -> float:
+        """Seconds that the rest takes if it is as fast as what was done up to now."""
+        return (now - self.began) * (1 - self.done) / self.done
 
 
 _whole: _Whole | None = None
@@ -147,11 +156,11 @@ def part(start: float, end: float) -> Iterator[None]:
     whole = _whole = _whole or _Whole(monotonic())
     around = whole.start, whole.end
     whole.start, whole.end = (around[0] + share * (around[1] - around[0]) for share in (start, end))
-    whole.done = whole.start
+    whole.reach(0)
     try:
         yield
     finally:
-        whole.done = whole.end
+        whole.reach(1)
         whole.start, whole.end = around
         if outermost:
             _whole = None
@@ -160,7 +169,7 @@ def part(start: float, end: float) -> Iterator[None]:
 def advance(share: float) -> None:
     """Say which share of the current part is done."""
     if (whole := _whole) is not None:
-        whole.done = whole.start + share * (whole.end - whole.start)
+        whole.reach(share)
 
 
 def time_left() -> float | None:
@@ -168,7 +177,8 @@ def time_left() -> float | None:
     whole = _whole
     if whole is None or not whole.done:
         return None
-    return (monotonic() - whole.began) * (1 - whole.done) / whole.done
+    left, now = whole.left(whole.since), monotonic()
+    return left if now - whole.since <= left else whole.left(now)  # so much has taken longer than all of it should
 
 
 def duration(seconds: float) -> str:

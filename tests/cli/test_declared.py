@@ -15,7 +15,8 @@ from pugnn.models import BACKBONES
 from pugnn.training import TrainingSettings
 
 OURS = [name for name in METHODS if METHODS.provider(name) == "pugnn"]
-HEAVY = "torch numba llvmlite numpy scipy sklearn torch_geometric duckdb pyarrow pandas jinja2 joblib rich.live".split()
+HEAVY = ["torch", "numba", "llvmlite", "numpy", "scipy", "sklearn", "torch_geometric", "duckdb", "pyarrow", "pandas"]
+HEAVY += ["jinja2", "joblib", "rich.live"]
 
 
 def described(kind):

@@ -99,7 +99,7 @@ def test_every_character_can_be_in_best_toml():
 
 
 def test_what_is_not_utf8_is_left_out_of_best_toml():
-    values = {"edges": "caf\udce9.csv", "confirmed": ["a", "\udcff"], "nodes": "n.csv", "labels": None, "rate": 1e-5}
+    values = {"edges": "run\udce9.csv", "confirmed": ["a", "\udcff"], "nodes": "n.csv", "labels": None, "rate": 1e-5}
     with pytest.warns(PugnnWarning, match="best.toml leaves --(edges|confirmed) out") as seen:
         text = _toml(values)
     assert len(seen) == 2

@@ -176,7 +176,7 @@ def test_small_and_strange_runs_have_a_report(written, content):
         (HOSTILE, "mine", HOSTILE),
         ("a" * 100_000, "mine", "a" * 119 + "…"),
         (None, "a" * 200, "Report on " + "a" * 59 + "…"),
-        (None, "caf\udce9 <b>", "Report on caf� <b>"),
+        (None, "run\udce9 <b>", "Report on run� <b>"),
         (None, "", "Report on edges.csv"),
     ],
 )
