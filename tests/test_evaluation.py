@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from planted import evidence
-from pugnn import PUNodeClassifier, cross_validate, evaluate, make_method
+from pugnn import PUNodeClassifier, cross_validate, evaluate, make_method, waiting
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
 from pugnn.losses import UnlabelledAsNegativeLoss
@@ -126,3 +126,22 @@ def test_methods_are_compared_on_the_same_folds():
     assert list(found) == ["centroid", "naive", "label-propagation", "label-propagation'"]
     alone, _ = cross_fit(PUNodeClassifier("centroid", progress=False), TASK)
     assert found["centroid"].ranks == pytest.approx(alone)
+
+
+def test_what_is_left_is_that_of_all_folds_of_all_methods(monkeypatch):
+    now, left = [0.0], []
+    monkeypatch.setattr(waiting, "monotonic", lambda: now[0])
+    fit_task = PUNodeClassifier.fit_task
+
+    def ten_seconds(*arguments, **options):
+        left.append(waiting.time_left())
+        now[0] += 10
+        return fit_task(*arguments, **options)
+
+    monkeypatch.setattr(PUNodeClassifier, "fit_task", ten_seconds)
+    methods = [make_method("label-propagation", prior=0.2, restart=restart) for restart in (0.1, 0.2)]
+    cross_validate(methods, TASK.graph, TASK.labelled, progress=False)
+    assert left == [None, *(pytest.approx(10 * (12 - done)) for done in range(1, 12))]
+    left.clear()
+    evaluate(PUNodeClassifier(methods[0], progress=False).fit_task(TASK), TASK)
+    assert left[1:] == [None, *(pytest.approx(10 * (5 - done)) for done in range(1, 5))]

@@ -76,3 +76,65 @@ def test_packages_that_do_not_work_are_named(registry):
     assert list(registry.loadable()) == ["good"]
     with pytest.raises(PugnnError, match="other-things names forgetful as the thing 'forgotten', but does not reg"):
         registry["forgotten"]
+
+
+#: Modules of packages that were put together badly, and why each of them cannot be loaded.
+BAD_MODULES = {
+    "leaving": ("import sys; sys.exit(3)", r"the thing 'leaving' of bad-things cannot be loaded: SystemExit\(3\)"),
+    "ending": ("raise GeneratorExit", r"cannot be loaded: GeneratorExit\(\)"),
+    "silent": ("raise ValueError", r"cannot be loaded: ValueError\(\)"),
+    "lazy": ("def __getattr__(name): raise RuntimeError(f'no {name} today')", "cannot be loaded: no thing today"),
+    "twice": (
+        "from things import REGISTRY\nfor name in 'ab': REGISTRY.register('twice')(type(name, (), {}))",
+        "cannot be loaded: two things are called 'twice'",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def bad_registry(registry, tmp_path):
+    info = tmp_path / "bad_things-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad-things\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[test.things]\n" + "".join(f"{name} = bad_{name}:thing\n" for name in BAD_MODULES)
+    )
+    for name, (text, _) in BAD_MODULES.items():
+        (tmp_path / f"bad_{name}.py").write_text(f"print('hello')\n{text}\n")
+    yield registry
+    for name in BAD_MODULES:
+        sys.modules.pop(f"bad_{name}", None)
+
+
+@pytest.mark.parametrize("name", BAD_MODULES)
+def test_no_package_ends_the_program_or_prints_into_its_output(bad_registry, capsys, name):
+    for _ in range(2):
+        with pytest.raises(PugnnError, match=BAD_MODULES[name][1]):
+            bad_registry[name]
+    assert list(bad_registry.loadable()) == ["good"]
+    assert capsys.readouterr().out == ""
+
+
+def test_an_interruption_is_one(bad_registry, tmp_path):
+    (tmp_path / "bad_leaving.py").write_text("raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        bad_registry["leaving"]
+
+
+def test_what_is_no_method_is_not_registered():
+    with pytest.raises(
+        PugnnError, match=r"test_what_is_no_method.*magic is not derived from pugnn\.methods\.base\.Method"
+    ):
+
+        @METHODS.register("magic")
+        def magic(): ...
+
+    assert "magic" not in METHODS
+
+
+def test_ours_stay_ours(registry, tmp_path):
+    (tmp_path / "other_things-1.0.dist-info" / "entry_points.txt").write_text("[pugnn.methods]\nviews = other_things\n")
+    fresh = Registry("method", "pugnn.methods", "pugnn.methods")
+    fresh._registered = dict(METHODS._registered)
+    assert fresh["views"] is METHODS["views"]
+    assert fresh.provider("views") == "pugnn"

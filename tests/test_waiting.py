@@ -1,10 +1,12 @@
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
-from pugnn.waiting import status_line
+from pugnn import waiting
+from pugnn.waiting import advance, part, status_line, time_left
 from standard_error import replaced_stderr
 
 
@@ -81,3 +83,74 @@ def test_after_an_error_the_next_line_is_a_new_one():
         with pytest.raises(ValueError, match="broken"):
             work()
     assert lines[0] is not lines[1]
+
+
+# ---------------------------------------------------------------------- how long the whole will take
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands still unless it is moved: ``clock.now += 1``."""
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(waiting, "monotonic", lambda: clock.now)
+    return clock
+
+
+def test_what_is_left_is_that_of_the_whole(clock):
+    assert time_left() is None
+    with part(0, 1):
+        assert time_left() is None, "nothing is done yet"
+        for number in range(4):
+            with part(number / 4, (number + 1) / 4):
+                for fold in range(5):
+                    with part(fold / 5, (fold + 1) / 5), part(0, 1):  # who knows no parts is one
+                        advance(0.25)
+                        clock.now += 2
+                        advance(0.5)
+                        assert time_left() == pytest.approx(_left(clock, number * 5 + fold + 0.5, 20))
+                        clock.now += 2
+                    assert time_left() == pytest.approx(4 * (19 - 5 * number - fold))
+    assert time_left() is None
+
+
+def _left(clock, done, parts):
+    return (clock.now - 1000) * (parts - done) / done
+
+
+def test_parts_may_have_different_lengths_and_be_skipped(clock):
+    with part(0, 1):
+        with part(0, 0.2):
+            clock.now += 10
+        assert time_left() == pytest.approx(40)
+        with part(0.9, 1):
+            clock.now += 35
+            assert time_left() == pytest.approx(5)
+        assert time_left() == 0
+
+
+def test_a_part_without_length_shows_nothing(clock):
+    with part(0, 0), part(0.5, 1):
+        clock.now += 10
+        advance(0.5)
+        assert time_left() is None
+
+
+def test_an_error_leaves_nothing_behind(clock):
+    with pytest.raises(ValueError, match="broken"), part(0, 0.5), part(0.5, 1):
+        raise ValueError("broken")
+    assert time_left() is None
+    advance(0.5)
+    assert time_left() is None
+    with part(0, 1):
+        clock.now += 1
+        advance(0.5)
+        assert time_left() == 1
+
+
+@pytest.mark.parametrize(("left", "words"), [(99, "about 99 s left"), (600, "about 10 min left")])
+def test_whoever_writes_on_the_line_it_shows_what_is_left(monkeypatch, left, words):
+    stream = replaced_stderr(monkeypatch)
+    monkeypatch.setattr(waiting, "time_left", lambda: left)
+    with status_line() as line:
+        line.say("training nnpu without fold 2 of 5")
+        stream.wait_for(f"training nnpu without fold 2 of 5, {words}")

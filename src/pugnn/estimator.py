@@ -155,7 +155,7 @@ class PUNodeClassifier(Parameters):
 
     def check_parameters(self) -> None:
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
-        self.checked()
+        fitting.check(*self.checked())
 
     @rows_held()  # until the nodes are scored
     def fit_task(
@@ -164,6 +164,7 @@ class PUNodeClassifier(Parameters):
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         task = fitting.learnable_task(task)
         graph = task.graph
+        self.check_parameters()
         method, settings = self.checked()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
@@ -175,8 +176,7 @@ class PUNodeClassifier(Parameters):
             name = fitting.identity(task, method, settings, run.get("start"))
             run["checkpoint"] = Checkpoint(as_path(checkpoint, "checkpoint"), name)
         with threads_for(graph.num_nodes * graph.num_features):
-            method, settled = method.settle(task, settings, progress=self.progress)
-            fitted = method.fit(task, settings, **run)
+            fitted, settled = fitting.settle_and_fit(method, task, settings, run)
         self.settled_prior_ = settled if fitted.hidden is None else fitted.hidden.prior
         fresh = fresh or fitted.fresh
         self.warm_ = start is not None and not fresh

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +17,15 @@ from pugnn.fitting import learnable_task
 from pugnn.graph.building import listed
 from pugnn.io import TableGraph, given_task
 from pugnn.methods import Method
-from pugnn.methods.evidence import deal_folds, hidden_ranks, prior_of
+from pugnn.methods.evidence import FOLDS, deal_folds, hidden_ranks, prior_of
 from pugnn.metrics.bands import Estimate, Hidden, Prior, estimate
 from pugnn.metrics.rank_model import Checked
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
-from pugnn.waiting import status_line
+from pugnn.waiting import part, status_line
+
+#: Share of the time that a fit takes, if the folds come after it.
+AT_ONCE = 1 / (1 + FOLDS)
 
 
 def cross_fit(
@@ -45,7 +48,7 @@ def cross_fit(
     negative = np.arange(len(task.negative)) % turns
     known, folds = np.concatenate([task.labelled, task.negative]), np.concatenate([positive, negative])
     log_odds = np.empty((task.graph.num_nodes, turns))
-    with status_line() as line, warnings.catch_warnings():
+    with part(0, 1), status_line() as line, warnings.catch_warnings():
         warnings.simplefilter("ignore", PugnnWarning)  # of trainings with fewer labels, that nobody will use
         for fold in range(turns):
             if progress:
@@ -56,7 +59,8 @@ def cross_fit(
                 unlabelled=np.union1d(task.unlabelled, known[folds == fold]),
                 negative=task.negative[negative != fold],
             )
-            log_odds[:, fold] = estimator.unfitted().set_params(progress=False).fit_task(rest).decision_function()
+            with part(fold / turns, (fold + 1) / turns):
+                log_odds[:, fold] = estimator.unfitted().set_params(progress=False).fit_task(rest).decision_function()
     unlabelled = torch.from_numpy(np.array(task.unlabelled))
     ranks = hidden_ranks(torch.from_numpy(log_odds), torch.from_numpy(known), unlabelled, folds)
     is_positive = np.arange(len(known)) < len(task.labelled)
@@ -134,10 +138,31 @@ def cross_validate(
     task, _ = given_task(graph, positives)
     require_hidable(task)
     found: dict[str, Estimate | None] = {}
-    for method in wanted:
-        estimator = PUNodeClassifier(method, seed=seed, progress=progress).fit_task(task)
-        found[new_name(estimator, found)] = evaluate(estimator, task, progress=progress)
+    estimators = [PUNodeClassifier(method, seed=seed, progress=progress) for method in wanted]
+    with part(0, 1):
+        for number, estimator in enumerate(estimators):
+            bands = evaluate_next(estimators, number, task, progress=progress)
+            found[new_name(estimator, found)] = bands
     return found
+
+
+def evaluate_next(
+    estimators: Sequence[PUNodeClassifier],
+    number: int,
+    task: PUTask,
+    *,
+    caveat: str | None = None,
+    progress: bool = False,
+) -> Estimate | None:
+    """What :func:`evaluate` says of one of several estimators, which is fitted first if it is not."""
+    estimator, before = estimators[number], 0.0
+    with part(number / len(estimators), (number + 1) / len(estimators)):
+        if not hasattr(estimator, "model_"):
+            before = AT_ONCE
+            with part(0, before):
+                estimator.fit_task(task)
+        with part(before, 1):
+            return evaluate(estimator, task, caveat=caveat, progress=progress)
 
 
 def new_name(estimator: PUNodeClassifier, taken: Container[str]) -> str:

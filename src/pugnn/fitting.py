@@ -13,11 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.io import as_task, given_task, read_feedback, require_edges
-from pugnn.methods import METHODS, Method
+from pugnn.methods import METHODS, FittedMethod, Method
+from pugnn.metrics.bands import Prior
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
-from pugnn.training import TrainingSettings, require_fitting
+from pugnn.training import RunOptions, TrainingSettings, require_fitting
 from pugnn.training.checkpoint import Weights
+from pugnn.waiting import part
+
+#: Features of a network that is only built to see whether it can be.
+ANY_WIDTH = 1000
+
+#: Share of the time that a prior takes where it is estimated before the fit, roughly.
+SETTLING = 0.2
 
 #: Settings of the training whose default is the method's own.
 METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "weight_decay")
@@ -40,6 +48,27 @@ def make_task(
     free = task.unlabelled if unlabelled is None else unlabelled
     free = resolve_unlabelled(task.graph, free, np.concatenate([task.labelled, task.negative]))
     return replace(task, unlabelled=free), notes
+
+
+def check(method: Method, settings: TrainingSettings) -> None:
+    """Raise an error if a setting is out of bounds, or if the method cannot have such a network."""
+    method.check()
+    if isinstance(settings.backbone, str):  # a factory is called for a graph only
+        with torch.device("meta"):
+            method.build(ANY_WIDTH, settings)
+
+
+@part(0, 1)
+def settle_and_fit(
+    method: Method, task: PUTask, settings: TrainingSettings, run: RunOptions
+) -> tuple[FittedMethod, Prior | None]:
+    """The fit of a method after its prior is settled, and how that was done."""
+    estimated = isinstance(getattr(method, "prior", None), str) and not method.settles_prior
+    before = SETTLING if estimated else 0.0
+    with part(0, before):
+        method, settled = method.settle(task, settings, progress=run.get("progress", False))
+    with part(before, 1):
+        return method.fit(task, settings, **run), settled
 
 
 def identity(task: PUTask, method: Method, settings: TrainingSettings, start: Weights | None) -> str:

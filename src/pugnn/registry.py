@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -13,6 +14,9 @@ from typing import TypeVar
 from pugnn.errors import PugnnError
 
 T = TypeVar("T")
+
+#: The method where none is chosen.
+DEFAULT_METHOD = "views"
 
 
 class UnknownName(PugnnError, KeyError):
@@ -31,17 +35,21 @@ class Registry(Mapping[str, T]):
         kind: what such a thing is called in messages, such as ``method``.
         group: group of the entry points, such as ``pugnn.methods``.
         room: the package of ours whose modules register some.
+        base: the class that all of them must be derived from, if any.
     """
 
-    def __init__(self, kind: str, group: str, room: str) -> None:
-        self.kind, self.group, self._room = kind, group, room
+    def __init__(self, kind: str, group: str, room: str, base: type | None = None) -> None:
+        self.kind, self.group, self._room, self._base = kind, group, room, base
         self._registered: dict[str, T] = {}
+        self._unloadable: dict[str, str] = {}
         self._complete = False
 
     def register(self, name: str) -> Callable[[T], T]:
         """A decorator that registers what it decorates; a class then has its name as ``name``."""
 
         def add(thing: T) -> T:
+            if self._base is not None and not (isinstance(thing, type) and issubclass(thing, self._base)):
+                raise PugnnError(f"{_place(thing)} is not derived from {_place(self._base)}")
             known = self._registered.setdefault(name, thing)
             if known is not thing and _place(known) != _place(thing):  # a module may be loaded twice, in a notebook
                 raise PugnnError(f"two {self.kind}s are called {name!r}: {_place(known)} and {_place(thing)}")
@@ -55,20 +63,29 @@ class Registry(Mapping[str, T]):
     def __getitem__(self, name: str) -> T:
         self._import_room()
         if name not in self._registered and name in self._entry_points:
-            entry = self._entry_points[name]
-            try:
-                entry.load()
-            except Exception as error:  # whatever another package does not like
-                raise PugnnError(
-                    f"the {self.kind} {name!r} of {_distribution(entry)} cannot be loaded: {error}"
-                ) from None
-            if name not in self._registered:
-                raise PugnnError(
-                    f"{_distribution(entry)} names {entry.value} as the {self.kind} {name!r}, but does not register it"
-                )
+            self._load(self._entry_points[name])
         if name not in self._registered:
             raise UnknownName(f"there is no {self.kind} {name!r}; choose one of {', '.join(self)}")
         return self._registered[name]
+
+    def _load(self, entry: EntryPoint) -> None:
+        """Import the module of another package, once; it may print, but not into our output."""
+        if entry.name not in self._unloadable:
+            before = dict(self._registered)
+            try:
+                with redirect_stdout(sys.stderr):
+                    entry.load()
+                if entry.name in self._registered:
+                    return
+                words = f"{_distribution(entry)} names {entry.value} as the {self.kind} {entry.name!r}, but does not "
+                self._unloadable[entry.name] = f"{words}register it"
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # whatever another package does not like, even if it ends the program
+                why = str(error) if isinstance(error, Exception) and str(error) else repr(error)
+                words = f"the {self.kind} {entry.name!r} of {_distribution(entry)} cannot be loaded: {why}"
+                self._registered, self._unloadable[entry.name] = before, words
+        raise PugnnError(self._unloadable[entry.name])
 
     def __iter__(self) -> Iterator[str]:
         self._import_room()
@@ -91,7 +108,7 @@ class Registry(Mapping[str, T]):
 
     def provider(self, name: str) -> str:
         """The distribution that provides it, or else the module that registered it."""
-        if name in self._entry_points:
+        if name in self._entry_points and not _place(self._registered.get(name)).startswith(f"{self._room}."):
             return _distribution(self._entry_points[name])
         return str(getattr(self[name], "__module__", self._room)).split(".")[0]
 

@@ -1,19 +1,14 @@
-"""A status line on standard error."""
+"""A status line on standard error, and how long the whole will take."""
 
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from threading import Event, RLock, Thread
+from time import monotonic
 from typing import Self
-
-from rich.console import Console
-from rich.file_proxy import FileProxy
-from rich.live import Live
-from rich.spinner import Spinner
-from rich.text import Text
 
 #: Seconds before anything is shown.
 SILENT_SECONDS = 2.0
@@ -32,12 +27,20 @@ class StatusLine:
     _last_line = -float("inf")
 
     def __init__(self, patience: float) -> None:
+        # They take a moment to load, which a command that shows nothing need not wait for.
+        from rich.console import Console
+        from rich.file_proxy import FileProxy
+        from rich.live import Live
+        from rich.spinner import Spinner
+        from rich.text import Text
+
         self._patience = patience
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         # Where something else is already drawn, plain lines appear above it.
         self._live = self._console.is_terminal and not isinstance(sys.stderr, FileProxy)
         self._spinner = Spinner("dots", Text())
         self._display = Live(self._spinner, console=self._console, transient=True, redirect_stdout=False)
+        self._plain = Text  # brackets are not markup
         self._lock = RLock()
         self._done = Event()
         self._text, self._since = "", 0.0
@@ -47,7 +50,7 @@ class StatusLine:
     def say(self, text: str) -> None:
         """Show what begins now."""
         with self._lock:
-            self._since, self._unsaid = time.monotonic(), True
+            self._since, self._unsaid = monotonic(), True
             self._text = text
             self._show()
 
@@ -60,7 +63,7 @@ class StatusLine:
     def on(self) -> Iterator[Self]:
         """Show it until the end."""
         global _current
-        self._started = self._since = time.monotonic()
+        self._started = self._since = monotonic()
         Thread(target=self._keep_showing, daemon=True).start()
         _current = self
         try:
@@ -87,13 +90,15 @@ class StatusLine:
 
     def _show(self) -> None:
         with self._lock:
-            now = time.monotonic()
+            now = monotonic()
             if self._done.is_set() or not self._text or now - self._started < self._patience:
                 return
             seconds = now - self._since
-            words = self._text + (f" ({seconds:.0f} s so far)" if seconds >= SILENT_SECONDS else "")
+            left = time_left()
+            words = self._text + ("" if left is None else f", about {_rounded(left)} left")
+            words += f" ({seconds:.0f} s so far)" if seconds >= SILENT_SECONDS else ""
             if self._live:
-                self._spinner.update(text=Text(words))
+                self._spinner.update(text=self._plain(words))
                 self._display.start()
             elif now - StatusLine._last_line >= (SILENT_SECONDS if self._unsaid else LINE_EVERY):
                 self._console.print(words, markup=False)
@@ -108,3 +113,86 @@ def status_line(patience: float | None = None) -> AbstractContextManager[StatusL
     if _current is not None:
         return _current.lent()
     return StatusLine(SILENT_SECONDS if patience is None else patience).on()
+
+
+# ---------------------------------------------------------------------- how long the whole will take
+
+
+@dataclass
+class _Whole:
+    """All that is to be done: when it began, where its current part begins and ends, which share is done since when."""
+
+    began: float
+    start: float = 0.0
+    end: float = 1.0
+    done: float = 0.0
+    since: float = 0.0
+
+    def reach(self, share: float) -> None:
+        """A share of the current part is done."""
+        self.done, self.since = self.start + share * (self.end - self.start), monotonic()
+
+    def left(self, now: float) -> float:
+        """Seconds that the rest takes if it is as fast as what was done up to now."""
+        return (now - self.began) * (1 - self.done) / self.done
+
+
+_whole: _Whole | None = None
+
+
+@contextmanager
+def part(start: float, end: float) -> Iterator[None]:
+    """What is done inside is a part of what is done around it, from one share of its time to another.
+
+    Whoever knows the parts of its work says so; the outermost one knows the whole. So the status line shows what is
+    left of the whole, whoever writes on it. A part without length shows nothing: its text says how long it will take.
+
+    Args:
+        start: share of the time before this part.
+        end: share of the time when it is done.
+    """
+    global _whole
+    outermost = _whole is None
+    whole = _whole = _whole or _Whole(monotonic())
+    around = whole.start, whole.end
+    whole.start, whole.end = (around[0] + share * (around[1] - around[0]) for share in (start, end))
+    whole.reach(0)
+    try:
+        yield
+    finally:
+        whole.reach(1)
+        whole.start, whole.end = around
+        if outermost:
+            _whole = None
+
+
+def advance(share: float) -> None:
+    """Say which share of the current part is done."""
+    if (whole := _whole) is not None:
+        whole.reach(share)
+
+
+def time_left() -> float | None:
+    """Seconds that the whole will still take, from what its share took that is done; ``None`` if nobody knows."""
+    whole = _whole
+    if whole is None or not whole.done:
+        return None
+    left, now = whole.left(whole.since), monotonic()
+    return left if now - whole.since <= left else whole.left(now)  # so much has taken longer than all of it should
+
+
+def duration(seconds: float) -> str:
+    """A time in a suitable unit.
+
+    Example:
+        >>> duration(12.4), duration(600), duration(9000)
+        ('12 s', '10 min', '2 h 30 min')
+    """
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _rounded(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else duration(seconds)

@@ -5,7 +5,9 @@ import pytest
 from typer.testing import CliRunner
 
 from pugnn.cli import app
+from pugnn.cli.commands.sweep import _toml
 from pugnn.data.planted import write_planted
+from pugnn.errors import PugnnWarning
 
 pytest.importorskip("optuna")
 
@@ -46,6 +48,15 @@ def test_the_best_settings_can_be_fitted(here):
     assert "pugnn fit --config sweep/best.toml trains with the best settings" in again.output
     assert json.loads((here / "sweep/sweep.json").read_text())["trials"] == found["trials"]
 
+    changed = (here / "sweep/best.toml").read_text() + "# mine\n"
+    (here / "sweep/best.toml").write_text(changed)
+    refused = CliRunner().invoke(app, [*SWEEP, "--trials", "5"])
+    assert "best.toml already exists and is not overwritten" in str(refused.exception)
+    assert (here / "sweep/best.toml").read_text() == changed
+    (here / "sweep/best.toml").unlink()
+    other = CliRunner().invoke(app, [*SWEEP, "--seed", "1"])
+    assert "sweep.json already exists and is not overwritten" in str(other.exception)
+
 
 def _without(found):
     return {name: part for name, part in found.items() if name not in ("folder", "method")}
@@ -59,9 +70,38 @@ def _without(found):
         (["--jobs", "0"], "jobs must be a whole number, at least 1; got 0"),
         (["--trials", "0"], "trials must be a whole number, at least 1; got 0"),
         (["--edges", "missing.csv"], "missing.csv"),
+        (["--over", "normalisation=up"], "--over: normalisation must be one of symmetric, walk"),
+        (["--over", "restart=0.1..0.2"], "--over names restart twice"),
     ],
 )
 def test_mistakes(here, change, words):
     result = CliRunner().invoke(app, [*SWEEP, *change])
     assert result.exit_code != 0
     assert words in str(result.exception)
+    assert not (here / "sweep/best.toml").exists()
+
+
+@pytest.mark.parametrize("text", ["mine", "", "{}", "[" * 9])
+@pytest.mark.parametrize("name", ["best.toml", "sweep.json"])
+def test_files_of_others_are_kept(here, name, text):
+    (here / "sweep").mkdir()
+    (here / "sweep" / name).write_text(text)
+    result = CliRunner().invoke(app, SWEEP)
+    assert f"{name} already exists and is not overwritten" in str(result.exception)
+    assert [path.name for path in (here / "sweep").iterdir()] == [name]
+    assert (here / "sweep" / name).read_text() == text
+
+
+def test_every_character_can_be_in_best_toml():
+    for number in range(0x3000):
+        values = {"edges": f"a{chr(number)}b", "column": [chr(number), "'\"\\"]}
+        assert tomllib.loads(_toml(values)) == values
+
+
+def test_what_is_not_utf8_is_left_out_of_best_toml():
+    values = {"edges": "run\udce9.csv", "confirmed": ["a", "\udcff"], "nodes": "n.csv", "labels": None, "rate": 1e-5}
+    with pytest.warns(PugnnWarning, match="best.toml leaves --(edges|confirmed) out") as seen:
+        text = _toml(values)
+    assert len(seen) == 2
+    assert tomllib.loads(text) == {"nodes": "n.csv", "rate": 1e-5}
+    assert "# edges is not UTF-8, which TOML cannot hold: give --edges on the command line" in text

@@ -179,8 +179,8 @@ def test_fit_then_predict(here, pugnn_main):
         result = pugnn_main("predict", model, *TABLES, "--out", f"new/scores-{number}.csv", "--json")
         assert result.code == 0, result.err
         predicted = table(here / "new" / f"scores-{number}.csv")
-        assert [(row["id"], row["score"], row["decision"], row["rank"]) for row in predicted] == [
-            (row["id"], row["score"], row["decision"], row["rank"]) for row in fitted
+        assert [(row["id"], row["score"], row["decision"]) for row in predicted] == [
+            (row["id"], row["score"], row["decision"]) for row in fitted
         ]
         said = json.loads(result.out)
         assert not any(value for name, value in said.pop("changes").items() if name != "before")
@@ -381,6 +381,67 @@ def test_a_bad_config(here, pugnn_main, text, fragments):
     before = snapshot(here)
     assert_refused(pugnn_main("fit", "--config", "bad.toml"), ["bad.toml", *fragments])
     assert snapshot(here) == before
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "dropped", "options"),
+    [
+        (["--epochs", "3"], "centroid", "leave_out, backbone, batch_size, dropout, epochs", {"method": "centroid"}),
+        (["--epochs", "3"], "nnpu", "leave_out", {"epochs": 3, "backbone": "gcn", "hidden": 16, "weight_decay": 5e-4}),
+        (["--prior", "0.3"], "label-propagation", "leave_out, backbone", {"prior": 0.3, "restart": 0.1}),
+        (["--prior", "0.1..0.3", "--epochs", "2"], "naive", "prior, leave_out", {"epochs": 2}),
+        (["--method", "nnpu", "--surrogate", "logistic", "--epochs", "2"], "upu", "correction, beta, gamma",
+         {"surrogate": "logistic"}),
+        (["--method", "nnpu", "--backbone", "sage", "--epochs", "2"], "views",
+         "surrogate, correction, beta, gamma, backbone", {"backbone": "mlp", "hidden": 64, "epochs": 2}),
+        (["--method", "centroid"], "smoothed-logistic", None, {"inverse_penalty": 10.0}),
+    ],
+)  # fmt: skip
+def test_a_run_can_be_repeated_with_another_method(here, pugnn_main, first, second, dropped, options):
+    assert pugnn_main(*FIT[:-2], *first, "--threshold", "0.4", "--seed", 7, "--out", "first").code == 0
+    result = pugnn_main("fit", "--config", "first/run.json", "--method", second, "--out", "second", "--json")
+    assert result.code == 0, result.err
+    words = f"not taken over from first/run.json, because {second} has no such option: {dropped}"
+    assert result.err.count("not taken over") == (dropped is not None)
+    assert dropped is None or words in result.err
+    record = json.loads(result.out)["options"]
+    assert record | {"edges": "edges.csv", "threshold": 0.4, "seed": 7, "method": second, **options} == record
+
+
+def test_a_config_for_another_method(here, pugnn_main):
+    lines = ['edges = "edges.csv"', 'positives = "positives.csv"', 'method = "nnpu"', "beta = 0.5", "epochs = 2"]
+    (here / "my.toml").write_text("\n".join(lines))
+    result = pugnn_main("fit", "--config", "my.toml", "--method=naive", "--out", "mine", "--json")
+    assert "not taken over from my.toml, because naive has no such option: beta\n" in result.err
+    assert json.loads(result.out)["options"]["epochs"] == 2
+    (here / "my.toml").write_text("\n".join([*lines, "delta = 3"]))
+    words = ["my.toml: the method has no option 'delta'"]
+    assert_refused(pugnn_main("fit", "--config", "my.toml", "--method", "naive"), words)
+    assert_refused(pugnn_main("fit", "--config", "my.toml", "--method", "nnpu"), words)
+    (here / "my.toml").write_text("\n".join([*lines, "btea = 3"]))
+    assert_refused(pugnn_main("fit", "--config", "my.toml", "--method", "naive"), ["there is no option 'btea'"])
+
+
+@pytest.mark.parametrize("command", ["fit", "check", "sweep"])
+@pytest.mark.parametrize(
+    "keys", [("learning-rate", "learning_rate"), ("label-ratio", "label_ratio"), ("near_prior", "near-prior")]
+)
+def test_two_spellings_of_one_option(here, pugnn_main, command, keys):
+    (here / "my.toml").write_text("".join(f"{key} = 0.1\n" for key in keys))
+    words = f"my.toml: '{keys[0]}' and '{keys[1]}' are the same option; keep one of them"
+    assert_refused(pugnn_main(command, "--config", "my.toml"), [words])
+
+
+def test_a_title(here, pugnn_main):
+    result = pugnn_main(*FIT, "--out", "mine", "--title", "Fraud <in> March\n")
+    assert result.code == 0, result.err
+    assert "Fraud <in> March" in result.out
+    assert "<title>Fraud &lt;in&gt; March</title>" in (here / "mine" / "report.html").read_text()
+    assert pugnn_main("fit", "--config", "mine/run.json", "--out", "again").code == 0
+    assert "<h1>Fraud &lt;in&gt; March</h1>" in (here / "again" / "report.html").read_text()
+    assert pugnn_main(*FIT, "--out", "runs/other").code == 0
+    assert "<title>Report on other</title>" in (here / "runs" / "other" / "report.html").read_text()
+    assert "title" not in json.loads((here / "runs" / "other" / "run.json").read_text())["options"]
 
 
 @pytest.mark.parametrize("text", ["{}", "[1]", "not json", '{"options": 3}'])

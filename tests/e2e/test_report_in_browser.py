@@ -167,6 +167,7 @@ def test_rejected_nodes_are_not_among_the_finds(opened):
     assert page.locator("#rows td:nth-child(2)").all_inner_texts() == ["n1", "n3"]
     page.select_option("#show", "all")
     assert page.locator("#rows td:nth-child(4)").all_inner_texts() == ["known", "positive", "rejected", "no"]
+    assert page.locator("#rows td:nth-child(1)").all_inner_texts() == ["known", "1", "known", "2"]
 
 
 def test_measures_at_the_threshold_of_the_run_are_those_of_the_record(opened):
@@ -225,7 +226,7 @@ def test_export_of_what_is_decided_positive_at_the_slider(opened):
     assert [row["id"] for row in rows] == content.task.graph.ids[chosen].tolist()
     assert [float(row["score"]) for row in rows] == content.scores[chosen].tolist()
     assert {row["decision"] for row in rows} == {"1"}
-    assert [int(row["rank"]) for row in rows] == [int(np.flatnonzero(content.order == node)[0]) + 1 for node in chosen]
+    assert [int(row["rank"]) for row in rows] == list(range(1, len(chosen) + 1))
     for row, node in zip(rows, chosen, strict=True):
         reached = content.task.nearest[node] >= 0
         assert row["nearest"] == (content.task.graph.ids[content.task.nearest[node]] if reached else "")

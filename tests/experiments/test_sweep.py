@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from pugnn import waiting
 from pugnn.data.planted import Planted
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
@@ -81,6 +82,23 @@ def test_a_stopped_sweep_goes_on_to_the_same_end(tmp_path, whole):
     assert run(tmp_path) == whole  # more trials go on as well
 
 
+def test_what_is_left_is_that_of_all_trials(tmp_path, monkeypatch):
+    now, left = [0.0], []
+    monkeypatch.setattr(waiting, "monotonic", lambda: now[0])
+
+    def in_two_folds(trial):
+        for fold in range(2):
+            with waiting.part(fold / 2, (fold + 1) / 2):
+                left.append(waiting.time_left())
+                now[0] += 5
+        return bowl(trial)
+
+    run(tmp_path, trials=2, work=in_two_folds)
+    left.clear()
+    run(tmp_path, trials=6, work=in_two_folds)
+    assert left == [None, *(pytest.approx(5 * (8 - done)) for done in range(1, 8))]
+
+
 def test_seeds_and_spaces_are_sweeps_of_their_own(tmp_path, whole):
     other = Sweep("nnpu", SPACE, data="the data", seed=1)
     assert run(tmp_path, trials=3, sweep=other)[0] not in whole
@@ -108,12 +126,44 @@ def test_what_is_no_fault_of_the_settings_stops_the_sweep(tmp_path):
     [
         ("surrogate=sigmoid,magic", "surrogate must be one of sigmoid, logistic; got 'magic'"),
         ("learning_rate=-1..1", "learning_rate must be positive"),
-        ("hidden=0..9", "hidden must be a whole number, from 1"),
+        ("hidden=0..9", "--over hidden: hidden must be a whole number, from 1"),
+        ("dropout=0..1", r"--over dropout: dropout must lie in \[0, 1\), got 1.0"),
+        ("dropout=0.5,1", r"dropout must lie in \[0, 1\), got 1.0"),
+        ("dropout=1", r"dropout must lie in \[0, 1\), got 1.0"),
+        ("beta=-1..1", "--over beta: beta must be a number and not negative, got -1.0"),
+        ("gamma=1,-1", "gamma must be a number and not negative, got -1.0"),
+        ("prior=0.5..1", "prior is a share of the unlabelled nodes and must lie between 0 and 1; got 1.0"),
+        ("backbone=gcn,cnn", "--over backbone: there is no backbone 'cnn'"),
+        ("weight_decay=1e-3..inf", "weight_decay must be a number"),
+        ("epochs=0..10", "epochs must be a whole number, at least 1; got 0"),
     ],
 )
 def test_impossible_settings_are_refused_before_any_training(over, words):
     with pytest.raises(PugnnError, match=words):
         Sweep("nnpu", parse_space("nnpu", [over]), data="")
+
+
+@pytest.mark.parametrize(
+    ("method", "over", "words"),
+    [
+        ("views", "dropout=0..1", r"dropout must lie in \[0, 1\)"),
+        ("views", "backbone=mlp,gcn", "views trains an mlp"),
+        ("lsdan", "hops=1..1000", "hops must be a whole number, from 1 to 100"),
+        ("lsdan", "hidden=16,17", "hidden=17 must be a multiple"),
+        ("pu-gnn", "delta=0..3", "delta must be a whole number, at least 1; got 0"),
+        ("pu-gnn", "negatives=0,5", "negatives must be a whole number, at least 1; got 0"),
+        ("pu-gnn", "near_prior=0.5..1", "near_prior must lie between 0 and 1, got 1.0"),
+        ("pu-gnn", "alpha=-1..1", "alpha must be a number and not negative"),
+        ("grab", "homophily=0..0.9", "homophily must lie between 0 and 1, got 0.0"),
+        ("grab", "rounds=-1..3", "rounds must be a whole number, at least 0; got -1"),
+        ("naive", "prior=0..0.5", "prior is a share of the unlabelled nodes"),
+        ("smoothed-logistic", "inverse_penalty=0..1", "inverse_penalty must be positive"),
+        ("label-propagation", "restart=0..0.5", "restart must lie between 0 and 1, got 0.0"),
+    ],
+)
+def test_every_method_says_its_bounds_before_any_training(method, over, words):
+    with pytest.raises(PugnnError, match=f"--over {over.partition('=')[0]}: .*{words}"):
+        Sweep(method, parse_space(method, [over]), data="")
 
 
 def test_without_optuna(tmp_path, monkeypatch):

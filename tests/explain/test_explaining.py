@@ -43,8 +43,11 @@ def test_known_positives_hops_ranks_and_paths(fitted):
     scores = classifier.predict_proba()[:, 1]
     order = np.argsort(-scores, kind="stable").tolist()
     known = set(task.labelled.tolist())
+    order = [node for node in order if node not in known]
     for node, each in zip(range(60), explain(classifier, task, np.arange(60)), strict=True):
-        assert each.rank == order.index(node) + 1
+        assert each.rank == (None if node in known else order.index(node) + 1)
+        assert each.nodes_ranked == len(order)
+        assert (", rank " in each.sentences[0]) == (node not in known)
         assert each.known == ("positive" if node in known else None)
         for part in each.nodes:
             assert (part.known == "positive") == (part.id in known)

@@ -1,7 +1,9 @@
 import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -160,6 +162,32 @@ def test_an_id_of_a_million_characters_is_shortened(written):
 )
 def test_small_and_strange_runs_have_a_report(written, content):
     assert words_of(written(content)).startswith("Report on edges.csv")
+
+
+@pytest.mark.parametrize(
+    ("title", "folder", "heading"),
+    [
+        ("Fraud, March", "mine", "Fraud, March"),
+        (None, "mine", "Report on mine"),
+        ("", "mine", "Report on mine"),
+        (" \n\t ", "mine", "Report on mine"),
+        ("two\nlines\tof  it", "mine", "two lines of it"),
+        ("\x1b[31mred\x7f", "mine", "�[31mred�"),
+        (HOSTILE, "mine", HOSTILE),
+        ("a" * 100_000, "mine", "a" * 119 + "…"),
+        (None, "a" * 200, "Report on " + "a" * 59 + "…"),
+        (None, "run\udce9 <b>", "Report on run� <b>"),
+        (None, "", "Report on edges.csv"),
+    ],
+)
+def test_titles(written, title, folder, heading):
+    content = path_content([0.9, 0.1])
+    options = {**content.record["options"], **({} if title is None else {"title": title})}
+    page = written(replace(content, record={**content.record, "options": options}, folder=folder))
+    shown = escape(heading, quote=False)
+    assert f"<title>{shown}</title>" in page.replace("&#34;", '"').replace("&#39;", "'")
+    assert f"<h1>{shown}</h1>" in page.replace("&#34;", '"').replace("&#39;", "'")
+    assert Reader(page).count("script") == 2
 
 
 def test_nodes_that_no_known_one_reaches(written):

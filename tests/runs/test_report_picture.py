@@ -10,7 +10,7 @@ def test_a_find_is_joined_to_its_nearest_known_positive():
     dots = {dot.name: dot for dot in drawn.dots}
     assert dots["n0"].kind == "known"
     assert dots["n0"].rank is None
-    assert dots["n3"].rank == 2  # as in the table of scores, where the known one is the first
+    assert dots["n3"].rank == 1  # as in the table of scores, where the known one has none
     names = {frozenset((drawn.dots[one].name, drawn.dots[other].name)) for one, other in drawn.lines}
     assert names == {frozenset(("n0", "n1")), frozenset(("n1", "n2")), frozenset(("n2", "n3"))}
 

@@ -2,6 +2,7 @@ import csv
 import gc
 import html
 import json
+import sys
 import warnings
 import weakref
 from dataclasses import replace
@@ -23,6 +24,7 @@ from pugnn import (
     PugnnWarning,
     PUNodeClassifier,
     PUTask,
+    waiting,
 )
 from pugnn.checkup import check_up
 from pugnn.errors import WriteError
@@ -30,7 +32,7 @@ from pugnn.models import Blend
 from pugnn.models.views import make_views
 from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
 from pugnn.runs.report import write_report
-from pugnn.runs.training_run import STOPPED
+from pugnn.runs.training_run import EXPLAINED, STOPPED, TRAINED
 from stopping import watched_epochs
 
 FILES = ["log.csv", "model.safetensors", "report.html", "run.json", "scores.csv", "scores.parquet"]
@@ -89,6 +91,30 @@ def test_the_folder_is_complete(done):
     assert names(run.path.parent) == ["mine", *(f"mine/{name}" for name in FILES)]
 
 
+def test_what_is_left_is_that_of_the_whole_run(task, tmp_path, monkeypatch):
+    now, done = [0.0], []
+    monkeypatch.setattr(waiting, "monotonic", lambda: now[0])
+
+    def watched(name, function):
+        def call(*arguments, **options):
+            now[0] = 100.0
+            left = waiting.time_left()
+            done.append((name, None if left is None else 100 / (100 + left)))
+            return function(*arguments, **options)
+
+        return call
+
+    module = sys.modules["pugnn.runs.training_run"]
+    for name in ("score_table", "explain_best", "write_report"):
+        monkeypatch.setattr(module, name, watched(name, getattr(module, name)))
+    with watched_epochs() as epochs, waiting.part(0.5, 1):
+        into_folder(classifier(epochs=4), task, RunFolder(tmp_path / "mine"))
+    assert len(epochs) == 4
+    assert [name for name, _ in done] == ["score_table", "explain_best", "write_report"]
+    shares = [share for _, share in done]
+    assert shares == pytest.approx([0.5 + 0.5 * share for share in (TRAINED, TRAINED, EXPLAINED)])
+
+
 def test_scores(done):
     run, estimator = done
     table = rows(run.path / "scores.csv")
@@ -97,7 +123,10 @@ def test_scores(done):
     assert {row["id"]: float(row["score"]) for row in table} == expected, "every node, to the last bit"
     listed = [float(row["score"]) for row in table]
     assert listed == sorted(listed, reverse=True)
-    assert [row["rank"] for row in table] == [str(i) for i in range(1, 13)]
+    assert [row["rank"] for row in table if row["known"] == "0"] == [str(i) for i in range(1, 11)]
+    assert [row["rank"] for row in table if row["known"] == "1"] == ["", ""]
+    stored = pq.read_table(run.path / "scores.parquet").to_pydict()
+    assert [rank is None for rank in stored["rank"]] == [known == 1 for known in stored["known"]]
     assert all(row["decision"] == str(int(float(row["score"]) >= 0.5)) for row in table)
     assert {row["id"] for row in table if row["known"] == "1"} == {"n0", "n1"}
     hops = {row["id"]: row["distance"] for row in table}

@@ -55,3 +55,17 @@ def test_the_digest_depends_on_feedback():
         PUTask.from_positives(GRAPH, positions(1)).with_feedback(positions(2), positions()),
     )
     assert len({task.digest().hexdigest() for task in (first, *others)}) == 3
+
+
+def test_ranks_count_the_nodes_that_are_not_known():
+    graph = random_graph(30, 0.2, seed=0)
+    scores = np.random.default_rng(0).integers(0, 10, 30) / 10
+    task = PUTask.from_positives(graph, np.array([3, 4, 11]), np.array([0, 29]))
+    ranks, known = task.ranks(scores), task.known
+    free = [node for node in range(30) if node not in (3, 4, 11, 0, 29)]
+    assert known[[3, 4, 11, 0, 29]].tolist() == [1, 1, 1, -1, -1]
+    assert not known[free].any()
+    assert not ranks[[3, 4, 11, 0, 29]].any()
+    for node in free:
+        above = [other for other in free if (-scores[other], other) < (-scores[node], node)]
+        assert ranks[node] == 1 + len(above)

@@ -19,7 +19,7 @@ from pugnn.cli.commands.demo import demo
 from pugnn.cli.commands.evaluate import evaluate
 from pugnn.cli.commands.explain import explain
 from pugnn.cli.commands.export import NOT_FOR_EXPORT, export
-from pugnn.cli.commands.fit import fit, fit_command
+from pugnn.cli.commands.fit import chosen_method, fit, fit_command
 from pugnn.cli.commands.methods import methods
 from pugnn.cli.commands.predict import NOT_FOR_PREDICT, predict
 from pugnn.cli.commands.reproduce import reproduce
@@ -44,7 +44,8 @@ class _Commands(TyperGroup):
             )
         if name == "fit":
             single = typer.Typer(**_SETTINGS)
-            single.command("fit")(fit_command(rest))
+            ctx.obj = chosen_method(rest)
+            single.command("fit")(fit_command(ctx.obj, rest))
             command = typer.main.get_command(single)
         return name, command, rest
 

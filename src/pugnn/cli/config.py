@@ -4,26 +4,50 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import typer
 
 from pugnn.errors import PugnnError, shown
 from pugnn.files import regular
 
+if TYPE_CHECKING:
+    from pugnn.methods import Method
+
 
 def use_config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the options in a file the defaults of the command that is about to run."""
     if path is not None:
-        context.default_map = _defaults(context, path, read_config(path))
+        options = read_config(path)
+        dropped: list[str] = []
+        if isinstance(options.get("method"), str) and context.obj not in (None, options["method"]):
+            options, dropped = _for_method(context.obj, path, options)
+        context.default_map = _defaults(context, path, options)
+        if dropped:
+            from pugnn.cli.terminal import print_notes
+
+            words = f"not taken over from {path}, because {context.obj} has no such option: {', '.join(dropped)}"
+            print_notes([words])
     return path
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """Options by name. Those of a run are complete, so that it repeats even after a default has changed."""
+    """Options by name, with underscores. Those of a run are complete: it repeats even after a default has changed."""
+    options: dict[str, Any] = {}
+    spelt: dict[str, str] = {}
+    for key, value in _parsed(path).items():
+        name = key.replace("-", "_")
+        if name in spelt:
+            raise PugnnError(f"{path}: {spelt[name]!r} and {key!r} are the same option; keep one of them")
+        spelt[name], options[name] = key, value
+    return options
+
+
+def _parsed(path: Path) -> dict[str, Any]:
     try:
         text = regular(path).read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -53,20 +77,66 @@ def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> di
     others = {name for command in program.commands.values() for name in _options(command)}
     kinds = get_type_hints(context.command.callback)
     found: dict[str, Any] = {}
-    for key, value in options.items():
-        name = key.replace("-", "_")
+    for name, value in options.items():
         if name == "config":
             raise PugnnError(f"{path}: a config cannot name another config")
         if name in mine:
-            found[mine[name]] = option_value(path, key, value, kinds[mine[name]])
+            found[mine[name]] = option_value(path, name, value, kinds[mine[name]])
         elif name in others:
             continue
         elif name not in _options_of_methods():
             near = get_close_matches(name, {*mine, *others, *_options_of_methods()}, 1)
-            raise PugnnError(f"{path}: there is no option {key!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+            raise PugnnError(f"{path}: there is no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
         elif context.command.name == "fit":
-            raise PugnnError(f"{path}: the method has no option {key!r}; remove it, or choose the method that has it")
+            raise PugnnError(f"{path}: the method has no option {name!r}; remove it, or choose the method that has it")
     return found
+
+
+def _for_method(method: str, path: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Of options for another method, those that this one has as well, and the names of the others.
+
+    Settings of the training that the other method has by itself, which a run.json names, are its own.
+    """
+    from pugnn.methods import METHODS
+    from pugnn.training import TrainingSettings
+
+    other = METHODS.loadable().get(options["method"])
+    if other is None:
+        return options, []
+    new, theirs, mine = METHODS[method], _declared(other), _declared(METHODS[method])
+    usual = {field.name: field.default for field in fields(TrainingSettings) if field.name not in ("seed", "device")}
+    usual |= training_of(other, {name: value for name, value in options.items() if name in theirs})
+    kept, dropped = {}, []
+    for name, value in options.items():
+        if name in theirs:
+            fits = mine.get(name) == theirs[name]
+        elif name in usual:
+            if path.suffix == ".json" and value == usual[name] and new.trains >= other.trains:
+                continue
+            fits = new.trains and (name != "backbone" or name not in training_of(new))
+        else:
+            fits = True
+        if fits:
+            kept[name] = value
+        else:
+            dropped.append(name)
+    return kept, dropped
+
+
+def _declared(method: type[Method]) -> dict[str, Any]:
+    """Type and default of each option of a method. Those that two methods declare alike mean the same."""
+    hints = get_type_hints(method)
+    return {field.name: (hints[field.name], field.default) for field in fields(method)}
+
+
+def training_of(method: type[Method], options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The settings of its training that a method with these options has of its own."""
+    made = object.__new__(method)
+    vars(made).update(options or {})
+    try:
+        return made.training
+    except AttributeError:  # they depend on a setting that has no default
+        return {}
 
 
 def _options_of_methods() -> set[str]:

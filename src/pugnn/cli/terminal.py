@@ -229,6 +229,8 @@ def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], 
 
 
 def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]) -> Table:
+    from pugnn.runs.report.content import run_title
+
     graph, record, metrics = data.graph, run.record, run.record["metrics"]
     negative = f" and {counted(len(task.negative), 'negative')}" if len(task.negative) else ""
     known = f"{counted(len(task.labelled), 'positive')}{negative} among {graph.num_nodes:,} nodes"
@@ -242,7 +244,9 @@ def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]
     found = f"{counted(count, 'unlabelled node')} {score} {record['threshold']:.3g} or more"
     if count in (0, len(unknown)):
         found += f" ({'all' if count else 'none'} of them)"
+    title = run_title(record["options"])
     rows = {
+        **({"title": title} if title else {}),
         "graph": f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {graph.num_features:,} features",
         "known": known,
         "found": found,

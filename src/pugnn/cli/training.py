@@ -17,12 +17,16 @@ from pugnn.errors import DegenerateWarning, PugnnError, WriteError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.memory import available_memory
 from pugnn.runs import EarlierRun, RunFolder, next_free, train_into_folder
-from pugnn.waiting import status_line
+from pugnn.waiting import part, status_line
 
 #: A run that takes less memory than this, and less than half of what there is, needs no words.
 NOTEWORTHY = 10**9
 
+#: Share of the time that the check-up takes, roughly.
+CHECKING = 0.1
 
+
+@part(0, 1)
 def train_and_show(
     estimator: PUNodeClassifier,
     data: InputData,
@@ -31,19 +35,21 @@ def train_and_show(
     out: Path | None,
     resume: bool,
     start: Path | None = None,
+    title: str | None = None,
     verbose: bool = False,
     as_json: bool,
 ) -> None:
     """Train into ``out``, or the next free folder of that name in ``runs``, and show the result.
 
-    ``start`` is the folder of an earlier run to go on from.
+    ``start`` is the folder of an earlier run to go on from, ``title`` that of the report.
     """
     assert data.task is not None
     found = data.feedback
     confirmed, rejected = (0, 0) if found is None else (len(found.confirmed), len(found.rejected))
     before = None if start is None else EarlierRun.of(start, confirmed=confirmed, rejected=rejected)
     notes = (*data.notes, *([] if before is None else before.notes))
-    recorded = data.options if start is None else {**data.options, "start": str(start)}
+    given = {"start": None if start is None else str(start), "title": title}
+    recorded = {**data.options, **{name: value for name, value in given.items() if value is not None}}
     if resume and out is None:
         raise PugnnError("--resume needs --out, the name of the run that was stopped")
     method, settings = estimator.checked()
@@ -55,7 +61,7 @@ def train_and_show(
     folder = RunFolder(out if out is not None else next_free(Path("runs"), name), resume=resume)
     try:
         print_notes(notes)
-        with status_line() as line:
+        with part(0, CHECKING), status_line() as line:
             line.say("checking the graph")
             assessed = check_up(data.task, seed=estimator.seed)
         if not as_json:
@@ -71,7 +77,7 @@ def train_and_show(
         folder.abandon()
         raise
     try:
-        with warnings.catch_warnings():
+        with part(CHECKING, 1), warnings.catch_warnings():
             if not as_json:  # print_run shows it
                 warnings.simplefilter("ignore", DegenerateWarning)
             run = train_into_folder(

@@ -16,7 +16,7 @@ from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.experiments.cells import Cell, measure
 from pugnn.experiments.executors import Executor
 from pugnn.experiments.store import Record, RecordStore
-from pugnn.waiting import status_line
+from pugnn.waiting import duration, part, status_line
 
 #: Seconds between looks at another process's work.
 LOOK_EVERY = 1.0
@@ -57,7 +57,7 @@ def run_cells(cells: Iterable[Cell], store: RecordStore, executor: Executor, *, 
     failures: dict[str, str] = {}
     if len(records) == len(wanted):
         return Outcome(records, failures)
-    with executor, status_line() if progress else nullcontext() as line:
+    with executor, part(0, 0), status_line() if progress else nullcontext() as line:  # kinds of cells differ a lot
         if line is not None:
             line.say(_how_far(wanted, records, executor.jobs))
         while missing := [cell for key, cell in wanted.items() if key not in records and key not in failures]:
@@ -149,16 +149,3 @@ def seconds_left(wanted: Mapping[str, Cell], records: Mapping[str, Record]) -> f
     means = {kind: fmean(values) for kind, values in seconds.items()}
     other = fmean(means.values())  # for kinds of which none is finished yet
     return sum(means.get((cell.dataset, cell.method), other) for key, cell in wanted.items() if key not in records)
-
-
-def duration(seconds: float) -> str:
-    """A time in a suitable unit.
-
-    Example:
-        >>> duration(12.4), duration(600), duration(9000)
-        ('12 s', '10 min', '2 h 30 min')
-    """
-    minutes = round(seconds / 60)
-    if minutes < 1:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"

@@ -62,6 +62,8 @@ def parse_space(method: str, over: Iterable[str] = ()) -> Space:
             raise PugnnError(f"--over takes NAME=LOW..HIGH or NAME=VALUE,VALUE; got {text!r}")
         if name not in hints:
             raise PugnnError(f"{method} has no setting {name!r}; it has {', '.join(hints)}")
+        if name in space:
+            raise PugnnError(f"--over names {name} twice; give all of its values in one")
         space[name] = _values(name, values, hints[name])
     if not any(isinstance(values, Range) or len(values) > 1 for values in space.values()):
         usual = {name: _values(name, text, hints[name]) for name, text in USUAL.items() if name in hints}

@@ -113,7 +113,7 @@ class RecordStore:
 
 
 def _sealed(record: Record) -> bytes:
-    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    text = json.dumps(record, separators=(",", ":"), allow_nan=False).encode()  # a file name need not be UTF-8
     return b'{"sha256":"%b","record":%b}' % (_digest(text), text)
 
 

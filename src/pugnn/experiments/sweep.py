@@ -27,7 +27,7 @@ from pugnn.experiments.store import Record, RecordStore
 from pugnn.methods import METHODS, make_method
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
-from pugnn.waiting import status_line
+from pugnn.waiting import part, status_line
 
 #: Rank of a trial that could not be trained, for the search: as if all unlabelled nodes were above the hidden ones.
 FAILED = 1.0
@@ -83,15 +83,18 @@ class Sweep:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for settings in self._corners():  # mistakes are reported before any training
-            Trial("", 0, self.method, settings, self.seed).estimator().check_parameters()
+        for where, settings in self._corners():  # mistakes are reported before any training
+            try:
+                Trial("", 0, self.method, settings, self.seed).estimator().check_parameters()
+            except PugnnError as error:
+                raise PugnnError(f"{where}: {error}") from None
 
-    def _corners(self) -> Iterator[dict[str, Any]]:
-        """The given settings, alone and with each end and each choice of a searched one."""
-        yield self.given
+    def _corners(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The given settings, alone and with each end and each choice of a searched one, and where they come from."""
+        yield "--over", self.given
         for name, values in self.space.items():
             for value in values if isinstance(values, tuple) else (values.low, values.high):
-                yield {**self.given, name: value}
+                yield f"--over {name}", {**self.given, name: value}
 
     @property
     def given(self) -> dict[str, Any]:
@@ -166,18 +169,21 @@ def run_sweep(
                 yield sweep.trial(number, list(finished.values()))
 
     store.read()  # warns of damaged records
-    if len(records()) < trials:
-        with executor, status_line() if progress else nullcontext() as line:
+    if (first := len(records())) < trials:
+        with executor, part(0, 1), status_line() if progress else nullcontext() as line:
+            if line is not None:
+                line.say(f"{first:,} of {trials:,} trials")
+            results = run_tasks(work, missing(), store, executor)
             while (done := len(records())) < trials:
                 if line is not None:
-                    line.say(f"{done:,} of {trials:,} trials")
-                for _, result in run_tasks(work, missing(), store, executor):
-                    if isinstance(result, str):
-                        raise PugnnError(result)
-                    if line is not None:
-                        line.update(f"{len(records()):,} of {trials:,} trials")
-                if len(records()) == done:  # others are working on all that is left
+                    line.update(f"{done:,} of {trials:,} trials")
+                with part((done - first) / (trials - first), (done + 1 - first) / (trials - first)):
+                    _, result = next(results, (None, None))
+                if isinstance(result, str):
+                    raise PugnnError(result)
+                if result is None:  # others are working on all that is left
                     time.sleep(LOOK_EVERY)
+                    results = run_tasks(work, missing(), store, executor)
     found = sorted(records().values(), key=_quality)
     if found[0]["failed"] is not None:
         raise PugnnError(f"all {trials:,} trials failed; the first one: {found[0]['failed']}")

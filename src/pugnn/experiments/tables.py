@@ -13,8 +13,8 @@ from pugnn.experiments.cells import Cell
 from pugnn.experiments.pages.page import TablePage, TableSpec
 from pugnn.experiments.pages.summary import Place, Result
 from pugnn.experiments.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS
-from pugnn.experiments.runner import duration
 from pugnn.experiments.store import Record
+from pugnn.waiting import duration
 
 _PROTOCOL = (
     "Macro-F1 (%) on the test nodes, mean ± standard deviation over the draws, at threshold 0.5. A random tenth of the "

@@ -27,6 +27,7 @@ from pugnn.io import TableGraph, as_graph
 from pugnn.models import Backbone, Blend, Propagation
 from pugnn.task import PUTask
 from pugnn.training import scores_of
+from pugnn.waiting import advance
 
 #: Finds that are explained after a training, whether that is exact and fast, or not.
 MOST_EXACT, MOST_BY_GRADIENTS = 20, 3
@@ -79,10 +80,11 @@ def explain(
     require_numbers("log_odds", log_odds, graph.num_nodes)
     _require_shown(shown, graph.num_nodes)
     context = _Context(graph, known, log_odds, estimator.threshold_, shown or {})
-    return [
-        context.explanation(int(node), parts)
-        for node, parts in zip(positions, _parts(estimator.model_, graph, positions), strict=True)
-    ]
+    found = []
+    for node, parts in zip(positions, _parts(estimator.model_, graph, positions), strict=True):
+        found.append(context.explanation(int(node), parts))
+        advance(len(found) / len(positions))
+    return found
 
 
 def _require_shown(shown: Any, nodes: int) -> None:
@@ -128,8 +130,7 @@ class _Context:
     ) -> None:
         self.graph, self.task, self.threshold, self.shown = graph, task, threshold, shown
         self.scores = scores_of(log_odds)
-        self.rank = np.empty(len(log_odds), np.int64)
-        self.rank[np.argsort(-log_odds, kind="stable")] = np.arange(1, len(log_odds) + 1)
+        self.rank = PUTask(graph, NOTHING, NOTHING).ranks(log_odds) if task is None else task.ranks(log_odds)
         self.known: dict[int, Known] = {}
         if task is not None:
             self.known = dict.fromkeys(task.labelled.tolist(), "positive")
@@ -157,8 +158,8 @@ class _Context:
         attributes = self._attributes(node, parts, own, around)
         found = Explanation(
             id=self.id_of(node),
-            rank=int(self.rank[node]),
-            nodes_ranked=len(self.rank),
+            rank=int(self.rank[node]) or None,
+            nodes_ranked=int(self.rank.max()),
             score=float(self.scores[node]),
             threshold=self.threshold,
             decision=decision,

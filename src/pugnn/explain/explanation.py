@@ -79,8 +79,8 @@ class Explanation(Displayed):
 
     Args:
         id: of the node.
-        rank: among all nodes, from 1, as in ``scores.csv``.
-        nodes_ranked: number of all nodes.
+        rank: among the nodes that are not known, from 1, as in ``scores.csv``; ``None`` if it is known.
+        nodes_ranked: number of the nodes that are not known.
         score: probability of being positive.
         threshold: from which a node is decided positive.
         decision: whether it reaches the threshold.
@@ -105,7 +105,7 @@ class Explanation(Displayed):
     """
 
     id: Any
-    rank: int
+    rank: int | None
     nodes_ranked: int
     score: float
     threshold: float

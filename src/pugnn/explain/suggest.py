@@ -37,7 +37,7 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A node to check: its position, its rank among all nodes as in the table of scores, its score, and why."""
+    """A node to check: its position, its rank as in the table of scores, its score, and why."""
 
     position: int
     rank: int
@@ -110,8 +110,7 @@ def suggest(
         require_numbers("log_odds", log_odds, task.graph.num_nodes)
     require_type("rows", rows, Rows, "rows of all nodes, as node_rows gives them")
     order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(1, len(order) + 1)
+    rank = task.ranks(scores if log_odds is None else log_odds)
     free = np.zeros(len(order), dtype=bool)
     free[task.unlabelled] = True
     free[task.negative] = False

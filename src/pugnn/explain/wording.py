@@ -40,9 +40,9 @@ def _verdict(explanation: Explanation) -> str:
     known = "" if explanation.known is None else f" It is a known {explanation.known}."
     if explanation.known == "negative":
         known += " So its score is fixed; what follows is what the model alone makes of it."
-    rank = f"rank {explanation.rank:,} of {explanation.nodes_ranked:,}"
+    rank = "" if explanation.rank is None else f", rank {explanation.rank:,} of {explanation.nodes_ranked:,}"
     threshold = f"threshold {explanation.threshold:.3g}"
-    return f"Its score is {score_words(explanation.score)}, {rank}: {decided} ({threshold}).{known}"
+    return f"Its score is {score_words(explanation.score)}{rank}: {decided} ({threshold}).{known}"
 
 
 def _balance(explanation: Explanation) -> str:

@@ -19,6 +19,7 @@ from pugnn.methods.evidence import prior_of
 from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone
 from pugnn.priors import Prior, prior_bounds
+from pugnn.registry import DEFAULT_METHOD as DEFAULT_METHOD
 from pugnn.registry import Registry
 from pugnn.task import PUTask
 from pugnn.training import Plan, RunOptions, TrainingSettings, make_network, plan_as_before, plan_training, train
@@ -70,12 +71,15 @@ class Method(ABC):
     settles_prior: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        # Types and choices; values are checked by the fit.
+        # Types and choices; the bounds of values are those of `check`.
         hints = get_type_hints(type(self))
         for field in fields(self):
             _require_kind(field.name, getattr(self, field.name), hints[field.name])
         if hints.get("prior") == float | str:
             prior_bounds(self.prior)  # type: ignore[attr-defined]
+
+    def check(self) -> None:  # noqa: B027 (many have no bounds)
+        """Raise an error if a setting is out of bounds. The estimator asks before it reads any data."""
 
     @property
     def known_prior(self) -> float:
@@ -120,9 +124,7 @@ class Method(ABC):
 
 
 #: Every method by its name on the command line.
-METHODS: Registry[type[Method]] = Registry("method", "pugnn.methods", "pugnn.methods")
-#: The method where none is chosen.
-DEFAULT_METHOD = "views"
+METHODS: Registry[type[Method]] = Registry("method", "pugnn.methods", "pugnn.methods", Method)
 
 
 def make_method(name: str, **options: Any) -> Method:
@@ -156,6 +158,11 @@ class LossMethod(Method):
     @abstractmethod
     def loss(self) -> Loss:
         """The loss that the network is trained on."""
+
+    def check(self) -> None:
+        """The loss has the bounds, whatever the prior will be."""
+        estimated = isinstance(getattr(self, "prior", None), str)
+        (replace(self, prior=0.5) if estimated else self).loss()  # type: ignore[call-arg]
 
     def plan(self, task: PUTask, settings: TrainingSettings) -> Plan:
         """Whether the network will be trained on the whole graph or in batches."""

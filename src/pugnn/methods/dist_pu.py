@@ -32,6 +32,7 @@ from pugnn.training import (
     plan_training,
     train,
 )
+from pugnn.waiting import part
 
 # The authors' weights, for the loss R_lab / 2π.
 ENTROPY = 0.002  # stage one
@@ -94,8 +95,10 @@ class DistPU(LossMethod):
         self.loss()  # rejects a bad prior before any training
         self.plan(task, settings)  # rejects batches
         loader = FullGraph.of(task, settings.device)
-        first = self._first_stage(loader, settings, run)
-        second = self._second_stage(loader, settings, {**run, "start": None}, copy.deepcopy(first.model))
+        with part(0, 0.5):
+            first = self._first_stage(loader, settings, run)
+        with part(0.5, 1):
+            second = self._second_stage(loader, settings, {**run, "start": None}, copy.deepcopy(first.model))
         return FittedMethod(second.model, join_logs([first.log, second.log]), self.known_prior)
 
     def _first_stage(self, loader: Loader, settings: TrainingSettings, run: RunOptions) -> Trained:

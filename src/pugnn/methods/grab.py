@@ -25,6 +25,7 @@ from pugnn.training import (
     score,
     train,
 )
+from pugnn.waiting import part
 
 #: Epochs without a lower loss after which a round ends, as in the authors' code.
 PATIENCE = 5
@@ -72,10 +73,14 @@ class GRAB(Method):
         model = self.blueprint(task, settings)
         return plan_training(task.graph, len(task.unlabelled), settings, model, only_whole=whole)
 
+    def check(self) -> None:
+        """Raise an error if a setting is out of bounds."""
+        require_whole("rounds", self.rounds, 0)
+        require_share("homophily", self.homophily)
+
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
-        require_whole("rounds", self.rounds, 0)
-        require_share("homophily", self.homophily)  # before any training
+        self.check()
         self.plan(task, settings)  # rejects batches
         loader = FullGraph.of(task, settings.device)
 
@@ -83,7 +88,9 @@ class GRAB(Method):
             objective = of_logits(SoftLabelLoss(torch.from_numpy(beliefs.astype(np.float32)).to(loader.device)))
             seeded = replace(settings, seed=derive_seed(settings.seed, number)) if number else settings
             options: RunOptions = {**run, "start": None} if number else run  # each round trains a new network
-            return train(loader, objective, seeded, build=self.build, patience=PATIENCE, part=number, **options)
+            rounds = self.rounds + 1
+            with part(number / rounds, (number + 1) / rounds):
+                return train(loader, objective, seeded, build=self.build, patience=PATIENCE, part=number, **options)
 
         best = run_round(0, np.zeros(task.graph.num_nodes))
         logs = [best.log]

@@ -46,9 +46,13 @@ class LabelPropagation(Method):
     normalisation: Literal["symmetric", "walk"] = "symmetric"
     restart: float = 0.1
 
+    def check(self) -> None:
+        """Raise an error if a setting is out of bounds."""
+        require_share("restart", self.restart)
+
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
         """A model without weights."""
-        require_share("restart", self.restart)
+        self.check()
         return Propagation(walk=self.normalisation == "walk", restart=self.restart)
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:  # noqa: ARG002

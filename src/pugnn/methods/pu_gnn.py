@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pugnn.errors import PugnnError, require_number, require_whole
+from pugnn.errors import PugnnError, require_number, require_share, require_whole
 from pugnn.graph import UNREACHABLE, nearest_sources
 from pugnn.losses import DistanceAwareLoss, Sets, UnlabelledAsNegativeLoss, split_near_far
 from pugnn.methods.base import METHODS, FittedMethod, Method
@@ -86,9 +86,18 @@ class PUGNN(Method):
     representation: Literal["hidden", "activated", "logit"] = "hidden"
     supervision: Literal["distance-aware", "cross-entropy"] = "distance-aware"
 
+    def check(self) -> None:
+        """Raise an error if a setting is out of bounds."""
+        require_whole("delta", self.delta, 1)
+        require_whole("negatives", self.negatives, 1)
+        require_number("alpha", self.alpha, negative=False)
+        for name, share in (("near_prior", self.near_prior), ("far_prior", self.far_prior)):
+            if share is not None:
+                require_share(name, share)
+
     def settle(self, task: PUTask, settings: TrainingSettings, *, progress: bool = False) -> tuple[Self, Prior | None]:
         """The same method with both priors."""
-        require_whole("delta", self.delta, 1)
+        self.check()
         if self.near_prior is not None and self.far_prior is not None:
             return self, None
         method, settled = super().settle(task, settings, progress=progress)
@@ -111,7 +120,7 @@ class PUGNN(Method):
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
-        require_number("alpha", self.alpha, negative=False)
+        self.check()
         if self.near_prior is None or self.far_prior is None:
             raise PugnnError("pu-gnn needs near_prior and far_prior as numbers; PUNodeClassifier estimates them first")
         distance_aware = DistanceAwareLoss(

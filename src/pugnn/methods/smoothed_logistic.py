@@ -33,14 +33,18 @@ class SmoothedLogistic(Centroid):
 
     inverse_penalty: float = 10.0
 
+    def check(self) -> None:
+        """Raise an error if a setting is out of bounds."""
+        require_number("inverse_penalty", self.inverse_penalty, negative=False)
+        if not self.inverse_penalty > 0:
+            raise PugnnError(f"inverse_penalty must be positive, got {self.inverse_penalty}")
+
     def directions(self, rows: Rows, known: KnownPositives) -> Tensor:
         """The coefficients of the regression, and of those that take a fold of known positives as unlabelled."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
 
-        require_number("inverse_penalty", self.inverse_penalty, negative=False)
-        if not self.inverse_penalty > 0:
-            raise PugnnError(f"inverse_penalty must be positive, got {self.inverse_penalty}")
+        self.check()
         nodes = torch.cat([known.labelled, known.unlabelled, known.negative])
         x, found = rows[nodes].cpu().numpy(), []
         # The usual tolerance stops before the first step where positives are rare.

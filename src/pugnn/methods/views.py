@@ -36,11 +36,14 @@ from pugnn.training import (
 )
 from pugnn.training.checkpoint import Log, Weights
 from pugnn.training.progress import stage_progress
+from pugnn.waiting import part
 
 #: Share of the linear model among the trained scores.
 BY_LINEAR = 0.25
 #: The penalty on weights is this times π over the number of labels, but within bounds; the upper one is a setting.
 PENALTY, LEAST_PENALTY = 0.06, 1e-5
+#: Share of the time that the comparison of views takes, roughly.
+COMPARING = 0.2
 #: Unlabelled nodes in a batch.
 BATCH = 1024
 
@@ -134,7 +137,7 @@ class Views(Method):
         assert isinstance(model, Blend)
         device = resolve_device(settings.device)
         inputs, known = inputs_on(task.graph, device), KnownPositives.of(task, device, settings.seed)
-        with stage_progress("comparing views of the attributes", show=run.get("progress", False)):
+        with part(0, COMPARING), stage_progress("comparing views of the attributes", show=run.get("progress", False)):
             only = {"graph": "own", "weighing": VIEWS[0]}.get(self.leave_out)
             checkpoint = run.get("checkpoint")
             keep = None if checkpoint is None else KeptTables(checkpoint.beside, checkpoint.identity)
@@ -150,7 +153,8 @@ class Views(Method):
         prior = settled.value
         start = run.pop("start", None)
         fresh = "" if start is None else _why_fresh(start, model, settings)
-        trained, failures = self._train(task, rows, known, prior, settings, run, None if fresh else start)
+        with part(COMPARING, 1):
+            trained, failures = self._train(task, rows, known, prior, settings, run, None if fresh else start)
         committee = trained.model
         assert isinstance(committee, Committee)
         with torch.no_grad():

@@ -62,7 +62,9 @@ class EarlierRun:
             notes.append(f"{_NOT_KNOWN} {file} cannot be read: {error}")
         return cls(folder.resolve().name, classifier, scores, confirmed, rejected, tuple(notes))
 
-    def changes(self, task: PUTask, scores: NDArray[np.float64], *, warm: bool) -> dict[str, Any]:
+    def changes(
+        self, task: PUTask, scores: NDArray[np.float64], *, warm: bool, log_odds: NDArray[np.float64] | None = None
+    ) -> dict[str, Any]:
         """What has changed, for ``run.json``: who rose and who fell, by rank among the nodes that are not known now.
 
         The nearer to the top, the more a rank counts: from 20 to 2 is as far as from 2,000 to 200.
@@ -71,6 +73,7 @@ class EarlierRun:
             task: with all nodes that are known now.
             scores: of all nodes, now.
             warm: whether the training started from the earlier model.
+            log_odds: order of the nodes where scores are rounded to 1.
         """
         counts = {"before": self.name, "confirmed": self.confirmed, "rejected": self.rejected, "warm": warm}
         if self.scores is None:
@@ -78,11 +81,16 @@ class EarlierRun:
         positions = ids_of(task.graph).find(self.scores["id"])
         earlier = np.full(len(scores), np.nan)
         earlier[positions[positions >= 0]] = self.scores["score"].to_numpy()[positions >= 0]
-        return {**counts, **_moves(task.graph, _unknown(task.graph, task), earlier, scores)}
+        return {**counts, **_moves(task.graph, _unknown(task.graph, task), earlier, scores, log_odds)}
 
 
 def changes_since(
-    file: Path, graph: Graph, task: PUTask | None, scores: NDArray[np.float64], decided: NDArray[np.bool_]
+    file: Path,
+    graph: Graph,
+    task: PUTask | None,
+    scores: NDArray[np.float64],
+    decided: NDArray[np.bool_],
+    log_odds: NDArray[np.float64] | None = None,
 ) -> dict[str, Any]:
     """What has changed since the scores of a run, for a later snapshot: who is new, gone, decided otherwise, moved.
 
@@ -92,6 +100,7 @@ def changes_since(
         task: the graph with its known nodes, if there are any: neither their decisions nor their ranks count.
         scores: of all nodes, now.
         decided: which nodes are decided positive, now.
+        log_odds: to rank nodes by whose scores are equal.
     """
     ids, gone = ids_of(graph), 0
     earlier, before = np.full(len(scores), np.nan), np.zeros(len(scores), np.bool_)
@@ -113,7 +122,7 @@ def changes_since(
         "gone": gone,
         "became_positive": int((~new & unknown & decided & ~before).sum()),
         "no_longer_positive": int((~new & unknown & ~decided & before).sum()),
-        **_moves(graph, unknown, earlier, scores),
+        **_moves(graph, unknown, earlier, scores, log_odds),
     }
 
 
@@ -126,12 +135,18 @@ def _unknown(graph: Graph, task: PUTask | None) -> NDArray[np.bool_]:
 
 
 def _moves(
-    graph: Graph, unknown: NDArray[np.bool_], earlier: NDArray[np.float64], scores: NDArray[np.float64]
+    graph: Graph,
+    unknown: NDArray[np.bool_],
+    earlier: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    log_odds: NDArray[np.float64] | None,
 ) -> dict[str, list[dict[str, Any]]]:
     """Who rose and who fell most, of the nodes that are not known and had a score before, which is nan otherwise."""
     free = np.flatnonzero(unknown & ~np.isnan(earlier))
     before, now = earlier[free], scores[free]
-    rank_before, rank_now = _ranks(before), _ranks(now)
+    ranks = np.zeros(len(scores), np.int64)
+    ranks[unknown] = _ranks((scores if log_odds is None else log_odds)[unknown])  # as in all lists
+    rank_before, rank_now = _ranks(before), ranks[free]
     rise = np.log(rank_before) - np.log(rank_now)
 
     def listed(rise: NDArray[np.float64]) -> list[dict[str, Any]]:

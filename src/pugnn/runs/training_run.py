@@ -37,6 +37,8 @@ from pugnn.runs.writers import MOST_IN_CSV, score_table, write_log, write_scores
 from pugnn.task import PUBenchmark, PUTask
 from pugnn.training import scores_of
 from pugnn.training.forecast import memory_on
+from pugnn.training.progress import stage_progress
+from pugnn.waiting import part
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
@@ -54,6 +56,9 @@ STOPPED = (
     "pugnn suggest RUN"
 )
 
+#: Share of the time after which a run is trained and scored, and after which only its report is left, roughly.
+TRAINED, EXPLAINED = 0.8, 0.95
+
 #: Nodes suggested for each goal.
 SUGGESTED = 5
 
@@ -68,6 +73,7 @@ class Run:
     log_odds: NDArray[np.float64]
 
 
+@part(0, 1)
 def train_into_folder(
     estimator: PUNodeClassifier,
     task: PUTask,
@@ -103,7 +109,7 @@ def train_into_folder(
     started = time.perf_counter()
     with rows_held():  # for scores and suggestions
         try:
-            with _noted_warnings() as noted:
+            with _noted_warnings() as noted, part(0, TRAINED):
                 start = None if before is None else before.classifier
                 estimator.fit_task(task, checkpoint=folder.checkpoint, start=start)
                 trained = time.perf_counter()
@@ -115,7 +121,9 @@ def train_into_folder(
             record["check_up"] = check_up.to_plain()
             record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
             record |= {"warnings": [*noted, STOPPED], "method_notes": list(estimator.notes_)}
-            record["changes"] = None if before is None else before.changes(task, scores, warm=estimator.warm_)
+            record["changes"] = None
+            if before is not None:
+                record["changes"] = before.changes(task, scores, warm=estimator.warm_, log_odds=log_odds)
             record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
             record |= estimate_record(estimator, task, check_up, log_odds, truth)
             record |= {"suggestions": None, "explanations": []}
@@ -132,6 +140,7 @@ def train_into_folder(
                 truth=truth,
                 class_of_node=class_of_node,
                 shown=shown or {},
+                folder=folder.path.resolve().name,
             )
             _write(folder.partial, content)
             folder.finish([*written, "report.html", "run.json"])
@@ -141,11 +150,13 @@ def train_into_folder(
         with _noted_warnings() as later:
             suggested = _if_possible("suggestions", lambda: _suggestions(estimator, task, scores, log_odds))
     with _noted_warnings() as last:
-        explained = _if_possible("explanations", lambda: _explanations(estimator, task, log_odds, shown or {}))
+        with part(TRAINED, EXPLAINED), stage_progress("explaining the best finds", show=estimator.progress):
+            explained = _if_possible("explanations", lambda: _explanations(estimator, task, log_odds, shown or {}))
         record |= {"suggestions": suggested, "explanations": explained or [], "warnings": noted + later + last}
         record["seconds"]["total"] = round(time.perf_counter() - started, 3)
         if (folder.path / "run.json").exists():  # nobody has moved the run in the meantime
-            _if_possible("suggestions and explanations", lambda: _write(folder.path, content))
+            with part(EXPLAINED, 1), stage_progress("writing the report", show=estimator.progress):
+                _if_possible("suggestions and explanations", lambda: _write(folder.path, content))
     return Run(folder.path, record, scores, log_odds)
 
 

@@ -62,8 +62,8 @@ def score_table(
 
     Log-odds, where given, have a column of their own, and order nodes whose scores are rounded to the same number.
     With a task, also whether the node is known (1 for a known positive, −1 for a known negative, otherwise 0), and the
-    number of hops to the nearest known positive and its id, both empty where none can be reached. Known negatives are
-    never decided positive.
+    number of hops to the nearest known positive and its id, both empty where none can be reached. Known nodes have no
+    rank (:meth:`pugnn.task.PUTask.ranks`), and known negatives are never decided positive.
     """
     stored = graph.stored is not None
     order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
@@ -80,9 +80,8 @@ def score_table(
     if task is not None:
         distances, nearest = task.distances[order], task.nearest[order]
         unreachable = distances == UNREACHABLE
-        known = np.zeros(graph.num_nodes, np.int64)
-        known[task.labelled], known[task.negative] = 1, -1
-        table["known"] = known[order]
+        table["known"] = known = task.known[order]
+        table["rank"] = np.ma.masked_array(np.cumsum(known == 0), known != 0)
         table["distance"] = np.ma.masked_array(distances, unreachable)
         nearest_ids = Taken(graph.ids, nearest, unreachable)
         table["nearest"] = nearest_ids if stored else nearest_ids[:]

@@ -74,6 +74,21 @@ class PUTask(Displayed):
         negative = [counted(len(self.negative), "known negative")] if len(self.negative) else []
         return [*self.graph._facts(), *known, *negative]
 
+    @property
+    def known(self) -> NDArray[np.int64]:
+        """1 for each known positive, −1 for each known negative, and 0 for all other nodes, shape ``(N,)``."""
+        known = np.zeros(self.graph.num_nodes, np.int64)
+        known[self.labelled], known[self.negative] = 1, -1
+        return known
+
+    def ranks(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The rank of each node in all lists, from 1, among those that are not known; known nodes have none, but 0."""
+        order = np.argsort(-scores, kind="stable")
+        order = order[self.known[order] == 0]
+        ranks = np.zeros(len(scores), np.int64)
+        ranks[order] = np.arange(1, len(order) + 1)
+        return ranks
+
     @cached_property
     def _reached(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return nearest_sources(self.graph, self.labelled)

@@ -110,7 +110,7 @@ def train(
         replayable = replayable and processes.count() == 1
         step = (ReplayedStep if replayable and device.type == "cuda" else Step)(model, objective, optimizer)
         started = time.perf_counter() - (log[-1]["seconds"] if log else 0.0)
-        shown = epoch_progress(settings.epochs, len(log), part=part) if progress else nullcontext(lambda *_: None)
+        shown = epoch_progress(settings.epochs, len(log), part=part, show=progress)
         epochs = range(len(log), settings.epochs)
         seeds = (derive_seed(settings.seed, epoch, 0) for epoch in epochs)
         prepare: Callable[[int], Iterable[Batch]] = loader.batches

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
-from pugnn.waiting import status_line
+from pugnn import waiting
+from pugnn.waiting import advance, status_line
 
 
 @contextmanager
-def epoch_progress(epochs: int, before: int = 0, *, part: int | None = None) -> Iterator[Callable[[int, float], None]]:
+def epoch_progress(
+    epochs: int, before: int = 0, *, part: int | None = None, show: bool = True
+) -> Iterator[Callable[[int, float], None]]:
     """Show the epochs of a training on a status line; yields a function to call with those done and the last loss.
 
     Args:
         epochs: total number of epochs.
         before: epochs that an earlier run has completed.
         part: number of this training, from 0, where a method makes several.
+        show: write on the line; without, whoever else does knows how far this is.
     """
     name = "training" if part is None else f"training {part + 1}"
-    started = time.monotonic()
-    with status_line() as line:
-        line.say(f"{name}: first of {epochs - before} epochs")
+    with waiting.part(0, 1), status_line() if show else nullcontext() as line:
+        if line is not None:
+            line.say(f"{name}: first of {epochs - before} epochs")
 
         def update(done: int, loss: float) -> None:
-            left = (time.monotonic() - started) / (done - before) * (epochs - done)
-            line.update(f"{name}: epoch {done} of {epochs}, loss {loss:.4f}, about {left:.0f} s left")
+            advance((done - before) / (epochs - before))
+            if line is not None:
+                line.update(f"{name}: epoch {done} of {epochs}, loss {loss:.4f}")
 
         yield update
 

@@ -56,6 +56,8 @@ class TrainingSettings:
         if not isinstance(size, str):
             require_whole("batch_size", size, 1)
         require_number("dropout", self.dropout)
+        if not 0 <= self.dropout < 1:
+            raise PugnnError(f"dropout must lie in [0, 1), got {self.dropout}")
         require_number("learning_rate", self.learning_rate)
         require_number("weight_decay", self.weight_decay, negative=False)
         if self.weight_decay > MOST_DECAY:

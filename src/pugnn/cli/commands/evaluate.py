@@ -16,6 +16,7 @@ from pugnn.cli import options
 from pugnn.cli.opened import open_run
 from pugnn.cli.options import OUTPUT, option
 from pugnn.errors import PugnnError
+from pugnn.waiting import part
 
 if TYPE_CHECKING:
     from pugnn.metrics import Band, Estimate
@@ -42,8 +43,7 @@ def evaluate(
     """
     from pugnn.checkup import check_up
     from pugnn.estimator import PUNodeClassifier
-    from pugnn.evaluation import evaluate as evaluate_estimator
-    from pugnn.evaluation import new_name
+    from pugnn.evaluation import evaluate_next, new_name
     from pugnn.files import replacing
     from pugnn.runs.estimates import with_truth
 
@@ -58,16 +58,18 @@ def evaluate(
     found: dict[str, dict[str, Any] | None] = {}
     console = Console(highlight=False, emoji=False)
     table = _table()
-    for estimator in (opened.estimator, *estimators):
-        if estimator is not opened.estimator:
-            estimator.set_params(seed=opened.estimator.seed, device=opened.estimator.device).fit_task(task)
-        name = new_name(estimator, found)
-        estimate = evaluate_estimator(estimator, task, caveat=caveat, progress=True)
-        if estimate is None and estimator is opened.estimator:
-            raise PugnnError("all nodes have the same score, so that hidden positives say nothing about a ranking")
-        log_odds, decisions = estimator.decision_function(task.graph), estimator.predict(task.graph)
-        found[name] = None if estimate is None else with_truth(estimate, log_odds, decisions, opened.data.benchmark)
-        _add(table, name, estimate)
+    for estimator in estimators:
+        estimator.set_params(seed=opened.estimator.seed, device=opened.estimator.device)
+    compared = (opened.estimator, *estimators)
+    with part(0, 1):
+        for number, estimator in enumerate(compared):
+            estimate = evaluate_next(compared, number, task, caveat=caveat, progress=True)
+            if estimate is None and estimator is opened.estimator:
+                raise PugnnError("all nodes have the same score, so that hidden positives say nothing about a ranking")
+            name, decided = new_name(estimator, found), estimator.predict(task.graph)
+            truth = (estimator.decision_function(task.graph), decided, opened.data.benchmark)
+            found[name] = None if estimate is None else with_truth(estimate, *truth)
+            _add(table, name, estimate)
     mine = next(iter(found.values()))
     assert mine is not None
     with replacing(run / "estimate.json") as temporary:

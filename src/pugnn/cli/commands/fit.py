@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pugnn.cli import options
-from pugnn.cli.config import option_value, read_config
+from pugnn.cli import declared, options
+from pugnn.cli.config import option_value, read_config, training_of
 from pugnn.cli.input_data import InputData, read_input
-from pugnn.cli.options import DATA, FEEDBACK, METHOD, TRAINING, DataOptions, flag, option, options_of, with_options
+from pugnn.cli.options import (
+    DATA,
+    FEEDBACK,
+    METHOD,
+    OUTPUT,
+    TRAINING,
+    DataOptions,
+    flag,
+    option,
+    options_of,
+    with_options,
+)
 from pugnn.errors import PugnnError, counted
+from pugnn.registry import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from pugnn.methods import Method
@@ -27,6 +38,9 @@ def fit(
     data: DataOptions,
     seed: options.Seed = 0,
     out: options.Out = None,
+    title: Annotated[
+        str | None, option("Title of the report. Default: the name of the run folder.", panel=OUTPUT)
+    ] = None,
     resume: options.Resume = False,
     verbose: options.Verbose = False,
     as_json: options.Json = False,
@@ -83,7 +97,7 @@ def fit(
     from pugnn.cli.training import train_and_show
     from pugnn.estimator import PUNodeClassifier
     from pugnn.memory import available_memory
-    from pugnn.methods import DEFAULT_METHOD, make_method
+    from pugnn.methods import make_method
 
     given = {name: value for name, value in settings.items() if value is not None}
     estimator = PUNodeClassifier(
@@ -101,7 +115,7 @@ def fit(
         raise PugnnError("specify the known positives: --positives FILE")
     _require_plausible(found, given.get("prior"))
     shown = {"verbose": verbose, "as_json": as_json}
-    train_and_show(estimator, found, name=found.name, out=out, resume=resume, start=start, **shown)
+    train_and_show(estimator, found, name=found.name, out=out, resume=resume, start=start, title=title, **shown)
 
 
 def _going_on(
@@ -142,42 +156,55 @@ def _require_plausible(found: InputData, prior: object) -> None:
         )
 
 
-def fit_command(arguments: Sequence[str]) -> Callable[..., None]:
-    """The command with the options of the method that its arguments, or the config among them, name."""
-    from pugnn.methods import DEFAULT_METHOD, METHODS
-
+def chosen_method(arguments: Sequence[str]) -> str:
+    """The method that the arguments of `fit`, or the config among them, name."""
     chosen = _value_of("--method", arguments)
     config = _value_of("--config", arguments)
     if chosen is None and config is not None:
         named = read_config(Path(config)).get("method")
         chosen = named if isinstance(named, str) else None  # any mistake is reported when options are parsed
-    name = chosen or DEFAULT_METHOD
-    method = METHODS[name]
+    return chosen or DEFAULT_METHOD
+
+
+def fit_command(name: str, arguments: Sequence[str]) -> Callable[..., None]:
+    """The command with the options of a method."""
+    own = declared.methods()
+    method = own[name] if name in own else _imported(name)
     settings = options_of(method, METHOD)
     data = options_of(DataOptions, DATA)
     command = with_options(fit, data=data, settings=settings, training=_training_options(method))
     known = set(map(flag, command.__annotations__))
-    of_others = {other: {flag(field.name) for field in fields(each)} for other, each in METHODS.loadable().items()}
     for given in (argument.split("=")[0] for argument in arguments):
-        owners = [other for other, theirs in of_others.items() if given in theirs - known]
-        if owners:
-            own = ", ".join(map(flag, settings)) or "none"
-            raise PugnnError(f"{name} has no option {given}; it has {own}. {given} belongs to {', '.join(owners)}.")
+        if given.startswith("--") and given not in known and (owners := _owners(given)):
+            mine = ", ".join(map(flag, settings)) or "none"
+            raise PugnnError(f"{name} has no option {given}; it has {mine}. {given} belongs to {', '.join(owners)}.")
     return command
+
+
+def _imported(name: str) -> type[Method]:
+    """A method of another package, or an error that lists all methods."""
+    from pugnn.methods import METHODS
+
+    return METHODS[name]
+
+
+def _owners(option: str) -> list[str]:
+    """The methods that have an option."""
+    found: Mapping[str, Any] = declared.methods()
+    if declared.plug_ins("pugnn.methods"):
+        from pugnn.methods import METHODS
+
+        found = METHODS.loadable()
+    return [name for name, method in found.items() if option in (flag(field.name) for field in fields(method))]
 
 
 def _training_options(method: type[Method]) -> dict[str, Any]:
     """Settings of the training, with the defaults of a method; hidden if it trains nothing."""
-    from pugnn.models import BACKBONES
-    from pugnn.training import TrainingSettings
-
-    defaults = {}
-    with suppress(AttributeError):  # if they depend on a setting that has no default
-        defaults = object.__new__(method).training
+    defaults, settings = training_of(method), declared.training_settings()
     hidden = not method.trains
-    found = options_of(TrainingSettings, TRAINING, without=("seed", "device"), defaults=defaults, hidden=hidden)
-    backbone = defaults.get("backbone", TrainingSettings.backbone)
-    words = f"The network: {', '.join(BACKBONES)}. Default: {backbone}."
+    found = options_of(settings, TRAINING, without=("seed", "device"), defaults=defaults, hidden=hidden)
+    backbone = defaults.get("backbone", settings.backbone)
+    words = f"The network: {', '.join(declared.backbones())}. Default: {backbone}."
     return found | {"backbone": Annotated[str | None, option(words, panel=TRAINING, hidden=hidden)]}
 
 

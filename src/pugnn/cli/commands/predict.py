@@ -82,7 +82,7 @@ def predict(
     earlier, changes = file.with_name("scores.parquet"), None
     if earlier.exists():
         try:
-            changes = changes_since(earlier, found.graph, task, scores, decided)
+            changes = changes_since(earlier, found.graph, task, scores, decided, log_odds)
         except PugnnError as error:
             print_notes([str(error)])
     write_scores(out, table)

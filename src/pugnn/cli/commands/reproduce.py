@@ -73,7 +73,7 @@ def reproduce(
     from pugnn.experiments.reproduce import Request
     from pugnn.experiments.reproduce import reproduce as run
     from pugnn.experiments.rows import READINGS
-    from pugnn.experiments.runner import duration
+    from pugnn.waiting import duration
 
     request = Request(
         what,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import warnings
 from contextlib import chdir
 from functools import lru_cache, partial
 from pathlib import Path
@@ -15,8 +17,8 @@ from rich.table import Column, Table
 
 from pugnn.cli import options
 from pugnn.cli.input_data import InputData, read_input
-from pugnn.cli.options import METHOD, OUTPUT, DataOptions, option
-from pugnn.errors import PugnnError
+from pugnn.cli.options import METHOD, OUTPUT, DataOptions, flag, option
+from pugnn.errors import PugnnError, PugnnWarning
 
 if TYPE_CHECKING:
     from pugnn.experiments.store import Record
@@ -83,6 +85,7 @@ def sweep(
     assert found.task is not None
     require_hidable(found.task)
     plan = Sweep(name, space, found.task.digest().hexdigest(), seed)
+    _require_own(out, plan.name)
     store = RecordStore(out)
     try:
         records = run_sweep(plan, partial(_judge, source), store, workers, trials=trials)
@@ -90,8 +93,11 @@ def sweep(
         typer.echo(f"stopped; the same command with --out {out} continues from here", err=True)
         raise
     best = {**found.options, "method": name, **records[0]["trial"]["settings"], "seed": seed}
-    result = {"method": name, "best": best, "trials": [_plain(record) for record in records]}
-    for file, text in (("best.toml", _toml(best)), ("sweep.json", json.dumps(result, indent=2) + "\n")):
+    trials_done = [_plain(record) for record in records]
+    result = {"sweep": plan.name, "method": name, "best": best, "trials": trials_done}
+    toml = _toml(best)
+    best_toml = f"{_seal(plan.name, toml)}\n{toml}"
+    for file, text in (("best.toml", best_toml), ("sweep.json", json.dumps(result, indent=2) + "\n")):
         with replacing(out / file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     if as_json:
@@ -128,9 +134,47 @@ def _plain(record: Record) -> dict[str, Any]:
     return {"number": trial["number"], "settings": trial["settings"], **kept}
 
 
+def _require_own(folder: Path, sweep: str) -> None:
+    """Raise if a result in the folder is of another sweep, or was changed: this one would overwrite it."""
+    best, listed = folder / "best.toml", folder / "sweep.json"
+    for path, is_own in ((best, _is_own_best), (listed, _is_own_list)):
+        try:
+            own = not os.path.lexists(path) or (path.is_file() and is_own(path.read_text(encoding="utf-8"), sweep))
+        except (OSError, ValueError):  # nothing that a sweep has written
+            own = False
+        if not own:
+            raise PugnnError(
+                f"{path} already exists and is not overwritten: it is not what this sweep wrote there. Choose another "
+                "--out, or remove it first."
+            )
+
+
+def _is_own_best(text: str, sweep: str) -> bool:
+    seal, _, rest = text.partition("\n")
+    return seal == _seal(sweep, rest)
+
+
+def _is_own_list(text: str, sweep: str) -> bool:
+    listed = json.loads(text)
+    return isinstance(listed, dict) and listed.get("sweep") == sweep
+
+
+def _seal(sweep: str, text: str) -> str:
+    """The first line of `best.toml`, by which the same sweep knows that nobody has changed it."""
+    return f"# pugnn sweep {hashlib.sha256((sweep + text).encode()).hexdigest()[:24]}"
+
+
 def _toml(values: dict[str, Any]) -> str:
-    """Options as TOML; text, numbers, booleans and lists are written there as in JSON."""
-    lines = (f"{name} = {json.dumps(each, ensure_ascii=False)}" for name, each in values.items() if each is not None)
+    """Options as TOML; text, numbers, booleans and lists are written there as in JSON, but for U+007F."""
+    lines = []
+    for name, each in values.items():
+        line = f"{name} = {json.dumps(each, ensure_ascii=False)}".replace("\x7f", "\\u007f")
+        if line.encode(errors="replace").decode() != line:
+            line = f"# {name} is not UTF-8, which TOML cannot hold: give {flag(name)} on the command line"
+            words = f"best.toml leaves {flag(name)} out, which is not UTF-8; give it to fit on the command line"
+            warnings.warn(words, PugnnWarning, stacklevel=2)
+        if each is not None:
+            lines.append(line)
     return "\n".join(lines) + "\n"
 
 

@@ -21,6 +21,9 @@ from pugnn.task import PUBenchmark, PUTask
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
 
+#: Longer titles are cut.
+LONGEST_TITLE = 120
+
 #: Rings that are shown separately; those further out are merged.
 MOST_RINGS = 8
 
@@ -38,7 +41,7 @@ class ReportContent:
     """A finished run, as the report needs it: ``record`` is the content of ``run.json``.
 
     ``log`` is empty where nothing was trained; the true classes are given where they are known. ``shown`` are columns
-    of the node table as they are, one text per node.
+    of the node table as they are, one text per node. ``folder`` is the name of the run's.
     """
 
     record: Mapping[str, Any]
@@ -51,6 +54,7 @@ class ReportContent:
     truth: PUBenchmark | None = None
     class_of_node: Sequence[str] | None = None
     shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    folder: str = ""
 
     @property
     def table_file(self) -> str:
@@ -124,9 +128,17 @@ class ReportContent:
 
     @property
     def title(self) -> str:
-        """Name of the data."""
+        """That of the run, or else one from the name of its folder or of its data."""
         options = self.record["options"]
-        return str(options.get("dataset") or Path(options.get("edges", "your graph")).name)
+        if given := run_title(options):
+            return given
+        data = options.get("dataset") or Path(options.get("edges", "your graph")).name
+        return f"Report on {shown(self.folder or data)}"
+
+
+def run_title(options: Mapping[str, Any]) -> str:
+    """The title that a run was given, on one line and not too long; empty if it was given none."""
+    return shown(" ".join(str(options.get("title") or "").split()), LONGEST_TITLE)
 
 
 def in_hops(hops: int) -> str:

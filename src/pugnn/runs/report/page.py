@@ -52,7 +52,7 @@ def render(content: ReportContent) -> str:
     axis = charts.score_axis(content)
     data = {**page_data(content), "axis": axis}
     values = {
-        "title": f"Report on {shown(content.title)}",
+        "title": content.title,
         "content": content,
         "record": content.record,
         "policy": content_policy(style, script),

@@ -54,7 +54,7 @@ def picture(content: ReportContent) -> Picture:
     nodes = _chosen(content)
     lines = _lines(content.task.graph, nodes)
     finds = content.others[:FINDS].tolist()
-    ranks = dict(zip(finds, (np.flatnonzero(np.isin(content.order, finds)) + 1).tolist(), strict=True))
+    ranks = {node: rank for rank, node in enumerate(finds, 1)}
     kinds = ["known" if content.known[node] else "find" if node in ranks else "other" for node in nodes]
     labelled = np.array([kind != "other" for kind in kinds], dtype=bool)
     wide = layout(lines, WIDE, np.where(labelled, *WIDE_ROOMS))

@@ -13,6 +13,9 @@
   const nearest = new Int32Array(bytes(data.list.nearest));
   const classes = data.list.classes;
   const shown = data.list.shown; // columns of the user's own table
+  const isKnown = (node) => hops[node] === 0 || rejected.has(node);
+  let ranked = 0;
+  const ranks = Array.from(scores, (_, node) => (isKnown(node) ? null : ++ranked)); // those of scores.csv
   const classOf = classes && new Int32Array(bytes(data.list.class));
 
   const grouped = (number) => number.toLocaleString("en-GB");
@@ -106,7 +109,7 @@
     if (wanted && !searchable) searchable = names.map((name) => name.toLowerCase());
     const found = [];
     for (let node = 0; node < scores.length; node++) {
-      if (which !== "all" && (hops[node] === 0 || rejected.has(node))) continue;
+      if (which !== "all" && isKnown(node)) continue;
       if (which === "found" && scores[node] < threshold) break; // best first: none that follows reaches it
       if (!wanted || searchable[node].includes(wanted)) found.push(node);
     }
@@ -143,7 +146,7 @@
     chip.textContent = words;
     decision.append(chip);
     row.append(
-      cell(grouped(node + 1), "number"),
+      cell(ranks[node] === null ? "known" : grouped(ranks[node]), "number"),
       cell(shortened(names[node]), "id"),
       cell(scores[node].toFixed(4), "number"),
       decision,
@@ -173,9 +176,9 @@
       csvText(names[node]),
       scores[node],
       logOdds[node],
-      scores[node] >= threshold ? 1 : 0,
-      node + 1,
-      hops[node] === 0 ? 1 : 0,
+      scores[node] >= threshold && !rejected.has(node) ? 1 : 0,
+      ranks[node] ?? "",
+      hops[node] === 0 ? 1 : rejected.has(node) ? -1 : 0,
       hops[node] < 0 ? "" : hops[node],
       nearest[node] < 0 ? "" : csvText(names[nearest[node]]),
     ];
