@@ -143,11 +143,11 @@ def _moves(
 ) -> dict[str, list[dict[str, Any]]]:
     """Who rose and who fell most, of the nodes that are not known and had a score before, which is nan otherwise."""
     free = np.flatnonzero(unknown & ~np.isnan(earlier))
-    before, now = earlier[free], scores[free]
-    ranks = np.zeros(len(scores), np.int64)
-    ranks[unknown] = _ranks((scores if log_odds is None else log_odds)[unknown])  # as in all lists
-    rank_before, rank_now = _ranks(before), ranks[free]
-    rise = np.log(rank_before) - np.log(rank_now)
+    before, now, order_by = earlier[free], scores[free], scores if log_odds is None else log_odds
+    rank_before, rank_now = _ranks(before), np.zeros(len(scores), np.int64)
+    rank_now[unknown] = _ranks(order_by[unknown])  # as in all lists
+    rank_now = rank_now[free]
+    rise = np.log(rank_before) - np.log(_ranks(order_by[free]))  # new nodes make nobody fall
 
     def listed(rise: NDArray[np.float64]) -> list[dict[str, Any]]:
         order = _first(rise, MOST_LISTED)
