@@ -95,3 +95,11 @@ def test_weights_and_features_of_the_graph_play_no_part():
     graph = random_graph(30, 0.2, seed=4)
     weighted = replace(graph, weights=np.full(len(graph.indices), 7, dtype=np.float32))
     np.testing.assert_array_equal(Structure().encode(weighted), Structure().encode(graph))
+
+
+@pytest.mark.parametrize("nodes", [1, 12, 300])
+def test_threads_change_nothing(monkeypatch, nodes):
+    graph = random_graph(nodes, 0.1, seed=0)
+    alone = Structure().encode(graph)
+    monkeypatch.setattr("pugnn.features.structural._SMALL", -1)
+    assert np.array_equal(Structure().encode(graph), alone)
