@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.io import as_task, require_edges
+from pugnn.io.given import as_task, require_edges
 from pugnn.methods import METHODS, Method
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.task import PUTask

@@ -98,7 +98,7 @@ def _filled(cells: Cells) -> int:
 def _found(attributes: Attributes, kinds: Mapping[str, str]) -> set[str]:
     """The columns that are counts by what they hold; how they were given matters only where they are few.
 
-    Words make a block of many columns: mostly zero, each of them or all together. A frequent word is not mostly zero, but
+    Words make a block of many columns: mostly zero, each of them or all together. A frequent word is not, but it
     belongs to the block if it holds what its siblings hold: 0 and 1, or else integers from 0 up to twice their largest
     number, some of them 0.
     """
