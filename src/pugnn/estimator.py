@@ -15,7 +15,7 @@ from pugnn import fitting
 from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.files import as_path
 from pugnn.graph import Graph
-from pugnn.io import as_graph
+from pugnn.io.given import as_graph
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model

@@ -15,7 +15,8 @@ from pugnn.errors import PugnnError, PugnnWarning, require_type
 from pugnn.estimator import PUNodeClassifier, require_fitted
 from pugnn.fitting import learnable_task
 from pugnn.graph.building import listed
-from pugnn.io import TableGraph, given_task
+from pugnn.io import TableGraph
+from pugnn.io.given import given_task
 from pugnn.methods import Method
 from pugnn.methods.evidence import FOLDS, deal_folds, hidden_ranks, prior_of
 from pugnn.metrics.bands import Estimate, Hidden, Prior, estimate

@@ -12,7 +12,8 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.io import as_task, given_task, read_feedback, require_edges
+from pugnn.io import read_feedback
+from pugnn.io.given import as_task, given_task, require_edges
 from pugnn.methods import METHODS, FittedMethod, Method
 from pugnn.metrics.bands import Prior
 from pugnn.models import BACKBONES, backbone_name

@@ -60,7 +60,12 @@ def test_few_such_columns_are_numbers_and_truth_values():
     ("cells", "kind"),
     [
         ([-1, *[0] * 11], "number"),  # below zero
-        ([1] * 7 + [0] * 5, "boolean"),  # mostly one
+        ([1] * 7 + [0] * 5, "counts"),  # mostly one, but like its siblings
+        ([4, 3, 2, 1] * 2 + [0] * 4, "counts"),  # a frequent word
+        ([99, 3, 2, 1] * 2 + [0] * 4, "number"),  # too large for a word
+        ([4, 3, 2, 1] * 2 + [0.5] * 4, "number"),  # no integers, and never zero
+        (["yes", "no"] * 6, "boolean"),
+        ([1] * 7 + [None] + [0] * 4, "boolean"),  # a missing one is neither
         ([None, 2, 3, *[0] * 9], "number"),  # a missing number is not a zero
         ([None] * 9 + [1] * 3, "counts"),  # but nothing or one is as good as zero or one
         ([0] * 10 + [0.5, 1], "counts"),  # weights of words

@@ -56,6 +56,7 @@ def test_summaries_by_plain_loops(numbers):
         assert (found.present, found.missing) == (len(present), 4 - len(present))
         assert found.nonzero == sum(value != 0 for value in present)
         assert found.boolean == all(value in (0, 1) for value in present)
+        assert found.whole == all(value == int(value) for value in present)
         if present:
             assert (found.lowest, found.highest) == (min(present), max(present))
 

@@ -23,7 +23,8 @@ from pugnn.explain.propagation import propagation_parts
 from pugnn.explain.wording import sentences
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.index_arrays import as_array, positions_within, require_numbers
-from pugnn.io import TableGraph, as_graph
+from pugnn.io import TableGraph
+from pugnn.io.given import as_graph
 from pugnn.models import Backbone, Blend, Propagation
 from pugnn.task import PUTask
 from pugnn.training import scores_of

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, counted, require_choice, require_number, require_type, require_whole, shown
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.index_arrays import require_numbers
-from pugnn.io import as_task
+from pugnn.io.given import as_task
 from pugnn.models import Backbone, Blend, inputs_on
 from pugnn.models.views import VIEWS, Attributes, make_views
 from pugnn.models.views.rows import Rows

@@ -11,9 +11,12 @@ import scipy.sparse as sp
 
 from pugnn.features.attributes import Attributes, Cells
 from pugnn.features.number import read_numbers
+from pugnn.features.number_columns import Summary
 
-#: This many columns that look like counts are words, tags or one-hot columns. Fewer may be anything.
+#: This many columns that are mostly zero are words, tags or one-hot columns. Fewer may be anything.
 MANY = 20
+#: A count is zero in at least one of ten cells; a column of other integers, such as an age, hardly ever is.
+MOST_FILLED = 0.9
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,7 @@ class Counts:
             attributes: the node table's columns.
             kinds: kinds of columns that the user has chosen, by name.
         """
-        alike = [name for name in attributes.names if name not in kinds and _is_like_counts(attributes.cells(name))]
-        if len(alike) < MANY:
-            alike = [name for name in alike if attributes.sparse is not None and name in attributes.sparse.places]
-        chosen = {*alike, *(name for name in attributes.names if kinds.get(name) == "counts")}
+        chosen = {*_found(attributes, kinds), *(name for name in attributes.names if kinds.get(name) == "counts")}
         columns = tuple(name for name in attributes.names if name in chosen)
         if not columns:
             return None
@@ -95,16 +95,39 @@ def _filled(cells: Cells) -> int:
     return int(np.count_nonzero(np.nan_to_num(read_numbers(cells, dates=False))))
 
 
-def _is_like_counts(cells: Cells) -> bool:
-    """Whether a column is mostly zero and never negative; one given in sparse form only has to be mostly zero.
+def _found(attributes: Attributes, kinds: Mapping[str, str]) -> set[str]:
+    """The columns that are counts by what they hold; how they were given matters only where they are few.
 
-    Empty cells count as zeros if all others are the same.
+    Words make a block of many columns: mostly zero, each of them or all together. A frequent word is not, but it
+    belongs to the block if it holds what its siblings hold: 0 and 1, or else integers from 0 up to twice their largest
+    number, some of them 0.
     """
-    numbers = cells.numbers
-    if numbers is None:
-        return False
-    found = numbers.summary(cells.name)
-    mostly_zero = 0 < 2 * found.nonzero < numbers.rows
-    return mostly_zero and (
-        numbers.given_sparse or (found.lowest >= 0 and (not found.missing or found.lowest == found.highest))
+    summaries: dict[str, Summary] = {}
+    for numbers in (attributes.numbers, attributes.sparse):
+        if numbers is not None:
+            summaries |= {name: numbers.summary(name) for name in numbers.names if name not in kinds}
+    rare = {name: found for name, found in summaries.items() if _mostly_zero(found)}
+    words = {name: found for name, found in rare.items() if found.lowest >= 0}
+    signed = rare.keys() - words.keys()
+    block = signed if len(signed) >= MANY else set()
+    most = max((found.highest for found in words.values()), default=0.0)
+    alike = words | {name: found for name, found in summaries.items() if _like_a_word(found, most)}
+    filled, cells = sum(each.nonzero for each in alike.values()), sum(each.present for each in alike.values())
+    if len(words) >= MANY or (len(alike) >= MANY and 2 * filled < cells):
+        block |= alike.keys()
+    if not block and attributes.sparse is not None:  # somebody took the trouble to leave out the zeros
+        block = rare.keys() & attributes.sparse.places.keys()
+    return block
+
+
+def _mostly_zero(found: Summary) -> bool:
+    """Whether a column is mostly zero. Empty cells count as zeros if all others are the same."""
+    return 0 < 2 * found.nonzero < found.present + found.missing and (
+        not found.missing or found.lowest == found.highest
     )
+
+
+def _like_a_word(found: Summary, most: float) -> bool:
+    if found.missing or found.lowest != 0 or not 0 < found.highest <= 2 * most:
+        return False
+    return found.boolean or (found.whole and found.nonzero <= MOST_FILLED * found.present)

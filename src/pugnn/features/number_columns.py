@@ -26,6 +26,7 @@ class Summary:
     lowest: float  # the smallest number, NaN if there is none
     highest: float  # the largest number, NaN if there is none
     boolean: bool  # whether all of them are 0 or 1
+    whole: bool  # whether all of them are integers
 
     @classmethod
     def of(cls, stored: NDArray[np.float64], rows: int) -> Self:
@@ -41,6 +42,7 @@ class Summary:
             lowest=min(ends, default=np.nan),
             highest=max(ends, default=np.nan),
             boolean=bool((numbers == 1).all()),
+            whole=bool((numbers == np.trunc(numbers)).all()),
         )
 
 
@@ -48,7 +50,6 @@ class NumberColumns(ABC):
     """Columns of finite numbers and missing values."""
 
     names: tuple[str, ...]  # of the columns, unique
-    given_sparse: bool = False  # whether the user gave them in sparse form
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -84,7 +85,6 @@ class MatrixColumns(NumberColumns):
     names: tuple[str, ...]
     #: Shape ``(rows, columns)``, float64 in CSC form; a missing number is NaN, and zeros are not stored.
     matrix: sp.csc_array
-    given_sparse: bool = False
     _summaries: dict[str, Summary] = field(default_factory=dict, init=False)
 
     @property

@@ -2,17 +2,6 @@
 
 from pugnn.io.database import write_parquet
 from pugnn.io.feedback import Feedback, read_feedback
-from pugnn.io.given import as_graph, as_task, given_task, require_edges
 from pugnn.io.reading import TableGraph, read_graph
 
-__all__ = [
-    "Feedback",
-    "TableGraph",
-    "as_graph",
-    "as_task",
-    "given_task",
-    "read_feedback",
-    "read_graph",
-    "require_edges",
-    "write_parquet",
-]
+__all__ = ["Feedback", "TableGraph", "read_feedback", "read_graph", "write_parquet"]

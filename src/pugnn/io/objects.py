@@ -135,7 +135,7 @@ def _columns(given: Any, role: str, ids: Sequence[str]) -> dict[str, Any]:
     if isinstance(given, np.ndarray) and given.ndim != 1 and role != "edges":
         raise PugnnError(
             f"{role} as an array must be a list of ids, of shape (number of ids,); this one has shape {given.shape}. "
-            "Attributes come in a data frame, or as a scipy matrix in `attributes`."
+            "Attributes come in a data frame, or as a matrix in `attributes`."
         )
     if isinstance(given, np.ndarray) and given.ndim != 1:
         if given.ndim != 2 or given.shape[1] not in (2, 3):

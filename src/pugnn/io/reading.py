@@ -105,8 +105,8 @@ def read_graph(
             NetworkX graph, which brings its node attributes.
         nodes: a column ``id`` and attributes, which become features. Without attributes, features are made from the
             structure.
-        attributes: further attributes, in sparse form: a table of ``id``, ``attribute`` and ``value``, or a scipy
-            matrix, also in a file (``.npz`` or Matrix Market), with one row for each row of ``nodes``.
+        attributes: further attributes: a table of ``id``, ``attribute`` and ``value``, or a matrix of scipy's or
+            numpy's, also in a file (``.npz`` or Matrix Market), with one row for each row of ``nodes``.
         positives: ids of the known positives: a table with a column ``id``, or a list.
         truth: ids of all true positives in the same form, if they are known.
         source: name of the column of sources, if it is not a usual one (see :mod:`pugnn.io.columns`).

@@ -1,4 +1,4 @@
-"""Sparse attributes: a long table of (id, attribute, value), or a sparse matrix."""
+"""Attributes apart from the node table: a long table of (id, attribute, value), or a matrix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from pugnn.errors import PugnnError, counted, quoted, shown
 from pugnn.features.attributes import LARGEST
 from pugnn.features.number_columns import MatrixColumns
-from pugnn.graph.index_arrays import sound_matrix
+from pugnn.graph.index_arrays import reject_masked, sound_matrix
 from pugnn.io.columns import ATTRIBUTE, ID, VALUE, find_column, require_column
 from pugnn.io.ids import EMPTY, UNKNOWN, IdTable
 from pugnn.io.node_table import NodeTable
@@ -25,8 +25,9 @@ _ZIP, _MATRIX_MARKET = b"PK\3\4", b"%%MatrixMarket"
 
 
 def as_matrix(given: Any) -> sp.csr_array | None:
-    """The sparse matrix that was given, itself or as the name of a file; ``None`` for anything else."""
-    if sp.issparse(given):
+    """The matrix that was given, itself or as the name of a file; ``None`` for anything else."""
+    if sp.issparse(given) or (isinstance(given, np.ndarray) and given.ndim == 2):
+        reject_masked(given, "attributes")
         return _checked(given, "attributes")
     if not isinstance(given, str | os.PathLike) or not os.path.isfile(given):
         return None
@@ -69,7 +70,7 @@ def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> MatrixColumns:
             "all but one."
         )
     names = tuple(f"attributes[{at}]" for at in range(matrix.shape[1]))
-    return MatrixColumns(names, matrix.tocsc(), given_sparse=True)
+    return MatrixColumns(names, matrix.tocsc())
 
 
 def long_attributes(table: Table, wanted: str | None, ids: IdTable) -> tuple[MatrixColumns, list[str]]:
@@ -107,7 +108,7 @@ def long_attributes(table: Table, wanted: str | None, ids: IdTable) -> tuple[Mat
         twice = counted(len(entries[0]) - matrix.nnz, "row")
         notes.append(f"{table.shown}: {twice} added to an earlier value of the same node and attribute")
     matrix.eliminate_zeros()
-    return MatrixColumns(tuple(names.texts()), matrix, given_sparse=True), notes
+    return MatrixColumns(tuple(names.texts()), matrix), notes
 
 
 def _columns(table: Table, wanted: str | None) -> tuple[int, int, int | None]:
