@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 
 from conftest import random_graph, special_graphs
 from pugnn import PUNodeClassifier
@@ -176,3 +177,14 @@ def test_a_model_from_before_known_negatives_can_be_loaded(tmp_path):
     save_sealed(tmp_path / "model", weights, metadata)
     loaded = PUNodeClassifier.load(tmp_path / "model")
     assert loaded.predict_proba(graph).tolist() == classifier.predict_proba().tolist()
+
+
+def test_a_model_whose_known_nodes_are_not_in_its_graph_is_refused(tmp_path):
+    graph, path = random_graph(20, 0.2, 0), tmp_path / "model.safetensors"
+    PUNodeClassifier(LabelPropagation(0.3), progress=False).fit(graph, [0, 1]).save(path)
+    weights, metadata = load_sealed(path)
+    for wrong in ([0, 10**6], [-1, 0], []):
+        weights["labelled"] = torch.tensor(wrong, dtype=torch.int64)
+        save_sealed(path, weights, metadata)
+        with pytest.raises(PugnnError, match="the model's known nodes are not in its graph"):
+            PUNodeClassifier.load(path).predict(graph)

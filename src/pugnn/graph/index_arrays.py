@@ -57,7 +57,7 @@ def positions_within(nodes: Any, size: int, what: str) -> NDArray[np.int64]:
     if array.size and not 0 <= array.min() <= array.max() < size:
         outside = array.min() if array.min() < 0 else array.max()
         raise PugnnError(f"{what}: node {outside} is not in the graph; positions run from 0 to {size - 1}")
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def require_numbers(name: str, values: Any, size: int) -> None:
