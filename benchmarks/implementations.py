@@ -13,13 +13,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from measuring import sized
 from pugnn.graph import hop_distances
 from pugnn.losses import DistanceAwareLoss, split_near_far
 from pugnn.models import GCN, GraphInputs
 from pugnn.regularisers import StructuralRegulariser
 from pugnn.task import PUTask
 
-DELTA, NEAR, FAR, ALPHA, DRAWS = 3, 0.6, 0.3, 0.01, 50
+DELTA, NEAR, FAR, ALPHA, DRAWS = 3, 0.6, 0.3, 0.01, sized(50, 2)
 
 
 def adam(first: nn.Module, model: nn.Module) -> torch.optim.Adam:

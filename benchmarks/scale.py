@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("nodes", nargs="*", type=lambda text: int(float(text)), default=None)
     parser.add_argument("--folder", type=Path, default=None)
     arguments = parser.parse_args()
-    arguments.nodes = arguments.nodes or sized([10**5, 10**6, 10**7], [3000])
+    arguments.nodes = arguments.nodes or sized([10**5, 10**6, 10**7], [12_000])
     found, aucs = {}, {}
     with tempfile.TemporaryDirectory(dir=arguments.folder) as parent:
         for nodes in arguments.nodes:

@@ -258,6 +258,7 @@ def page() -> None:
     """The page: its own text, then output and tables."""
     said, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
     PAGE.write_text(said + MARK + "\n" + "\n".join(_parts()).rstrip() + "\n", encoding="utf-8")
+    print(PAGE)
 
 
 def _parts() -> Iterable[str]:

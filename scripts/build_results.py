@@ -28,6 +28,7 @@ def main() -> None:
         parts.append("".join(f"#{line}" if line.startswith("#") else line for line in page.splitlines(keepends=True)))
         parts.append(f"\n[The same with charts](results/{name}.html)\n\n")
     RESULTS.write_text(said + MARK + "\n" + "".join(parts).rstrip() + "\n", encoding="utf-8")
+    print(f"{RESULTS}: {len(PAGES)} pages")
 
 
 if __name__ == "__main__":
