@@ -21,7 +21,7 @@ import numpy as np
 
 from measuring import machine, sized, table
 
-BUSY = 4
+BUSY = sized(4, 1)
 ROUNDS = sized(3, 1)
 SIZES = sized((12, 890), (12,))
 

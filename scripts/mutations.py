@@ -73,7 +73,7 @@ MUTATIONS = [
     _m("methods/dist_pu.py", "MIXUP = 5.0", "MIXUP = 4.0", "dist-pu full"),
     _m("methods/grab.py", "potentials[decided] = 1 - prior", "potentials[decided] = prior", "grab"),
     _m("graph/belief_propagation.py", "(2 * homophily - 1)", "homophily", "grab"),
-    _m("models/propagation.py", "(1 - self.restart) * (matrix @ reached)", "matrix @ reached", "label-propagation"),
+    _m("models/propagation.py", "(1 - self.restart) * (product @ reached)", "product @ reached", "label-propagation"),
     _m("models/propagation.py", "1 / np.sqrt(degree)", "1 / degree", "label-propagation"),
     _m(
         "models/propagation.py",
@@ -83,8 +83,8 @@ MUTATIONS = [
     ),
     _m(
         "models/propagation.py",
-        "positive / (positive + negative)",
-        "positive / (positive + 2 * negative)",
+        "positive / (positive + weight * negative)",
+        "positive / (positive + 2 * weight * negative)",
         "label-propagation negatives",
     ),
     _m("methods/label_propagation.py", "self.known_prior * len", "2 * self.known_prior * len", "label-propagation"),
@@ -125,7 +125,7 @@ MUTATIONS = [
     ),
     _m("models/inputs.py", "scale[i] * scale[i], i", "scale[i], i", "pu-gnn batches"),
     _m("models/dropout.py", "np.float32(1 / (1 - p))", "np.float32(1)", "naive"),
-    _m("training/loop.py", '"weight_decay": settings.weight_decay', '"weight_decay": 0.0', "naive"),
+    _m("training/loop.py", "(first, settings.weight_decay)", "(first, 0.0)", "naive"),
     # Features
     _m("features/number.py", "(values - self.mean) / self.deviation", "values / self.deviation", "numbers", "dates"),
     _m("features/category.py", "LEAST_NODES = 3", "LEAST_NODES = 40", "categories"),

@@ -22,7 +22,7 @@ PARTS = {
         ({"indptr": np.array([0, 3, 1, 4])}, "indptr must rise from 0 to 4"),
         ({"indptr": np.array([0, 1, 3, 10**9])}, "indptr must rise from 0 to 4"),
         ({"indptr": np.array([0, 1, 3, 4], np.int32)}, "indptr must be a list of 64-bit integers"),
-        ({"indptr": [0, 1, 3, 4]}, "indptr must be a numpy array; got list"),
+        ({"indptr": [0, 1, 3, 4]}, r"indptr must be a numpy array; got \[0, 1, 3, 4\]"),
         ({"indices": np.array([1, 0, 3, 1], np.int32)}, "indices hold the position 3, which is not within 0 to 2"),
         ({"indices": np.array([1, 0, -1, 1], np.int32)}, "indices hold the position -1"),
         ({"indices": np.array([1.0, 0, 2, 1])}, "indices must be a list of 32-bit integers"),
