@@ -96,7 +96,7 @@ def command_reference() -> str:
             for method in METHODS:
                 parts.append(f"### pugnn fit --method {method}\n\n{summary(METHODS[method])}\n")
                 single = Typer()
-                single.command()(fit_command(["--method", method]))
+                single.command()(fit_command(method, []))
                 parts += _panels(get_command(single), ("Method", "Training"), without=("method", "threshold", "device"))
     return "\n".join(parts)
 

@@ -30,10 +30,8 @@ class Output(NamedTuple):
 class Scored(NamedTuple):
     """How the graph of a training was scored; so it is again, however much memory there is then.
 
-    Args:
-        reduced: with less memory: from sampled neighbours, or from tables in half precision.
-        nodes: of the graph.
-        entries: of its adjacency.
+    ``reduced`` is with less memory: from sampled neighbours, or from tables in half precision. ``nodes`` and
+    ``entries`` are the sizes of the graph and its adjacency.
     """
 
     reduced: bool
