@@ -106,7 +106,7 @@ def main() -> None:
         work(given.work[0], int(given.work[1]), given.steps)
         return
     print(machine())
-    lines = []
+    lines, counts = [], sized((1, 2), (2,))
     for kind, batch in ((kind, batch) for kind, batches in BATCHES.items() for batch in batches):
         pairs = [
             [launched(count, kind, batch, given.steps) for count in sized((1, 2), (2,))] for _ in range(given.rounds)

@@ -92,3 +92,12 @@ def test_a_run_of_an_earlier_version_is_compared_by_its_counts(here):
     (here / "wrong.csv").write_text("id\nn9\n")
     with pytest.raises(PugnnError, match=r"trained: unlabelled is now 9, and was 8. Train again"):
         open_run(here / "mine")
+
+
+def test_what_a_killed_process_left_in_a_run_is_removed(tmp_path):
+    left = tmp_path / ".run.json.0123456789abcdef.unfinished.json"
+    left.write_text("{")
+    (tmp_path / ".run.json").write_text("{}")  # somebody else's
+    with pytest.raises(PugnnError, match="is not a run folder"):
+        open_run(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [".run.json"]

@@ -386,7 +386,7 @@ def test_a_bad_config(here, pugnn_main, text, fragments):
 @pytest.mark.parametrize(
     ("first", "second", "dropped", "options"),
     [
-        (["--epochs", "3"], "centroid", "leave_out, backbone, batch_size, dropout, epochs", {"method": "centroid"}),
+        (["--epochs", "3"], "centroid", "leave_out, backbone, hidden, dropout, epochs", {"method": "centroid"}),
         (["--epochs", "3"], "nnpu", "leave_out", {"epochs": 3, "backbone": "gcn", "hidden": 16, "weight_decay": 5e-4}),
         (["--prior", "0.3"], "label-propagation", "leave_out, backbone", {"prior": 0.3, "restart": 0.1}),
         (["--prior", "0.1..0.3", "--epochs", "2"], "naive", "prior, leave_out", {"epochs": 2}),

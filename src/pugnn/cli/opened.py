@@ -11,6 +11,7 @@ from pugnn.cli.config import option_value, read_config
 from pugnn.cli.input_data import InputData, read_input
 from pugnn.cli.options import DataOptions
 from pugnn.errors import PugnnError
+from pugnn.files import remove_unfinished
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,6 +40,7 @@ def open_run(folder: Path) -> OpenedRun:
     from pugnn.training import scores_of
 
     file = folder / "run.json"
+    remove_unfinished(folder)  # of a run that was killed while it added explanations
     if not file.is_file():
         raise PugnnError(f"{folder} is not a run folder: it has no run.json. Give the folder that `pugnn fit` wrote.")
     options, record = read_config(file), json.loads(file.read_text(encoding="utf-8-sig"))

@@ -186,8 +186,8 @@ def _write_results(
 def _write(folder: Path, content: ReportContent) -> None:
     """Write the report and ``run.json``."""
     write_report(folder / "report.html", content)
+    text = json.dumps(content.record, indent=2, ensure_ascii=False) + "\n"
     with replacing(folder / "run.json") as temporary:
-        text = json.dumps(content.record, indent=2, ensure_ascii=False) + "\n"
         # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
         temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
 
