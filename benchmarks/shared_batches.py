@@ -108,9 +108,7 @@ def main() -> None:
     print(machine())
     lines, counts = [], sized((1, 2), (2,))
     for kind, batch in ((kind, batch) for kind, batches in BATCHES.items() for batch in batches):
-        pairs = [
-            [launched(count, kind, batch, given.steps) for count in sized((1, 2), (2,))] for _ in range(given.rounds)
-        ]
+        pairs = [[launched(count, kind, batch, given.steps) for count in counts] for _ in range(given.rounds)]
         one, two = (max(pair[i]["speed"] for pair in pairs) for i in (0, -1))
         first, second = (np.array(pairs[0][i]["terms"]) for i in (0, -1))
         cells = [f"{one:,.0f}", f"{two:,.0f}", f"{two / one:.2f}", f"{np.abs(first - second).max():.1e}"]
