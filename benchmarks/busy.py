@@ -76,52 +76,41 @@ def measured(source: str, arguments: list[str]) -> tuple[float, float]:
     return time.perf_counter() - started, spent
 
 
-def medians(sources: list[str], arguments: list[str], folder: Path) -> dict[str, tuple[float, float]]:
-    """Median seconds and CPU seconds of a command for each source tree, which take turns."""
-    found: dict[str, list[tuple[float, float]]] = {source: [] for source in sources}
-    for turn in range(ROUNDS):
-        for at, source in enumerate(sources):
-            out = (
-                ["--out", str(folder / f"run-{time.monotonic_ns()}-{at}-{turn}")]
-                if arguments[0] == "fit" and "--help" not in arguments
-                else []
-            )
-            found[source].append(measured(source, [*arguments, *out]))
-    return {source: tuple(np.median(pairs, axis=0)) for source, pairs in found.items()}  # type: ignore[misc]
+def median(source: str, arguments: list[str], folder: Path) -> tuple[float, float]:
+    """Median seconds and CPU seconds of a command; a fit writes a new run every time."""
+    found = []
+    for _ in range(ROUNDS):
+        out = ["--out", str(folder / f"run-{time.monotonic_ns()}")] if "--edges" in arguments else []
+        found.append(measured(source, [*arguments, *out]))
+    seconds, spent = np.median(found, axis=0)
+    return float(seconds), float(spent)
 
 
 def main() -> None:
     print(machine())
     here = str(Path(__file__).resolve().parents[1] / "src")
-    sources = [*(str(Path(path).resolve()) for path in sys.argv[1:]), here]
+    sources = {**{str(Path(path).resolve()): "the other" for path in sys.argv[1:]}, here: "this one"}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         tables = {nodes: write_tables(folder, nodes) for nodes in SIZES}
-        runs = {source: str(folder / f"run-{at}") for at, source in enumerate(sources)}
-        for source, run in runs.items():
-            measured(source, ["fit", *tables[SIZES[-1]], "--out", run])  # also compiles kernels
         commands = {"--help": ["--help"], "fit --help": ["fit", "--help"]}
         commands |= {f"fit, {nodes} nodes": ["fit", *options] for nodes, options in tables.items()}
+        commands |= {f"evaluate, {SIZES[-1]} nodes": ["evaluate"]}
         rows = []
-        for name, arguments in commands.items():
-            quiet = medians(sources, arguments, folder)
-            with busy_processes(BUSY):
-                busy = medians(sources, arguments, folder)
-            rows += [row(name, source, here, quiet[source], busy[source]) for source in sources]
-        for source in sources:
-            arguments = ["evaluate", runs[source]]
-            quiet = medians([source], arguments, folder)
-            with busy_processes(BUSY):
-                busy = medians([source], arguments, folder)
-            rows.append(row(f"evaluate, {SIZES[-1]} nodes", source, here, quiet[source], busy[source]))
+        for at, source in enumerate(sources):
+            run = str(folder / f"first-{at}")
+            measured(source, ["fit", *tables[SIZES[-1]], "--out", run])  # compiles kernels
+            for name, arguments in commands.items():
+                command = [*arguments, run] if name.startswith("evaluate") else arguments
+                quiet = median(source, command, folder)
+                with busy_processes(BUSY):
+                    busy = median(source, command, folder)
+                figures = [*quiet, busy[0], busy[0] / quiet[0]]
+                rows.append([name, sources[source], *(f"{figure:.1f}" for figure in figures)])
+                print(*rows[-1], file=sys.stderr)  # it takes a while
     print(
         table(["command", "source", "seconds", "CPU seconds", f"seconds beside {BUSY} busy processes", "ratio"], rows)
     )
-
-
-def row(name: str, source: str, here: str, quiet: tuple[float, float], busy: tuple[float, float]) -> list[str]:
-    shown = "this one" if source == here else "the other"
-    return [name, shown, f"{quiet[0]:.1f}", f"{quiet[1]:.1f}", f"{busy[0]:.1f}", f"{busy[0] / quiet[0]:.1f}"]
 
 
 if __name__ == "__main__":
