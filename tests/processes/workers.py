@@ -17,6 +17,7 @@ def start(*arguments: str, folder: Path, number: int = 2) -> list[subprocess.Pop
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     shared = {"WORLD_SIZE": str(number), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "COLUMNS": "160"}
+    shared["TORCH_CPP_LOG_LEVEL"] = "ERROR"  # NCCL has remarks of its own
     return [
         subprocess.Popen(
             [sys.executable, *arguments],

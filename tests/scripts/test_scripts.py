@@ -38,7 +38,9 @@ LIBRARIES = ["duckdb", "numba", "pandas", "polars", "pyarrow", "sklearn.linear_m
 def processes():
     context = get_context("forkserver")
     context.set_forkserver_preload(LIBRARIES)
-    return context
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUDA_VISIBLE_DEVICES", "")  # a process that was forked cannot use a GPU
+        yield context
 
 
 @pytest.fixture
