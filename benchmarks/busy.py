@@ -68,7 +68,7 @@ def busy_processes(number: int) -> Iterator[None]:
 
 def measured(source: str, arguments: list[str]) -> tuple[float, float]:
     """Seconds and CPU seconds of a command with the package of a source tree."""
-    environment = {**os.environ, "PYTHONPATH": source}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
     started, before = time.perf_counter(), os.times()
     subprocess.run([sys.executable, "-m", "pugnn", *arguments], env=environment, check=True, capture_output=True)
     after = os.times()
