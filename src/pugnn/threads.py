@@ -12,7 +12,7 @@ from pugnn import processes
 #: Variables that limit threads. torch reads the first one itself.
 LIMITS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 #: With fewer numbers than this to go through, threads wait for each other longer than they work.
-WORTH_THREADS = 1 << 22
+WORTH_THREADS = 1 << 20
 
 
 def available_threads() -> int:
