@@ -20,7 +20,6 @@ from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
-from pugnn.models.views import rows_held
 from pugnn.parameters import Parameters, not_fitted
 from pugnn.task import Known, PUTask
 from pugnn.threads import threads_for
@@ -157,7 +156,6 @@ class PUNodeClassifier(Parameters):
         """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
         fitting.check(*self.checked())
 
-    @rows_held()  # until the nodes are scored
     def fit_task(
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
     ) -> Self:

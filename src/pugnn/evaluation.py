@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, require_type
@@ -18,11 +17,11 @@ from pugnn.graph.building import listed
 from pugnn.io import TableGraph
 from pugnn.io.given import given_task
 from pugnn.methods import Method
-from pugnn.methods.evidence import FOLDS, deal_folds, hidden_ranks, prior_of
+from pugnn.methods.evidence import FOLDS, KnownNodes
+from pugnn.methods.logistic import prior_of
 from pugnn.metrics.bands import Estimate, Hidden, Prior, estimate
 from pugnn.metrics.rank_model import Checked
 from pugnn.task import PUTask
-from pugnn.training import derive_seed
 from pugnn.waiting import part, status_line
 
 #: Share of the time that a fit takes, if the folds come after it.
@@ -44,29 +43,24 @@ def cross_fit(
         progress: show a line on standard error.
     """
     require_hidable(task)
-    positive = deal_folds(len(task.labelled), derive_seed(estimator.seed))
-    turns = int(positive.max()) + 1
-    negative = np.arange(len(task.negative)) % turns
-    known, folds = np.concatenate([task.labelled, task.negative]), np.concatenate([positive, negative])
+    known = KnownNodes.of(task, estimator.seed)
+    turns, positive, negative = known.turns, known.folds, known.negative_folds
     log_odds = np.empty((task.graph.num_nodes, turns))
     with part(0, 1), status_line() as line, warnings.catch_warnings():
         warnings.simplefilter("ignore", PugnnWarning)  # of trainings with fewer labels, that nobody will use
         for fold in range(turns):
             if progress:
                 line.say(f"training {estimator.checked()[0].name} without fold {fold + 1} of {turns}")
+            hidden = np.concatenate([task.labelled[positive == fold], task.negative[negative == fold]])
             rest = replace(
                 task,
                 labelled=task.labelled[positive != fold],
-                unlabelled=np.union1d(task.unlabelled, known[folds == fold]),
+                unlabelled=np.union1d(task.unlabelled, hidden),
                 negative=task.negative[negative != fold],
             )
             with part(fold / turns, (fold + 1) / turns):
                 log_odds[:, fold] = estimator.unfitted().set_params(progress=False).fit_task(rest).decision_function()
-    unlabelled = torch.from_numpy(np.array(task.unlabelled))
-    ranks = hidden_ranks(torch.from_numpy(log_odds), torch.from_numpy(known), unlabelled, folds)
-    is_positive = np.arange(len(known)) < len(task.labelled)
-    checked = ~is_positive | np.isin(known, task.confirmed)
-    return ranks[~checked], Checked(ranks[checked], is_positive[checked]) if checked.any() else None
+    return known.hidden_ranks(log_odds)
 
 
 def require_hidable(task: PUTask) -> None:

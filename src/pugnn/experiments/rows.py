@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from pugnn.methods.views import Part
 from pugnn.task.benchmark import RatioOf, Unlabelled
 
 
@@ -149,14 +148,4 @@ WRONG_PRIORS = {
     f"{method}{suffix}": Row(method, known_prior=True, prior_error=error)
     for method in ("views", "dist-pu")
     for suffix, error in (("", 0.0), ("-0.1", -0.1), ("+0.1", 0.1))
-}
-
-#: The default method, and what remains of it without one of its parts.
-PARTS = {
-    "views": Row("views", known_prior=True),
-    **{
-        f"without {part}": Row("views", {"leave_out": part}, known_prior=True)
-        for part in get_args(Part)
-        if part != "nothing"
-    },
 }

@@ -13,7 +13,7 @@ from pugnn.experiments.cells import Cell, named_dataset
 from pugnn.experiments.pages.study_page import Study, StudyPage
 from pugnn.experiments.pages.study_summary import StudyPlace, StudyResult
 from pugnn.experiments.published import TABLE1
-from pugnn.experiments.rows import FAST_METHODS, GRAPH_METHODS, PARTS, READINGS, WRONG_PRIORS, Row
+from pugnn.experiments.rows import FAST_METHODS, GRAPH_METHODS, READINGS, WRONG_PRIORS, Row
 from pugnn.experiments.store import Record
 from pugnn.experiments.tables import footer
 
@@ -95,20 +95,6 @@ STUDIES = {
         labels=(30,),
         samplings=("uniform", "by-degree", "one-community"),
         baselines=_against_views(FAST_METHODS),
-    ),
-    "parts": Study(
-        title="The parts of the default method",
-        question="`views` as it is, and without one of its parts, given the true positive share of the unlabelled "
-        "nodes. Known positives are drawn at random from all positives. "
-        + _REST
-        + _PAPER_CLASSES
-        + f"the smallest one with at least {LEAST_NODES} nodes is. "
-        + _SETTINGS,
-        rows=PARTS,
-        datasets=("cora", "citeseer", "pubmed", "amazon_cs", "tolokers"),
-        metrics=("average_precision", "macro_f1"),
-        labels=(10, 30),
-        baselines={name: "views" for name in PARTS if name != "views"},
     ),
 }
 

@@ -12,7 +12,6 @@ from scipy.special import expit, logit
 
 from pugnn.errors import PugnnError, given, require_type
 from pugnn.estimator import PUNodeClassifier, require_fitted
-from pugnn.explain.blend import blend_parts
 from pugnn.explain.changes import smallest_change
 from pugnn.explain.columns import Columns
 from pugnn.explain.explanation import AttributePart, Change, Explanation, Known, NodePart
@@ -20,12 +19,13 @@ from pugnn.explain.gradients import gradient_parts
 from pugnn.explain.parts import Parts, largest
 from pugnn.explain.paths import distances_around, nearest_paths
 from pugnn.explain.propagation import propagation_parts
+from pugnn.explain.views import view_parts
 from pugnn.explain.wording import sentences
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.index_arrays import as_array, positions_within, require_numbers
 from pugnn.io import TableGraph
 from pugnn.io.given import as_graph
-from pugnn.models import Backbone, Blend, Propagation
+from pugnn.models import Backbone, LinearViews, Propagation
 from pugnn.task import PUTask
 from pugnn.training import scores_of
 from pugnn.waiting import advance
@@ -105,14 +105,14 @@ def explain_best(
 ) -> list[Explanation]:
     """Explain the unlabelled nodes that score highest; by default as many as can be explained in a moment."""
     if count is None:
-        count = MOST_EXACT if isinstance(estimator.model_, Blend | Propagation) else MOST_BY_GRADIENTS
+        count = MOST_EXACT if isinstance(estimator.model_, LinearViews | Propagation) else MOST_BY_GRADIENTS
     best = task.unlabelled[np.argsort(-log_odds[task.unlabelled], kind="stable")[:count]]
     return explain(estimator, task, best, log_odds=log_odds, shown=shown)
 
 
 def _parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
-    if isinstance(model, Blend):
-        return blend_parts(model, graph, nodes)
+    if isinstance(model, LinearViews):
+        return view_parts(model, graph, nodes)
     if isinstance(model, Propagation):
         return propagation_parts(model, graph, nodes)
     return gradient_parts(model, graph, nodes)

@@ -9,7 +9,7 @@ import numpy as np
 from pugnn.explain.gradients import MOST_NUMBERS
 from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES
-from pugnn.models import Backbone, Blend, Propagation
+from pugnn.models import Backbone, LinearViews, Propagation
 from pugnn.training.forecast import forecast_batches, forecast_whole, width_of
 from pugnn.training.loop import scores_whole
 
@@ -28,7 +28,7 @@ BLOCKS = 2**25
 def explanation_memory(model: Backbone, graph: Graph, count: int) -> int:
     """Bytes that explaining so many nodes of a graph takes, beside the graph and the model."""
     nodes = graph.num_nodes
-    if isinstance(model, Blend | Propagation):
+    if isinstance(model, LinearViews | Propagation):
         together = min(max(count, 1), max(LANES, TOGETHER // max(nodes, 1)))
         entries = ENTRY * len(graph.indices) if isinstance(model, Propagation) else 0
         return NODE * nodes + NUMBER * nodes * -(-together // LANES) * LANES + entries + BLOCKS

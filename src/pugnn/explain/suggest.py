@@ -6,18 +6,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, require_choice, require_number, require_type, require_whole, shown
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.index_arrays import require_numbers
 from pugnn.io.given import as_task
-from pugnn.models import Backbone, Blend, inputs_on
-from pugnn.models.views import VIEWS, Attributes, make_views
-from pugnn.models.views.rows import Rows
+from pugnn.models import Backbone, LinearViews
+from pugnn.models.views import Attributes, comparable_rows
 from pugnn.task import PUTask
 
+Rows = NDArray[np.float32]
 Goal = Literal["precision", "discovery", "learning"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
 
@@ -46,13 +45,8 @@ class Suggestion:
 
 
 def node_rows(model: Backbone, graph: Graph) -> Rows:
-    """A row of numbers for every node, similar for similar nodes: what the default method reads, or its first view."""
-    device = next(iter(model.state_dict().values())).device
-    inputs = inputs_on(graph, device)
-    with torch.no_grad():
-        if isinstance(model, Blend):
-            return model.rows(inputs)
-        return make_views(Attributes.of(graph), inputs, VIEWS[:1])[VIEWS[0]]
+    """A row of numbers for every node, similar for similar nodes (:func:`pugnn.models.views.comparable_rows`)."""
+    return comparable_rows(graph, model.attributes if isinstance(model, LinearViews) else Attributes.of(graph))
 
 
 def suggest(
@@ -108,7 +102,7 @@ def suggest(
     require_numbers("scores", scores, task.graph.num_nodes)
     if log_odds is not None:
         require_numbers("log_odds", log_odds, task.graph.num_nodes)
-    require_type("rows", rows, Rows, "rows of all nodes, as node_rows gives them")
+    require_type("rows", rows, np.ndarray, "rows of all nodes, as node_rows gives them")
     order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
     rank = task.ranks(scores if log_odds is None else log_odds)
     free = np.zeros(len(order), dtype=bool)
@@ -124,7 +118,7 @@ def suggest(
     expected = round(prior * len(candidates)) or int((scores[candidates] >= threshold).sum())
     if goal == "precision":
         pool = candidates[: SURE * count]
-        chosen = pool[sorted(_without_twins(_centred(rows, pool), count))]
+        chosen = pool[sorted(_without_twins(rows[pool], count))]
         closest = _Likeness.of(task, rows, candidates[:expected], seed).closest(chosen)
         reasons = [
             _surroundings(task, node)
@@ -184,14 +178,6 @@ def _sample(nodes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     return nodes[np.sort(np.random.default_rng(seed).choice(len(nodes), MOST_COMPARED, replace=False))]
 
 
-def _centred(rows: Rows, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Rows of some nodes, less what all nodes have in common, at length 1."""
-    apart = (rows[torch.from_numpy(nodes.copy()).to(rows.device)] - rows.mean).cpu().numpy()
-    length = np.linalg.norm(apart, axis=1, keepdims=True)
-    centred: NDArray[np.float32] = np.divide(apart, length, out=np.zeros_like(apart), where=length > 0)
-    return centred
-
-
 def _without_twins(rows: NDArray[np.float32], count: int) -> list[int]:
     """Places in a pool, best first: a node moves down by how much it resembles one that was chosen."""
     value = 1 - np.arange(len(rows)) / len(rows)
@@ -211,14 +197,13 @@ class _Likeness:
 
     rows: Rows
     known: NDArray[np.int64]
-    centred: NDArray[np.float32]  # rows of the known positives
     typical: float = 0.0  # the highest cosine with one of them, of the median likely positive
 
     @classmethod
     def of(cls, task: PUTask, rows: Rows, likely: NDArray[np.int64], seed: int) -> _Likeness:
         """To the known positives of a task, given the nodes that are likely positives."""
         known = _sample(task.labelled, seed)
-        found = cls(rows, known, _centred(rows, known))
+        found = cls(rows, known)
         highest = [most for most, _ in found._highest(_sample(likely, seed))]
         return replace(found, typical=float(np.median(highest)) - ROUNDING) if highest else found
 
@@ -227,7 +212,7 @@ class _Likeness:
         return [known if most > 0 and most >= self.typical else None for most, known in self._highest(nodes)]
 
     def _highest(self, nodes: NDArray[np.int64]) -> list[tuple[float, int]]:
-        alike = _centred(self.rows, nodes) @ self.centred.T
+        alike = self.rows[nodes] @ self.rows[self.known].T
         return list(zip(alike.max(axis=1).tolist(), self.known[alike.argmax(axis=1)].tolist(), strict=True))
 
 
@@ -241,9 +226,9 @@ def _covering(
     known = np.concatenate([task.labelled, task.negative])
     if len(known) > MOST_COMPARED:
         known = np.random.default_rng(seed).choice(known, MOST_COMPARED, replace=False)
-    own = _centred(rows, pool)
+    own = rows[pool]
     alike = np.maximum(own @ own.T, 0)
-    of_known = covered = np.maximum(_centred(rows, known) @ own.T, 0).max(axis=0)
+    of_known = covered = np.maximum(rows[known] @ own.T, 0).max(axis=0)
     closest = np.full(len(pool), -1)
     chosen: list[int] = []
     for turn in range(count):

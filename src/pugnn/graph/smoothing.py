@@ -70,6 +70,9 @@ def neighbour_sums(
     h, out, start = h.reshape(-1), out.reshape(-1), h.reshape(-1) if x is None else x.reshape(-1)
     arrays = graph.indptr, graph.indices, weights, h, out, p, none if q is None else q, start
     stretches = max(1, min(n, len(graph.indices) // _ENTRIES))
+    if stretches == 1:
+        _pass(*arrays, np.float32(t), width, 0, n)
+        return
     # By entries, so that threads have equal work; every row is added up by one thread, in the same order every time.
     bounds = np.searchsorted(graph.indptr, np.linspace(0, len(graph.indices), stretches + 1)[1:-1])
     bounds = np.concatenate([[0], bounds, [n]])
@@ -77,9 +80,6 @@ def neighbour_sums(
     def run(at: int) -> None:
         _pass(*arrays, np.float32(t), width, bounds[at], bounds[at + 1])
 
-    if stretches == 1:
-        run(0)
-        return
     with ThreadPoolExecutor(available_threads()) as pool:
         list(pool.map(run, range(stretches)))
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from pugnn.errors import PugnnError, require_choice, require_type
 from pugnn.losses import Sets
 from pugnn.methods.degenerate import Reason
-from pugnn.methods.evidence import prior_of
+from pugnn.methods.logistic import prior_of
 from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone
 from pugnn.priors import Prior, prior_bounds

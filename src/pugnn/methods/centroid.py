@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
 from pugnn.methods.base import METHODS, FittedMethod, Method
-from pugnn.methods.evidence import KnownPositives
+from pugnn.methods.evidence import KnownNodes
 from pugnn.metrics.bands import Hidden
-from pugnn.models import Backbone, Blend, inputs_on
-from pugnn.models.views import Attributes, make_views
-from pugnn.models.views.rows import Rows
+from pugnn.models import Backbone, LinearViews, views_of
+from pugnn.models.views import Attributes, NodeViews
 from pugnn.priors import Evidence, prior_words, settle_prior
 from pugnn.task import PUTask
-from pugnn.training import RunOptions, TrainingSettings, resolve_device
+from pugnn.training import RunOptions, TrainingSettings
 from pugnn.training.progress import stage_progress
 
 
@@ -27,7 +27,7 @@ class Centroid(Method):
     Attributes are smoothed over the neighbourhood, with rows of length 1 (:mod:`pugnn.models.views`). With
     :math:`\mu_L` the mean row of the known positives and :math:`\mu` that of all nodes, node i scores
     :math:`\langle v_i, \mu_L - \mu \rangle`. Without :math:`\mu`, what all nodes share would decide.
-    Known negatives move :math:`\mu` towards their mean (:meth:`pugnn.methods.evidence.KnownPositives.contrasts`).
+    Known negatives move :math:`\mu` towards their mean (:meth:`pugnn.methods.evidence.KnownNodes.contrasts`).
 
     The share π of the unlabelled nodes that score highest is decided positive.
 
@@ -43,28 +43,21 @@ class Centroid(Method):
 
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
         """A model that is still empty: its sizes depend on the data."""
-        return Blend(num_features)
+        return LinearViews(num_features)
 
-    def directions(self, rows: Rows, known: KnownPositives) -> Tensor:
+    def directions(self, views: NodeViews, known: KnownNodes) -> NDArray[np.float32]:
         """What the rows are multiplied with: of the whole, and with each fold hidden, as columns."""
-        return known.contrasts(rows)
+        return known.contrasts(views)
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Find the direction, and where to cut."""
-        device = resolve_device(settings.device)
-        inputs = inputs_on(task.graph, device)
-        known = KnownPositives.of(task, device, settings.seed)
-        attributes = Attributes.of(task.graph)
+        known = KnownNodes.of(task, settings.seed)
         with stage_progress("smoothing attributes", show=run.get("progress", False)):
-            rows = make_views(attributes, inputs, ["smoothed"])["smoothed"]
-            directions = self.directions(rows, known)
-        ranks = known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:])
-        checked = known.checked(rows)
-        settled = settle_prior(self.prior, Evidence(task, rows, known.folds, ranks, checked))
-        model = Blend(task.graph.num_features)
-        model.fill(**attributes.tensors(), **Blend.only(directions[:, 0]))
-        model.to(device).cut_at(rows, known.unlabelled, settled.value)
-        model.keep(inputs, rows)
+            attributes = Attributes.of(task.graph)
+            views = views_of(task.graph, attributes, ("smoothed",))
+            directions = self.directions(views, known)
+            ranks, checked = known.hidden_ranks(views @ directions[:, :, 1:])
+        settled = settle_prior(self.prior, Evidence(task, known.folds, ranks, checked))
+        model = LinearViews.ranking(task.graph, attributes, directions[:, :, 0], task.unlabelled, settled.value)
         notes = (prior_words(settled, len(ranks)),)
-        hidden = Hidden(settled, known.hidden_ranks(rows @ directions[:, 1:]), checked)
-        return FittedMethod(model.eval(), [], settled.value, notes=notes, hidden=hidden)
+        return FittedMethod(model, [], settled.value, notes=notes, hidden=Hidden(settled, ranks, checked))

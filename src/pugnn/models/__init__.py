@@ -2,11 +2,11 @@
 
 from pugnn.models.appnp import APPNP
 from pugnn.models.backbone import BACKBONES, Backbone, BackboneLike, Output, Scored, backbone_name, make_backbone
-from pugnn.models.blend import Blend, Committee
 from pugnn.models.gat import GAT
 from pugnn.models.gcn import GCN
 from pugnn.models.gin import GIN
-from pugnn.models.inputs import GraphInputs, RowInputs, SampledInputs, inputs_on
+from pugnn.models.inputs import GraphInputs, SampledInputs, inputs_on
+from pugnn.models.linear_views import LinearViews, views_of
 from pugnn.models.lsdan import LSDAN
 from pugnn.models.mlp import MLP
 from pugnn.models.propagation import Propagation
@@ -22,16 +22,15 @@ __all__ = [
     "MLP",
     "Backbone",
     "BackboneLike",
-    "Blend",
-    "Committee",
     "GraphInputs",
     "GraphSAGE",
+    "LinearViews",
     "Output",
     "Propagation",
-    "RowInputs",
     "SampledInputs",
     "Scored",
     "backbone_name",
     "inputs_on",
     "make_backbone",
+    "views_of",
 ]

@@ -30,8 +30,8 @@ class Output(NamedTuple):
 class Scored(NamedTuple):
     """How the graph of a training was scored; so it is again, however much memory there is then.
 
-    ``reduced`` is with less memory: from sampled neighbours, or from tables in half precision. ``nodes`` and
-    ``entries`` are the sizes of the graph and its adjacency.
+    ``reduced`` is with less memory, from sampled neighbours. ``nodes`` and ``entries`` are the sizes of the graph and
+    its adjacency.
     """
 
     reduced: bool
@@ -53,7 +53,6 @@ class Backbone(nn.Module):
         uses_weights: whether edge weights matter.
         replayable: whether a step can be recorded as a CUDA graph; the host must not read values in between.
         nodewise_head: whether :meth:`logits` can compute logits from embeddings alone.
-        from_half: whether it has read the graph of its training from tables in half precision.
         scored: how it has scored that graph; ``None`` before.
     """
 
@@ -63,7 +62,6 @@ class Backbone(nn.Module):
     uses_weights: bool = False
     replayable: bool = True
     nodewise_head: bool = False
-    from_half: bool = False
     scored: Scored | None = None
 
     def reduces(self, graph: Graph) -> bool | None:

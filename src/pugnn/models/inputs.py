@@ -75,22 +75,6 @@ class GraphInputs:
         return self._hop_structures[hops]
 
 
-class RowInputs(GraphInputs):
-    """Rows of features on their own, without a graph, for networks that read no edges.
-
-    Args:
-        features: one row per node.
-        places: numbers of the rows in the whole batch, where this process holds only a part of it; dropout depends on
-            them.
-    """
-
-    features: Tensor
-
-    def __init__(self, features: Tensor, places: Tensor | None = None) -> None:
-        self.features, self.places = features, places
-        self.device = features.device
-
-
 class SampledInputs(GraphInputs):
     """A sampled part of a graph, for the outputs of its seeds; rows are local numbers.
 

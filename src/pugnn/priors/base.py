@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from pugnn.metrics.rank_model import Checked
-from pugnn.models.views.rows import Rows
+from pugnn.models.views import Attributes, comparable_rows
 from pugnn.registry import Registry
 from pugnn.task import PUTask
 
@@ -25,7 +28,6 @@ class Evidence:
 
     Args:
         task: graph, known positives and unlabelled nodes.
-        rows: what each node looks like, shape ``(N, d)``: the weighted views of the default method.
         folds: the turn in which each known positive was hidden, shape ``(n_L,)``.
         ranks: share of the unlabelled nodes above it then, without those that were found by a ranking and checked;
             empty if nothing could be hidden.
@@ -33,10 +35,14 @@ class Evidence:
     """
 
     task: PUTask
-    rows: Rows
     folds: NDArray[np.int64]
     ranks: NDArray[np.float64]
     checked: Checked | None = None
+
+    @cached_property
+    def rows(self) -> Tensor:
+        """What each node looks like, shape ``(N, d)``."""
+        return torch.from_numpy(comparable_rows(self.task.graph, Attributes.of(self.task.graph)))
 
 
 class PriorEstimator(Protocol):

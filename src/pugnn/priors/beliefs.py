@@ -23,8 +23,7 @@ def grab_marginals(evidence: Evidence) -> float:
     """
     task, rows = evidence.task, evidence.rows
     prior = min(lowest_bound(evidence), MOST_PRIOR)
-    likeness = rows @ (rows[torch.from_numpy(task.labelled.copy())].mean(dim=0) - rows.mean)
-    scores = likeness.cpu().numpy()
+    scores = (rows @ rows[torch.from_numpy(task.labelled.copy())].mean(dim=0)).numpy()
     potentials = np.where(scores >= np.quantile(scores, 1 - prior), 1 - prior, prior)
     potentials[task.labelled], potentials[task.negative] = 1.0, 0.0
     beliefs = propagate_beliefs(task.graph, potentials, homophily=HOMOPHILY)

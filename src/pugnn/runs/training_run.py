@@ -28,7 +28,6 @@ from pugnn.graph import graph_statistics
 from pugnn.memory import available_memory, memory_words
 from pugnn.methods.degenerate import RANKING_LOST
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
-from pugnn.models.views import rows_held
 from pugnn.runs.changes import EarlierRun
 from pugnn.runs.estimates import estimate_record
 from pugnn.runs.folder import RunFolder
@@ -107,48 +106,47 @@ def train_into_folder(
         shown: columns of the node table to show as they are, one text per node.
     """
     started = time.perf_counter()
-    with rows_held():  # for scores and suggestions
-        try:
-            with _noted_warnings() as noted, part(0, TRAINED):
-                start = None if before is None else before.classifier
-                estimator.fit_task(task, checkpoint=folder.checkpoint, start=start)
-                trained = time.perf_counter()
-                log_odds = estimator.decision_function()
-                scores = scores_of(log_odds)
-                written = _write_results(folder.partial, estimator, task, log_odds, shown)
-            record = _record(estimator, task, options)
-            record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe]}
-            record["check_up"] = check_up.to_plain()
-            record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
-            record |= {"warnings": [*noted, STOPPED], "method_notes": list(estimator.notes_)}
-            record["changes"] = None
-            if before is not None:
-                record["changes"] = before.changes(task, scores, warm=estimator.warm_, log_odds=log_odds)
-            record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
-            record |= estimate_record(estimator, task, check_up, log_odds, truth)
-            record |= {"suggestions": None, "explanations": []}
-            seconds = {"training": trained - started, "total": time.perf_counter() - started}
-            record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
-            content = ReportContent(
-                record=record,
-                log=estimator.log_,
-                task=task,
-                scores=scores,
-                log_odds=log_odds,
-                threshold=estimator.threshold_,
-                check_up=check_up,
-                truth=truth,
-                class_of_node=class_of_node,
-                shown=shown or {},
-                folder=folder.path.resolve().name,
-            )
-            _write(folder.partial, content)
-            folder.finish([*written, "report.html", "run.json"])
-        except BaseException:
-            folder.abandon()
-            raise
-        with _noted_warnings() as later:
-            suggested = _if_possible("suggestions", lambda: _suggestions(estimator, task, scores, log_odds))
+    try:
+        with _noted_warnings() as noted, part(0, TRAINED):
+            start = None if before is None else before.classifier
+            estimator.fit_task(task, checkpoint=folder.checkpoint, start=start)
+            trained = time.perf_counter()
+            log_odds = estimator.decision_function()
+            scores = scores_of(log_odds)
+            written = _write_results(folder.partial, estimator, task, log_odds, shown)
+        record = _record(estimator, task, options)
+        record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe]}
+        record["check_up"] = check_up.to_plain()
+        record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
+        record |= {"warnings": [*noted, STOPPED], "method_notes": list(estimator.notes_)}
+        record["changes"] = None
+        if before is not None:
+            record["changes"] = before.changes(task, scores, warm=estimator.warm_, log_odds=log_odds)
+        record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
+        record |= estimate_record(estimator, task, check_up, log_odds, truth)
+        record |= {"suggestions": None, "explanations": []}
+        seconds = {"training": trained - started, "total": time.perf_counter() - started}
+        record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
+        content = ReportContent(
+            record=record,
+            log=estimator.log_,
+            task=task,
+            scores=scores,
+            log_odds=log_odds,
+            threshold=estimator.threshold_,
+            check_up=check_up,
+            truth=truth,
+            class_of_node=class_of_node,
+            shown=shown or {},
+            folder=folder.path.resolve().name,
+        )
+        _write(folder.partial, content)
+        folder.finish([*written, "report.html", "run.json"])
+    except BaseException:
+        folder.abandon()
+        raise
+    with _noted_warnings() as later:
+        suggested = _if_possible("suggestions", lambda: _suggestions(estimator, task, scores, log_odds))
     with _noted_warnings() as last:
         with part(TRAINED, EXPLAINED), stage_progress("explaining the best finds", show=estimator.progress):
             explained = _if_possible("explanations", lambda: _explanations(estimator, task, log_odds, shown or {}))

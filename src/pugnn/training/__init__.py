@@ -1,7 +1,7 @@
 """Training: the loop, its settings, checkpoints and progress."""
 
 from pugnn.training.adam import Adam
-from pugnn.training.batches import Batch, FullGraph, Loader, RowBatches
+from pugnn.training.batches import Batch, FullGraph, Loader
 from pugnn.training.checkpoint import Checkpoint
 from pugnn.training.device import resolve_device
 from pugnn.training.loop import RunOptions, Trained, fix_scoring, log_odds, make_network, score, scores_of, train
@@ -19,7 +19,6 @@ __all__ = [
     "FullGraph",
     "Loader",
     "Plan",
-    "RowBatches",
     "RunOptions",
     "SampledGraph",
     "Seed",

@@ -177,7 +177,7 @@ def fix_scoring(model: Backbone, graph: Graph) -> None:
     """Decide how a trained model scores the graph of its training, now and whenever it is loaded."""
     model.scored = None
     whole = scores_whole(graph, model, str(_device_of(model)))
-    model.scored = Scored(model.from_half or not whole, graph.num_nodes, len(graph.indices))
+    model.scored = Scored(not whole, graph.num_nodes, len(graph.indices))
 
 
 def score(model: Backbone, graph: Graph) -> Tensor:
@@ -193,8 +193,6 @@ def scores_of(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _check_network(model: Backbone, loader: Loader, settings: TrainingSettings) -> None:
     name = backbone_name(settings.backbone)
-    if model.reads_edges and not loader.has_edges:
-        raise PugnnError(f"the backbone {name} reads edges, but the batches have none; use mlp")
     if loader.graph.weights is not None and not model.uses_weights:
         warnings.warn(
             f"the graph has edge weights, but the backbone {name} does not use them. "

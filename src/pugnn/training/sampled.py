@@ -65,7 +65,6 @@ class SampledGraph:
     """
 
     replayable = False
-    has_edges = True
 
     def __init__(
         self,

@@ -1,20 +1,27 @@
-"""Views of a node: attributes of its wider neighbourhood, its own, and those of its neighbours."""
+"""Views of a node: its own attributes, those of its neighbours, and what they make together."""
 
-from pugnn.models.views.attributes import Attributes, unit_rows
-from pugnn.models.views.making import RESTART, STEPS, VIEWS, forecast_views, make_views, side_by_side, smooth
-from pugnn.models.views.rows import KeptTables, Rows, rows_held
+from pugnn.models.views.attributes import Attributes
+from pugnn.models.views.views import (
+    RESTART,
+    SAMPLE,
+    STEPS,
+    VIEWS,
+    WEIGHTS,
+    NodeViews,
+    comparable_rows,
+    forecast_views,
+    smooth,
+)
 
 __all__ = [
     "RESTART",
+    "SAMPLE",
     "STEPS",
     "VIEWS",
+    "WEIGHTS",
     "Attributes",
-    "KeptTables",
-    "Rows",
+    "NodeViews",
+    "comparable_rows",
     "forecast_views",
-    "make_views",
-    "rows_held",
-    "side_by_side",
     "smooth",
-    "unit_rows",
 ]

@@ -1,0 +1,111 @@
+"""Penalised logistic regression on the views of nodes, of the whole and without each fold at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from pugnn.methods.evidence import KnownNodes
+from pugnn.models.linear_views import views_of
+from pugnn.models.views import Attributes, NodeViews
+from pugnn.priors import Evidence, Prior, settle_prior
+from pugnn.task import PUTask
+from pugnn.training import TrainingSettings
+from pugnn.training.progress import stage_progress
+
+#: C of the default method.
+INVERSE_PENALTY = 1.0
+
+#: Iterations at most, steps that are remembered, and the fall of the loss, as a share of it, that ends it.
+MOST_ITERATIONS, REMEMBERED, TOLERANCE = 100, 10, 1e-6
+#: Share of the expected fall that a step must reach, and how often it is halved at most.
+ARMIJO, MOST_HALVINGS = 1e-4, 20
+
+Values = NDArray[np.float64]
+#: From points, one column for each problem, to losses and gradients.
+Losses = Callable[[Values], tuple[Values, Values]]
+
+
+def logistic_regression(views: NodeViews, known: KnownNodes, inverse_penalty: float) -> NDArray[np.float32]:
+    r"""Directions w that minimise, with :math:`g = Z w + b`, and y = 1 for known positives and 0 for all others,
+
+    .. math:: C \sum_i v_i \Big( \log\big(1 + e^{g_i}\big) - y_i g_i \Big) + \tfrac12 \lVert w \rVert^2
+
+    of the whole and without each fold, side by side, shape ``(views, F, 1 + turns)``. Hidden nodes take no part:
+    :math:`v_i = 0`. Known negatives count together as :attr:`KnownNodes.negative_share` says. For all others,
+    :math:`v_i = 1`.
+    """
+    special, y, v = known.targets()
+    models, (nodes, *width) = y.shape[1], views.shape
+
+    def losses(point: Values) -> tuple[Values, Values]:
+        w = point[:-1].astype(np.float32).reshape(*width, models)
+        g = views @ w + point[-1].astype(np.float32)
+        some = g[special].astype(np.float64)
+        terms = v * (np.logaddexp(0, some) - y * some) - np.logaddexp(0, some)
+        value = np.logaddexp(0, g).sum(axis=0, dtype=np.float64) + terms.sum(axis=0)
+        slope = expit(g)
+        slope[special] = v * (expit(some) - y)
+        by_direction = views.transposed(slope).reshape(-1, models)
+        gradient = np.concatenate([by_direction, slope.sum(axis=0, dtype=np.float64, keepdims=True)])
+        penalty = np.append(point[:-1], np.zeros((1, models)), axis=0)  # the constant is free
+        return inverse_penalty * value + 0.5 * np.square(penalty).sum(axis=0), inverse_penalty * gradient + penalty
+
+    start = np.zeros((int(np.prod(width)) + 1, models))
+    labels = (v * y).sum(axis=0)
+    start[-1] = np.log(labels / (nodes - labels))
+    return minimise(losses, start)[:-1].astype(np.float32).reshape(*width, models)
+
+
+def minimise(losses: Losses, point: Values) -> Values:
+    """L-BFGS for several convex problems at once, one column each, as every evaluation serves all of them.
+
+    (Importing scipy's takes longer than such a fit on a small graph.)
+    """
+    value, gradient = losses(point)
+    steps: list[tuple[Values, Values]] = []  # how point and gradient have changed
+    for _ in range(MOST_ITERATIONS):
+        direction = -_newton(gradient, steps)
+        slope = (direction * gradient).sum(axis=0)
+        size = np.ones_like(value) if steps else 1 / np.maximum(np.linalg.norm(gradient, axis=0), 1.0)
+        for _ in range(MOST_HALVINGS):
+            moved = point + size * direction
+            new_value, new_gradient = losses(moved)
+            short = new_value > value + ARMIJO * size * slope
+            if not short.any():
+                break
+            size = np.where(short, size / 2, size)
+        fall = value - new_value
+        steps = [*steps[1 - REMEMBERED :], (moved - point, new_gradient - gradient)]
+        point, value, gradient = moved, new_value, new_gradient
+        if (fall <= TOLERANCE * np.abs(value)).all():
+            break
+    return point
+
+
+def _newton(gradient: Values, steps: list[tuple[Values, Values]]) -> Values:
+    """The gradient times an estimate of the inverse Hessian, by the two loops of L-BFGS."""
+    q, shares = gradient.copy(), []
+    tiny = np.finfo(np.float64).tiny
+    for moved, changed in reversed(steps):
+        share = (moved * q).sum(axis=0) / np.maximum((moved * changed).sum(axis=0), tiny)
+        q -= share * changed
+        shares.append(share)
+    if steps:
+        moved, changed = steps[-1]
+        q *= (moved * changed).sum(axis=0) / np.maximum(np.square(changed).sum(axis=0), tiny)
+    for (moved, changed), share in zip(steps, reversed(shares), strict=True):
+        q += (share - (changed * q).sum(axis=0) / np.maximum((moved * changed).sum(axis=0), tiny)) * moved
+    return q
+
+
+def prior_of(wanted: float | str, task: PUTask, settings: TrainingSettings, *, progress: bool) -> Prior:
+    """The prior for a method that has no ranking of hidden positives itself: that of the regression serves."""
+    known = KnownNodes.of(task, settings.seed)
+    with stage_progress("estimating how many positives there are", show=progress):
+        views = views_of(task.graph, Attributes.of(task.graph))
+        scores = views @ logistic_regression(views, known, INVERSE_PENALTY)[:, :, 1:]
+        return settle_prior(wanted, Evidence(task, known.folds, *known.hidden_ranks(scores)))

@@ -1,0 +1,134 @@
+"""The log-odds of nodes that are linear in the views of their attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pugnn.errors import PugnnError
+from pugnn.features.structural import WIDTH
+from pugnn.graph import Graph
+from pugnn.models.backbone import Backbone, Output
+from pugnn.models.inputs import GraphInputs
+from pugnn.models.views import VIEWS, Attributes, NodeViews
+
+#: A score turns from undecided to confident within a standard deviation.
+SLOPE = 4.0
+#: Scores whose spread is no more than this share of the largest differ by rounding alone, which is no ranking.
+EQUAL = 1e-6
+#: What is not in single precision.
+_TYPES = {"standardised": torch.bool, "constant": torch.float64}
+
+
+class LinearViews(Backbone):
+    r"""The logit :math:`\langle z_i, w \rangle + c` of every node, with :math:`z_i` its views side by side.
+
+    It holds how attributes are read, the direction w, one row for each view (of the smoothed view alone, or of all),
+    and the constant c. It computes on the CPU.
+
+    Args:
+        num_features: number of attributes; a graph without any has structural ones.
+    """
+
+    uses_weights = True
+
+    centre: Tensor
+    scale: Tensor
+    standardised: Tensor
+    direction: Tensor
+    constant: Tensor
+
+    def __init__(self, num_features: int) -> None:
+        super().__init__()
+        self._columns = num_features or WIDTH
+        for name in LinearViews.__annotations__:
+            self.register_buffer(name, torch.empty(0, dtype=_TYPES.get(name, torch.float32)))
+
+    @classmethod
+    def ranking(
+        cls,
+        graph: Graph,
+        attributes: Attributes,
+        direction: NDArray[np.floating],
+        unlabelled: NDArray[np.int64],
+        share: float,
+    ) -> LinearViews:
+        """The model that ranks by a direction, shape ``(views, F)``, and decides a share of the unlabelled nodes.
+
+        Log-odds have the standard deviation 4 over the unlabelled nodes, and are 0 where the share ends.
+        """
+        model = cls(graph.num_features)
+        for name, value in attributes.tensors().items():
+            setattr(model, name, value.clone())
+        model.direction = torch.from_numpy(np.array(direction, np.float32))
+        model.constant = torch.zeros((), dtype=torch.float64)
+        scores = model.scores(graph)[unlabelled]
+        spread = scores.std(dtype=np.float64)
+        if spread > EQUAL * np.abs(scores).max():
+            model.direction *= SLOPE / spread
+            scores = model.scores(graph)[unlabelled]
+        ordered = np.sort(scores.astype(np.float64))[::-1]
+        last = min(max(1, round(share * len(ordered))), max(1, len(ordered) - 1))  # neither nobody nor everybody
+        model.constant -= ordered[last - 1 : last + 1].mean()
+        return model.eval()
+
+    def scores(self, graph: Graph) -> NDArray[np.float32]:
+        """The log-odds of all nodes, but for the constant, shape ``(N,)``."""
+        found: NDArray[np.float32] = (self.views(graph) @ self.direction.numpy()[:, :, None])[:, 0]
+        return found
+
+    @property
+    def attributes(self) -> Attributes:
+        """How it reads the attributes of nodes."""
+        return Attributes(self.centre.numpy(), self.scale.numpy(), bool(self.standardised))
+
+    def views(self, graph: Graph) -> NodeViews:
+        """The views that it reads."""
+        return views_of(graph, self.attributes, VIEWS[: len(self.direction)])
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score every node of a graph."""
+        logits = torch.from_numpy(self.scores(inputs.graph)).double() + self.constant
+        return Output(logits[:, None], logits)
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        for name in LinearViews.__annotations__:
+            setattr(self, name, torch.empty_like(state_dict[f"{prefix}{name}"]))  # sized as they were saved
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+        width = self._columns + bool(self.standardised.numel() and self.standardised)
+        views = len(self.direction) if self.direction.ndim else 0
+        sizes = {
+            "centre": (self._columns,),
+            "scale": (self._columns,),
+            "standardised": (),
+            "direction": (len(VIEWS) if views == len(VIEWS) else 1, width),
+            "constant": (),
+        }
+        for name, size in sizes.items():
+            given = tuple(getattr(self, name).shape)
+            if given != size:
+                raise PugnnError(f"its weights {name} have the shape {given}, not {size}")
+        if not (self.scale > 0).all():
+            raise PugnnError("its weights scale must be positive")
+
+
+_last: tuple[Graph, Attributes, NodeViews] | None = None
+
+
+def views_of(graph: Graph, attributes: Attributes, names: tuple[str, ...] = VIEWS) -> NodeViews:
+    """The views of a graph; those of the last one are kept for consecutive training, scoring and explaining."""
+    global _last
+    if _last is not None and _last[0] is graph and _last[2].names == names and _same(_last[1], attributes):
+        return _last[2]
+    _last = None  # before new ones need the memory
+    _last = graph, attributes, NodeViews(graph, attributes, names)
+    return _last[2]
+
+
+def _same(one: Attributes, other: Attributes) -> bool:
+    equal = np.array_equal(one.centre, other.centre) and np.array_equal(one.scale, other.scale)
+    return equal and one.standardised == other.standardised

@@ -1,0 +1,295 @@
+r"""Views of a node, side by side: a matrix that is multiplied with, and need not exist.
+
+With :math:`\bar X` the attributes, each row at length 1, :math:`\hat A` the normalised adjacency and
+:math:`M = D^{-1} A` the mean over neighbours, the views are
+
+.. math:: S = \overline{H^{(T)}}, \quad H^{(t+1)} = (1 - \beta) \hat A H^{(t)} + \beta \bar X, \quad H^{(0)} = \bar X;
+    \qquad \bar X; \qquad \overline{M \bar X}; \qquad \overline{\bar X - M \bar X}; \qquad \overline{M^2 \bar X}
+
+where the bar scales rows to length 1, :math:`T = 10` and :math:`\beta = 0.15`. Side by side, each times its weight,
+they are the matrix :math:`Z`. Methods need two products of it, ``views @ w`` and ``views.transposed(r)``, no more.
+
+A view times a direction is a smoothed vector, :math:`S w = \mathrm{diag}(1 / \ell)\, H^{(T)}[\bar X w]`, so wide
+attributes are never smoothed as a whole. Where rows are narrow for the number of edges, it is cheaper to smooth them
+once: then :math:`H^{(T)}`, :math:`\bar X`, :math:`M \bar X` and :math:`M^2 \bar X` are kept. That is a matter of speed
+and memory, not of values.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pugnn.features.structural import WIDTH
+from pugnn.graph import Graph
+from pugnn.graph.smoothing import LANES, Table, neighbour_sums
+from pugnn.graph.vectors import aligned
+from pugnn.memory import Forecast, available_memory
+from pugnn.models.views.attributes import SHORTEST, Attributes, dense
+
+#: The views and their weights: what smoothing makes of attributes is the best single view on most graphs.
+WEIGHTS = {"smoothed": 1.0, "own": 0.45, "neighbours": 0.45, "difference": 0.45, "two hops": 0.45}
+VIEWS = tuple(WEIGHTS)
+STEPS, RESTART = 10, 0.15
+#: Rows of up to so many columns have their exact length; that of wider ones is the root mean square of their products
+#: with so many random directions.
+EXACT, DIRECTIONS = 512, 128
+#: Columns of the rows by which nodes are compared, at most.
+COMPARED = 256
+#: Columns that are smoothed at a time.
+TOGETHER = 64
+#: Passes over the edges in a product with all views that are not kept, of 16 columns; products of a fit with all nodes,
+#: and with a sample of this size; and the tables that are kept.
+PASSES, PRODUCTS, SAMPLED_PRODUCTS, SAMPLE, TABLES = 13, 60, 200, 4096, 4
+#: Share of the available memory that kept tables may take.
+SHARE = 0.5
+#: What methods compute from the views: scores of several models, ranks, sets.
+BYTES_PER_NODE = 400
+
+
+#: What each view is a sum of, where rows are kept.
+_TABLES: dict[str, dict[str, int]] = {name: {name: 1} for name in VIEWS}
+_TABLES["difference"] = {"own": 1, "neighbours": -1}
+
+
+class NodeViews:
+    """The views of all nodes of a graph, side by side.
+
+    ``w`` has the shape ``(views, F, k)``: ``k`` directions in each view.
+
+    Args:
+        graph: the graph.
+        attributes: how attributes become rows of length 1.
+        names: which of :data:`VIEWS`.
+    """
+
+    def __init__(self, graph: Graph, attributes: Attributes, names: Sequence[str] = VIEWS) -> None:
+        self.graph, self.names = graph, tuple(names)
+        self.rows = attributes.rows(graph)
+        self.width = self.rows.shape[1]
+        self._edges = _Edges(graph)
+        self._kept = self._keep() if worth_keeping(graph, self.width, self.rows.size) else None
+        self.scales = self._scales()
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of the views: how many, and their columns; and the nodes, first."""
+        return self.graph.num_nodes, len(self.names), self.width
+
+    def __matmul__(self, w: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The product with directions, shape ``(N, k)``."""
+        total: NDArray[np.float32] = sum(
+            self.scales[name][:, None] * part for name, part in zip(self.names, self.products(w), strict=True)
+        )  # type: ignore[assignment]
+        return total
+
+    def products(self, w: NDArray[np.float32]) -> list[NDArray[np.float32]]:
+        """The product of each view with its directions, before rows are scaled, shape ``(N, k)`` each."""
+        k, by_name = w.shape[2], dict(zip(self.names, w, strict=True))
+        if self._kept is None:
+            together = self.rows @ np.ascontiguousarray(w.transpose(1, 0, 2)).reshape(self.width, -1)
+            return [self.images(name, together[:, at * k : (at + 1) * k]) for at, name in enumerate(self.names)]
+        found: dict[str, Any] = dict.fromkeys(self.names, 0.0)
+        for table, rows in self._kept.items():
+            used = [name for name in self.names if table in _TABLES[name]]
+            product = (rows @ torch.from_numpy(np.concatenate([by_name[name] for name in used], axis=1))).numpy()
+            for at, name in enumerate(used):
+                found[name] = found[name] + _TABLES[name][table] * product[:, at * k : (at + 1) * k]
+        return list(found.values())
+
+    def transposed(self, r: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The product of the transposed matrix with ``r``, shape ``(N, k)``, in the shape of directions."""
+        k, scaled = r.shape[1], {name: self.scales[name][:, None] * r for name in self.names}
+        if self._kept is None:
+            images = [self.images(name, each, transposed=True) for name, each in scaled.items()]
+            product = (self._columns @ np.concatenate(images, axis=1)).reshape(self.width, len(self.names), k)
+            return np.ascontiguousarray(product.transpose(1, 0, 2))
+        found = {name: np.zeros((self.width, k), np.float32) for name in self.names}
+        for table, rows in self._kept.items():
+            used = [name for name in self.names if table in _TABLES[name]]
+            columns = torch.from_numpy(np.concatenate([scaled[name] for name in used], axis=1))
+            product = (columns.t() @ rows).t().numpy()  # this order is faster
+            for at, name in enumerate(used):
+                found[name] += _TABLES[name][table] * product[:, at * k : (at + 1) * k]
+        return np.stack(list(found.values()))
+
+    @property
+    def kept(self) -> bool:
+        """Whether rows exist, so that :meth:`of` some nodes are cheaper than of all."""
+        return self._kept is not None
+
+    def of(self, nodes: NDArray[np.int64]) -> NodeViews:
+        """The views of some nodes, where rows are kept."""
+        assert self._kept is not None
+        some = copy.copy(self)
+        some._kept = {name: table[nodes] for name, table in self._kept.items()}
+        some.scales = {name: scale[nodes] for name, scale in self.scales.items()}
+        return some
+
+    def images(self, name: str, values: NDArray[np.float32], *, transposed: bool = False) -> NDArray[np.float32]:
+        """What a view makes of columns of numbers in place of the attributes, before rows are scaled."""
+        mean = self._edges.mean_transposed if transposed else self._edges.mean
+        if name == "smoothed":
+            return self._edges.smooth(values)
+        if name == "own":
+            return values
+        if name == "neighbours":
+            return mean(values)
+        return values - mean(values) if name == "difference" else mean(mean(values))
+
+    @cached_property
+    def _columns(self) -> sp.csr_array | NDArray[np.float32]:
+        """The attributes, transposed."""
+        return self.rows.T if isinstance(self.rows, np.ndarray) else sp.csr_array(self.rows.T)
+
+    def _keep(self) -> dict[str, Tensor]:
+        """Rows of all tables that the views consist of."""
+        needed = dict.fromkeys(table for name in self.names for table in _TABLES[name])
+        own = dense(self.rows)
+        kept = {name: own if name == "own" else np.empty_like(own) for name in needed}
+        for first in range(0, self.width, TOGETHER):
+            some = slice(first, first + TOGETHER)
+            for name in needed:
+                if name != "own":
+                    kept[name][:, some] = self.images(name, own[:, some])
+        return {name: torch.from_numpy(rows) for name, rows in kept.items()}
+
+    def _scales(self) -> dict[str, NDArray[np.float32]]:
+        """For each view its weight over the length of each row; zero for rows of zeros."""
+        squares = {name: np.zeros(self.graph.num_nodes) for name in self.names if name != "own"}
+        signs = random_signs(self.width, DIRECTIONS) / np.float32(np.sqrt(DIRECTIONS)) if self.width > EXACT else None
+        for first in range(0, self.width if signs is None else DIRECTIONS, TOGETHER):
+            some = slice(first, first + TOGETHER)
+            block = dense(self.rows[:, some]) if signs is None else self.rows @ signs[:, some]
+            for name, total in squares.items():
+                kept = self._kept is not None and signs is None and name in self._kept
+                part = self._kept[name][:, some].numpy() if kept else self.images(name, block)  # type: ignore[index]
+                total += np.square(part, dtype=np.float64).sum(axis=1)
+        found = {
+            name: np.ones(self.graph.num_nodes) if name == "own" else _inverse(squares[name]) for name in self.names
+        }
+        return {name: (WEIGHTS[name] * inverse).astype(np.float32) for name, inverse in found.items()}
+
+
+def _inverse(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    lengths = np.sqrt(squares)
+    inverse: NDArray[np.float64] = np.where(lengths > SHORTEST, 1 / np.maximum(lengths, SHORTEST), 0.0)
+    return inverse
+
+
+def worth_keeping(graph: Graph, width: int, filled: int) -> bool:
+    """Whether smoothing all columns once, for products with fewer nodes later, is cheaper, and fits into memory.
+
+    Costs are numbers that are read. A product without tables takes up to two vectors for each entry of the attributes,
+    and one for each entry of the adjacency and pass. ``filled`` is the number of entries of the attributes.
+    """
+    n, entries = graph.num_nodes, len(graph.indices)
+    filled = graph.num_features and (
+        graph.features.size if isinstance(graph.features, np.ndarray) else graph.features.nnz
+    )
+    kept = width * (PASSES * entries + TABLES * (PRODUCTS * n + SAMPLED_PRODUCTS * min(n, SAMPLE)))
+    others = (PRODUCTS + SAMPLED_PRODUCTS) * LANES * (2 * filled + PASSES * entries)
+    return kept <= others and 4 * TABLES * n * width <= SHARE * available_memory()
+
+
+def forecast_views(graph: Graph) -> tuple[Forecast, str]:
+    """What all views of a graph will take, and a sentence about it."""
+    n, x = graph.num_nodes, graph.features
+    width = (graph.num_features or WIDTH) + isinstance(x, np.ndarray)
+    filled = n * width if isinstance(x, np.ndarray) else x.nnz
+    kept = worth_keeping(graph, width, filled)
+    own = 4 * n * width if isinstance(x, np.ndarray) or kept else 16 * filled
+    mapped = [graph.indptr, graph.indices, *([x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr])]
+    mapped += [] if graph.weights is None else [graph.weights]
+    forecast = Forecast(
+        {
+            "views of the nodes": own + (TABLES - 1) * 4 * n * width * kept,
+            "scores and ranks": BYTES_PER_NODE * n,
+            "the store": 0 if graph.stored is None else sum(part.nbytes for part in mapped),
+        }
+    )
+    return forecast, f"The run takes about {forecast} of memory."
+
+
+def random_signs(rows: int, columns: int) -> NDArray[np.float32]:
+    """The same 1 and −1 every time, shape ``(rows, columns)``."""
+    return np.random.default_rng(0).choice(np.array([-1, 1], np.float32), (rows, columns))
+
+
+def comparable_rows(graph: Graph, attributes: Attributes) -> NDArray[np.float32]:
+    """The smoothed view less its mean, at length 1: similar rows for similar nodes.
+
+    Wide attributes are multiplied with random directions first, which keeps angles roughly as they are.
+    """
+    rows, edges = attributes.rows(graph), _Edges(graph)
+    if rows.shape[1] > COMPARED:
+        rows = rows @ random_signs(rows.shape[1], COMPARED)
+    smoothed = np.empty(rows.shape, np.float32)
+    for first in range(0, rows.shape[1], TOGETHER):
+        some = slice(first, first + TOGETHER)
+        smoothed[:, some] = edges.smooth(dense(rows[:, some]))
+    smoothed *= _inverse(np.square(smoothed, dtype=np.float64).sum(axis=1))[:, None].astype(np.float32)
+    smoothed -= smoothed.mean(axis=0, dtype=np.float64).astype(np.float32)
+    smoothed *= _inverse(np.square(smoothed, dtype=np.float64).sum(axis=1))[:, None].astype(np.float32)
+    return smoothed
+
+
+def smooth(graph: Graph, values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Personalised PageRank of columns of numbers: T steps with restart β."""
+    return _Edges(graph).smooth(values)
+
+
+class _Edges:
+    """Sums over neighbours, for columns of numbers."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        strength = graph.degrees if graph.weights is None else graph.to_scipy().sum(axis=1, dtype=np.float64)
+        self._root = (1 / np.sqrt(strength + 1)).astype(np.float32)
+        self._inverse = (1 / np.maximum(graph.degrees, 1)).astype(np.float32)
+        self._ones = np.ones_like(self._root)
+
+    def mean(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The mean over neighbours, whatever the weights of edges are; 0 without any."""
+        table, out = _table(values), _table(values, empty=True)
+        neighbour_sums(self._graph, table, out, p=self._inverse, weighted=False)
+        return out[:, : values.shape[1]]
+
+    def mean_transposed(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The product with the transposed matrix: every node passes a number on, in equal parts."""
+        table, out = _table(self._inverse[:, None] * values), _table(values, empty=True)
+        neighbour_sums(self._graph, table, out, p=self._ones, weighted=False)
+        return out[:, : values.shape[1]]
+
+    def smooth(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        r"""T steps with restart β; its matrix is symmetric.
+
+        With :math:`s = \tilde d^{-1/2}`, tables hold :math:`g = s \odot h`, so that one step
+        :math:`h' = (1 - \beta) s \odot \big(\sum_j g_j + g\big) + \beta x` needs no weight of an entry.
+        """
+        start, s = _table(values), self._root
+        source, target = _table(s[:, None] * values), _table(values, empty=True)
+        for step in range(STEPS):
+            scale = self._ones if step == STEPS - 1 else s  # the last one gives h itself
+            p, q = np.float32(1 - RESTART) * s * scale, np.float32(RESTART) * scale
+            neighbour_sums(self._graph, source, target, p=p, q=q, x=start, t=1.0)
+            source, target = target, source
+        return source[:, : values.shape[1]]
+
+
+def _table(values: NDArray[np.float32], *, empty: bool = False) -> Table:
+    """Columns, filled up with zeros to whole vectors; or just room for them."""
+    n, columns = values.shape
+    if empty:
+        return aligned(np.empty, (n, -(-columns // LANES) * LANES), np.float32)
+    table: Table = aligned(np.zeros, (n, -(-columns // LANES) * LANES), np.float32)
+    table[:, :columns] = values
+    return table
