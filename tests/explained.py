@@ -8,33 +8,16 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from pugnn.graph import Graph
-from pugnn.models import Blend
-from pugnn.models.views import Attributes
+from pugnn.models import LinearViews
+from pugnn.models.views import VIEWS, Attributes
 from pugnn.task import PUTask
 
 
-def random_blend(
-    graph: Graph, *, views=(0.5, 0.3, 0.2), hidden: int = 5, seed: int = 0, width: int | None = None
-) -> Blend:
-    """A blend with random weights that reads a graph's attributes."""
-    rng = np.random.default_rng(seed)
-    attributes = Attributes.of(graph)
-    columns = (width or attributes.width) * sum(view > 0 for view in views)
-    parts = {
-        "view_weights": np.array(views),
-        "contrast": rng.normal(size=columns),
-        "linear": rng.normal(size=columns),
-        "hidden": rng.normal(size=(columns, hidden)),
-        "hidden_bias": rng.normal(size=hidden),
-        "head": rng.normal(size=hidden),
-    }
-    fine = {"shares": [0.2, 0.3, 0.5], "means": [0.1, -0.2, 0.3], "spreads": [0.5, 0.7, 1.5], "cut": 0.4}
-    model = Blend(graph.num_features)
-    model.fill(
-        **attributes.tensors(), **{name: torch.tensor(part, dtype=torch.float32) for name, part in parts.items()}
-    )
-    model.fill(**{name: torch.tensor(part, dtype=torch.float64) for name, part in fine.items()})
-    return model.eval()
+def random_model(graph: Graph, *, views: int = len(VIEWS), seed: int = 0) -> LinearViews:
+    """A model with random weights that reads a graph's attributes."""
+    rng, attributes = np.random.default_rng(seed), Attributes.of(graph)
+    direction = rng.normal(size=(views, attributes.rows(graph).shape[1]))
+    return LinearViews.ranking(graph, attributes, direction, np.arange(graph.num_nodes), 0.3)
 
 
 def words(nodes: int, columns: int, seed: int, each: int = 4) -> sp.csr_array:

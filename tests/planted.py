@@ -1,10 +1,8 @@
 """A task whose positives are known to differ, with what estimators of the prior read."""
 
 import numpy as np
-import torch
 
 from pugnn.graph import Graph
-from pugnn.models.views.rows import Rows
 from pugnn.priors import Evidence
 from pugnn.task import PUTask
 
@@ -26,4 +24,4 @@ def evidence(prior: float, *, known: int = 60, nodes: int = 1500, apart: float =
     task = PUTask.from_positives(graph, labelled)
     free = rows[task.unlabelled, 0]
     ranks = np.array([(free > rows[node, 0]).mean() for node in labelled])
-    return Evidence(task, Rows.of(torch.from_numpy(rows)), np.arange(known) % 5, ranks)
+    return Evidence(task, np.arange(known) % 5, ranks)

@@ -18,8 +18,6 @@ from pugnn.explain import explain
 from pugnn.explain.columns import Columns
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
-from pugnn.models.views import VIEWS, side_by_side, smooth, unit_rows
-from pugnn.models.views.rows import Rows
 from pugnn.task import draw_benchmark
 
 TASKS = {
@@ -54,24 +52,28 @@ def fitted(name, network=None):
     return task, PUNodeClassifier(method, epochs=20, progress=False, **settings).fit_task(task)
 
 
-class BlendAnew:
-    """The log-odds of a blend, with average attributes of some nodes or in some columns."""
+class ViewsAnew:
+    """The log-odds of a model of views, with average attributes of some nodes or in some columns."""
 
     def __init__(self, classifier, graph):
-        self.model, inputs = classifier.model_, GraphInputs(graph)
-        self.own = attribute_rows(graph, self.model.attributes)
-        itself = torch.eye(graph.num_nodes)
-        spreads = {"smoothed": smooth(itself, inputs), "own": itself, "neighbours": inputs.mean_adjacency @ itself}
-        self.used = [name for name, weight in zip(VIEWS, self.model.view_weights, strict=True) if weight > 0]
-        self.spreads = {name: spreads[name] for name in self.used}
+        self.model = classifier.model_
+        self.views = self.model.views(graph)
+        self.own = attribute_rows(graph, self.model.attributes).astype(np.float64)
+        itself = np.eye(graph.num_nodes, dtype=np.float32)
+        self.spreads = [self.views.images(name, itself) for name in self.views.names]
 
     def __call__(self, node, nodes=(), columns=()):
-        changed = self.own.clone()
-        changed[list(nodes)] = self.own.mean(dim=0)
-        changed[:, list(columns)] = self.own.mean(dim=0)[list(columns)]
-        views = {name: Rows.of(unit_rows(self.spreads[name][[node]] @ changed)) for name in self.used}
-        scores = self.model.scores(side_by_side(views, self.model.view_weights)).double()
-        return float(4.0 * (self.model.blended(scores) - self.model.cut))
+        changed = self.own.copy()
+        changed[list(nodes)] = self.own.mean(axis=0)
+        changed[:, list(columns)] = self.own.mean(axis=0)[list(columns)]
+        total = float(self.model.constant)
+        for name, spread, direction in zip(self.views.names, self.spreads, self.model.direction.numpy(), strict=True):
+            before, after = spread[node] @ self.own, spread[node] @ changed
+            length = np.linalg.norm(after)
+            if length > 0:  # as the model estimates the length, in proportion
+                scale = self.views.scales[name][node] * np.linalg.norm(before) / length
+                total += scale * float(after @ direction)
+        return total
 
 
 class NetworkAnew:
@@ -142,7 +144,7 @@ def check_changes(each, node, task, anew, columns):
 @pytest.mark.parametrize("name", list(TASKS))
 def test_statements_about_the_default_method_are_true(name):
     task, classifier = fitted(name)
-    anew = BlendAnew(classifier, task.graph)
+    anew = ViewsAnew(classifier, task.graph)
     columns = Columns(task.graph, anew.own.shape[1])
     named = 0
     for node, each in explained(task, classifier):

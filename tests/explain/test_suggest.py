@@ -2,13 +2,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from planted import evidence
 from pugnn import Graph, LabelPropagation, PugnnError, PUNodeClassifier, PUTask
 from pugnn.explain.suggest import GOALS, MOST_COMPARED, node_rows
 from pugnn.explain.suggest import suggest as suggest_from
-from pugnn.models.views.rows import Rows
 
 #: Kinds of nodes as directions, with an element that all of them share.
 KINDS = np.array([[1.0, 0, 0, 1], [0, 1.0, 0, 1], [0, 0, 1.0, 1]], dtype=np.float32)
@@ -22,7 +20,10 @@ def task_of_kinds(kinds, *, known=(0,), edges=((0, 1),)):
 
 
 def suggest(task, scores, rows, **options):
-    return suggest_from(task, scores, Rows.of(torch.from_numpy(rows)), **options)
+    centred = rows - rows.mean(axis=0)
+    length = np.linalg.norm(centred, axis=1, keepdims=True)
+    centred = np.divide(centred, length, out=np.zeros_like(centred), where=length > 0)
+    return suggest_from(task, scores, centred, **options)
 
 
 def chosen(task, scores, rows, **options):

@@ -1,16 +1,24 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
-import torch
 
-from pugnn.methods.evidence import (
-    KnownPositives,
-    advantage,
-    deal_folds,
-    hidden_ranks,
-)
-from pugnn.models.views.rows import Rows
+from dense_views import side_by_side
+from pugnn.graph import Graph
+from pugnn.methods.evidence import KnownNodes, advantage, deal_folds, ranks_among
+from pugnn.models.views import Attributes, NodeViews
+from pugnn.task import PUTask
 
 RNG = np.random.default_rng(0)
+WORDS = (RNG.random((14, 5)) < 0.4).astype(np.float32)
+GRAPH = Graph.from_edges(*RNG.integers(0, 14, (2, 25)), num_nodes=14, features=WORDS)
+
+
+def known_nodes(labelled, folds, *, negative=(), negative_folds=(), confirmed=(), unlabelled=None) -> KnownNodes:
+    rest = np.setdiff1d(np.arange(14), [*labelled, *negative]) if unlabelled is None else unlabelled
+    task = PUTask(GRAPH, np.array(labelled), np.array(rest))
+    task = replace(task, negative=np.array(negative, np.int64), confirmed=np.array(confirmed, np.int64))
+    return KnownNodes(task, np.array(folds), np.array(negative_folds, np.int64))
 
 
 def test_folds_are_of_one_size_and_seeded():
@@ -22,110 +30,86 @@ def test_folds_are_of_one_size_and_seeded():
     assert deal_folds(1, seed=0).tolist() == [0]
 
 
-def test_hidden_ranks_count_the_unlabelled_nodes_above():
-    scores = RNG.integers(0, 6, (30, 3)).astype(np.float32)  # with ties
-    labelled, unlabelled = np.arange(5), np.arange(5, 30)
-    folds = np.array([0, 1, 2, 0, 1])
+def test_ranks_count_what_is_above():
+    scores, free = RNG.integers(0, 6, 5).astype(np.float32), RNG.integers(0, 6, 25).astype(np.float32)  # with ties
     expected = []
-    for node, fold in zip(labelled, folds, strict=True):
-        above = sum(scores[u, fold] > scores[node, fold] for u in unlabelled)
-        equal = sum(scores[u, fold] == scores[node, fold] for u in unlabelled)
+    for score in scores:
+        above, equal = sum(other > score for other in free), sum(other == score for other in free)
         expected.append((above + equal / 2) / 25)
-    found = hidden_ranks(torch.from_numpy(scores), torch.from_numpy(labelled), torch.from_numpy(unlabelled), folds)
-    assert found == pytest.approx(expected)
+    assert ranks_among(scores, free) == pytest.approx(expected)
+
+
+def test_every_known_node_is_ranked_by_scores_that_did_not_know_it():
+    known = known_nodes([0, 1, 2, 3], [0, 1, 0, 1], negative=[4, 5], negative_folds=[0, 1], confirmed=[1])
+    scores = RNG.random((14, 2))
+    free = range(6, 14)
+    expected = {
+        node: sum(scores[other, fold] > scores[node, fold] for other in free) / 8
+        for node, fold in zip([0, 1, 2, 3, 4, 5], [0, 1, 0, 1, 0, 1], strict=True)
+    }
+    ranks, checked = known.hidden_ranks(scores)
+    assert ranks.tolist() == [expected[node] for node in (0, 2, 3)], "rankings are not judged by confirmed finds"
+    assert checked.ranks.tolist() == [expected[node] for node in (1, 4, 5)]
+    assert checked.positive.tolist() == [True, False, False]
+
+
+def test_without_checked_nodes_or_folds_there_is_nothing_to_rank():
+    ranks, checked = known_nodes([0, 1], [0, 1]).hidden_ranks(RNG.random((14, 2)))
+    assert len(ranks) == 2
+    assert checked is None
+    one = known_nodes([2], deal_folds(1, 0), negative=[4], negative_folds=[0])
+    assert one.turns == 0
+    assert one.seen(one.folds).tolist() == [[1.0]]
+    ranks, checked = one.hidden_ranks(np.zeros((14, 0)))
+    assert len(ranks) == 0
+    assert checked is None
 
 
 def test_contrasts_are_differences_of_means_without_the_hidden_fold():
-    rows = torch.from_numpy(RNG.normal(size=(12, 4)).astype(np.float32))
-    known = KnownPositives(torch.tensor([1, 4, 6, 9]), torch.tensor([0, 2, 3]), np.array([0, 1, 1, 2]))
-    contrasts = known.contrasts(Rows.of(rows))
-    assert contrasts.shape == (4, 1 + 3)
-    for column, hidden in enumerate([[], [1], [4, 6], [9]]):
-        seen = [node for node in (1, 4, 6, 9) if node not in hidden]
-        expected = sum(rows[node] for node in seen) / len(seen) - sum(rows) / 12
-        assert contrasts[:, column].numpy() == pytest.approx(expected.numpy(), abs=1e-6)
+    negative = [5, 7, 8, 10, 11]
+    known = known_nodes([1, 4, 6], [0, 1, 1], negative=negative, negative_folds=[0, 1, 0, 1, 0])
+    rows, share = side_by_side(GRAPH), 0.5 * 5 / (5 + 10)
+    contrasts = known.contrasts(NodeViews(GRAPH, Attributes.of(GRAPH))).reshape(-1, 3)
+    for column, (seen, rejected) in enumerate([([1, 4, 6], negative), ([4, 6], [7, 10]), ([1], [5, 8, 11])]):
+        mean = sum(rows[node] for node in seen) / len(seen)
+        rest = (1 - share) * sum(rows) / 14 + share * sum(rows[node] for node in rejected) / len(rejected)
+        assert contrasts[:, column] == pytest.approx(mean - rest, abs=1e-6)
 
 
-def test_a_single_known_positive_is_never_hidden():
-    known = KnownPositives(torch.tensor([2]), torch.tensor([0, 1]), deal_folds(1, 0))
-    assert known.turns == 0
-    assert known.memberships().tolist() == [[1.0]]
-    assert len(known.hidden_ranks(torch.zeros(3, 0))) == 0
+def test_targets_of_known_nodes_and_of_nodes_outside():
+    known = known_nodes([1, 4], [0, 1], negative=[5], negative_folds=[0], unlabelled=np.arange(6, 13))
+    special, positive, counts = known.targets()
+    assert special.tolist() == [1, 4, 5, 0, 2, 3, 13]
+    assert positive[:, 0].tolist() == [1, 1, 0, 0, 0, 0, 0]
+    share = 0.5 * 1 / 11
+    each = share / (1 - share) * 7  # together, the known negatives are this share of what is not positive
+    assert counts.tolist() == [[1, 0, 1], [1, 1, 0], pytest.approx([each, 0, each]), *(4 * [[0, 0, 0]])]
+
+
+@pytest.mark.parametrize(("count", "share"), [(0, 0.0), (1, 1 / 22), (10, 0.25)])
+def test_few_known_negatives_hardly_count(count, share):
+    known = known_nodes([0], [0], negative=range(1, count + 1), negative_folds=count * [0])
+    assert known.negative_share == pytest.approx(share)
 
 
 def test_advantage_is_a_shrunk_t_statistic():
     ranks, others = RNG.random(8), RNG.random(8)
-    gains = [other - rank for rank, other in zip(ranks, others, strict=True)]
+    gains = [np.log(other + 0.1) - np.log(rank + 0.1) for rank, other in zip(ranks, others, strict=True)]
     mean = sum(gains) / 8
     variance = sum((gain - mean) ** 2 for gain in gains)  # 7 times the sample's variance
-    pooled = (variance + 4 * 0.15**2) / (7 + 4)
-    assert advantage(ranks, others) == pytest.approx(8 / 18 * mean / (pooled / 8) ** 0.5)
-    assert advantage(others, ranks) == pytest.approx(-advantage(ranks, others))
+    pooled = (variance + 4 * 0.5**2) / (7 + 4)
+    assert advantage(ranks, others, 0.1) == pytest.approx(8 / 18 * mean / (pooled / 8) ** 0.5)
+    assert advantage(others, ranks, 0.1) == pytest.approx(-advantage(ranks, others, 0.1))
 
 
 def test_a_few_hidden_positives_that_agree_say_little():
-    assert advantage(np.full(3, 0.1), np.full(3, 0.3)) < 1.0
-    assert advantage(np.full(100, 0.1), np.full(100, 0.3)) > 10.0
-    assert advantage(np.array([0.1]), np.array([0.9])) == 0.0
-    assert advantage(np.full(30, 0.2), np.full(30, 0.2)) == 0.0
+    assert advantage(np.full(3, 0.1), np.full(3, 0.3), 0.1) < 1.0
+    assert advantage(np.full(100, 0.1), np.full(100, 0.3), 0.1) > 10.0
+    assert advantage(np.array([0.1]), np.array([0.9]), 0.1) == 0.0
+    assert advantage(np.full(30, 0.2), np.full(30, 0.2), 0.1) == 0.0
 
 
-def test_known_negatives_move_what_positives_are_compared_with():
-    rows = torch.from_numpy(RNG.normal(size=(12, 4)).astype(np.float32))
-    negative = torch.tensor([5, 7, 8, 10, 11])
-    known = KnownPositives(torch.tensor([1, 4]), torch.tensor([0, 2, 3]), np.array([0, 1]), negative)
-    share = 0.5 * 5 / (5 + 10)
-    for column, seen in enumerate([[1, 4], [4], [1]]):
-        mean = sum(rows[node] for node in seen) / len(seen)
-        rest = (1 - share) * sum(rows) / 12 + share * sum(rows[node] for node in (5, 7, 8, 10, 11)) / 5
-        assert known.contrasts(Rows.of(rows))[:, column].numpy() == pytest.approx((mean - rest).numpy(), abs=1e-6)
-
-
-@pytest.mark.parametrize(("count", "share"), [(0, 0.0), (1, 1 / 22), (10, 0.25), (10_000, 0.4995005)])
-def test_few_known_negatives_hardly_count_and_many_never_more_than_all_nodes(count, share):
-    known = KnownPositives(torch.tensor([0]), torch.tensor([1]), np.zeros(1, np.int64), torch.arange(count))
-    assert known.negative_share == pytest.approx(share)
-
-
-def test_rankings_are_not_judged_by_confirmed_finds():
-    labelled, unlabelled = torch.arange(4), torch.arange(4, 12)
-    folds, confirmed = np.array([0, 1, 0, 1]), np.array([False, True, True, False])
-    scores = torch.from_numpy(RNG.random((12, 2)))
-    every = KnownPositives(labelled, unlabelled, folds).hidden_ranks(scores)
-    found = KnownPositives(labelled, unlabelled, folds, confirmed=confirmed).hidden_ranks(scores)
-    assert found.tolist() == [every[0], every[3]]
-
-
-def test_scores_are_standardised_over_the_unlabelled_nodes():
-    scores = torch.from_numpy(RNG.normal(size=(12, 2)).astype(np.float32))
-    scores[:, 1] = 3.0
-    known = KnownPositives(torch.arange(2), torch.arange(4, 12), np.array([0, 1]))
-    found = known.standardised(scores)
-    values = [float(scores[node, 0]) for node in range(4, 12)]
-    mean = sum(values) / 8
-    deviation = (sum((value - mean) ** 2 for value in values) / 8) ** 0.5
-    assert found[:, 0].tolist() == pytest.approx([(float(score) - mean) / deviation for score in scores[:, 0]])
-    assert found[:, 1].tolist() == [0.0] * 12, "scores that are all equal stay equal"
-
-
-def test_checked_nodes_are_ranked_as_if_nothing_were_known_about_them():
-    rows = torch.from_numpy(RNG.normal(size=(14, 4)))
-    labelled, unlabelled, negative = [0, 1, 2, 3], [6, 7, 8, 9, 10, 11, 12, 13], [4, 5]
-    folds, confirmed = np.array([0, 1, 1, 0]), np.array([False, True, True, False])
-    known = KnownPositives(torch.tensor(labelled), torch.tensor(unlabelled), folds, torch.tensor(negative), confirmed)
-    expected = []
-    for node, seen in ((1, [0, 3]), (2, [0, 3]), (4, labelled), (5, labelled)):  # known negatives move no contrast
-        contrast = sum(rows[other] for other in seen) / len(seen) - sum(rows) / 14
-        above = sum(bool(rows[other] @ contrast > rows[node] @ contrast) for other in unlabelled)
-        expected.append(above / 8)
-    found = known.checked(Rows.of(rows.float()))
-    assert found.ranks.tolist() == pytest.approx(expected)
-    assert found.positive.tolist() == [True, True, False, False]
-
-
-def test_without_checked_nodes_or_folds_there_is_nothing_to_rank():
-    rows = torch.from_numpy(RNG.normal(size=(6, 2)).astype(np.float32))
-    two = KnownPositives(torch.arange(2), torch.arange(3, 6), np.array([0, 1]), confirmed=np.zeros(2, bool))
-    assert two.checked(Rows.of(rows)) is None
-    one = KnownPositives(torch.arange(1), torch.arange(3, 6), np.zeros(1, int), torch.tensor([2]), np.zeros(1, bool))
-    assert one.checked(Rows.of(rows)) is None
+def test_the_top_counts_where_positives_are_rare_and_what_is_found_anyway_does_not():
+    first, second = np.array([0.0005, 0.3] * 20), np.array([0.01, 0.25] * 20)
+    assert advantage(first, second, 0.001) > 1
+    assert advantage(first, second, 0.4) < 0

@@ -1,8 +1,4 @@
-import gc
 import math
-import tracemalloc
-import weakref
-from typing import get_args
 from unittest.mock import Mock
 
 import numpy as np
@@ -10,18 +6,17 @@ import pytest
 import torch
 
 from conftest import random_graph
-from dense_views import dense_view
+from dense_views import dense_view, side_by_side
 from pugnn import PUNodeClassifier
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods import Centroid, SmoothedLogistic, Views
-from pugnn.methods.evidence import KnownPositives
-from pugnn.methods.views import Part
+from pugnn.methods import views as module
+from pugnn.methods.evidence import KnownNodes
 from pugnn.metrics import average_precision, roc_auc
-from pugnn.models import Blend
-from pugnn.models.views import make_views
-from pugnn.models.views.rows import Rows
+from pugnn.models import linear_views
+from pugnn.models.views import Attributes, NodeViews
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, score
 
@@ -90,48 +85,6 @@ def test_the_share_of_the_prior_is_decided_positive(prior):
     assert classifier.prior_ == prior
 
 
-def test_a_graph_that_does_not_help_is_ignored():
-    graph, _ = two_groups(homophily=None, signal=0.1, size=600)
-    notes = fit(graph, np.arange(0, 200, 2), epochs=5).notes_
-    assert "smoothed 0 %, own 100 %, neighbours 0 % (the smoothed one has the node's own attributes in it" in notes[0]
-
-
-def test_a_graph_that_helps_is_used():
-    graph, _ = two_groups(homophily=0.9, signal=0.02, size=300)
-    notes = fit(graph, np.arange(0, 100, 2), epochs=5).notes_
-    assert "own 0 %" in notes[0]
-
-
-def test_neighbours_count_where_opposites_attract():
-    graph, positive = two_groups(homophily=0.05, signal=0.05, size=300)
-    labelled = np.arange(0, 100, 2)
-    classifier = fit(graph, labelled)
-    free = np.setdiff1d(np.arange(300), labelled)
-    alone = fit(graph, labelled, Views(leave_out="graph"))
-    found = [average_precision(positive[free], each.predict_proba()[free, 1]) for each in (classifier, alone)]
-    assert found[0] > found[1]
-
-
-def test_a_single_known_positive_is_enough_to_rank():
-    graph, _ = HOMOPHILOUS
-    classifier = fit(graph, [3], epochs=5)
-    assert classifier.prior_ == 0.1
-    assert "single known positive" in classifier.notes_[0]
-    assert "10 % is assumed" in classifier.notes_[1]
-
-
-def test_two_known_positives_are_hidden_one_by_one():
-    graph, _ = HOMOPHILOUS
-    assert "2 known positives that were hidden in turn" in fit(graph, [3, 8], epochs=5).notes_[1]
-
-
-def test_the_same_seed_gives_the_same_scores_and_another_does_not():
-    graph, _ = HOMOPHILOUS
-    first, again, other = (fit(graph, LABELLED, epochs=5, seed=seed).predict_proba() for seed in (0, 0, 1))
-    assert (first == again).all()
-    assert (first != other).any()
-
-
 def test_a_stopped_training_continues_with_the_same_result(tmp_path):
     graph, _ = HOMOPHILOUS
     task, settings = PUTask.from_positives(graph, LABELLED), TrainingSettings(**{**Views().training, "epochs": 12})
@@ -162,33 +115,6 @@ def test_a_saved_model_scores_another_graph(tmp_path):
     assert roc_auc(positive, loaded.predict_proba(other)[:, 1]) > 0.85
 
 
-def test_training_that_fails_twice_leaves_the_contrast():
-    graph, positive = HOMOPHILOUS
-    classifier = fit(graph, LABELLED, epochs=3, learning_rate=1e-60)  # nothing moves
-    assert "Training failed twice" in classifier.notes_[2]
-    assert len(classifier.log_) == 2 * 3
-    assert classifier.model_.shares.tolist() == [1, 0, 0]
-    free = np.setdiff1d(np.arange(graph.num_nodes), LABELLED)
-    assert roc_auc(positive[free], classifier.predict_proba()[free, 1]) > 0.8
-
-
-def test_every_part_can_be_left_out():
-    graph, _ = HOMOPHILOUS
-    scores = {part: fit(graph, LABELLED, Views(0.3, part), epochs=30).predict_proba() for part in get_args(Part)}
-    assert len({found.tobytes() for found in scores.values()}) == len(get_args(Part))
-
-
-def test_bad_settings_are_named():
-    graph, _ = HOMOPHILOUS
-    for prior in (0.0, 1.0, -0.2):
-        with pytest.raises(PugnnError, match="prior is a share"):
-            fit(graph, LABELLED, Views(prior=prior))
-    with pytest.raises(PugnnError, match="accepts no other backbone; got 'gcn'"):
-        fit(graph, LABELLED, backbone="gcn")
-    with pytest.raises(PugnnError, match="leave_out must be one of"):
-        Views(leave_out="everything")
-
-
 @pytest.mark.parametrize("method", [Views(), Centroid(), SmoothedLogistic()])
 def test_graphs_without_attributes_and_attributes_that_are_all_equal(method):
     bare = random_graph(40, 0.15, seed=2, features=0)
@@ -202,56 +128,17 @@ def test_graphs_without_attributes_and_attributes_that_are_all_equal(method):
 
 def test_the_centroid_by_plain_loops():
     graph, _ = HOMOPHILOUS
-    rows = dense_view("smoothed", graph).double().numpy()
+    rows = dense_view("smoothed", graph).astype(np.float64)
     known = sum(rows[i] for i in LABELLED) / len(LABELLED) - sum(rows) / len(rows)
     expected = [row @ known for row in rows]
     found = fit(graph, LABELLED, Centroid(prior=0.3)).predict_proba()[:, 1]
     assert np.corrcoef(np.log(found / (1 - found)), expected)[0, 1] == pytest.approx(1, abs=1e-6)
 
 
-def test_smoothed_logistic_minimises_the_penalised_loss():
-    graph, _ = HOMOPHILOUS
-    rows = dense_view("smoothed", graph).double()
-    target = torch.from_numpy(np.isin(np.arange(len(rows)), LABELLED).astype(float))
-    weights = torch.zeros(rows.shape[1] + 1, dtype=torch.float64, requires_grad=True)
-    optimizer = torch.optim.LBFGS([weights], max_iter=500, line_search_fn="strong_wolfe")
-
-    def loss():
-        optimizer.zero_grad()
-        logits = rows @ weights[:-1] + weights[-1]
-        value = 10 * torch.nn.functional.binary_cross_entropy_with_logits(logits, target, reduction="sum")
-        value = value + (weights[:-1] ** 2).sum() / 2
-        value.backward()
-        return value
-
-    optimizer.step(loss)
-    found = fit(graph, LABELLED, SmoothedLogistic(prior=0.3)).predict_proba()[:, 1]
-    logits = np.log(found / (1 - found))
-    assert np.corrcoef(logits, (rows @ weights[:-1]).detach().numpy())[0, 1] == pytest.approx(1, abs=1e-3)
-
-
 def test_the_penalty_must_be_positive():
     graph, _ = HOMOPHILOUS
     with pytest.raises(PugnnError, match="inverse_penalty must be positive"):
         fit(graph, LABELLED, SmoothedLogistic(inverse_penalty=0.0))
-
-
-def test_a_hidden_positive_teaches_neither_its_contrast_nor_its_linear_model():
-    rows = torch.from_numpy(RNG.normal(size=(200, 6)).astype(np.float32))
-    graph = Graph.from_edges([0], [1], num_nodes=200, features=rows.numpy())
-    task = PUTask.from_positives(graph, np.arange(12))
-    known = KnownPositives.of(task, torch.device("cpu"), 0)
-    other = rows.clone()
-    other[known.labelled[torch.from_numpy(known.folds == 0)]] *= -7
-    settings = TrainingSettings(**{**Views().training, "epochs": 20})
-    weights = [
-        Views()._train(task, Rows.of(each), known, 0.2, settings, {})[0].model.linear.weight for each in (rows, other)
-    ]
-    assert [bool((one != two).any()) for one, two in zip(*weights, strict=True)] == [True, False] + 4 * [True]
-    seen = [
-        known.contrasts(Rows.of(each)) + each.mean(dim=0)[:, None] for each in (rows, other)
-    ]  # but for the mean of all
-    assert ((seen[0] - seen[1]).abs().amax(dim=0) > 1e-4).tolist() == [True, False] + 4 * [True]
 
 
 def test_graphs_without_attributes_are_told_apart_by_their_ids():
@@ -262,35 +149,128 @@ def test_graphs_without_attributes_are_told_apart_by_their_ids():
     assert tasks[0].digest().hexdigest() != tasks[1].digest().hexdigest()
 
 
-@pytest.mark.parametrize("method", [Views(), Centroid(), SmoothedLogistic()])
-def test_what_was_read_of_the_graph_is_released_after_the_fit(method, monkeypatch):
-    made, keep = [], Blend.keep
-    monkeypatch.setattr(
-        Blend, "keep", lambda self, inputs, rows: (made.append(weakref.ref(rows)), keep(self, inputs, rows))
-    )
-    graph = random_graph(600, 0.01, seed=0, features=100)
-    fit(graph, np.arange(10), method, **({"epochs": 2} if method.trains else {}))  # imports, and what is compiled
-    tracemalloc.start()
-    try:
-        fitted = fit(graph, np.arange(10), method, **({"epochs": 2} if method.trains else {}))
-        scores = fitted.predict_proba()
-        gc.collect()
-        held = tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
-    assert scores.shape == (600, 2)
-    assert len(made) == 2
-    assert all(each() is None for each in made)
-    assert held < 4 * 600 * 100 / 2, "half a table"
+def noted(notes: tuple[str, ...], words: str) -> str:
+    (found,) = [note for note in notes if words in note]
+    return found
+
+
+def shares_of_views(classifier: PUNodeClassifier) -> dict[str, float]:
+    words = noted(classifier.notes_, "What each view").partition(": ")[2].rstrip(".")
+    return {part.rsplit(" ", 2)[0]: float(part.rsplit(" ", 2)[1]) for part in words.split(", ")}
+
+
+def test_the_shares_of_views_are_covariances_with_the_score():
+    graph, _ = HOMOPHILOUS
+    classifier = fit(graph, LABELLED, epochs=5)
+    free = np.setdiff1d(np.arange(graph.num_nodes), LABELLED)
+    rows = side_by_side(graph).reshape(graph.num_nodes, 5, -1)
+    parts = np.einsum("nvf,vf->vn", rows, classifier.model_.direction.double().numpy())[:, free]
+    total = parts.sum(axis=0)
+    expected = [np.cov(part, total, bias=True)[0, 1] / total.var() for part in parts]
+    assert sum(expected) == pytest.approx(1)
+    assert list(shares_of_views(classifier).values()) == pytest.approx([100 * max(e, 0) for e in expected], abs=0.51)
+
+
+def test_own_attributes_and_neighbours_count_where_they_tell():
+    anybody, _ = two_groups(homophily=None, signal=0.1, size=600)
+    equals, _ = two_groups(homophily=0.9, signal=0.02, size=600)
+    found = [shares_of_views(fit(graph, np.arange(0, 200, 2), epochs=5)) for graph in (anybody, equals)]
+    assert found[0]["own"] > 2 * found[1]["own"]
+    assert found[1]["smoothed"] > found[0]["smoothed"]
+
+
+def test_opposites_that_attract_are_found():
+    graph, positive = two_groups(homophily=0.05, signal=0.05, size=300)
+    labelled = np.arange(0, 100, 2)
+    free = np.setdiff1d(np.arange(300), labelled)
+    found = [
+        average_precision(positive[free], fit(graph, labelled, method).predict_proba()[free, 1])
+        for method in (Views(), SmoothedLogistic(inverse_penalty=1.0))
+    ]
+    assert found[0] > found[1] + 0.05
+
+
+def test_a_single_known_positive_is_enough_to_rank():
+    graph, _ = HOMOPHILOUS
+    classifier = fit(graph, [3], epochs=5)
+    assert classifier.prior_ == 0.1
+    assert "cannot be checked" in noted(classifier.notes_, "single known positive")
+    assert noted(classifier.notes_, "10 % is assumed")
+
+
+def test_two_known_positives_are_hidden_one_by_one():
+    graph, _ = HOMOPHILOUS
+    assert noted(fit(graph, [3, 8], epochs=5).notes_, "2 known positives that were hidden in turn")
+
+
+def test_the_same_seed_gives_the_same_scores():
+    graph, _ = HOMOPHILOUS
+    first, again = (fit(graph, LABELLED, epochs=5).predict_proba() for _ in range(2))
+    assert (first == again).all()
+
+
+@pytest.mark.parametrize(("prior", "least", "most"), [(0.3, 0.9, 1.0), (0.02, 0.2, 0.8), (0.001, 0.0, 0.4)])
+def test_training_counts_where_positives_are_common(prior, least, most, monkeypatch):
+    monkeypatch.setattr(module, "advantage", lambda *_: 0.1)
+    graph, _ = HOMOPHILOUS
+    note = noted(fit(graph, LABELLED, Views(prior=prior), epochs=3).notes_, "Training for confident scores")
+    assert least <= float(note.split()[5]) / 100 <= most
+    assert "better (evidence +0.1)" in note
+
+
+def test_hidden_positives_can_overrule_training(monkeypatch):
+    monkeypatch.setattr(module, "advantage", lambda *_: -5.0)
+    graph, _ = HOMOPHILOUS
+    found = fit(graph, LABELLED, Views(prior=0.3), epochs=50).decision_function()
+    monkeypatch.setattr(module, "advantage", lambda *_: -50.0)
+    assert np.corrcoef(found, fit(graph, LABELLED, Views(prior=0.3), epochs=3).decision_function())[0, 1] > 0.999
+
+
+def test_a_hidden_positive_teaches_nothing(monkeypatch):
+    graph, _ = HOMOPHILOUS
+    task = PUTask.from_positives(graph, LABELLED)
+    known = KnownNodes.of(task, 0)
+    hidden = task.labelled[known.folds == 0]
+    without = KnownNodes.of(PUTask(graph, np.setdiff1d(LABELLED, hidden), task.unlabelled), 0)
+    views = NodeViews(graph, Attributes.of(graph))
+    monkeypatch.setattr(views, "_kept", None)  # no sample
+    settings = TrainingSettings(**{**Views().training, "epochs": 20, "weight_decay": 0.0})
+    start = RNG.normal(size=(*views.shape[1:], 6)).astype(np.float32)
+    trained = module._train(views, start, known, 0.2, settings, {}).model.weight[:, :, 1]
+    same = np.repeat(start[:, :, 1:2], 6, axis=2)
+    alone = module._train(views, same, without, 0.2, settings, {}).model.weight[:, :, 0]
+    assert torch.allclose(trained, alone, atol=1e-4)
+
+
+def test_a_sample_of_the_nodes_is_enough(monkeypatch):
+    monkeypatch.setattr("pugnn.models.views.views.worth_keeping", lambda *_: True)
+    graph, positive = two_groups(homophily=0.9, signal=0.05, size=600)
+    labelled = np.arange(0, 200, 8)
+    free = np.setdiff1d(np.arange(600), labelled)
+    found = []
+    for size in (4096, 200):
+        linear_views.forget_views()
+        monkeypatch.setattr(module, "SAMPLE", size)
+        found.append(fit(graph, labelled, Views(prior=0.3)).decision_function()[free])
+    assert (found[0] != found[1]).any()
+    assert average_precision(positive[free], found[1]) > average_precision(positive[free], found[0]) - 0.02
+
+
+def test_bad_settings_are_named():
+    graph, _ = HOMOPHILOUS
+    for prior in (0.0, 1.0, -0.2):
+        with pytest.raises(PugnnError, match="prior is a share"):
+            fit(graph, LABELLED, Views(prior=prior))
+    with pytest.raises(PugnnError, match="accepts no backbone; got 'gcn'"):
+        fit(graph, LABELLED, backbone="gcn")
 
 
 def test_the_views_of_a_fit_are_computed_once(monkeypatch):
-    counted = Mock(side_effect=make_views)
-    for user in ("methods.evidence", "models.blend"):
-        monkeypatch.setattr(f"pugnn.{user}.make_views", counted)
-    fitted = fit(HOMOPHILOUS[0], LABELLED, epochs=2)
+    counted = Mock(side_effect=NodeViews)
+    monkeypatch.setattr(linear_views, "NodeViews", counted)
+    graph, _ = two_groups(homophily=0.9, signal=0.05)
+    fitted = fit(graph, LABELLED, epochs=2)
     fitted.predict_proba()
     assert counted.call_count == 1
-    expected = fitted.decision_function()
-    assert np.allclose(score(fitted.model_, HOMOPHILOUS[0]), 1 / (1 + np.exp(-expected)), atol=1e-6)
-    assert counted.call_count == 2, "from here on they are computed anew"
+    assert np.allclose(score(fitted.model_, graph), 1 / (1 + np.exp(-fitted.decision_function())), atol=1e-6)
+    assert counted.call_count == 1

@@ -70,12 +70,6 @@ def test_processes_share_each_set_of_the_same_batch(one, two):
     assert {found["negative_share"] for found in (one, *two)} == {0.5 * 5 / 7}
 
 
-def test_views_are_the_same_whether_processes_share_them_or_not(one, two):
-    for found in two:
-        assert found["shared views"] == found["own views"] == one["own views"] == one["shared views"]
-    assert two[0]["views of one"] == one["own views"]
-
-
 def test_one_and_two_processes_train_alike(one, two):
     assert len(one["trained"][0]) == 30
     assert two[0]["trained"] == two[1]["trained"]

@@ -6,7 +6,6 @@ In one process, :func:`findings` gives what they are compared with.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -20,39 +19,38 @@ from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import SetMeans, Sets, confident_prior_matching
 from pugnn.methods import PUGNN
-from pugnn.models import Committee, GraphInputs
-from pugnn.models.views import Attributes, KeptTables, Rows, make_views
+from pugnn.models import GCN
 from pugnn.task import PUTask
-from pugnn.training import Checkpoint, FullGraph, RowBatches, TrainingSettings, train
+from pugnn.training import Checkpoint, FullGraph, SampledGraph, TrainingSettings, train
 
-NODES, LABELLED, MODELS = 90, 7, 3
+NODES, LABELLED = 90, 7
 GRAPH = Graph.from_edges(range(NODES - 1), range(1, NODES), features=torch.eye(NODES)[:, :5].numpy())
-ROWS = Rows.of(torch.randn(NODES, 6, generator=torch.Generator().manual_seed(1)))
+ROWS = torch.randn(NODES, 6, generator=torch.Generator().manual_seed(1))
 SETS = Sets(torch.arange(LABELLED), torch.arange(LABELLED, 85), torch.arange(85, 90))
-SEEN = (torch.arange(LABELLED)[:, None] % MODELS != torch.arange(-1, MODELS)).float()
-SETTINGS = TrainingSettings(backbone="mlp", epochs=30, weight_decay=1e-3)
+SETTINGS = TrainingSettings(backbone="gcn", hidden=8, epochs=30, weight_decay=1e-3)
 
 
 class Stop(Exception):
     pass
 
 
+def batches() -> SampledGraph:
+    return SampledGraph(GRAPH, SETS, 40, GCN(5, hidden=8, dropout=0.5), torch.device("cpu"))
+
+
 def trained(checkpoint: Checkpoint | None = None, stop: int | None = None) -> tuple[list[list[float]], list[Any]]:
-    """The terms of every epoch and the weights, of a training like that of `views`."""
-    loader = RowBatches(GRAPH, ROWS, SETS, 40)
-    own = SEEN[processes.own_share(LABELLED)]
+    """The terms of every epoch and the weights, of a training in batches."""
+    loader = batches()
     done = []
 
     def objective(output, batch, seed):
         done.append(seed)
         if stop is not None and len(done) > stop:
             raise Stop
-        return confident_prior_matching(output.embedding, batch.sets, own, 0.3, 1.0, 0.5)
+        own = torch.ones(len(batch.sets.labelled), 1)
+        return confident_prior_matching(output.logit[:, None], batch.sets, own, 0.3, 1.0, 0.5)
 
-    def build(*_):
-        return Committee(6, hidden=8, dropout=0.5, linear_models=MODELS)
-
-    found = train(loader, objective, SETTINGS, build=build, checkpoint=checkpoint)
+    found = train(loader, objective, SETTINGS, checkpoint=checkpoint)
     terms = [[value for name, value in record.items() if name != "seconds"] for record in found.log]
     return terms, [parameter.tolist() for parameter in found.model.parameters()]
 
@@ -60,21 +58,11 @@ def trained(checkpoint: Checkpoint | None = None, stop: int | None = None) -> tu
 def sampled(backbone: str) -> list[list[float]]:
     """The terms of every epoch of PU-GNN in batches with sampled neighbours."""
     ends = np.random.default_rng(0).integers(0, NODES, (2, 900))
-    graph = Graph.from_edges(*ends, num_nodes=NODES, features=ROWS[torch.arange(NODES)].numpy())
+    graph = Graph.from_edges(*ends, num_nodes=NODES, features=ROWS.numpy())
     task = PUTask.from_positives(graph, np.arange(LABELLED), np.arange(85, 90))
     settings = TrainingSettings(backbone=backbone, epochs=12, batch_size=40)
     log = PUGNN(delta=1, near_prior=0.4, far_prior=0.2).fit(task, settings).log
     return [[value for name, value in record.items() if name != "seconds"] for record in log]
-
-
-def views(keep: KeptTables | None) -> list[Any]:
-    """All views of the graph, in files, as there is little memory."""
-    os.environ["PUGNN_MEMORY"] = "50kB" if keep is not None else str(25_000 * processes.count())
-    try:
-        made = make_views(Attributes.of(GRAPH), GraphInputs(GRAPH), keep=keep)
-    finally:
-        del os.environ["PUGNN_MEMORY"]
-    return [rows[:].tolist() for rows in made.values()]
 
 
 def refusal(action) -> str:
@@ -101,9 +89,9 @@ def findings(folder: Path) -> dict[str, Any]:
     copied = torch.tensor([float(processes.rank())])
     processes.copy_from_first([copied])
 
-    batch = next(iter(RowBatches(GRAPH, Rows.of(torch.arange(float(NODES))[:, None]), SETS, 40).batches(5)))
-    rows = {name: batch.inputs.features[getattr(batch.sets, name), 0].tolist() for name in ("labelled", "negative")}
-    rows["unlabelled"] = batch.inputs.features[batch.sets.unlabelled, 0].tolist()
+    batch = next(iter(batches().batches(5)))
+    names = ("labelled", "negative", "unlabelled")
+    rows = {name: batch.inputs.nodes[getattr(batch.sets, name).numpy()].tolist() for name in names}
 
     uninterrupted = trained()
     path = folder / "state"  # as another process would open it
@@ -131,10 +119,6 @@ def findings(folder: Path) -> dict[str, Any]:
         "stopped": stopped,
         "resumed": trained(Checkpoint(path, "mine", every=4)),
         "sampled": {backbone: sampled(backbone) for backbone in ("gcn", "gcn-linear", "sage", "gin")},
-        "shared views": views(KeptTables(folder / "tables", "mine")),
-        "own views": views(None),
-        # The others are not asked: they do something else.
-        "views of one": views(None) if processes.rank() == 0 else None,
         "full graph": refusal(lambda: FullGraph(GRAPH, SETS)),
         "other data": refusal(lambda: Checkpoint(path, f"of {processes.rank()}").load(0)),
     }

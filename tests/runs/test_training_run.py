@@ -1,10 +1,8 @@
 import csv
-import gc
 import html
 import json
 import sys
 import warnings
-import weakref
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -28,8 +26,8 @@ from pugnn import (
 )
 from pugnn.checkup import check_up
 from pugnn.errors import WriteError
-from pugnn.models import Blend
-from pugnn.models.views import make_views
+from pugnn.models import linear_views
+from pugnn.models.views import NodeViews
 from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
 from pugnn.runs.report import write_report
 from pugnn.runs.training_run import EXPLAINED, STOPPED, TRAINED
@@ -397,26 +395,6 @@ def test_explanations_that_would_not_fit_into_memory_are_left_out(task, folder, 
     assert_complete(folder.path, task, "explanations are left out: they take about")
 
 
-def test_a_run_computes_the_views_of_its_nodes_once_and_releases_them_before_it_explains(task, folder, monkeypatch):
-    counted, made, keep = Mock(side_effect=make_views), [], Blend.keep
-    for user in ("methods.evidence", "models.blend", "explain.suggest"):
-        monkeypatch.setattr(f"pugnn.{user}.make_views", counted)
-    monkeypatch.setattr(
-        Blend, "keep", lambda self, inputs, rows: (made.append(weakref.ref(rows)), keep(self, inputs, rows))
-    )
-
-    def look(*_):
-        gc.collect()
-        assert counted.call_count == 1
-        assert [each() for each in made] == [None]
-        return []
-
-    monkeypatch.setattr("pugnn.runs.training_run.explain_best", look)
-    run = into_folder(PUNodeClassifier(epochs=25, progress=False), task, folder)
-    assert run.record["warnings"] == []
-    assert run.record["suggestions"]
-
-
 def test_an_interruption_of_explanations_leaves_the_run_complete(task, folder, monkeypatch):
     monkeypatch.setattr("pugnn.runs.training_run.explain_best", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
@@ -522,3 +500,13 @@ def test_a_run_whose_ranking_means_nothing_suggests_nobody(task, tmp_path):
     codes = {reason["code"] for reason in run.record["degenerate"]}
     assert "equal-scores" in codes or "no-ranking" in codes
     assert run.record["suggestions"] is None
+
+
+def test_a_run_computes_the_views_of_its_nodes_once(task, folder, monkeypatch):
+    linear_views.forget_views()
+    counted = Mock(side_effect=NodeViews)
+    monkeypatch.setattr(linear_views, "NodeViews", counted)
+    run = into_folder(PUNodeClassifier(epochs=25, progress=False), task, folder)
+    assert counted.call_count == 1
+    assert run.record["suggestions"]
+    assert run.record["explanations"]

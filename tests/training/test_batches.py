@@ -6,10 +6,10 @@ import torch
 from conftest import random_graph, whole
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.losses import DistPULoss, NonNegativeLoss, SetMeans, Sets, UnlabelledAsNegativeLoss
+from pugnn.losses import DistPULoss, NonNegativeLoss, SetMeans, Sets
 from pugnn.models import GraphInputs
 from pugnn.task import PUTask
-from pugnn.training import Batch, Checkpoint, FullGraph, RowBatches, TrainingSettings, score, train
+from pugnn.training import Batch, Checkpoint, FullGraph, TrainingSettings, score, train
 
 GRAPH = random_graph(60, 0.1, seed=3, features=4)
 TASK = PUTask.from_positives(GRAPH, np.arange(6))
@@ -145,45 +145,6 @@ def test_the_last_batch_of_an_epoch_has_the_loss_of_the_whole(loss):
     assert {name: term.item() for name, term in found.items()} == pytest.approx(
         {name: term.item() for name, term in expected.items()}, rel=1e-5
     )
-
-
-def test_row_batches_hold_all_labelled_and_a_new_sample_of_unlabelled_rows():
-    rows = torch.arange(60.0)[:, None]
-    labelled, unlabelled = torch.arange(6), torch.arange(6, 60)
-    loader = RowBatches(GRAPH, rows, Sets(labelled, unlabelled), 20)
-    first, again, other = (next(iter(loader.batches(seed))) for seed in (1, 1, 2))
-    values = first.inputs.features[:, 0]
-    assert values[first.sets.labelled].tolist() == list(range(6))
-    sample = values[first.sets.unlabelled].tolist()
-    assert len(set(sample)) == 20
-    assert set(sample) <= set(range(6, 60))
-    assert torch.equal(first.inputs.features, again.inputs.features)
-    assert not torch.equal(first.inputs.features, other.inputs.features)
-
-
-def test_a_row_batch_that_holds_everything_is_always_the_same():
-    loader = RowBatches(GRAPH, torch.arange(60.0)[:, None], Sets(torch.arange(6), torch.arange(6, 60)), 54)
-    first, other = (next(iter(loader.batches(seed))) for seed in (1, 2))
-    assert first is other
-    assert first.inputs.features[:, 0].tolist() == list(range(60))
-
-
-def test_row_batches_hold_all_known_negatives():
-    sets = Sets(torch.arange(6), torch.arange(6, 57), torch.arange(57, 60))
-    batch = next(iter(RowBatches(GRAPH, torch.arange(60.0)[:, None], sets, 20).batches(1)))
-    values = batch.inputs.features[:, 0]
-    assert values[batch.sets.labelled].tolist() == list(range(6))
-    assert values[batch.sets.negative].tolist() == [57, 58, 59]
-    assert set(values[batch.sets.unlabelled].tolist()) <= set(range(6, 57))
-
-
-def test_losses_of_row_batches_are_that_of_all_rows_on_average():
-    sets = Sets(torch.arange(6), torch.arange(6, 57), torch.arange(57, 60))
-    rows, loss = torch.linspace(-2, 2, 60)[:, None], UnlabelledAsNegativeLoss()
-    loader = RowBatches(GRAPH, rows, sets, 20)
-    batches = (batch for seed in range(400) for batch in loader.batches(seed))
-    found = [sum(loss(batch.inputs.features[:, 0], batch.sets).values()).item() for batch in batches]
-    assert np.mean(found) == pytest.approx(sum(loss(rows[:, 0], sets).values()).item(), rel=0.01)
 
 
 def test_the_full_graph_has_the_known_negatives_of_its_task():

@@ -15,8 +15,8 @@ from pugnn.training.loop import scores_whole
 
 #: Numbers of a matrix with a row for each node of the graph and a column for each one explained together.
 TOGETHER = 2**23
-#: Bytes of such a number: weights in single precision and what smoothing needs beside them, contributions in double.
-NUMBER = 4 * 4 + 8
+#: Bytes of such a number: weights in five views and what smoothing needs beside them, contributions in double precision.
+NUMBER = 5 * 4 + 3 * 4 + 8
 #: Bytes per node: ranks, scores, distances, and copies of the contributions of one node.
 NODE = 100
 #: Bytes per entry of the adjacency of label propagation while it is normalised, in double precision.

@@ -57,7 +57,8 @@ class _Explained:
     @cached_property
     def mean(self) -> Matrix:
         """Of the attributes, over all nodes, shape ``(F,)``."""
-        return np.asarray(self.views.rows.mean(axis=0, dtype=np.float64)).ravel()
+        total = sum(np.asarray(rows.sum(axis=0)).ravel() for _, rows in self.blocks())
+        return np.asarray(total) / self.views.graph.num_nodes
 
     def blocks(self) -> Iterator[tuple[slice, Matrix | sp.csr_array]]:
         """The attributes of all nodes, some at a time."""

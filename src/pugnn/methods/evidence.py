@@ -139,27 +139,28 @@ class KnownNodes:
         return ranks[~checked], Checked(ranks[checked], positive[checked]) if checked.any() else None
 
     def spreads(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Standard deviations over the unlabelled nodes, of each column; never 0."""
+        """Standard deviations over the unlabelled nodes, of each column; 1 where all are equal."""
         spreads: NDArray[np.float64] = scores[self.task.unlabelled].std(axis=0, dtype=np.float64)
-        return np.maximum(spreads, np.finfo(np.float64).tiny)
+        return np.where(spreads > 0, spreads, 1.0)
 
 
-def advantage(ranks: Ranks, others: Ranks, unlabelled: int) -> float:
+def advantage(ranks: Ranks, others: Ranks, prior: float) -> float:
     r"""By how much the first ranking places hidden positives higher than the second, against what chance would do.
 
     .. math:: \frac{n}{n + 10} \cdot \frac{\bar d}{\sqrt{v / n}}, \qquad
         v = \frac{(n - 1)\,\mathrm{var}(d) + 4 \cdot 0.5^2}{(n - 1) + 4}
 
-    with :math:`d` the n gains in the logarithm of the rank, so that the top counts. That is a t statistic for many
-    hidden positives. Of a few, which may agree by chance, it makes less: their variance is averaged with a usual one,
+    with :math:`d = \log(h' + \pi) - \log(h + \pi)` the n gains: a factor counts the same at any height, so that the top
+    counts; but not within the share π, as all that is there is found. That is a t statistic for many hidden positives.
+    Of a few, which may agree by chance, it makes less: their variance is averaged with a usual one,
     and the whole is shrunk.
 
     Args:
         ranks: of hidden positives.
         others: the same by the second ranking.
-        unlabelled: number of unlabelled nodes: half of one is added to all ranks.
+        prior: π, positive share of the unlabelled nodes.
     """
-    gain = np.log((others + 0.5 / unlabelled) / (ranks + 0.5 / unlabelled))
+    gain = np.log((others + prior) / (ranks + prior))
     n = len(gain)
     if n < 2:
         return 0.0

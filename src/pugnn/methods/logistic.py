@@ -23,6 +23,8 @@ INVERSE_PENALTY = 1.0
 MOST_ITERATIONS, REMEMBERED, TOLERANCE = 100, 10, 1e-6
 #: Share of the expected fall that a step must reach, and how often it is halved at most.
 ARMIJO, MOST_HALVINGS = 1e-4, 20
+#: Changes of losses in single precision that mean nothing, as a share.
+ROUNDING = 1e-7
 
 Values = NDArray[np.float64]
 #: From points, one column for each problem, to losses and gradients.
@@ -66,7 +68,7 @@ def minimise(losses: Losses, point: Values) -> Values:
     (Importing scipy's takes longer than such a fit on a small graph.)
     """
     value, gradient = losses(point)
-    steps: list[tuple[Values, Values]] = []  # how point and gradient have changed
+    steps: list[tuple[Values, Values, Values]] = []
     for _ in range(MOST_ITERATIONS):
         direction = -_newton(gradient, steps)
         slope = (direction * gradient).sum(axis=0)
@@ -74,31 +76,34 @@ def minimise(losses: Losses, point: Values) -> Values:
         for _ in range(MOST_HALVINGS):
             moved = point + size * direction
             new_value, new_gradient = losses(moved)
-            short = new_value > value + ARMIJO * size * slope
+            short = new_value > value + ARMIJO * size * slope + ROUNDING * np.abs(value)
             if not short.any():
                 break
             size = np.where(short, size / 2, size)
-        fall = value - new_value
-        steps = [*steps[1 - REMEMBERED :], (moved - point, new_gradient - gradient)]
+        fall, changed = value - new_value, new_gradient - gradient
+        curvature = ((moved - point) * changed).sum(axis=0)
+        trusted = curvature > ROUNDING * np.square(changed).sum(axis=0)  # else it is rounding
+        steps = [*steps[1 - REMEMBERED :], (moved - point, changed, trusted / np.where(trusted, curvature, 1.0))]
         point, value, gradient = moved, new_value, new_gradient
         if (fall <= TOLERANCE * np.abs(value)).all():
             break
     return point
 
 
-def _newton(gradient: Values, steps: list[tuple[Values, Values]]) -> Values:
-    """The gradient times an estimate of the inverse Hessian, by the two loops of L-BFGS."""
+def _newton(gradient: Values, steps: list[tuple[Values, Values, Values]]) -> Values:
+    """The gradient times an estimate of the inverse Hessian, by the two loops of L-BFGS.
+
+    Steps are how the point and the gradient have changed, and 1 over the product of both; 0 for one to ignore.
+    """
     q, shares = gradient.copy(), []
-    tiny = np.finfo(np.float64).tiny
-    for moved, changed in reversed(steps):
-        share = (moved * q).sum(axis=0) / np.maximum((moved * changed).sum(axis=0), tiny)
+    for moved, changed, inverse in reversed(steps):
+        share = inverse * (moved * q).sum(axis=0)
         q -= share * changed
         shares.append(share)
-    if steps:
-        moved, changed = steps[-1]
-        q *= (moved * changed).sum(axis=0) / np.maximum(np.square(changed).sum(axis=0), tiny)
-    for (moved, changed), share in zip(steps, reversed(shares), strict=True):
-        q += (share - (changed * q).sum(axis=0) / np.maximum((moved * changed).sum(axis=0), tiny)) * moved
+    for _, changed, inverse in steps[-1:]:
+        q /= np.where(inverse > 0, inverse * np.square(changed).sum(axis=0), 1.0)
+    for (moved, changed, inverse), share in zip(steps, reversed(shares), strict=True):
+        q += (share - inverse * (changed * q).sum(axis=0)) * moved
     return q
 
 

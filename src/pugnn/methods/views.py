@@ -37,8 +37,9 @@ from pugnn.training import (
 from pugnn.training.progress import stage_progress
 from pugnn.waiting import part
 
-#: The standard deviation of the log-odds that training starts from.
-START = 0.5
+#: Training starts from log-odds of a standard deviation of 1 for so many labels, in proportion, and of 2 at most: a few
+#: labels must not decide which of all confident solutions is found.
+START_LABELS, MOST_START = 50, 2.0
 #: The penalty on weights is this times π over the number of labels, but within bounds; the upper one is a setting.
 PENALTY, LEAST_PENALTY = 0.06, 1e-5
 #: Where both rankings find hidden positives equally well, training counts half at this prior: with rarer positives,
@@ -59,8 +60,8 @@ class Views(Method):
        (:mod:`pugnn.methods.logistic`), C = 1. It is convex and needs no prior.
     3. **Prior.** Known positives are hidden in five turns (:mod:`pugnn.methods.evidence`). π is given, or estimated
        from their ranks.
-    4. **Training.** From the regression, scaled to the standard deviation 1/2, with the share π above zero, Adam
-       minimises, with scores :math:`s = \sigma(Z w + b)`,
+    4. **Training.** From the regression, scaled to the standard deviation :math:`\min(2, |L| / 50)`, with the share π
+       above zero, Adam minimises, with scores :math:`s = \sigma(Z w + b)`,
 
        .. math:: \max(2\pi, 1) \Big|\operatorname{mean}_L s - 1\Big| + \Big|\operatorname{mean}_U s - \pi\Big|
            + \lambda_t \operatorname{mean}_U H(s) + \tfrac{\rho}{2} \lVert w \rVert^2
@@ -120,7 +121,7 @@ class Views(Method):
         after = views @ direction
         lead = 0.0
         if known.turns:
-            lead = advantage(known.hidden_ranks(after[:, 1:])[0], ranks, len(task.unlabelled))
+            lead = advantage(known.hidden_ranks(after[:, 1:])[0], ranks, prior)
         headstart = float(np.clip(np.log(prior / EVEN_PRIOR), LEAST_HEADSTART, MOST_HEADSTART))
         trust = float(expit(2 * (lead + headstart)))
         both = (1 - trust) * regression / known.spreads(scores) + trust * direction / known.spreads(after)
@@ -182,7 +183,7 @@ def _train(
 ) -> Trained:
     """Step 4, from directions whose scores have the standard deviation 1: of the whole, and without each fold."""
     task = known.task
-    weight = START * start
+    weight = min(MOST_START, len(task.labelled) / START_LABELS) * start
     logits = (views @ weight.astype(np.float32))[task.unlabelled]
     bias = -np.quantile(logits, 1 - prior, axis=0)
     seen = torch.from_numpy(known.seen(known.folds))

@@ -116,17 +116,22 @@ class LinearViews(Backbone):
             raise PugnnError("its weights scale must be positive")
 
 
-_last: tuple[Graph, Attributes, NodeViews] | None = None
+_last: list[tuple[Graph, Attributes, NodeViews]] = []
 
 
 def views_of(graph: Graph, attributes: Attributes, names: tuple[str, ...] = VIEWS) -> NodeViews:
     """The views of a graph; those of the last one are kept for consecutive training, scoring and explaining."""
-    global _last
-    if _last is not None and _last[0] is graph and _last[2].names == names and _same(_last[1], attributes):
-        return _last[2]
-    _last = None  # before new ones need the memory
-    _last = graph, attributes, NodeViews(graph, attributes, names)
-    return _last[2]
+    for before, how, views in _last:
+        if before is graph and views.names == names and _same(how, attributes):
+            return views
+    forget_views()  # before new ones need the memory
+    _last.append((graph, attributes, NodeViews(graph, attributes, names)))
+    return _last[0][2]
+
+
+def forget_views() -> None:
+    """Release the views of the last graph."""
+    _last.clear()
 
 
 def _same(one: Attributes, other: Attributes) -> bool:

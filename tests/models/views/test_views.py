@@ -1,16 +1,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import torch
 
 from conftest import random_graph
-from dense_views import attribute_rows, dense_view
+from dense_views import attribute_rows, dense_view, side_by_side
 from pugnn.errors import PugnnError
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
-from pugnn.models import GraphInputs
-from pugnn.models.views import VIEWS, Attributes, forecast_views, make_views, unit_rows
-from pugnn.models.views import attributes as module
+from pugnn.models.views import VIEWS, WEIGHTS, Attributes, NodeViews, comparable_rows, forecast_views
+from pugnn.models.views import views as module
 
 RNG = np.random.default_rng(0)
 
@@ -40,9 +38,9 @@ def test_smoothed_rows_by_plain_loops():
                 after[i] += 0.85 * adjacency[i, j] / np.sqrt(degree[i] * degree[j]) * values[j]
             after[i] += 0.15 * start[i]
         values = after
-    assert attribute_rows(graph).numpy() == pytest.approx(start, abs=1e-6)
-    assert dense_view("own", graph).numpy() == pytest.approx(start, abs=1e-6)
-    assert dense_view("smoothed", graph).numpy() == pytest.approx(unit(values), abs=1e-5)
+    assert attribute_rows(graph) == pytest.approx(start, abs=1e-6)
+    assert dense_view("own", graph) == pytest.approx(start, abs=1e-6)
+    assert dense_view("smoothed", graph) == pytest.approx(unit(values), abs=1e-5)
 
 
 def test_neighbours_by_plain_loops():
@@ -53,49 +51,13 @@ def test_neighbours_by_plain_loops():
         linked = [j for j in range(20) if adjacency[i, j]]
         if linked:
             expected[i] = sum(start[j] for j in linked) / len(linked)
-    assert dense_view("neighbours", graph).numpy() == pytest.approx(unit(expected), abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("memory", "shape", "dtype", "tolerance"),
-    [("16kB", (2, 20, 32), torch.float32, 1e-6), ("8kB", (3, 20, 16), torch.float16, 2e-3)],
-)
-def test_what_does_not_fit_into_memory_is_smoothed_in_blocks(monkeypatch, memory, shape, dtype, tolerance):
-    graph = with_features(RNG.random((20, 35)).astype(np.float32))
-    whole = {name: dense_view(name, graph) for name in VIEWS}
-    monkeypatch.setenv("PUGNN_MEMORY", memory)
-    views = make_views(Attributes.of(graph), GraphInputs(graph))
-    for name, expected in whole.items():
-        (table,) = views[name].tables
-        assert (table.shape, table.dtype) == (shape, dtype)
-        assert torch.allclose(views[name][:], expected, atol=tolerance)
-
-
-def test_too_little_memory_for_a_single_block(monkeypatch):
-    monkeypatch.setenv("PUGNN_MEMORY", "2kB")
-    with pytest.raises(PugnnError, match=r"smoothing 20 nodes needs 3\.8 kB of memory, and 2\.0 kB are available"):
-        dense_view("own", with_features(WORDS))
-
-
-def test_a_table_that_fits_and_is_not_smoothed_needs_no_more(monkeypatch):
-    monkeypatch.setenv("PUGNN_MEMORY", "3kB")
-    assert dense_view("own", with_features(WORDS)).numpy() == pytest.approx(unit(WORDS), abs=1e-6)
+    assert dense_view("neighbours", graph) == pytest.approx(unit(expected), abs=1e-5)
 
 
 def test_sparse_and_dense_attributes_are_the_same():
     dense, sparse = with_features(WORDS), with_features(sp.csr_array(WORDS))
     rows = [attribute_rows(graph) for graph in (dense, sparse)]
-    assert torch.equal(*rows)
-
-
-@pytest.mark.parametrize("features", [WORDS, sp.csr_array(WORDS)])
-def test_rows_of_some_nodes_a_few_at_a_time(monkeypatch, features):
-    graph = with_features(features)
-    whole = attribute_rows(graph).numpy()
-    monkeypatch.setattr(module, "CHUNK", 3)
-    parts = list(Attributes.of(graph).rows(graph, slice(4, 12)))
-    assert [len(part) for part in parts] == [3, 3, 2]
-    assert np.array_equal(np.concatenate(parts), whole[4:12])
+    assert np.array_equal(*rows)
 
 
 def test_numbers_are_standardised_and_words_are_not():
@@ -104,7 +66,7 @@ def test_numbers_are_standardised_and_words_are_not():
     graph = with_features(numbers)
     spread = numbers.std(axis=0)
     expected = np.hstack([(numbers - numbers.mean(axis=0)) / np.where(spread > 0, spread, 1), np.ones((20, 1))])
-    assert attribute_rows(graph).numpy() == pytest.approx(unit(expected), abs=1e-4)
+    assert attribute_rows(graph) == pytest.approx(unit(expected), abs=1e-4)
     words = Attributes.of(with_features(WORDS))
     assert not words.centre.any()
     assert (words.scale == 1).all()
@@ -144,7 +106,7 @@ def test_columns_that_are_standardised_already_by_plain_loops(values):
         )
     around = np.array([sum(adjacency[i, j] * own[j] for j in range(20)) for i in range(20)])
     for name, expected in {"own": own, "smoothed": smoothed, "neighbours": around}.items():
-        assert dense_view(name, graph).numpy() == pytest.approx(unit(expected), abs=1e-5)
+        assert dense_view(name, graph) == pytest.approx(unit(expected), abs=1e-5)
 
 
 @pytest.mark.parametrize("value", [0.1, 1 / 3, 1e6 / 7])
@@ -157,23 +119,12 @@ def test_another_graph_is_read_the_same_way():
     numbers = RNG.normal(size=(20, 3)).astype(np.float32)
     learned = Attributes.of(with_features(numbers))
     shifted = attribute_rows(with_features(numbers + 1), learned)
-    assert not torch.allclose(shifted, attribute_rows(with_features(numbers), learned))
-
-
-def test_wide_attributes_are_hashed_into_columns_that_keep_products(monkeypatch):
-    monkeypatch.setattr(module, "MOST_COLUMNS", 256)
-    wide = sp.csr_array((RNG.random((20, 3000)) < 0.02).astype(np.float32))
-    graph = with_features(wide)
-    rows = attribute_rows(graph).numpy()
-    assert rows.shape == (20, 256)
-    exact = unit(wide.toarray())
-    assert np.abs(rows @ rows.T - exact @ exact.T).max() < 0.35
-    assert np.corrcoef((rows @ rows.T).ravel(), (exact @ exact.T).ravel())[0, 1] > 0.95
+    assert not np.allclose(shifted, attribute_rows(with_features(numbers), learned))
 
 
 def test_a_graph_without_attributes_has_structural_ones():
     graph = with_features(None)
-    rows = attribute_rows(graph).numpy()
+    rows = attribute_rows(graph)
     features = Structure().encode(graph)
     attributes = Attributes.of(graph)
     standardised = (features - attributes.centre) / attributes.scale
@@ -182,29 +133,14 @@ def test_a_graph_without_attributes_has_structural_ones():
 
 def test_a_single_number_still_tells_large_from_small():
     graph = with_features(np.arange(1, 21, dtype=np.float32)[:, None])
-    rows = attribute_rows(graph).numpy()
+    rows = attribute_rows(graph)
     assert (np.diff(rows[:, 0]) > 0).all()
 
 
 def test_explicit_zeros_are_zeros():
     stored = sp.csr_array(WORDS + 1)
     stored.data -= 1  # as many entries as the matrix has cells
-    assert Attributes.of(with_features(stored)).width == Attributes.of(with_features(WORDS)).width == 6
-
-
-def test_dense_attributes_are_standardised_before_they_are_hashed(monkeypatch):
-    monkeypatch.setattr(module, "MOST_COLUMNS", 256)
-    dense = RNG.normal(size=(20, 400)).astype(np.float32)
-    rows = [attribute_rows(graph) for graph in (with_features(dense), with_features(9 * dense + 5))]
-    assert rows[0].shape == (20, 256)
-    assert torch.allclose(*rows, atol=1e-4)
-
-
-def test_many_nodes_have_fewer_columns(monkeypatch):
-    monkeypatch.setattr(module, "MOST_NUMBERS", 20 * 300)
-    assert Attributes.of(with_features(sp.csr_array((20, 5000), dtype=np.float32))).width == 300
-    monkeypatch.setattr(module, "MOST_NUMBERS", 1)
-    assert Attributes.of(with_features(sp.csr_array((20, 5000), dtype=np.float32))).width == 256
+    assert attribute_rows(with_features(stored)).shape == attribute_rows(with_features(WORDS)).shape == (20, 6)
 
 
 @pytest.mark.parametrize("features", [WORDS * 1e30, RNG.normal(size=(20, 3)) * 1e38])
@@ -212,7 +148,7 @@ def test_attributes_beyond_all_measure_are_rejected(features):
     graph = with_features(features.astype(np.float32))
     columns = graph.num_features
     with np.errstate(over="ignore"), pytest.raises(PugnnError, match="scale them down"):
-        attribute_rows(graph, Attributes(np.zeros(columns), np.ones(columns), columns, standardised=False))
+        attribute_rows(graph, Attributes(np.zeros(columns), np.ones(columns), standardised=False))
 
 
 def test_edge_weights_count_in_the_smoothed_view_only():
@@ -223,23 +159,91 @@ def test_edge_weights_count_in_the_smoothed_view_only():
     assert neighbours[1] == neighbours[2]
 
 
+def test_the_difference_and_two_hops_by_plain_loops():
+    graph = with_features(WORDS)
+    adjacency, start = graph.to_scipy().toarray(), unit(WORDS)
+    around = np.zeros_like(start)
+    twice = np.zeros_like(start)
+    for rows, before in ((around, start), (twice, around)):
+        for i in range(20):
+            linked = [j for j in range(20) if adjacency[i, j]]
+            for j in linked:
+                rows[i] += before[j] / len(linked)
+    assert dense_view("difference", graph) == pytest.approx(unit(start - around), abs=1e-5)
+    assert dense_view("two hops", graph) == pytest.approx(unit(twice), abs=1e-5)
+
+
+GRAPHS = {
+    "words": with_features(WORDS),
+    "sparse words": with_features(sp.csr_array(WORDS)),
+    "numbers": with_features(RNG.normal(size=(20, 3)).astype(np.float32)),
+    "no attributes": with_features(None),
+}
+
+
+@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+def test_products_are_those_of_the_views_side_by_side(graph, kept, monkeypatch):
+    monkeypatch.setattr(module, "worth_keeping", lambda *_: kept)
+    views = NodeViews(graph, Attributes.of(graph))
+    assert views.kept == kept
+    matrix = side_by_side(graph)
+    n, count, width = views.shape
+    w, r = (RNG.normal(size=shape).astype(np.float32) for shape in ((count, width, 3), (n, 3)))
+    assert views @ w == pytest.approx(matrix @ w.reshape(-1, 3), abs=1e-5)
+    assert views.transposed(r).reshape(-1, 3) == pytest.approx(matrix.T @ r, abs=1e-5)
+
+
+def test_views_of_some_nodes(monkeypatch):
+    monkeypatch.setattr(module, "worth_keeping", lambda *_: True)
+    views = NodeViews(GRAPHS["words"], Attributes.of(GRAPHS["words"]))
+    w, nodes = RNG.normal(size=(*views.shape[1:], 2)).astype(np.float32), np.array([3, 1, 8])
+    assert views.of(nodes) @ w == pytest.approx((views @ w)[nodes], abs=1e-6)
+
+
+def test_the_length_of_wide_rows_is_estimated():
+    wide = with_features(sp.csr_array((RNG.random((20, 3000)) < 0.02).astype(np.float32)))
+    attributes = Attributes.of(wide)
+    views = NodeViews(wide, attributes)
+    for name in VIEWS:
+        rows = views.images(name, attribute_rows(wide))
+        lengths = np.sqrt((rows**2).sum(axis=1))
+        found = WEIGHTS[name] / views.scales[name][lengths > 0]
+        assert found == pytest.approx(lengths[lengths > 0], rel=0.35)
+    assert views.scales["own"].tolist() == pytest.approx([WEIGHTS["own"]] * 20), "its rows have the length 1"
+
+
 def test_rows_of_zeros_stay_zero():
-    assert unit_rows(torch.zeros(2, 3)).tolist() == [[0, 0, 0], [0, 0, 0]]
+    empty = with_features(np.vstack([WORDS[:19], np.zeros((1, 6))]).astype(np.float32))
+    for name in VIEWS:
+        assert np.isfinite(dense_view(name, empty)).all()
+    assert not dense_view("own", empty)[19].any()
 
 
-def test_the_forecast_counts_three_tables(monkeypatch):
+def test_tables_are_kept_where_edges_are_many_and_rows_are_short(monkeypatch):
+    dense = Graph.from_edges(*RNG.integers(0, 300, (2, 20_000)), num_nodes=300)
+    assert module.worth_keeping(dense, 10, 3_000)
+    assert not module.worth_keeping(dense, 100_000, 3_000)
+    monkeypatch.setenv("PUGNN_MEMORY", "20kB")
+    assert not module.worth_keeping(dense, 10, 3_000), "they would not fit into memory"
+
+
+def test_the_forecast_counts_tables_that_are_kept(monkeypatch):
     graph = with_features(RNG.random((20, 35)).astype(np.float32))
+    monkeypatch.setattr(module, "worth_keeping", lambda *_: True)
+    assert forecast_views(graph)[0].parts["views of the nodes"] == 4 * 20 * 36 * 4
+    monkeypatch.setattr(module, "worth_keeping", lambda *_: False)
     forecast, words = forecast_views(graph)
-    assert forecast.parts["views of the nodes"] == 3 * 20 * 48 * 4
-    assert words.startswith("The run takes about 43 kB (rows at a time 28 kB, views of the nodes 12 kB, scores and")
-    monkeypatch.setenv("PUGNN_MEMORY", "8kB")
-    forecast, words = forecast_views(graph)
-    assert forecast.parts["views of the nodes"] == 3 * 20 * 16 * 4
-    assert words.endswith("and 5.8 kB on disk for the views, in half precision.")
+    assert forecast.parts["views of the nodes"] == 20 * 36 * 4
+    assert words.startswith("The run takes about 11 kB")
 
 
-def test_the_forecast_knows_how_wide_a_view_is(monkeypatch):
-    graph = with_features(RNG.random((20, 400)).astype(np.float32))
-    monkeypatch.setattr(module, "MOST_COLUMNS", 256)
-    assert Attributes.of(graph).width == 256
-    assert forecast_views(graph)[0].parts["views of the nodes"] == 3 * 20 * 256 * 4
+@pytest.mark.parametrize("columns", [6, 600])
+def test_rows_to_compare_nodes_are_smoothed_and_centred(columns):
+    graph = with_features(sp.csr_array((RNG.random((20, columns)) < 0.3).astype(np.float32)))
+    smoothed = dense_view("smoothed", graph)
+    expected = unit(smoothed - smoothed.mean(axis=0))
+    found = comparable_rows(graph, Attributes.of(graph))
+    assert found.shape == (20, min(columns, 256))
+    tolerance = 1e-4 if columns == 6 else 0.35  # random directions keep angles roughly
+    assert found @ found.T == pytest.approx(expected @ expected.T, abs=tolerance)

@@ -33,7 +33,7 @@ from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES, Table, neighbour_sums
 from pugnn.graph.vectors import aligned
 from pugnn.memory import Forecast, available_memory
-from pugnn.models.views.attributes import SHORTEST, Attributes, dense
+from pugnn.models.views.attributes import Attributes, dense
 
 #: The views and their weights: what smoothing makes of attributes is the best single view on most graphs.
 WEIGHTS = {"smoothed": 1.0, "own": 0.45, "neighbours": 0.45, "difference": 0.45, "two hops": 0.45}
@@ -42,6 +42,8 @@ STEPS, RESTART = 10, 0.15
 #: Rows of up to so many columns have their exact length; that of wider ones is the root mean square of their products
 #: with so many random directions.
 EXACT, DIRECTIONS = 512, 128
+#: Rows that are shorter count as zero.
+ROUNDING = 1e-5
 #: Columns of the rows by which nodes are compared, at most.
 COMPARED = 256
 #: Columns that are smoothed at a time.
@@ -173,15 +175,20 @@ class NodeViews:
                 kept = self._kept is not None and signs is None and name in self._kept
                 part = self._kept[name][:, some].numpy() if kept else self.images(name, block)  # type: ignore[index]
                 total += np.square(part, dtype=np.float64).sum(axis=1)
-        found = {
-            name: np.ones(self.graph.num_nodes) if name == "own" else _inverse(squares[name]) for name in self.names
-        }
-        return {name: (WEIGHTS[name] * inverse).astype(np.float32) for name, inverse in found.items()}
+        squares["own"] = filled_rows(self.rows)  # their length is 1 already
+        return {name: (WEIGHTS[name] * _inverse(squares[name])).astype(np.float32) for name in self.names}
+
+
+def filled_rows(rows: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float64]:
+    """1 for rows that are not all zero, 0 for the others."""
+    filled = rows.any(axis=1) if isinstance(rows, np.ndarray) else rows.power(2).sum(axis=1) > 0
+    return np.asarray(filled).astype(np.float64)
 
 
 def _inverse(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 over lengths; 0 for those that are rounding alone, such as of a node that is the mean of its neighbours."""
     lengths = np.sqrt(squares)
-    inverse: NDArray[np.float64] = np.where(lengths > SHORTEST, 1 / np.maximum(lengths, SHORTEST), 0.0)
+    inverse: NDArray[np.float64] = np.where(lengths > ROUNDING, 1 / np.maximum(lengths, ROUNDING), 0.0)
     return inverse
 
 
@@ -192,9 +199,6 @@ def worth_keeping(graph: Graph, width: int, filled: int) -> bool:
     and one for each entry of the adjacency and pass. ``filled`` is the number of entries of the attributes.
     """
     n, entries = graph.num_nodes, len(graph.indices)
-    filled = graph.num_features and (
-        graph.features.size if isinstance(graph.features, np.ndarray) else graph.features.nnz
-    )
     kept = width * (PASSES * entries + TABLES * (PRODUCTS * n + SAMPLED_PRODUCTS * min(n, SAMPLE)))
     others = (PRODUCTS + SAMPLED_PRODUCTS) * LANES * (2 * filled + PASSES * entries)
     return kept <= others and 4 * TABLES * n * width <= SHARE * available_memory()

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize as scipy_minimize
+
+from conftest import random_graph
+from dense_views import side_by_side
+from pugnn.graph import Graph
+from pugnn.methods.evidence import KnownNodes
+from pugnn.methods.logistic import logistic_regression, minimise
+from pugnn.models.views import Attributes, NodeViews
+from pugnn.task import PUTask
+
+RNG = np.random.default_rng(0)
+
+
+def losses_by_loops(point, rows, target, counts, inverse_penalty):
+    total = 0.5 * sum(w * w for w in point[:-1])
+    for row, y, count in zip(rows, target, counts, strict=True):
+        g = float(row @ point[:-1]) + point[-1]
+        total += inverse_penalty * count * (np.log(1 + np.exp(g)) - y * g)
+    return total
+
+
+def test_the_directions_minimise_the_penalised_loss_of_the_whole_and_without_each_fold():
+    words = (RNG.random((40, 6)) < 0.3).astype(np.float32)
+    graph = Graph.from_edges(*RNG.integers(0, 40, (2, 70)), num_nodes=40, features=words)
+    task = PUTask.from_positives(graph, np.arange(6)).with_feedback([], [30, 31])
+    known = KnownNodes.of(task, 0)
+    found = logistic_regression(NodeViews(graph, Attributes.of(graph)), known, 2.0)
+    rows = side_by_side(graph)
+    special, positive, each = known.targets()
+    for column in range(known.turns + 1):
+        target, counts = np.zeros(40), np.ones(40)
+        target[special], counts[special] = positive[:, column], each[:, column]
+        expected = scipy_minimize(losses_by_loops, np.zeros(31), args=(rows, target, counts, 2.0), tol=1e-9).x
+        scores = rows @ found[:, :, column].ravel(), rows @ expected[:-1]
+        assert scores[0] == pytest.approx(scores[1], abs=0.02)
+
+
+def test_problems_side_by_side_do_not_disturb_each_other():
+    matrices = [RNG.normal(size=(8, 8)) for _ in range(3)]
+    squares = np.stack([m @ m.T + 0.1 * np.eye(8) for m in matrices])
+    towards = RNG.normal(size=(3, 8))
+
+    def losses(point):
+        product = np.einsum("kij,jk->ik", squares, point)
+        return 0.5 * (point * product).sum(axis=0) - (towards.T * point).sum(axis=0), product - towards.T
+
+    found = minimise(losses, np.zeros((8, 3)))
+    for k in range(3):
+        exact = np.linalg.solve(squares[k], towards[k])
+        lowest = 0.5 * exact @ squares[k] @ exact - towards[k] @ exact
+        assert losses(found)[0][k] == pytest.approx(lowest, rel=1e-3)
+
+
+def test_a_long_step_is_halved():
+    steep = np.array([[1e4]])
+    found = minimise(lambda x: ((steep * x**4).sum(axis=0), 4 * steep * x**3), np.array([[3.0]]))
+    assert abs(float(found[0, 0])) < 0.2
+
+
+def test_rare_positives_do_not_end_the_solver_before_its_first_step():
+    graph = random_graph(400, 0.01, seed=0, features=5)
+    known = KnownNodes.of(PUTask.from_positives(graph, np.arange(3)), 0)
+    assert np.abs(logistic_regression(NodeViews(graph, Attributes.of(graph)), known, 1.0)).max() > 0
