@@ -17,6 +17,7 @@ from pugnn.methods import (
     UPU,
     Centroid,
     DistPU,
+    GraphAny,
     LabelPropagation,
     Naive,
     SmoothedLogistic,
@@ -40,6 +41,7 @@ CASES = {
     "lsdan": LSDAN(0.3),
     "grab": GRAB(rounds=2),
     "label-propagation": LabelPropagation(0.3),
+    "graphany": GraphAny(0.3),
     "views": Views(),
     "centroid": Centroid(),
     "smoothed-logistic": SmoothedLogistic(),
@@ -47,7 +49,7 @@ CASES = {
 TRAINED = {name: method for name, method in CASES.items() if method.trains}
 every_method = pytest.mark.parametrize("method", CASES.values(), ids=CASES)
 every_trained_method = pytest.mark.parametrize("method", TRAINED.values(), ids=TRAINED)
-NEED_A_PRIOR = ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation")
+NEED_A_PRIOR = ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation", "graphany")
 
 
 def classifier(method, **options) -> PUNodeClassifier:
