@@ -28,8 +28,7 @@ def rare_page(page: StudyPage) -> Iterator[Block]:
     for setting in page.settings:
         if setting in measured:
             by_share.setdefault(setting.rpartition(", ")[2], []).append(setting)
-    if DEFAULT_METHOD in summary.rows:
-        yield _near_best(page, summary, by_share)
+    yield from _near_best(page, summary, by_share)
     rare = [share_words(share) for share in RARE if share_words(share) in by_share]
     if rare:
         yield Heading(f"Positives that are {' and '.join(rare)} of the unlabelled nodes", 2)
@@ -48,16 +47,19 @@ def rare_page(page: StudyPage) -> Iterator[Block]:
             yield _means(summary, metric, settings, f"{name}, {share}")
 
 
-def _near_best(page: StudyPage, summary: StudySummary, by_share: dict[str, list[str]]) -> Paragraph:
+def _near_best(page: StudyPage, summary: StudySummary, by_share: dict[str, list[str]]) -> Iterator[Paragraph]:
     """In how many cases the default is close to the best row, in all and by share."""
     first, parts = page.study.metrics[0], []
     for words, settings in {"in all": page.settings, **by_share}.items():
-        found = summary.among(settings).standing(DEFAULT_METHOD, first, (), near=page.study.near)
-        parts.append(f"{words} {found.near_best} of {found.cases}")
-    return Paragraph(
-        f"Cases where {DEFAULT_METHOD} is at most {page.study.near:g} points of {METRIC_NAMES[first]} below the best "
-        f"row: {', '.join(parts)}."
-    )
+        some = summary.among(settings)
+        if DEFAULT_METHOD in some.rows:
+            found = some.standing(DEFAULT_METHOD, first, (), near=page.study.near)
+            parts.append(f"{words} {found.near_best} of {found.cases}")
+    if parts:
+        yield Paragraph(
+            f"Cases where {DEFAULT_METHOD} is at most {page.study.near:g} points of {METRIC_NAMES[first]} below the "
+            f"best row: {', '.join(parts)}."
+        )
 
 
 def _means(summary: StudySummary, metric: Metric, settings: list[str], name: str) -> Block:

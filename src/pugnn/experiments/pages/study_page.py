@@ -142,11 +142,11 @@ def standings(study: Study, summary: StudySummary) -> Iterator[Block]:
         "A case is a data set with its positive classes, a number of labels and a way to draw them. AP (average "
         "precision), AUC, P@100 (precision among the 100 nodes that score highest) and macro-F1 are means over cases, "
         f"in percent. Near best: cases where the {METRIC_NAMES[first]} of the row is at most {study.near:g} points "
-        "below that of the best row; worst gap: its largest distance from the best, in points. Share error: mean absolute "
-        "difference between the share of test nodes that is decided positive and the true one, in points. All or none: "
-        "trainings that decide every test node alike. Prior: whether the row is given the positive share of the "
-        "unlabelled nodes. Seconds are those of a training on one core. Where a row lacks cases, the second line is "
-        "the mean of another row on the same cases.",
+        "below that of the best row; worst gap: its largest distance from the best, in points. Share error: mean "
+        "absolute difference between the share of test nodes that is decided positive and the true one, in points. All "
+        "or none: trainings that decide every test node alike. Prior: whether the row is given the positive share of "
+        "the unlabelled nodes. Seconds are those of a training on one core. Where a row lacks cases, the second line "
+        "is the mean of another row on the same cases.",
         note=True,
     )
     given = {result.row for result in summary.results if result.prior_given}
