@@ -21,8 +21,8 @@ from pugnn.training import RunOptions, TrainingSettings, resolve_device
 CHANNELS = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -1, 0), (1, -2, 1))
 #: λ: less of it learns the few known positives by heart.
 PENALTY = 10.0
-#: Conjugate gradients end when every residual is this small a part of its right side; more changes no ranking.
-TOLERANCE, MOST_STEPS = 1e-4, 200
+#: Conjugate gradients end when every residual is this small a part of its right side: rounding then moves scores more.
+TOLERANCE, MOST_STEPS = 1e-6, 200
 #: Shorter rows count as zero.
 SHORTEST = 1e-12
 #: Predictions whose spread is no more than this share of the largest differ by rounding alone.
