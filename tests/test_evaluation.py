@@ -59,7 +59,7 @@ def test_confirmed_nodes_are_no_sample_and_checked_ones_are_audited():
 @pytest.mark.parametrize("method", ["centroid", "smoothed-logistic"])
 def test_methods_that_hide_positives_themselves_rank_them_as_trainings_without_them_do(method):
     classifier = PUNodeClassifier(method, progress=False).fit_task(TASK)
-    assert classifier.estimate_.ranks == pytest.approx(cross_fit(classifier, TASK)[0], abs=0.005)
+    assert classifier.estimate_.ranks == pytest.approx(cross_fit(classifier, TASK)[0], abs=0.01)
 
 
 @pytest.mark.filterwarnings("error")

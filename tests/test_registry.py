@@ -12,7 +12,7 @@ def test_what_a_room_registers_is_found_by_name():
     assert METHODS["pu-gnn"] is PUGNN
     assert PUGNN.name == "pu-gnn"
     assert "gcn-linear" in BACKBONES
-    methods = "centroid dist-pu grab label-propagation lsdan naive nnpu pu-gnn smoothed-logistic upu views"
+    methods = "centroid dist-pu grab graphany label-propagation lsdan naive nnpu pu-gnn smoothed-logistic upu views"
     assert [name for name in METHODS if METHODS.provider(name) == "pugnn"] == methods.split()
     assert (METHODS.provider("upu"), BACKBONES.provider("gcn-linear")) == ("pugnn", "pugnn")
 

@@ -18,7 +18,7 @@ _NAMES = {
     "graph": ("Graph",),
     "io": ("TableGraph", "read_graph"),
     "methods": (
-        *("GRAB", "LSDAN", "NNPU", "PUGNN", "UPU", "Centroid", "DistPU", "LabelPropagation", "Naive"),
+        *("GRAB", "LSDAN", "NNPU", "PUGNN", "UPU", "Centroid", "DistPU", "GraphAny", "LabelPropagation", "Naive"),
         *("SmoothedLogistic", "Views", "make_method"),
     ),
     "metrics": ("Estimate",),
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from pugnn.methods import UPU as UPU
     from pugnn.methods import Centroid as Centroid
     from pugnn.methods import DistPU as DistPU
+    from pugnn.methods import GraphAny as GraphAny
     from pugnn.methods import LabelPropagation as LabelPropagation
     from pugnn.methods import Naive as Naive
     from pugnn.methods import SmoothedLogistic as SmoothedLogistic

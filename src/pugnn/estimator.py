@@ -201,7 +201,7 @@ class PUNodeClassifier(Parameters):
         self.degenerate_ = (*fitted.degenerate, *found)
         if self.degenerate_:
             words = " ".join(reason.message for reason in self.degenerate_)
-            warnings.warn(f"the result is degenerate. {words}", DegenerateWarning, stacklevel=4)
+            warnings.warn(f"the result is degenerate. {words}", DegenerateWarning, stacklevel=3)
         return self
 
     def predict_proba(self, graph: Any = None) -> NDArray[np.float64]:

@@ -664,6 +664,7 @@ OPTIONS_OF_METHODS = {
     "lsdan": {"prior": 0.2, "hops": 2, "risk": "unbiased"},
     "grab": {"rounds": 1, "homophily": 0.8, "potentials": "uniform"},
     "label-propagation": {"prior": 0.2, "normalisation": "walk", "restart": 0.3},
+    "graphany": {"prior": 0.2},
 }
 
 

@@ -88,7 +88,7 @@ def contents(folder):
         ({"what": "table1", "readings": ["one-draw"]}, "--reading has no effect on table1; leave it out"),
         ({"what": "checks", "readings": ["one-draw"]}, "--reading has no effect on checks; leave it out"),
         ({"what": "checks", "datasets": ["cora"]}, "--datasets has no effect on checks; leave it out"),
-        ({"what": "graph"}, "table5, all, checks, graphs, wrong-prior, biased-labels, parts"),
+        ({"what": "graph"}, "table5, all, checks, graphs, wrong-prior, biased-labels, rare, parts"),
         (
             {"what": "graphs", "methods": ["nnpu-mlp"]},
             "there is no method 'nnpu-mlp'; choose from views, smoothed",
@@ -99,6 +99,8 @@ def contents(folder):
         ({"what": "graphs", "labels": [1.5]}, "labels must be a whole number, at least 1; got 1.5"),
         ({"what": "wrong-prior", "labels": [10]}, "--labels has no effect on wrong-prior; leave it out"),
         ({"what": "table2", "labels": [10]}, "--labels has no effect on table2; leave it out"),
+        ({"what": "graphs", "shares": [0.02]}, "--shares has no effect on graphs; leave it out"),
+        ({"what": "rare", "shares": ["natural", 1.5]}, "share must lie between 0 and 1, got 1.5"),
     ],
 )
 def test_what_cannot_be_asked_for(given, message):

@@ -29,6 +29,7 @@ from pugnn import (
     Centroid,
     DistPU,
     Graph,
+    GraphAny,
     LabelPropagation,
     Naive,
     PUNodeClassifier,
@@ -59,6 +60,7 @@ FITS: dict[str, dict[str, Any]] = {
     "grab": {"method": GRAB(rounds=2), "learning_rate": 0.05},
     "label-propagation": {"method": LabelPropagation(prior=0.4)},
     "label-propagation walk": {"method": LabelPropagation(prior=0.4, normalisation="walk")},
+    "graphany": {"method": GraphAny(prior=0.4)},
     "views": {"method": Views()},
     "views rewired": {"method": Views(), "rewired": True},  # its own attributes count, too, where links say little
     "centroid": {"method": Centroid()},

@@ -17,6 +17,7 @@ from pugnn.methods import (
     UPU,
     Centroid,
     DistPU,
+    GraphAny,
     LabelPropagation,
     Naive,
     SmoothedLogistic,
@@ -40,6 +41,7 @@ CASES = {
     "lsdan": LSDAN(0.3),
     "grab": GRAB(rounds=2),
     "label-propagation": LabelPropagation(0.3),
+    "graphany": GraphAny(0.3),
     "views": Views(),
     "centroid": Centroid(),
     "smoothed-logistic": SmoothedLogistic(),
@@ -47,7 +49,9 @@ CASES = {
 TRAINED = {name: method for name, method in CASES.items() if method.trains}
 every_method = pytest.mark.parametrize("method", CASES.values(), ids=CASES)
 every_trained_method = pytest.mark.parametrize("method", TRAINED.values(), ids=TRAINED)
-NEED_A_PRIOR = ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation")
+NETWORKS = {name: method for name, method in TRAINED.items() if name != "views"}  # it has a start of its own
+every_network = pytest.mark.parametrize("method", NETWORKS.values(), ids=NETWORKS)
+NEED_A_PRIOR = ("upu", "nnpu", "dist-pu", "lsdan", "label-propagation", "graphany")
 
 
 def classifier(method, **options) -> PUNodeClassifier:
@@ -236,7 +240,7 @@ def test_known_negatives_score_0_and_change_the_others(method):
         assert "known_negative" in estimator.log_[0]
 
 
-@every_trained_method
+@every_network
 def test_a_training_goes_on_from_an_earlier_one(method, tmp_path):
     earlier = classifier(method).fit(GRAPH, LABELLED)
     fresh, one, two = (
@@ -260,7 +264,7 @@ def test_what_does_not_fit_starts_afresh_and_says_so(method):
     assert found.notes_[-1].startswith("Nothing of the earlier model is taken over: ")
 
 
-@every_trained_method
+@every_network
 def test_other_sizes_start_afresh(method):
     earlier = classifier(method, hidden=4).fit(GRAPH, LABELLED)
     found = classifier(method, hidden=8).fit(GRAPH, LABELLED, start=earlier)

@@ -4,7 +4,7 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
+from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, precision_at_positives, roc_auc
 
 
 def plain_f1(truth, decided):
@@ -81,3 +81,11 @@ def test_precision_at_a_number_of_nodes_is_the_mean_over_all_orders_of_ties(coun
 
 def test_precision_at_more_nodes_than_there_are_does_not_exist():
     assert math.isnan(precision_at(4, np.ones(3, dtype=bool), np.arange(3.0)))
+
+
+def test_precision_at_the_number_of_positives():
+    rng = np.random.default_rng(0)
+    truth, scores = rng.random(50) < 0.3, rng.random(50)
+    best = sorted(range(50), key=lambda node: -scores[node])[: sum(truth)]
+    assert precision_at_positives(truth, scores) == sum(truth[node] for node in best) / sum(truth)
+    assert math.isnan(precision_at_positives(np.zeros(3, dtype=bool), np.arange(3.0)))

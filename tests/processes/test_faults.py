@@ -13,7 +13,8 @@ from e2e.own_tables import FIT, write_tables
 from processes.workers import PUGNN, ended, start
 from pugnn.training import load_sealed
 
-LONG = [*FIT[:-1], "800", "--out", "mine"]
+LONG = [*FIT[:-1], "800", *NETWORK, "--out", "mine"]
+NETWORK = ["--method", "naive", "--batch-size", "8"]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 HINT = "stopped; the same options with --out mine --resume continue from here"
 
@@ -58,6 +59,7 @@ def test_an_error_in_one_process_is_told_once(here):
         "sys.argv[1:] = [*sys.argv[1:], '--positives', f'positives-{os.environ[\"RANK\"]}.csv']\n"
         "from pugnn.cli import main\nmain()",
         *FIT[:5],
+        *NETWORK,
         "--out",
         "mine",
         folder=here,

@@ -6,7 +6,7 @@ import pytest
 from pugnn.data import Dataset, load_dataset
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.task import PUTask, draw_benchmark, draw_labels, draw_share
+from pugnn.task import PUTask, draw_benchmark, draw_labels, draw_rare, draw_share
 
 RATIOS = (0.001, 0.002, 0.005, 0.01)
 
@@ -354,3 +354,66 @@ def test_labels_that_cannot_be_drawn(options, words):
     dataset = on_graph([(0, 1), (1, 2), (3, 5)], [1, 1, 1, 1, 1, 0])
     with pytest.raises(PugnnError, match=words):
         draw_labels(dataset, **options, seed=0)
+
+
+# ---------------------------------------------------------------------- rare positives
+
+
+@pytest.fixture(scope="module")
+def half():
+    """400 nodes, half of them positive and three without a class, with weights of their edges."""
+    rng = np.random.default_rng(0)
+    positive = np.arange(400) % 2 == 0
+    dataset = tiny(positive, train_size=40, missing=(0, 1, 2))
+    source, target = rng.integers(0, 400, (2, 1500))
+    graph = Graph.from_edges(source, target, features=rng.random((400, 3)), weights=rng.random(1500) + 0.1)
+    return dataclasses.replace(dataset, graph=dataclasses.replace(graph, ids=np.arange(1000, 1400)))
+
+
+@pytest.mark.parametrize("prior", [0.05, 0.1, 0.3])
+def test_positives_are_removed_until_they_are_rare(half, prior):
+    drawn, before = draw_rare(half, labels=20, prior=prior, seed=3), draw_labels(half, labels=20, seed=3)
+    kept = [int(node) - 1000 for node in drawn.task.graph.ids]
+    assert [kept[at] for at in drawn.task.labelled] == before.task.labelled.tolist()
+    # 198 positives have a known class, and 202 nodes are not known to be positive.
+    gone = set(range(400)) - set(kept)
+    assert all(half.positive[node] and not half.missing[node] for node in gone)
+    hidden = [at for at in drawn.task.unlabelled.tolist() if drawn.positive[at]]
+    assert len(hidden) == round(202 * prior / (1 - prior)) == 198 - 20 - len(gone)
+    assert len(hidden) / len(drawn.task.unlabelled) == pytest.approx(prior, abs=0.5 / 202)
+    assert drawn.scored.tolist() == [
+        at for at, node in enumerate(kept) if at not in drawn.task.labelled and not half.missing[node]
+    ]
+
+
+def test_what_stays_is_as_it_was(half):
+    graph = draw_rare(half, labels=20, prior=0.1, seed=3).task.graph
+    kept = [int(node) - 1000 for node in graph.ids]
+    assert kept == sorted(kept)
+    assert graph.features.tolist() == [half.graph.features[node].tolist() for node in kept]
+    matrix, whole = graph.to_scipy().toarray(), half.graph.to_scipy().toarray()
+    for i, a in enumerate(kept):
+        for j, b in enumerate(kept):
+            assert matrix[i, j] == whole[a, b]
+
+
+def test_rare_positives_are_seeded_and_nested(half):
+    def ids(prior, seed):
+        return set(draw_rare(half, labels=20, prior=prior, seed=seed).task.graph.ids.tolist())
+
+    assert ids(0.1, 1) == ids(0.1, 1) != ids(0.1, 2)
+    assert ids(0.05, 1) < ids(0.1, 1) < ids(0.3, 1)
+
+
+@pytest.mark.parametrize(
+    ("labels", "prior", "words"),
+    [
+        (20, 0.04, "8 of 178 hidden positives of tiny would make a share of 0.04, and at least 10 must stay. Choose"),
+        (100, 0.4, "135 of 98 hidden positives of tiny would make a share of 0.4"),
+        (20, 1.0, "prior must lie between 0 and 1, got 1.0"),
+        (199, 0.1, "cannot label 199 nodes: tiny holds 198 positives. Label fewer."),
+    ],
+)
+def test_positives_that_cannot_be_made_rare(half, labels, prior, words):
+    with pytest.raises(PugnnError, match=words):
+        draw_rare(half, labels=labels, prior=prior, seed=0)

@@ -93,11 +93,6 @@ def test_a_stopped_training_in_batches_continues_as_if_nothing_had_happened(tmp_
     assert torch.equal(score(resumed.model, GRAPH), score(uninterrupted.model, GRAPH))
 
 
-def test_a_network_that_reads_edges_needs_batches_with_edges():
-    with pytest.raises(PugnnError, match="the backbone gcn reads edges, but the batches have none; use mlp"):
-        train(NodeBatches(TASK, 16), objective, TrainingSettings(epochs=1))
-
-
 def test_the_full_graph_is_the_same_batch_in_every_epoch():
     loader = whole(GRAPH)
     assert next(loader.batches(0)) is next(loader.batches(1))

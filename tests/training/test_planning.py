@@ -89,13 +89,6 @@ def test_methods_train_in_batches(method):
     assert np.isfinite(found.decision_function()).all()
 
 
-def test_views_takes_so_many_rows_per_step():
-    one, two = (
-        PUNodeClassifier(batch_size=size, epochs=20).fit_task(TASK).decision_function() for size in ("auto", 64)
-    )
-    assert not np.array_equal(one, two)
-
-
 def test_loaders():
     sets = FullGraph.of(TASK, "cpu").batch.sets
     assert isinstance(plan().loader(GRAPH, sets, TrainingSettings(), MODEL), FullGraph)

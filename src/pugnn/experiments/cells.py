@@ -25,7 +25,7 @@ from pugnn.features.structural import Structure
 from pugnn.fitting import METHOD_DEFAULTS
 from pugnn.methods import METHODS, make_method
 from pugnn.runs import evaluate
-from pugnn.task import PUBenchmark, draw_benchmark, draw_labels, draw_share
+from pugnn.task import PUBenchmark, draw_benchmark, draw_labels, draw_rare, draw_share
 from pugnn.training import TrainingSettings
 
 
@@ -35,8 +35,8 @@ class Cell:
 
     Args:
         dataset: a named data set.
-        protocol: arguments of :func:`pugnn.task.draw_benchmark`, with ``share`` of :func:`pugnn.task.draw_share`, or
-            with ``sampling`` of :func:`pugnn.task.draw_labels`.
+        protocol: arguments of :func:`pugnn.task.draw_benchmark`; with ``share`` of :func:`pugnn.task.draw_share`, with
+            ``prior`` of :func:`pugnn.task.draw_rare`, and with ``sampling`` of :func:`pugnn.task.draw_labels`.
         method: name of the method.
         options: the method's own settings, including defaults, so that a changed default is another cell.
         known_prior: whether the method is given the true positive share of the unlabelled nodes.
@@ -103,6 +103,8 @@ class Cell:
         data = named_dataset(self.dataset, self.positive_classes)
         if "share" in self.protocol:
             return draw_share(data, **self.protocol)
+        if "prior" in self.protocol:
+            return draw_rare(data, **self.protocol)
         return (draw_labels if "sampling" in self.protocol else draw_benchmark)(data, **self.protocol)
 
 

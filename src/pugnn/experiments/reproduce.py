@@ -9,13 +9,14 @@ from io import StringIO
 from pathlib import Path
 
 from pugnn.data import dataset_names
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import PugnnError, require_share, require_whole
 from pugnn.experiments.cells import Cell
 from pugnn.experiments.checks import check_cells, checks_page
 from pugnn.experiments.executors import make_executor
 from pugnn.experiments.pages.blocks import Block, to_html, to_markdown
 from pugnn.experiments.pages.page import readings_page, statistics_page, table_page
-from pugnn.experiments.pages.study_page import study_page
+from pugnn.experiments.pages.rare_page import rare_page
+from pugnn.experiments.pages.study_page import Share, study_page
 from pugnn.experiments.pages.study_summary import StudyResult
 from pugnn.experiments.pages.summary import Result
 from pugnn.experiments.published import TABLE1
@@ -40,6 +41,7 @@ class Request:
         methods: rows of Table 2 or of the study.
         ratios: label ratios.
         labels: numbers of labels, of a study.
+        shares: to which a study makes positives rare; ``natural`` removes none.
         draws: repetitions of every cell.
         readings: names of :data:`pugnn.experiments.rows.READINGS`.
     """
@@ -49,6 +51,7 @@ class Request:
     methods: Sequence[str] | None = None
     ratios: Sequence[float] | None = None
     labels: Sequence[int] | None = None
+    shares: Sequence[Share] | None = None
     draws: int | None = None
     readings: Sequence[str] = ("default",)
 
@@ -64,11 +67,15 @@ class Request:
                 raise PugnnError(f"a label ratio is a share of nodes between 0 and 1, such as 0.01; got {ratio}")
         for labels in self.labels or ():
             require_whole("labels", labels, 1)
+        for share in self.shares or ():
+            if share != "natural":
+                require_share("share", share)
         unused = {
             "methods": self.methods is not None and self.what not in ("table2", "all", *STUDIES),
             "ratios": self.ratios is not None
             and not (study.ratios if study else self.what not in ("table1", "checks")),
             "labels": self.labels is not None and not (study and study.labels),
+            "shares": self.shares is not None and not (study and study.shares),
             "datasets": self.datasets is not None and self.what == "checks",
             "reading": self._reading != "default" and self.what in ("table1", "checks", *STUDIES),
         }
@@ -94,7 +101,7 @@ class Request:
     @property
     def command(self) -> str:
         """The command that asks for this."""
-        lists = {"datasets": self.datasets, "methods": self.methods, "ratios": self.ratios, "labels": self.labels}
+        lists = {name: getattr(self, name) for name in ("datasets", "methods", "ratios", "labels", "shares")}
         parts = [f"pugnn reproduce {self.what}"]
         parts += [f"--{name} {','.join(map(str, given))}" for name, given in lists.items() if given is not None]
         if self.what != "table1":
@@ -132,6 +139,7 @@ class Request:
                 datasets=tuple(self.datasets or study.datasets),
                 labels=tuple(sorted(self.labels or study.labels)),
                 ratios=tuple(sorted(self.ratios or study.ratios)),
+                shares=tuple(self.shares or study.shares),
                 draws=self.repetitions,
             )
             for name, study in STUDIES.items()
@@ -149,6 +157,8 @@ def reproduce(
     checks = check_cells(request.repetitions) if request.what == "checks" else {}
     parts: list[Grid | StudyGrid] = [*grids, *studies]
     cells = [*(cell for part in parts for cell in part.cells().values()), *checks.values()]
+    if studies and not cells:
+        raise PugnnError("no data set has enough positives for these shares and numbers of labels; choose others")
     cells.sort(key=lambda cell: cell.seed)  # draw by draw over all tables: a stopped grid is worth most that way
     # All draws, so that a ratio that asks for too many labels is reported before any training: the number of positives
     # in a training split differs between them.
@@ -170,7 +180,7 @@ def reproduce(
     trainings = {name: _csv(Result, page.results) for name, page in tables.items()}
     for study in studies:
         studied = study.page(records, request.command)
-        pages[study.name] = study_page(studied)
+        pages[study.name] = (rare_page if study.shares else study_page)(studied)
         trainings[study.name] = _csv(StudyResult, studied.results)
 
     files: dict[str, str] = {}

@@ -143,6 +143,18 @@ GRAPH_METHODS = {
 #: Those that train within seconds on graphs of ten thousand nodes.
 FAST_METHODS = {name: row for name, row in GRAPH_METHODS.items() if row.method not in ("lsdan", "grab")}
 
+#: Rows of the study of rare positives. All but the default are given the true share; but for nnPU, it sets only how
+#: many nodes are decided positive, and no ranking.
+RARE_METHODS = {
+    "views": Row("views"),
+    "centroid": MORE_METHODS["centroid"],
+    "smoothed-logistic-C1": Row("smoothed-logistic", {"inverse_penalty": 1.0}, known_prior=True),
+    "smoothed-logistic-C10": Row("smoothed-logistic", {"inverse_penalty": 10.0}, known_prior=True),
+    "graphany": Row("graphany", known_prior=True),
+    "label-propagation": MORE_METHODS["label-propagation"],
+    "nnpu": PAPER_METHODS["nnpu"],
+}
+
 #: Rows that are given the true prior, or one that is off.
 WRONG_PRIORS = {
     f"{method}{suffix}": Row(method, known_prior=True, prior_error=error)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.experiments.cells import Cell, named_dataset
-from pugnn.experiments.pages.study_page import Study, StudyPage
-from pugnn.experiments.pages.study_summary import StudyPlace, StudyResult
+from pugnn.experiments.pages.study_page import Share, Study, StudyPage, share_words
+from pugnn.experiments.pages.study_summary import Metric, StudyPlace, StudyResult
 from pugnn.experiments.published import TABLE1
-from pugnn.experiments.rows import FAST_METHODS, GRAPH_METHODS, READINGS, WRONG_PRIORS, Row
+from pugnn.experiments.rows import FAST_METHODS, GRAPH_METHODS, RARE_METHODS, READINGS, WRONG_PRIORS, Row
 from pugnn.experiments.store import Record
 from pugnn.experiments.tables import footer
+from pugnn.task.benchmark import LEAST_HIDDEN, can_be_rare
 
 #: Repetitions where none are asked for.
 DRAWS = 5
@@ -96,6 +97,36 @@ STUDIES = {
         samplings=("uniform", "by-degree", "one-community"),
         baselines=_against_views(FAST_METHODS),
     ),
+    "rare": Study(
+        title="Rare positives",
+        question="Known positives are drawn at random from all positives. Other positives are removed at random, with "
+        "their edges, until they are a given share of the unlabelled nodes; none at the natural share. A case is left "
+        f"out where fewer than {LEAST_HIDDEN} would stay, or more than there are. "
+        + _REST
+        + f"In one task the largest class is positive, in another the smallest with at least {LEAST_NODES} nodes. "
+        "`views`, the default, is told nothing. Other rows are given the share; but for nnPU, it sets only how many "
+        "nodes they decide positive, and no ranking. P@n is the precision among as many nodes as there are positives. "
+        + _SETTINGS
+        + " The penalty of graphany is an exception: it is one of five that were tried on these graphs, at natural "
+        "shares.",
+        rows=RARE_METHODS,
+        datasets=(
+            *TABLE1,
+            "cora_ml",
+            "amazon_cs",
+            "coauthor_phy",
+            "twitch_de",
+            "tolokers",
+            "squirrel_filtered",
+        ),
+        metrics=("average_precision", "precision_at_positives", "precision_at_20", "precision_at_100"),
+        labels=(10, 30, 100),
+        shares=("natural", 0.02, 0.005, 0.001),
+        paper_classes=False,
+        both_classes=True,
+        near=2.0,
+        baselines={name: "views" for name in RARE_METHODS if name != "views"},
+    ),
 }
 
 
@@ -127,7 +158,7 @@ def targets(study: Study, datasets: Iterable[str]) -> list[Target]:
     """The tasks of a study on some data sets: the paper's classes, or one or two by their size."""
     found = []
     for name in datasets:
-        if name in TABLE1:
+        if study.paper_classes and name in TABLE1:
             found.append(Target(name, "paper's classes", None))
             continue
         data = named_dataset(name)
@@ -135,6 +166,14 @@ def targets(study: Study, datasets: Iterable[str]) -> list[Target]:
         chosen = dict.fromkeys((largest, smallest) if study.both_classes else (smallest,))
         found += [Target(name, f"class {data.class_names[one]}", (one,)) for one in chosen]
     return found
+
+
+def _exists(target: Target, protocol: Mapping[str, Any]) -> bool:
+    """Whether positives can be made as rare as a protocol asks for."""
+    if "prior" not in protocol:
+        return True
+    data = named_dataset(target.dataset, target.classes)
+    return can_be_rare(data, labels=protocol["labels"], prior=protocol["prior"])
 
 
 @dataclass(frozen=True)
@@ -146,6 +185,7 @@ class StudyGrid:
     datasets: tuple[str, ...]
     labels: tuple[int, ...]
     ratios: tuple[float, ...]
+    shares: tuple[Share, ...]
     draws: int
 
     @property
@@ -155,12 +195,15 @@ class StudyGrid:
 
     def protocols(self, draw: int) -> dict[str, dict[str, Any]]:
         """How the labels of a draw are drawn, by the name of the setting."""
-        found = {}
-        for labels in self.labels:
-            for sampling in self.study.samplings:
-                name = f"{labels} label{'' if labels == 1 else 's'}"
-                name += "" if sampling == "uniform" else f", {sampling}"
-                found[name] = {"labels": labels, "sampling": sampling, "seed": draw}
+        ways: dict[str, dict[str, Any]] = {
+            f", {share_words(share)}": {"sampling": "uniform"} if share == "natural" else {"prior": share}
+            for share in self.shares
+        } or {"" if each == "uniform" else f", {each}": {"sampling": each} for each in self.study.samplings}
+        found = {
+            f"{labels} label{'' if labels == 1 else 's'}{words}": {"labels": labels, **way, "seed": draw}
+            for labels in self.labels
+            for words, way in ways.items()
+        }
         for ratio in self.ratios:
             found[f"ratio {ratio:g}"] = READINGS["default"].protocol(ratio, draw)
         return found
@@ -176,7 +219,7 @@ class StudyGrid:
             for target in targets(self.study, self.datasets)
             for setting, protocol in self.protocols(draw).items()
             for name, row in rows.items()
-            if (row.method, target.dataset) not in self.study.left_out
+            if (row.method, target.dataset) not in self.study.left_out and _exists(target, protocol)
         }
 
     def page(self, records: dict[str, Record], command: str) -> StudyPage:
@@ -187,10 +230,9 @@ class StudyGrid:
                 continue
             record = mine[cell.key] = records[cell.key]
             metrics = record["metrics"]
-            names = ("roc_auc", "average_precision", "precision_at_100", "macro_f1")
             result = StudyResult(
                 **vars(place),
-                **{name: metrics[name] for name in names},
+                **{name: metrics.get(name) for name in get_args(Metric)},  # early records lack some
                 prior_given=cell.known_prior,
                 labels=record["labels"],
                 share_positive=round(100 * metrics["positive"] / metrics["test_nodes"], 6),
@@ -198,4 +240,5 @@ class StudyGrid:
                 seconds=record["seconds"]["training"],
             )
             results.append(result)
-        return StudyPage(self.study, self.rows, self.datasets, results, command, footer(mine.values()))
+        settings = tuple(self.protocols(0))
+        return StudyPage(self.study, self.rows, self.datasets, settings, results, command, footer(mine.values()))

@@ -5,6 +5,7 @@ from pugnn.methods.centroid import Centroid
 from pugnn.methods.degenerate import Reason, find_reasons
 from pugnn.methods.dist_pu import DistPU
 from pugnn.methods.grab import GRAB
+from pugnn.methods.graphany import GraphAny
 from pugnn.methods.label_propagation import LabelPropagation
 from pugnn.methods.lsdan import LSDAN
 from pugnn.methods.naive import Naive
@@ -25,6 +26,7 @@ __all__ = [
     "Centroid",
     "DistPU",
     "FittedMethod",
+    "GraphAny",
     "LabelPropagation",
     "LossMethod",
     "Method",

@@ -1,7 +1,15 @@
 """Metrics: how good scores are where the truth is known, and bands where it is not."""
 
 from pugnn.metrics.bands import Audit, Decided, Estimate, First, Hidden, Prior, estimate
-from pugnn.metrics.classification import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
+from pugnn.metrics.classification import (
+    accuracy,
+    average_precision,
+    f1,
+    macro_f1,
+    precision_at,
+    precision_at_positives,
+    roc_auc,
+)
 from pugnn.metrics.rank_model import Band, RankModel
 
 __all__ = [
@@ -19,5 +27,6 @@ __all__ = [
     "f1",
     "macro_f1",
     "precision_at",
+    "precision_at_positives",
     "roc_auc",
 ]

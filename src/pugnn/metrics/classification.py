@@ -90,3 +90,14 @@ def precision_at(count: int, truth: Truth, scores: NDArray[np.floating]) -> floa
     last = np.partition(scores, -count)[-count]
     above, level = truth[scores > last], truth[scores == last]
     return float((above.sum() + (count - len(above)) * level.mean()) / count)
+
+
+def precision_at_positives(truth: Truth, scores: NDArray[np.floating]) -> float:
+    """Share of positives among as many nodes as there are positives, which is their recall, too; ``nan`` without any.
+
+    Example:
+        >>> precision_at_positives(np.array([True, True, False, False]), np.array([0.9, 0.3, 0.5, 0.1]))
+        0.5
+    """
+    truth, scores = _checked(truth, scores, "scores")
+    return precision_at(int(truth.sum()), truth, scores) if truth.any() else float("nan")

@@ -27,7 +27,7 @@ from pugnn.files import replacing
 from pugnn.graph import graph_statistics
 from pugnn.memory import available_memory, memory_words
 from pugnn.methods.degenerate import RANKING_LOST
-from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
+from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, precision_at_positives, roc_auc
 from pugnn.runs.changes import EarlierRun
 from pugnn.runs.estimates import estimate_record
 from pugnn.runs.folder import RunFolder
@@ -229,6 +229,8 @@ def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) 
         "accuracy": accuracy(positive, decided),
         "roc_auc": roc_auc(positive, scored),
         "average_precision": average_precision(positive, scored),
+        "precision_at_positives": precision_at_positives(positive, scored),
+        "precision_at_20": precision_at(20, positive, scored),
         "precision_at_100": precision_at(100, positive, scored),
     }
     percent = {name: None if math.isnan(value) else round(100 * value, 3) for name, value in values.items()}

@@ -1,6 +1,6 @@
 """The PU task: a graph and its known positives; and benchmarks, tasks whose truth is known."""
 
-from pugnn.task.benchmark import PUBenchmark, draw_benchmark, draw_labels, draw_share
+from pugnn.task.benchmark import PUBenchmark, draw_benchmark, draw_labels, draw_rare, draw_share
 from pugnn.task.known import Known
 from pugnn.task.positives import resolve_nodes, resolve_positives, resolve_unlabelled
 from pugnn.task.task import PUTask
@@ -11,6 +11,7 @@ __all__ = [
     "PUTask",
     "draw_benchmark",
     "draw_labels",
+    "draw_rare",
     "draw_share",
     "resolve_nodes",
     "resolve_positives",

@@ -27,6 +27,9 @@ RatioOf = Literal["all_nodes", "all_positives", "train_positives", "train_nodes"
 Unlabelled = Literal["all", "train"]
 Sampling = Literal["uniform", "by-degree", "one-community"]
 
+#: Hidden positives that must stay, so that a ranking can be judged by them.
+LEAST_HIDDEN = 10
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PUBenchmark(Displayed):
@@ -180,7 +183,61 @@ def draw_labels(dataset: Dataset, *, labels: int, sampling: Sampling = "uniform"
         degrees = dataset.graph.degrees[candidates]
         likely = degrees / degrees.sum() if sampling == "by-degree" else None
         labelled = rng.choice(candidates, labels, replace=False, p=likely)
-    drawn = PUBenchmark.of_unlabelled(PUTask.from_positives(dataset.graph, labelled), dataset.positive)
+    return _all_scored(dataset, labelled)
+
+
+def draw_rare(dataset: Dataset, *, labels: int, prior: float, seed: int) -> PUBenchmark:
+    r"""Label a number of positives at random, and remove others, with their edges, until positives are rare.
+
+    Classes of benchmarks are 5 to 50 % of the nodes; what is searched for in practice is often below 1 %. Of the
+    positives that are not labelled, :math:`h = n \pi / (1 - \pi)` stay, drawn at random, with n the number of nodes
+    that are not positive. With the same seed, fewer are a part of more. There is no training split, as in
+    :func:`draw_share`.
+
+    Args:
+        dataset: nodes with known classes.
+        labels: number of positives that are labelled.
+        prior: π, the share of positives among the unlabelled nodes.
+        seed: controls which ones are labelled, and which stay.
+    """
+    drawn = draw_labels(dataset, labels=labels, seed=seed)
+    require_share("prior", prior)
+    hidden = np.setdiff1d(_candidates(dataset), drawn.task.labelled)
+    if not can_be_rare(dataset, labels=labels, prior=prior):
+        raise PugnnError(
+            f"{_hidden_at(dataset, prior):,} of {len(hidden):,} hidden positives of {dataset.name} would make a share "
+            f"of {prior:g}, and at least {LEAST_HIDDEN} must stay. Choose another share, or label fewer."
+        )
+    shuffled = np.random.default_rng([seed, 1]).permutation(hidden)  # other numbers than those that drew the labels
+    kept = np.setdiff1d(np.arange(dataset.graph.num_nodes), shuffled[_hidden_at(dataset, prior) :])
+    adjacency = dataset.graph.to_scipy()[kept][:, kept].sorted_indices()
+    graph = replace(
+        dataset.graph,
+        indptr=adjacency.indptr.astype(np.int64),
+        indices=adjacency.indices.astype(np.int32),
+        features=dataset.graph.features[kept],
+        ids=dataset.graph.ids[kept],
+        weights=None if dataset.graph.weights is None else adjacency.data,
+    )
+    rest = replace(dataset, graph=graph, labels=dataset.labels[kept], missing=dataset.missing[kept], train_size=0)
+    return _all_scored(rest, np.searchsorted(kept, drawn.task.labelled))
+
+
+def can_be_rare(dataset: Dataset, *, labels: int, prior: float) -> bool:
+    """Whether enough hidden positives stay, and there are as many, for :func:`draw_rare`."""
+    return LEAST_HIDDEN <= _hidden_at(dataset, prior) <= len(_candidates(dataset)) - labels
+
+
+def _hidden_at(dataset: Dataset, prior: float) -> int:
+    """How many hidden positives make this share of the unlabelled nodes."""
+    others = dataset.graph.num_nodes - len(_candidates(dataset))
+    return round(others * prior / (1 - prior))
+
+
+def _all_scored(dataset: Dataset, labelled: NDArray[np.int64]) -> PUBenchmark:
+    """The benchmark with these labels and no training split, scored where the class is known."""
+    positive = dataset.positive & ~dataset.missing
+    drawn = PUBenchmark.of_unlabelled(PUTask.from_positives(dataset.graph, labelled), positive)
     return replace(drawn, scored=drawn.test[~dataset.missing[drawn.test]])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,13 +13,16 @@ from pugnn.cli import options
 from pugnn.cli.options import OUTPUT, option
 from pugnn.errors import PugnnError
 
+if TYPE_CHECKING:
+    from pugnn.experiments.pages.study_page import Share
+
 
 def reproduce(
     what: Annotated[
         str,
         typer.Argument(
             help="table1, table2, table3, table4, table5, all of these, or checks; or a study: graphs, wrong-prior, "
-            "biased-labels, parts."
+            "biased-labels, rare, parts."
         ),
     ],
     datasets: Annotated[
@@ -30,6 +33,7 @@ def reproduce(
     ] = None,
     ratios: Annotated[str | None, option("Label ratios, with commas: 0.001,0.01. Default: the paper's.")] = None,
     labels: Annotated[str | None, option("Numbers of labels of a study, with commas: 10,30.")] = None,
+    shares: Annotated[str | None, option("Shares of positives in `rare`, with commas: natural,0.02.")] = None,
     draws: Annotated[int | None, option("Repetitions of every training. Default: 10; studies: 5.")] = None,
     reading: Annotated[
         str,
@@ -57,8 +61,8 @@ def reproduce(
 
     Studies have no published values: `graphs` compares the methods on eleven graphs with 10, 30 and 100 labels,
     `wrong-prior` shows what a wrong prior costs, `biased-labels` what it costs if the known positives are no random
-    sample, and `parts` what each part of the default method is worth. Most of their data sets must be in the folder
-    that PUGNN_DATA names.
+    sample, `rare` compares rankings where positives are as few as one in a thousand, and `parts` shows what each part
+    of the default method is worth. Most of their data sets must be in the folder that PUGNN_DATA names.
 
     Examples:
 
@@ -81,6 +85,7 @@ def reproduce(
         methods=_names(methods),
         ratios=None if ratios is None else [_ratio(each) for each in _names(ratios) or ()],
         labels=None if labels is None else [_whole(each) for each in _names(labels) or ()],
+        shares=None if shares is None else [_share(each) for each in _names(shares) or ()],
         draws=draws,
         readings=list(READINGS) if reading == "all" else _names(reading) or ("default",),
     )
@@ -113,6 +118,15 @@ def _ratio(text: str) -> float:
         return float(text)
     except ValueError:
         raise PugnnError(f"a label ratio is a share of nodes between 0 and 1, such as 0.01; got {text!r}") from None
+
+
+def _share(text: str) -> Share:
+    if text == "natural":
+        return "natural"
+    try:
+        return float(text)
+    except ValueError:
+        raise PugnnError(f"a share is natural or a number between 0 and 1, such as 0.02; got {text!r}") from None
 
 
 def _whole(text: str) -> int:

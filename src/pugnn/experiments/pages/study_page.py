@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pugnn.experiments.pages.blocks import Block, Heading, Line, Paragraph, Text, table
 from pugnn.experiments.pages.page import opening
-from pugnn.experiments.pages.study_summary import NEAR, Case, Metric, StudyResult, StudySummary
+from pugnn.experiments.pages.study_summary import Case, Metric, StudyResult, StudySummary
 from pugnn.experiments.pages.wording import NONE, dataset_name, number, p_value, signed, span, spread
 from pugnn.experiments.rows import Row
 from pugnn.task.benchmark import Sampling
@@ -15,15 +16,34 @@ from pugnn.task.benchmark import Sampling
 METRIC_NAMES: dict[Metric, str] = {
     "average_precision": "average precision",
     "roc_auc": "ROC AUC",
+    "precision_at_positives": "precision at the number of positives",
+    "precision_at_20": "precision at 20",
     "precision_at_100": "precision at 100",
     "macro_f1": "macro-F1",
 }
 _SHORT: dict[Metric, str] = {
     "average_precision": "AP",
     "roc_auc": "AUC",
+    "precision_at_positives": "P@n",
+    "precision_at_20": "P@20",
     "precision_at_100": "P@100",
     "macro_f1": "macro-F1",
 }
+#: Metrics that every summary has.
+_USUAL: tuple[Metric, ...] = ("average_precision", "roc_auc", "precision_at_100", "macro_f1")
+
+#: The share of positives among the unlabelled nodes, or the one that the data set has.
+Share = float | Literal["natural"]
+
+
+def share_words(share: Share) -> str:
+    """A share as pages name it.
+
+    Example:
+        >>> share_words("natural"), share_words(0.005)
+        ('natural', '0.5 %')
+    """
+    return "natural" if share == "natural" else f"{100 * share:g} %"
 
 
 @dataclass(frozen=True)
@@ -39,7 +59,10 @@ class Study:
         labels: numbers of labels, drawn from all positives; every other node is unlabelled and scored.
         samplings: ways to draw them.
         ratios: label ratios of the paper's protocol, with its training split.
-        both_classes: whether the largest class is positive in a second task, where the paper has no classes.
+        shares: to which positives are made rare.
+        paper_classes: whether the paper's classes are positive, where it has some; otherwise they are chosen by size.
+        both_classes: whether the largest class is positive in a second task, where classes are chosen by size.
+        near: a row that is at most so many points below the best row of a case counts as good as the best.
         baselines: the row that a row is compared with.
         left_out: why a method is not trained on a data set, by both names.
     """
@@ -52,18 +75,25 @@ class Study:
     labels: tuple[int, ...] = ()
     samplings: tuple[Sampling, ...] = ("uniform",)
     ratios: tuple[float, ...] = ()
+    shares: tuple[Share, ...] = ()
+    paper_classes: bool = True
     both_classes: bool = False
+    near: float = 1.5
     baselines: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StudyPage:
-    """The part of a study that was asked for, with its results; ``command`` makes the page."""
+    """The part of a study that was asked for, with its results; ``command`` makes the page.
+
+    ``settings`` are the ways to draw labels, in the order in which they are shown.
+    """
 
     study: Study
     rows: Sequence[str]
     datasets: Sequence[str]
+    settings: Sequence[str]
     results: list[StudyResult]
     command: str
     footer: str
@@ -76,11 +106,11 @@ def study_page(page: StudyPage) -> Iterator[Block]:
     yield from _left_out(page)
     if not summary.rows:
         return
-    yield from _standings(study, summary)
+    yield from standings(study, summary)
     for metric in study.metrics:
         name = METRIC_NAMES[metric]
         yield Heading(f"{name[0].upper()}{name[1:]} (%)", 2)
-        yield from _differences(study, summary, metric)
+        yield from differences(study, summary, metric)
         yield Paragraph(
             "Mean ± standard deviation over the draws. Bold: highest mean of its column. Percentage in the head of a "
             f"column: positive share of the test nodes. {NONE}: not measured.",
@@ -102,19 +132,21 @@ def _left_out(page: StudyPage) -> Iterator[Paragraph]:
         yield Paragraph(f"Left out: {method} on {', '.join(datasets)} ({why}).")
 
 
-def _standings(study: Study, summary: StudySummary) -> Iterator[Block]:
+def standings(study: Study, summary: StudySummary) -> Iterator[Block]:
+    """A line for each row, over all its cases."""
     first, *_ = study.metrics
-    shown: tuple[Metric, ...] = (first, *(metric for metric in METRIC_NAMES if metric != first))
+    used = {*_USUAL, *study.metrics}
+    shown: tuple[Metric, ...] = (first, *(metric for metric in METRIC_NAMES if metric in used - {first}))
     yield Heading("Summary", 2)
     yield Paragraph(
         "A case is a data set with its positive classes, a number of labels and a way to draw them. AP (average "
         "precision), AUC, P@100 (precision among the 100 nodes that score highest) and macro-F1 are means over cases, "
-        f"in percent. Near best: cases where the {METRIC_NAMES[first]} of the row is at most {NEAR:g} points below "
-        "that of the best row; worst gap: its largest distance from the best, in points. Share error: mean absolute "
-        "difference between the share of test nodes that is decided positive and the true one, in points. All or none: "
-        "trainings that decide every test node alike. Prior: whether the row is given the positive share of the "
-        "unlabelled nodes. Seconds are those of a training on one core. Where a row lacks cases, the second line is "
-        "the mean of another row on the same cases.",
+        f"in percent. Near best: cases where the {METRIC_NAMES[first]} of the row is at most {study.near:g} points "
+        "below that of the best row; worst gap: its largest distance from the best, in points. Share error: mean "
+        "absolute difference between the share of test nodes that is decided positive and the true one, in points. All "
+        "or none: trainings that decide every test node alike. Prior: whether the row is given the positive share of "
+        "the unlabelled nodes. Seconds are those of a training on one core. Where a row lacks cases, the second line "
+        "is the mean of another row on the same cases.",
         note=True,
     )
     given = {result.row for result in summary.results if result.prior_given}
@@ -122,7 +154,7 @@ def _standings(study: Study, summary: StudySummary) -> Iterator[Block]:
     heads += [Text("near", "best"), Text("worst", "gap"), Text("share", "error"), Text("all or", "none"), "seconds"]
     lines: list[Line] = []
     for row in summary.rows:
-        found = summary.standing(row, first, shown)
+        found = summary.standing(row, first, shown, near=study.near)
         lines.append(
             [
                 row,
@@ -147,7 +179,8 @@ def _first_mean(study: Study, summary: StudySummary, row: str, metric: Metric) -
     return Text(number(summary.over(metric, row, cases), 1), under)
 
 
-def _differences(study: Study, summary: StudySummary, metric: Metric) -> Iterator[Block]:
+def differences(study: Study, summary: StudySummary, metric: Metric) -> Iterator[Block]:
+    """Every row minus its baseline."""
     found = summary.differences(metric, study.baselines)
     if not found:
         return

@@ -10,10 +10,9 @@ from typing import Literal
 
 from pugnn.experiments.statistics import Paired, compare_all, mean_and_deviation
 
-Metric = Literal["average_precision", "roc_auc", "precision_at_100", "macro_f1"]
-
-#: A row that is at most this many points below the best row of a case counts as good as the best.
-NEAR = 1.5
+Metric = Literal[
+    "average_precision", "roc_auc", "precision_at_positives", "precision_at_20", "precision_at_100", "macro_f1"
+]
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,8 @@ class StudyResult(StudyPlace):
     labels: int
     roc_auc: float | None
     average_precision: float | None
+    precision_at_positives: float | None
+    precision_at_20: float | None
     precision_at_100: float | None
     macro_f1: float | None
     share_positive: float
@@ -62,8 +63,8 @@ class StudyResult(StudyPlace):
 class Standing:
     """A row over all its cases.
 
-    ``near_best`` counts the cases where it is within `NEAR` points of the best row, ``worst_gap`` is its largest
-    distance from the best; ``share_error`` is the mean absolute error (points) of the share decided positive.
+    ``near_best`` counts the cases where it is close to the best row, ``worst_gap`` is its largest distance from that;
+    ``share_error`` is the mean absolute error (points) of the share decided positive.
     """
 
     cases: int
@@ -118,13 +119,18 @@ class StudySummary:
         known = [found[row][0] for case in cases if row in (found := self.means(metric, case))]
         return mean_and_deviation(known)[0] if known else None
 
+    def among(self, settings: Iterable[str]) -> StudySummary:
+        """The results with some settings alone."""
+        wanted = set(settings)
+        return StudySummary([result for result in self.results if result.setting in wanted], self.rows)
+
     def cases_of(self, row: str) -> list[Case]:
         """The cases that a row was measured on."""
         measured = {result.case for result in self.results if result.row == row}
         return [case for case in self.cases if case in measured]
 
-    def standing(self, row: str, metric: Metric, others: Sequence[Metric]) -> Standing:
-        """A row over its cases; ``metric`` decides which row is best in a case."""
+    def standing(self, row: str, metric: Metric, others: Sequence[Metric], *, near: float) -> Standing:
+        """A row over its cases; ``metric`` decides which row is best in a case, and how many points are close to it."""
         gaps = []
         for case in self.cases:
             found = {name: mean for name, (mean, _) in self.means(metric, case).items()}
@@ -135,7 +141,7 @@ class StudySummary:
         return Standing(
             cases=len(self.cases_of(row)),
             means={name: self.over(name, row, self.cases) for name in others},
-            near_best=sum(gap <= NEAR for gap in gaps),
+            near_best=sum(gap <= near for gap in gaps),
             worst_gap=max(gaps, default=None),
             share_error=mean_and_deviation(errors)[0],
             one_sided=sum(result.one_sided for result in own),
