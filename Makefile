@@ -65,11 +65,10 @@ studies: $(READY)
 	$(BIN)/pugnn reproduce wrong-prior --draws 3 --out docs/results
 	$(BIN)/pugnn reproduce biased-labels --draws 2 --datasets cora,citeseer,cora_ml --methods $(YARDSTICKS) --out docs/results
 	$(BIN)/pugnn reproduce rare --draws 1 --datasets $(THINNED) --out docs/results
-	$(BIN)/pugnn reproduce parts --draws 2 --labels 30 --out docs/results
 	$(BIN)/python scripts/build_results.py
 
-# benchmarks/results/: an hour on a quiet machine; needs PUGNN_DATA for DBLP. trust.py, feedback.py, minibatch.py and
-# propagate_first.py, which take hours there and minutes on a GPU, say themselves how they are run.
+# benchmarks/results/: an hour on a quiet machine; needs PUGNN_DATA for DBLP. trust.py, feedback.py and minibatch.py,
+# which take hours there and minutes on a GPU, say themselves how they are run.
 benchmarks: $(READY)
 	cd benchmarks && for name in busy step scaling variance training views explain attention ids fit tables wide_tables structural_features shared_batches smoothing memory ray_cluster scale; do \
 	  ../$(BIN)/python $$name.py > results/$$name.tmp && mv results/$$name.tmp results/$$name.txt || exit 1; done

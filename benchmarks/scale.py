@@ -28,11 +28,10 @@ PUGNN = str(Path(sys.executable).with_name("pugnn"))
 VIEWS = """
 import sys
 from pathlib import Path
-from pugnn.models import GraphInputs
-from pugnn.models.views import Attributes, make_views
+from pugnn.models.views import Attributes, NodeViews
 from pugnn.store import open_store
 graph = open_store(Path(sys.argv[1]))
-make_views(Attributes.of(graph), GraphInputs(graph))
+NodeViews(graph, Attributes.of(graph))
 """
 
 

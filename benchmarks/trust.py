@@ -29,12 +29,10 @@ from pugnn import PUNodeClassifier, check_up, make_method
 from pugnn.errors import PugnnWarning
 from pugnn.experiments.cells import named_dataset
 from pugnn.experiments.studies import extreme_classes
-from pugnn.methods.evidence import KnownPositives, weigh_views
+from pugnn.methods.logistic import ranked_hidden
 from pugnn.metrics import f1, macro_f1, precision_at
-from pugnn.models import inputs_on
 from pugnn.priors import settle_prior
 from pugnn.task import draw_labels
-from pugnn.training import resolve_device
 
 #: Where neighbours are mostly alike.
 HOMOPHILOUS = ("cora", "citeseer", "cora_ml", "pubmed", "dblp", "amazon_cs", "coauthor_phy", "polblogs")
@@ -64,9 +62,7 @@ def measure(dataset: str, kind: str, labels: int, sampling: Any, draw: int, devi
     found: Record = {"dataset": dataset, "kind": kind, "labels": labels, "sampling": sampling, "draw": draw}
     found |= {"prior": truth, "nodes": len(nodes)}
 
-    known = KnownPositives.of(task, resolve_device(device), draw)
-    with torch.no_grad():
-        evidence = weigh_views(inputs_on(task.graph, known.labelled.device), known).evidence(task, known)
+    evidence = ranked_hidden(task, draw)
     settled = settle_prior("auto", evidence)
     found["interval"] = [settled.low, settled.high]
     wanted = [name for name in PRIORS if sampling == "uniform" and draw < FEW_DRAWS.get(name, draw + 1)]

@@ -16,7 +16,6 @@ PAGES = [
     "graphs",
     "wrong-prior",
     "biased-labels",
-    "parts",
 ]
 
 

@@ -386,14 +386,14 @@ def test_a_bad_config(here, pugnn_main, text, fragments):
 @pytest.mark.parametrize(
     ("first", "second", "dropped", "options"),
     [
-        (["--epochs", "3"], "centroid", "leave_out, backbone, hidden, dropout, epochs", {"method": "centroid"}),
-        (["--epochs", "3"], "nnpu", "leave_out", {"epochs": 3, "backbone": "gcn", "hidden": 16, "weight_decay": 5e-4}),
-        (["--prior", "0.3"], "label-propagation", "leave_out, backbone", {"prior": 0.3, "restart": 0.1}),
-        (["--prior", "0.1..0.3", "--epochs", "2"], "naive", "prior, leave_out", {"epochs": 2}),
+        (["--epochs", "3"], "centroid", "backbone, hidden, dropout, epochs", {"method": "centroid"}),
+        (["--epochs", "3"], "nnpu", None, {"epochs": 3, "backbone": "gcn", "hidden": 16, "weight_decay": 5e-4}),
+        (["--prior", "0.3"], "label-propagation", "backbone", {"prior": 0.3, "restart": 0.1}),
+        (["--prior", "0.1..0.3", "--epochs", "2"], "naive", "prior", {"epochs": 2}),
         (["--method", "nnpu", "--surrogate", "logistic", "--epochs", "2"], "upu", "correction, beta, gamma",
          {"surrogate": "logistic"}),
         (["--method", "nnpu", "--backbone", "sage", "--epochs", "2"], "views",
-         "surrogate, correction, beta, gamma, backbone", {"backbone": "mlp", "hidden": 64, "epochs": 2}),
+         "surrogate, correction, beta, gamma, backbone", {"backbone": "mlp", "epochs": 2}),
         (["--method", "centroid"], "smoothed-logistic", None, {"inverse_penalty": 10.0}),
     ],
 )  # fmt: skip

@@ -13,8 +13,8 @@ from e2e.own_tables import FIT, write_tables
 from processes.workers import PUGNN, ended, start
 from pugnn.training import load_sealed
 
-LONG = [*FIT[:-1], "800", *NETWORK, "--out", "mine"]
 NETWORK = ["--method", "naive", "--batch-size", "8"]
+LONG = [*FIT[:-1], "800", *NETWORK, "--out", "mine"]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 HINT = "stopped; the same options with --out mine --resume continue from here"
 

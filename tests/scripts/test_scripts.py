@@ -23,7 +23,6 @@ SCRIPTS = {
 #: How those are called that need to be told something, once or several times.
 ARGUMENTS = {
     "benchmarks/minibatch.py": [["results"], ["gradients"], ["speed"]],
-    "benchmarks/propagate_first.py": [["accuracy"], ["gradients"], ["speed"]],
     "examples/ray_train.py": [["edges.csv", "nodes.csv", "positives.csv", "--out", "model", "--workers", "1"]],
     "scripts/build_checkup.py": [["rates"], ["delta"], ["backbones"], ["page"]],
     "scripts/build_screenshots.py": [["run"]],

@@ -4,7 +4,6 @@ import scipy.sparse as sp
 import torch
 
 from conftest import random_graph, whole
-from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import DistPULoss, NonNegativeLoss, SetMeans, Sets
 from pugnn.models import GraphInputs

@@ -15,7 +15,7 @@ from pugnn.training.loop import scores_whole
 
 #: Numbers of a matrix with a row for each node of the graph and a column for each one explained together.
 TOGETHER = 2**23
-#: Bytes of such a number: weights in five views and what smoothing needs beside them, contributions in double precision.
+#: Bytes of such a number: weights in five views, what smoothing needs beside them, and contributions in double.
 NUMBER = 5 * 4 + 3 * 4 + 8
 #: Bytes per node: ranks, scores, distances, and copies of the contributions of one node.
 NODE = 100

@@ -109,8 +109,13 @@ def _newton(gradient: Values, steps: list[tuple[Values, Values, Values]]) -> Val
 
 def prior_of(wanted: float | str, task: PUTask, settings: TrainingSettings, *, progress: bool) -> Prior:
     """The prior for a method that has no ranking of hidden positives itself: that of the regression serves."""
-    known = KnownNodes.of(task, settings.seed)
     with stage_progress("estimating how many positives there are", show=progress):
-        views = views_of(task.graph, Attributes.of(task.graph))
-        scores = views @ logistic_regression(views, known, INVERSE_PENALTY)[:, :, 1:]
-        return settle_prior(wanted, Evidence(task, known.folds, *known.hidden_ranks(scores)))
+        return settle_prior(wanted, ranked_hidden(task, settings.seed))
+
+
+def ranked_hidden(task: PUTask, seed: int) -> Evidence:
+    """Hidden positives as the regression of the default method ranks them."""
+    known = KnownNodes.of(task, seed)
+    views = views_of(task.graph, Attributes.of(task.graph))
+    scores = views @ logistic_regression(views, known, INVERSE_PENALTY)[:, :, 1:]
+    return Evidence(task, known.folds, *known.hidden_ranks(scores))
