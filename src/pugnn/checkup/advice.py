@@ -25,18 +25,18 @@ def advise(known: int, homophily: Homophily, *, attributes: bool) -> tuple[str, 
     """
     features = "attributes" if attributes else "features (made from the links, for lack of attributes)"
     views = (
-        f"It compares nodes with the known positives in three views of their {features}: their own, their neighbours', "
-        "and smoothed ones, which are averages over the wider neighbourhood."
+        f"It tells the known positives from other nodes by several views of their {features} at once: their own, their "
+        "neighbours', and smoothed ones, which are averages over the wider neighbourhood."
     )
     if known == 1:
         return (
             views,
-            "With one known positive, views cannot be tested: the smoothed one alone counts.",
+            "With one known positive, the ranking cannot be tested.",
             "The share of positives cannot be estimated either. If you know it, add --prior 0.1 for one in ten.",
         )
     tested = (
-        f"{_LINKS[homophily.verdict]} What decides is a test: known positives are hidden in turn, and the smoothed "
-        "view counts unless another one finds them better."
+        f"{_LINKS[homophily.verdict]} Known positives are hidden in turn to test how well the others find them, and "
+        "whether training helps."
     )
     if known < FEW_KNOWN:
         tested += f" With {known:,} of them, the evidence is thin."
