@@ -190,7 +190,10 @@ def decide(
         anyway: decide although there is no signal.
     """
     if budget is not None:
-        return Decision(count_threshold(scores, budget), USUAL, f"the first {budget:,}, the given budget")
+        found = count_threshold(scores, budget)
+        surplus = int((scores >= found).sum()) - budget
+        equal = f", and {surplus:,} more that score as high as the last of them" if surplus > 0 else ""
+        return Decision(found, USUAL, f"the first {budget:,}, the given budget{equal}")
     if threshold == "prior":
         found = count_threshold(scores, round(prior * len(scores)))
         return Decision(found, found, "the share of positives that the method expects")

@@ -78,6 +78,8 @@ def test_words_say_where_it_comes_from_and_how_sure_it_is():
         "between 3 % and 40 %. 12 % is used, the share with the highest expected F1; check some finds"
         in prior_words(Prior(0.12, 0.03, 0.4, "estimated"), 12)
     )
+    by_chance = prior_words(Prior(0.5, 0.01, 0.9, "estimated"), 12, signal=False)
+    assert by_chance.startswith("The 12 known positives, hidden in turn, rank no better than by chance")
     assert "About 12 %" in prior_words(Prior(0.12, 0.09, 0.2, "range"), 12)
     assert "cannot be estimated from fewer than two hidden positives; 10 % is assumed" in prior_words(
         Prior(0.1, 1e-5, 0.93, "assumed"), 1

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.evidence import KnownPositives
-from pugnn.metrics.bands import Hidden
+from pugnn.metrics.bands import Hidden, no_signal
 from pugnn.models import Backbone, Blend, inputs_on
 from pugnn.models.views import Attributes, make_views
 from pugnn.models.views.rows import Rows
@@ -29,7 +29,8 @@ class Centroid(Method):
     :math:`\langle v_i, \mu_L - \mu \rangle`. Without :math:`\mu`, what all nodes share would decide.
     Known negatives move :math:`\mu` towards their mean (:meth:`pugnn.methods.evidence.KnownPositives.contrasts`).
 
-    The share π of the unlabelled nodes that score highest is decided positive.
+    The share π of the unlabelled nodes that score highest is decided positive; if it is estimated, that is the one with
+    the highest expected F1 (:meth:`pugnn.metrics.RankModel.decided_share`).
 
     Args:
         prior: π, positive share of the unlabelled nodes; auto estimates it from hidden positives; a range such as
@@ -58,13 +59,13 @@ class Centroid(Method):
         with stage_progress("smoothing attributes", show=run.get("progress", False)):
             rows = make_views(attributes, inputs, ["smoothed"])["smoothed"]
             directions = self.directions(rows, known)
-        ranks = known.hidden_ranks(rows @ known.contrasts(rows)[:, 1:])
-        checked = known.checked(rows)
+        ranks, checked = known.hidden_ranks(rows @ directions[:, 1:]), known.checked(rows)
         settled = settle_prior(self.prior, Evidence(task, rows, known.folds, ranks, checked))
+        hidden = Hidden(settled, ranks, checked)
         model = Blend(task.graph.num_features)
         model.fill(**attributes.tensors(), **Blend.only(directions[:, 0]))
         model.to(device).cut_at(rows, known.unlabelled, settled.value)
         model.keep(inputs, rows)
-        notes = (prior_words(settled, len(ranks)),)
-        hidden = Hidden(settled, known.hidden_ranks(rows @ directions[:, 1:]), checked)
+        signal = not no_signal(hidden, len(task.unlabelled))
+        notes = (prior_words(settled, len(ranks), signal=signal),)
         return FittedMethod(model.eval(), [], settled.value, notes=notes, hidden=hidden)

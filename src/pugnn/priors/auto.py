@@ -76,8 +76,13 @@ def auto(evidence: Evidence) -> float:
     return settle_prior("auto", evidence).value
 
 
-def prior_words(prior: Prior, labelled: int) -> str:
+def prior_words(prior: Prior, labelled: int, *, signal: bool = True) -> str:
     """Where a prior comes from, and how sure it is, in words.
+
+    Args:
+        prior: as it was settled.
+        labelled: number of known positives that were hidden.
+        signal: whether they rank better than by chance.
 
     Example:
         >>> prior_words(Prior(0.12, 0.09, 0.17, "range"), 30)  # doctest: +NORMALIZE_WHITESPACE
@@ -95,6 +100,11 @@ def prior_words(prior: Prior, labelled: int) -> str:
         return (
             f"How many of the unlabelled nodes are positive cannot be estimated from {why}; {value} is assumed. Give a "
             "prior if you know better."
+        )
+    if not signal:
+        return (
+            f"The {labelled} known positives, hidden in turn, rank no better than by chance, so that how many of the "
+            "unlabelled nodes are positive cannot be estimated."
         )
     ranks = f"the ranks of {labelled} known positives that were hidden in turn"
     if prior.vague:
