@@ -170,7 +170,7 @@ def test_little_evidence_makes_wide_bands():
 
 def test_without_checks_the_prior_is_hardly_bounded_from_below():
     prior = RankModel.of(ranking(0.2, 2.5, known=300)[0], 20_000).prior()
-    assert prior.high == pytest.approx(0.2, rel=0.5)
+    assert 0.2 < prior.high < 0.4
     assert prior.high > 30 * prior.low
 
 

@@ -13,13 +13,13 @@ the nodes, sharply (k large) or with a long tail (k small), but for a part e tha
 .. math:: F(h) = (1 - e) \frac{G(h / b)}{G(1 / b)} + e h, \qquad G(x) = \frac{x}{(1 + x^k)^{1 / k}}
 
 Every shape on a grid of (b, k, e) has the likelihood of the hidden positives' ranks, or rather its power :math:`\eta =
-0.4 / (1 + n / 200)`, since no such shape is quite true: beyond some hundreds, more hidden positives make the model
+0.4 / (1 + n / 100)`, since no such shape is quite true: beyond a hundred, more hidden positives make the model
 hardly surer. Ranks are counted in bins that grow from half a node to all.
 
 **They bound the prior.** Precision is at most 1, also down to the place where three tenths of the positives are found,
 so that :math:`\pi \le B = F^{-1}(0.3) / 0.3`. The part :math:`c = \pi / B` is the precision there, and *hidden
 positives do not show it*: many positives that are ranked badly and few that are ranked well look the same. It may be
-anything from 1/50 to 1.
+anything from 1/60 to 1.
 
 So a band is the widest of those that hold for some c: from the lowest of their 5 % quantiles to the highest of their
 95 % quantiles. The value between its ends is the median, with the weight :math:`\sqrt c` per unit of log c.
@@ -49,13 +49,13 @@ BINS = 60
 BREADTHS, BROADEST = 48, 3.0
 SHARPNESS, LOST = (0.3, 0.6, 1.0, 2.0, 4.0, 8.0, 16.0, 40.0), (0.0, 0.05, 0.2)
 #: η: power of the likelihood for a few hidden positives, and the number of them at which it is half of that.
-POWER, ENOUGH = 0.4, 200
+POWER, ENOUGH = 0.4, 100
 #: What no shape expects may happen now and then.
 FLOOR = 1e-9
 #: The bound B is that of the list that holds this share of the positives.
 BOUNDED_AT = 0.3
 #: The smallest part c of the bound that the prior may be, and how many parts are looked at.
-LEAST_PART, PARTS = 1 / 50, 12
+LEAST_PART, PARTS = 1 / 60, 12
 #: Priors between these are considered where none is given.
 LOWEST, HIGHEST = 1e-5, 0.93
 #: A part c that is less likely than this, against the best, is left out of bands.
@@ -234,7 +234,7 @@ def _counts(ranks: Values, edges: Values, unlabelled: int) -> Values:
 
 
 def _priors(bound: Values, bounds: tuple[float, float] | None) -> Values:
-    """For each shape, priors up to its bound, evenly spaced in log-odds; given bounds take the place of 1/50."""
+    """For each shape, priors up to its bound, evenly spaced in log-odds; given bounds take the place of 1/60."""
     low, high = (LOWEST, HIGHEST) if bounds is None else bounds
     least = np.clip(LEAST_PART * bound, low, high) if bounds is None else np.full(len(bound), low)
     priors: Values = expit(np.linspace(logit(least), logit(np.clip(bound, low, high)), PARTS, axis=1))
