@@ -58,7 +58,7 @@ FITTED = PUNodeClassifier("centroid", progress=False).fit(GRAPH, [0, 1, 2])
 EDGES, NODES = [("a", "b"), ("b", "c")], {"id": ["a", "b", "c"], "v": [1, 2, 3]}
 TRUTH, SCORES = np.array([True, False, True]), np.array([0.9, 0.1, 0.8])
 MASK, EVERY = np.zeros(N, np.bool_), np.arange(N)
-MODEL = RankModel.of(np.array([0.1, 0.2]))
+MODEL = RankModel.of(np.array([0.1, 0.2]), 100)
 CLASSES = {"labels": np.zeros(N, int), "class_names": ("0",), "positive_classes": frozenset([0]), "missing": MASK}
 DATASET = Dataset(name="mine", graph=GRAPH, train_size=10, **CLASSES)
 
@@ -234,8 +234,8 @@ CASES = [
     ),
     (
         RankModel.of,
-        {"ranks": SCORES, "low": 0.1, "high": 0.2},
-        {"ranks": [*NEVER, [2.0]], "low": [*NO_NUMBER, 0.5], "high": NO_NUMBER},
+        {"ranks": SCORES, "unlabelled": 100, "bounds": (0.1, 0.2)},
+        {"ranks": [*NEVER, [2.0]], "unlabelled": NO_WHOLE, "bounds": [*NEVER, (0.5, 0.1), (0.0, 0.1)]},
     ),
     (MODEL.precision, {"share": 0.1}, {"share": [*NO_NUMBER, 0, 2]}),
     (prior_bounds, {"prior": 0.1}, {"prior": [*NO_NUMBER, "0.5..0.1", 0, 1]}),

@@ -24,7 +24,7 @@ def results(tmp_path_factory):
     (folder / "confirmed.csv").write_text("id\n" + nodes["id"][90] + "\n")
     found = [data, data.graph, data.task, data.recipe, classifier.estimate_, evaluate(classifier, data)]
     found += [benchmark, load_dataset("cora"), check_up(data), explain(classifier, data, [50])[0]]
-    found += [Hidden(Prior.given(0.2), ranks), RankModel.of(ranks), build_store(folder / "store", edges, nodes)]
+    found += [Hidden(Prior.given(0.2), ranks), RankModel.of(ranks, 100), build_store(folder / "store", edges, nodes)]
     found.append(read_feedback(data.graph, data.task.labelled, "it", confirmed=[str(folder / "confirmed.csv")]))
     return found
 

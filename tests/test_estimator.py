@@ -25,6 +25,7 @@ from pugnn import (
     PugnnWarning,
     PUNodeClassifier,
 )
+from pugnn.methods import Centroid
 from pugnn.training import load_sealed, save_sealed
 from stopping import Stopped, watched_epochs
 
@@ -73,6 +74,8 @@ def test_parameters_are_stored_as_given():
         "weight_decay": -1,
         "batch_size": 0.5,
         "threshold": [0.5],
+        "budget": "all",
+        "decide": "perhaps",
         "seed": -1,
         "device": object(),
         "progress": 0,
@@ -134,6 +137,9 @@ def test_only_the_method_is_positional():
         ({"threshold": 1.5}, "threshold must be a number from 0 to 1, or 'prior'; got 1.5"),
         ({"threshold": float("nan")}, "threshold must be .* got nan"),
         ({"threshold": "posterior"}, "threshold must be .* got 'posterior'"),
+        ({"budget": 0}, "budget must be"),
+        ({"budget": 2.5}, "budget must be"),
+        ({"budget": 2, "threshold": 0.7}, "budget and threshold both say who is decided positive; leave one out"),
         ({"dropout": 1.0}, r"dropout must lie in \[0, 1\), got 1.0"),
         ({"dropout": -0.1}, "dropout must lie in .* got -0.1"),
         ({"hidden": 0}, "hidden must be a whole number, from 1 to 65,536; got 0"),
@@ -712,6 +718,8 @@ def test_training_settings_that_are_left_open_are_the_methods_own(graph):
         "weight_decay": 0.0,
         "batch_size": "auto",
         "threshold": 0.5,
+        "budget": None,
+        "decide": False,
         "seed": 0,
         "device": "cpu",
         "progress": False,
@@ -916,3 +924,59 @@ def test_a_model_of_views_of_an_earlier_version_is_refused(tmp_path):
     save_sealed(path, tensors, metadata)
     with pytest.raises(PugnnError, match=r"model.safetensors cannot be loaded: .*direction"):
         PUNodeClassifier.load(path)
+
+
+def labels_at_random(**options) -> PUNodeClassifier:
+    """Fifteen nodes of a random graph that have nothing in common."""
+    graph = random_graph(300, 0.02, features=5, seed=3)
+    return PUNodeClassifier("centroid", progress=False, **options).fit(graph, np.arange(0, 300, 20))
+
+
+def test_without_a_signal_nobody_is_decided():
+    fitted = labels_at_random()
+    assert not fitted.estimate_.signal
+    assert fitted.estimate_.positives is None
+    assert not fitted.predict().any()
+    assert fitted.decided_by_ == "nobody, because no signal was found"
+    assert not fitted.degenerate_
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({"decide": True}, "the top list with the highest expected F1"),
+        ({"threshold": 0.3}, "scores from 0.3, the given threshold"),
+        ({"budget": 20}, "the first 20, the given budget"),
+        ({"threshold": "prior"}, "the share of positives that the method expects"),
+    ],
+)
+def test_without_a_signal_the_user_may_decide(options, rule):
+    fitted = labels_at_random(**options)
+    assert not fitted.estimate_.signal
+    assert fitted.predict().any()
+    assert fitted.decided_by_ == rule
+
+
+@pytest.mark.parametrize("method", ["centroid", LabelPropagation(0.3)])
+def test_a_budget_decides_so_many(method):
+    graph = random_graph(300, 0.02, features=5, seed=3)
+    fitted = PUNodeClassifier(method, budget=17, progress=False).fit(graph, np.arange(0, 300, 20))
+    free = np.setdiff1d(np.arange(300), fitted.labelled_)
+    decided = free[fitted.predict()[free] == 1]
+    assert len(decided) == 17
+    assert set(decided) == set(free[np.argsort(-scores(fitted)[free])][:17])
+
+
+def test_equal_scores_share_a_budget():
+    everywhere = random_graph(30, 1.0, seed=0)
+    fitted = PUNodeClassifier(LabelPropagation(0.3), budget=5, progress=False).fit(everywhere, [0, 1])
+    assert fitted.predict()[2:].all()
+    assert fitted.decided_by_ == "the first 5, the given budget, and 23 more that score as high as the last of them"
+
+
+def test_a_given_share_is_decided():
+    graph = random_graph(300, 0.02, features=5, seed=3)
+    fitted = PUNodeClassifier(Centroid(prior=0.2), progress=False).fit(graph, np.arange(0, 300, 20))
+    free = np.setdiff1d(np.arange(300), fitted.labelled_)
+    assert fitted.predict()[free].sum() == round(0.2 * len(free))
+    assert fitted.decided_by_ == "the share of positives that was given"

@@ -47,8 +47,9 @@ class PUNodeClassifier(Parameters):
         learning_rate: of Adam.
         weight_decay: on the first layer.
         batch_size: unlabelled nodes per step, or ``"auto"``: all if they fit into memory, otherwise as many as do.
-        threshold: score from which a node is decided positive; ``"prior"`` puts it where the share of
-            positives among the unlabelled nodes equals the method's prior.
+        threshold: score from which a node is decided positive; ``"prior"`` decides the share of the method's prior.
+        budget: decide so many unlabelled nodes, those that score highest, whatever the estimate.
+        decide: decide although hidden positives cannot be told from other nodes.
         seed: controls all randomness.
         device: ``cpu``, ``cuda``, ``cuda:1``, …
         progress: show a line on standard error when training takes longer than two seconds.
@@ -56,8 +57,7 @@ class PUNodeClassifier(Parameters):
     Attributes:
         classes_: ``[0, 1]``, not positive and positive.
         degenerate_: signs that the training has collapsed (:class:`pugnn.methods.Reason`); empty if it is healthy.
-        labelled_: positions of the known positives.
-        negative_: positions of the known negatives.
+        labelled_, negative_: positions of the known positives, and of the known negatives.
         known_: the known nodes by their ids (:class:`pugnn.task.Known`); a saved model has them, too.
         log_: one record per epoch with every term of the loss; empty where nothing is trained.
         model_: the trained network.
@@ -65,12 +65,11 @@ class PUNodeClassifier(Parameters):
         recipe_: how the features were made from tables, for reading others the same way; ``None`` if they were not.
         settings_: all settings of the fit as plain values, the method's own and the estimator's.
         prior_: positive share of the unlabelled nodes that the method assumed or found.
-        settled_prior_: how it was settled, with an interval (:class:`pugnn.metrics.Prior`); ``None`` if the method has
-            none.
+        settled_prior_: how it was settled, with an interval (:class:`pugnn.metrics.Prior`), if the method has one.
         estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.metrics.Estimate`), from
-            known positives that were hidden; ``None`` if that needs trainings of its own, as by
-            :func:`pugnn.evaluate`.
+            hidden positives; ``None`` if that needs trainings of its own, as by :func:`pugnn.evaluate`.
         threshold_: the threshold as a number.
+        decided_by_: who is decided positive, in words.
         warm_: whether the training went on from an earlier model.
 
     Example:
@@ -98,6 +97,8 @@ class PUNodeClassifier(Parameters):
         weight_decay: float | None = None,
         batch_size: int | str = "auto",
         threshold: float | Literal["prior"] = 0.5,
+        budget: int | None = None,
+        decide: bool = False,
         seed: int = 0,
         device: str = "cpu",
         progress: bool = True,
@@ -111,6 +112,8 @@ class PUNodeClassifier(Parameters):
         self.weight_decay = weight_decay
         self.batch_size = batch_size
         self.threshold = threshold
+        self.budget = budget
+        self.decide = decide
         self.seed = seed
         self.device = device
         self.progress = progress
@@ -190,14 +193,13 @@ class PUNodeClassifier(Parameters):
         found_log_odds[task.negative] = fitting.KNOWN_NEGATIVE  # whatever the model makes of them, they are known
         self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, found_log_odds
         scores = self.predict_proba()[:, 1]
-        if self.threshold == "prior":
-            self.threshold_ = own = fitting.prior_threshold(scores[task.unlabelled], self.prior_)
-        else:
-            self.threshold_, own = float(self.threshold), 0.5
-        count, decided = len(task.unlabelled), int((scores[task.unlabelled] >= self.threshold_).sum())
+        free = scores[task.unlabelled]
+        by = fitting.decide(free, self.prior_, fitted.hidden, self.threshold, self.budget, anyway=self.decide)
+        self.threshold_, self.decided_by_ = by.threshold, by.rule
+        count, decided = len(free), int((free >= by.threshold).sum())
         self.estimate_ = None if fitted.hidden is None else estimate(fitted.hidden, unlabelled=count, decided=decided)
-        decision: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
-        found = find_reasons(scores, task.labelled, task.unlabelled, log=self.log_, **decision)
+        about: dict[str, float] = {"threshold": by.threshold, "own_threshold": by.own, "prior": self.prior_}
+        found = find_reasons(scores, task.labelled, task.unlabelled, log=self.log_, **about)
         self.degenerate_ = (*fitted.degenerate, *found)
         if self.degenerate_:
             words = " ".join(reason.message for reason in self.degenerate_)

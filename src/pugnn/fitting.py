@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from numbers import Real
 from typing import Any
 
@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, require_whole
 from pugnn.io import read_feedback
 from pugnn.io.given import as_task, given_task, require_edges
 from pugnn.methods import METHODS, FittedMethod, Method
-from pugnn.metrics.bands import Prior
+from pugnn.metrics.bands import Hidden, Prior, no_signal
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
 from pugnn.training import RunOptions, TrainingSettings, require_fitting
@@ -33,6 +33,9 @@ METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "
 
 #: Log-odds of known negatives: low enough for a score of exactly 0.
 KNOWN_NEGATIVE = -1000.0
+
+#: Score from which a node is decided positive where nobody says otherwise; and one that decides nobody.
+USUAL, NOBODY = 0.5, 1.0
 
 
 def make_task(
@@ -146,9 +149,73 @@ def require_threshold(threshold: Any, method: Method) -> None:
         raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {threshold!r}")
 
 
+def require_budget(budget: Any, threshold: Any) -> None:
+    """Raise unless this is a number of nodes to decide, and nothing else says how many."""
+    if budget is None:
+        return
+    require_whole("budget", budget, 1)
+    if threshold != USUAL:
+        raise PugnnError(
+            f"budget and threshold both say who is decided positive; leave one out, budget {budget} or "
+            f"threshold {threshold}"
+        )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The score from which a node is decided positive, the one that would apply had nobody chosen, and the rule."""
+
+    threshold: float
+    own: float
+    rule: str
+
+
+def decide(
+    scores: NDArray[np.float64],
+    prior: float,
+    hidden: Hidden | None,
+    threshold: float | str,
+    budget: int | None = None,
+    *,
+    anyway: bool = False,
+) -> Decision:
+    """Who is decided positive.
+
+    Args:
+        scores: of the unlabelled nodes.
+        prior: positive share of them, as the method assumed or found it.
+        hidden: what the method learnt from hidden positives, if it hid any.
+        threshold: as it was given.
+        budget: how many nodes to decide, if that was given.
+        anyway: decide although there is no signal.
+    """
+    if budget is not None:
+        found = count_threshold(scores, budget)
+        surplus = int((scores >= found).sum()) - budget
+        equal = f", and {surplus:,} more that score as high as the last of them" if surplus > 0 else ""
+        return Decision(found, USUAL, f"the first {budget:,}, the given budget{equal}")
+    if threshold == "prior":
+        found = count_threshold(scores, round(prior * len(scores)))
+        return Decision(found, found, "the share of positives that the method expects")
+    if threshold != USUAL:
+        return Decision(float(threshold), USUAL, f"scores from {float(threshold):g}, the given threshold")
+    if hidden is None:
+        return Decision(USUAL, USUAL, f"scores from {USUAL}")
+    if no_signal(hidden, len(scores)) and not anyway:
+        return Decision(NOBODY, USUAL, "nobody, because no signal was found")
+    rule = {
+        "given": "the share of positives that was given",
+        "range": "the top list with the highest expected F1, within the given range",
+        "estimated": "the top list with the highest expected F1",
+        "assumed": "a share of positives that is assumed",
+    }[hidden.prior.source]
+    return Decision(USUAL, USUAL, rule)
+
+
 def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSettings:
     """The settings of a training by the estimator's parameters, which are checked, and the method's own."""
     require_threshold(parameters["threshold"], method)
+    require_budget(parameters["budget"], parameters["threshold"])
     mine = {field.name: parameters[field.name] for field in fields(TrainingSettings)}
     given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
     in_batches = not isinstance(mine["batch_size"], str)
@@ -158,10 +225,10 @@ def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSet
     return TrainingSettings(**{**method.training, **given})
 
 
-def prior_threshold(scores: NDArray[np.float64], prior: float) -> float:
-    """The score that the share ``prior`` of the unlabelled nodes, whose scores are given, reaches."""
-    count = min(len(scores), max(1, round(prior * len(scores))))
-    # A score of 0 means that nothing speaks for the node; no prior makes it a positive.
+def count_threshold(scores: NDArray[np.float64], count: int) -> float:
+    """The score that so many of the unlabelled nodes, whose scores are given, reach."""
+    count = min(len(scores), max(1, count))
+    # A score of 0 means that nothing speaks for the node; no number makes it a positive.
     return max(float(np.sort(scores)[-count]), np.finfo(np.float64).tiny)
 
 

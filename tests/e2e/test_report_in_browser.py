@@ -114,7 +114,7 @@ def test_slider_tells_what_to_expect_between_the_bands_of_the_estimate(opened):
     reaching = [sum(ring["reach"][step] for ring in data["rings"]) for step in range(len(data["steps"]))]
     move_slider(page, reaching.index(15))
     # Half-way between the first 10 and the first 20.
-    expected = "Expected: 69 to 99 % of them are positive; that is 0 to 1 % of all positives."
+    expected = "Expected: 88 % (69 to 99) of them are positive; that is 0 % (0 to 1) of all positives."
     assert page.locator("#expected").inner_text() == expected
     move_slider(page, 0)
     assert page.locator("#expected").inner_text() == "", "nothing is known of so many"

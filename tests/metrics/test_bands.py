@@ -1,10 +1,12 @@
 import json
+import math
 
 import numpy as np
 import pytest
 from scipy.stats import beta
 
 from pugnn.metrics import Hidden, Prior, RankModel, estimate
+from pugnn.metrics.bands import chance
 from pugnn.metrics.rank_model import Checked
 
 RANKS = np.linspace(0.01, 0.3, 30)
@@ -13,7 +15,7 @@ PRIOR = Prior(0.3, 0.1, 0.4, "estimated")
 
 def test_an_estimate_has_the_bands_of_the_model():
     found = estimate(Hidden(PRIOR, RANKS), unlabelled=1000, decided=250)
-    model = RankModel.of(RANKS)
+    model = RankModel.of(RANKS, 1000)
     assert found.decided.taken == 250
     assert (found.decided.precision, found.decided.recall) == (model.precision(0.25), model.recall(0.25))
     assert found.decided.f1 == model.f1(0.25)
@@ -26,18 +28,61 @@ def test_an_estimate_has_the_bands_of_the_model():
 
 def test_a_given_prior_is_believed():
     found = estimate(Hidden(Prior.given(0.1), RANKS), unlabelled=1000, decided=100)
-    assert found.decided.precision == RankModel.of(RANKS, low=0.1, high=0.1).precision(0.1)
+    assert found.decided.precision == RankModel.of(RANKS, 1000, bounds=(0.1, 0.1)).precision(0.1)
 
 
 def test_within_a_range_all_of_it_counts_and_not_just_the_interval():
     ranged = Prior(0.15, 0.12, 0.18, "range", 0.1, 0.2)
     found = estimate(Hidden(ranged, RANKS), unlabelled=1000, decided=100)
-    assert found.decided.precision == RankModel.of(RANKS, low=0.1, high=0.2).precision(0.1)
+    assert found.decided.precision == RankModel.of(RANKS, 1000, bounds=(0.1, 0.2)).precision(0.1)
 
 
 @pytest.mark.parametrize("ranks", [np.empty(0), np.array([0.2]), np.full(9, 0.5)])
 def test_no_ranking_has_no_bands(ranks):
     assert estimate(Hidden(PRIOR, ranks), unlabelled=100, decided=10) is None
+
+
+def test_the_chance_of_such_ranks():
+    ranks, unlabelled = [0.02, 0.3, 0.1, 0.0], 50
+    inside = [max(rank, 0.5 / unlabelled) for rank in ranks]
+    z = math.sqrt(12 * 4) * (sum(inside) / 4 - 0.5)
+    by_mean = 0.5 * math.erfc(-z / math.sqrt(2))
+    total = -sum(math.log(rank) for rank in inside)  # half of a chi-square with 2n degrees of freedom
+    by_top = math.exp(-total) * sum(total**k / math.factorial(k) for k in range(4))
+    assert chance(np.array(ranks), unlabelled) == pytest.approx(8 * min(by_mean, by_top))
+    assert chance(np.full(4, 0.5), unlabelled) == 1.0
+
+
+def test_chance_is_rarely_taken_for_a_signal_and_a_signal_never_for_chance():
+    rng = np.random.default_rng(0)
+    for known in (10, 30, 100):
+        by_chance = [chance(rng.random(known), 1000) <= 0.05 for _ in range(300)]
+        assert np.mean(by_chance) <= 0.02
+        ranks = rng.random((300, known)) ** 3  # three quarters of the nodes are below, on average
+        ranks *= 0.25 / ranks.mean(axis=1, keepdims=True)
+        assert all(chance(np.minimum(each, 1.0), 1000) <= 0.05 for each in ranks)
+    few_at_the_top = np.concatenate([np.full(8, 0.0005), rng.random(52)])
+    assert chance(few_at_the_top, 10_000) <= 0.05
+
+
+def test_without_a_signal_nothing_is_claimed():
+    found = estimate(Hidden(PRIOR, np.linspace(0.02, 0.98, 30)), unlabelled=1000, decided=250)
+    assert not found.signal
+    assert found.chance == 1.0
+    assert (found.positives, found.decided, found.first) == (None, None, ())
+    assert found.headline == (
+        "No signal found: the known positives cannot be told from other nodes (p = 1). More known positives, other "
+        "attributes or edges, or a check of the ids could help.",
+    )
+    assert "no signal (p = 1)" in repr(found)
+    plain = json.loads(json.dumps(found.to_plain()))
+    assert (plain["signal"], plain["chance"], plain["positives"], plain["first"]) == (False, 1.0, None, [])
+
+
+def test_a_given_prior_or_few_hidden_positives_overrule_the_test():
+    even = np.linspace(0.02, 0.98, 30)
+    assert estimate(Hidden(Prior.given(0.1), even), unlabelled=1000, decided=250).signal
+    assert estimate(Hidden(PRIOR, even[::4]), unlabelled=1000, decided=250).signal
 
 
 def test_nobody_decided_positive_has_no_precision():

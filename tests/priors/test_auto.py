@@ -2,13 +2,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
 
 from planted import evidence
 from pugnn.errors import PugnnError
 from pugnn.metrics import RankModel
 from pugnn.metrics.bands import Prior
-from pugnn.priors import PRIORS, prior_bounds, prior_words, settle_prior
+from pugnn.priors import prior_bounds, prior_words, settle_prior
 
 
 @pytest.mark.parametrize("prior", [0, 1, -0.1, 1.5, float("nan"), None, True, "1.5", "0..0.5", "0.1..1"])
@@ -28,14 +27,14 @@ def test_a_range_upside_down_is_refused():
         prior_bounds("0.3..0.1")
 
 
-def test_the_value_is_the_mean_of_three_and_the_interval_that_of_the_model():
+def test_the_value_is_the_decided_share_and_the_interval_that_of_the_model():
     given = evidence(0.2, apart=2.5)
     settled = settle_prior("auto", given)
-    values = [PRIORS[name](given) for name in ("rank-model", "kernel-mean", "lowest-bound")]
-    assert settled.value == pytest.approx(expit(np.mean(logit(values))))
-    band = RankModel.of(given.ranks).prior()
-    assert (settled.low, settled.high, settled.source) == (band.low, band.high, "estimated")
+    model = RankModel.of(given.ranks, len(given.task.unlabelled))
+    assert settled.value == model.decided_share()
+    assert (settled.low, settled.high, settled.source) == (model.prior().low, model.prior().high, "estimated")
     assert settled.low < (0.2 * 1500 - 60) / 1440 < settled.high
+    assert settled.bounds is None
 
 
 def test_a_range_keeps_value_and_interval():
@@ -44,12 +43,17 @@ def test_a_range_keeps_value_and_interval():
     assert 0.02 <= settled.low <= settled.value <= settled.high <= 0.1 + 1e-12
 
 
-@pytest.mark.parametrize(("prior", "apart"), [(0.05, 4.0), (0.7, 4.0)])
-def test_the_interval_holds_the_value(prior, apart):
-    given = evidence(prior, apart=apart)
-    band, settled = RankModel.of(given.ranks).prior(), settle_prior("auto", given)
-    assert not band.low <= settled.value <= band.high, "the other estimates, or the bound, lead out of it"
-    assert (settled.low, settled.high) == (min(band.low, settled.value), max(band.high, settled.value))
+def test_tiny_ranges_are_honoured():
+    settled = settle_prior("0.0001..0.002", replace(evidence(0.3), ranks=np.linspace(0.0, 0.001, 30)))
+    assert 0.0001 <= settled.low < settled.value < settled.high <= 0.002
+    assert settled.bounds == (0.0001, 0.002)
+
+
+def test_the_interval_holds_the_value():
+    given = evidence(0.7, apart=4.0)
+    settled = settle_prior("auto", given)
+    assert settled.value == 0.5
+    assert settled.low <= settled.value <= settled.high
 
 
 def test_a_number_is_taken_as_it_is():
@@ -70,9 +74,14 @@ def test_estimates_stay_at_one_half_at_most():
 
 def test_words_say_where_it_comes_from_and_how_sure_it_is():
     assert "taken as given: 30 %" in prior_words(Prior(0.3, 0.3, 0.3, "given"), 12)
-    assert "between 3 % and 40 %. 12 % is used; give a prior" in prior_words(Prior(0.12, 0.03, 0.4, "estimated"), 12)
+    assert (
+        "between 3 % and 40 %. 12 % is used, the share with the highest expected F1; check some finds"
+        in prior_words(Prior(0.12, 0.03, 0.4, "estimated"), 12)
+    )
+    by_chance = prior_words(Prior(0.5, 0.01, 0.9, "estimated"), 12, signal=False)
+    assert by_chance.startswith("The 12 known positives, hidden in turn, rank no better than by chance")
     assert "About 12 %" in prior_words(Prior(0.12, 0.09, 0.2, "range"), 12)
     assert "cannot be estimated from fewer than two hidden positives; 10 % is assumed" in prior_words(
-        Prior(0.1, 0.004, 0.93, "assumed"), 1
+        Prior(0.1, 1e-5, 0.93, "assumed"), 1
     )
-    assert "all nodes have the same score" in prior_words(Prior(0.1, 0.004, 0.93, "assumed"), 9)
+    assert "all nodes have the same score" in prior_words(Prior(0.1, 1e-5, 0.93, "assumed"), 9)

@@ -3,7 +3,7 @@ from copy import deepcopy
 import pytest
 
 from estimates import CHANGES, ESTIMATE, SUGGESTIONS, band
-from pugnn.runs.report.answers import about, answers, between, feedback_command, what_changed
+from pugnn.runs.report.answers import about, answers, feedback_command, what_changed, with_band
 
 RECORD = {
     "unlabelled": 17_000,
@@ -11,6 +11,7 @@ RECORD = {
     "estimate": ESTIMATE,
     "suggestions": SUGGESTIONS,
     "degenerate": [],
+    "decided_by": "the first 3,000, the given budget",
 }
 
 
@@ -24,10 +25,10 @@ def estimate(**changes):
 
 def test_the_three_answers():
     assert told() == [
-        "How many? About 3,100 positives among the 17,000 unlabelled nodes (1,900 to 4,400), estimated from known "
-        "positives that were hidden in turn. In truth 2,900.",
-        "How good is the list? 62 to 81 of the first 100 are expected to be positive if the known positives are "
-        "typical. Half of the 30 known ones, when hidden, rank in the top 4.1 %. In truth 75 of the first 100 are.",
+        "How many? About 3,100 positives (1,900 to 4,400) among the 17,000 unlabelled nodes, estimated from known "
+        "positives that were hidden in turn. In truth 2,900. Decided positive: the first 3,000, the given budget.",
+        "How good is the list? About 72 of the first 100 (62 to 81) are expected to be positive if the known positives "
+        "are typical. Half of the 30 known ones, when hidden, rank in the top 4.1 %. In truth 75 of the first 100 are.",
         "What next? Check the sure finds first: user-0000003, user-0000004, user-0000008, … Then run again with the "
         "answers: right ones as known positives, wrong ones as known negatives.",
     ]
@@ -42,25 +43,42 @@ def test_the_three_answers():
 )
 def test_says_how_the_number_is_known(source, words):
     prior = {**band(0.1, 0.1, 0.1), "source": source}
-    assert told(settled_prior=prior, estimate=None)[0] == f"How many? About 1,700 positives among the {words}"
+    assert told(settled_prior=prior, estimate=None, decided_by=None)[0] == (
+        f"How many? About 1,700 positives among the {words}"
+    )
 
 
 def test_a_wide_interval_is_the_answer():
     wide = {**band(0.35, 0.04, 0.57), "source": "estimated"}
-    assert told(settled_prior=wide, estimate=estimate(truth=None))[0] == (
-        "How many? 680 to 9,700 positives among the 17,000 unlabelled nodes; the known ones, hidden in turn, tell no "
-        "more. This run expects 6,000; if you know, give --prior."
+    rule = "the top list with the highest expected F1"
+    assert told(settled_prior=wide, estimate=estimate(truth=None), decided_by=rule)[0] == (
+        "How many? About 6,000 positives (680 to 9,700) among the 17,000 unlabelled nodes, which known positives alone "
+        "bound from above and hardly from below. Check twenty finds to know better: pugnn suggest, then --checked. "
+        "Decided positive: the top list with the highest expected F1."
     )
+
+
+def test_no_signal_is_an_answer():
+    found = estimate(signal=False, chance=0.43, positives=None, first=[], decided=None, truth=None)
+    estimated = {**band(0.35, 0.04, 0.57), "source": "estimated"}
+    nobody = "nobody, because no signal was found"
+    assert told(settled_prior=estimated, estimate=found, decided_by=nobody) == [
+        "How many? Nobody can tell. No signal found: the known positives cannot be told from other nodes (p = 0.43). "
+        "Decided positive: nobody, because no signal was found.",
+        "How good is the list? No better than chance, as far as hidden positives tell.",
+        "What next? Give it more to go by. More known positives, other attributes or edges, or a check of the ids "
+        "could help. To decide all the same, run again with --decide.",
+    ]
 
 
 def test_a_short_list_is_told_for_what_there_is():
     short = estimate(first=ESTIMATE["first"][:1], truth=None)
-    assert told(estimate=short)[1].startswith("How good is the list? 7 to 10 of the first 10 are expected")
+    assert told(estimate=short)[1].startswith("How good is the list? About 9 of the first 10 (7 to 10) are")
     assert told(estimate=estimate(first=[], truth=None))[1] == (
         "How good is the list? Nobody can tell. There are too few unlabelled nodes for a share of the first ones."
     )
     sharp = estimate(first=[{**ESTIMATE["first"][0], "precision": band(1.0, 1.0, 1.0)}], truth=None)
-    assert told(estimate=sharp)[1].startswith("How good is the list? 10 of the first 10 are expected")
+    assert told(estimate=sharp)[1].startswith("How good is the list? About 10 of the first 10 are expected")
 
 
 def test_without_an_estimate_the_reason_is_told():
@@ -95,10 +113,10 @@ def test_numbers_and_bands_in_words():
         "3,100",
         "120,000",
     ]
-    assert between(band(0.7, 0.62, 0.81)) == "62 to 81 %"
-    assert between(band(0.003, 0.002, 0.005)) == "0.2 to 0.5 %"
-    assert between(band(1, 1, 1)) == "100 %"
-    assert between(band(4, 3.2, 5), "×") == "3.2 to 5.0 ×"
+    assert with_band(band(0.7, 0.62, 0.81)) == "70 % (62 to 81)"
+    assert with_band(band(0.003, 0.002, 0.005)) == "0.3 % (0.2 to 0.5)"
+    assert with_band(band(1, 1, 1)) == "100 %"
+    assert with_band(band(4, 3.2, 5), "×") == "4.0 × (3.2 to 5.0)"
 
 
 def test_what_feedback_changed():

@@ -107,8 +107,8 @@ def test_bands_by_the_number_taken_end_with_the_decision():
     assert page_data(path_content([0.9, 0.1]))["expected"] == []
     expected = page_data(path_content([0.9, 0.1], record={"estimate": ESTIMATE}))["expected"]
     assert [point["taken"] for point in expected] == [10, 20, 50, 100, 200, 500, 1000, 3100]
-    assert expected[3] == {"taken": 100, "precision": [0.62, 0.81], "recall": [0.02, 0.05]}
-    assert expected[-1] == {"taken": 3100, "precision": [0.4, 0.62], "recall": [0.7, 0.9]}
+    assert expected[3] == {"taken": 100, "precision": [0.72, 0.62, 0.81], "recall": [0.03, 0.02, 0.05]}
+    assert expected[-1] == {"taken": 3100, "precision": [0.5, 0.4, 0.62], "recall": [0.8, 0.7, 0.9]}
 
 
 def test_classes_by_name_and_without():

@@ -218,13 +218,13 @@ def test_the_three_answers_come_first(written):
         words.index(text)
         for text in (
             "How many? About 3,100 positives",
-            "How good is the list? 62 to 81 of the first 100",
+            "How good is the list? About 72 of the first 100 (62 to 81)",
             "What next? Check the sure finds first:",
             "if they are not typical, the bands are too high",
             "hidden in turn, half rank in the top 4.1 % and 26 in the top 20 %",
-            "first 100 62 to 81 % 2.0 to 5.0 % 3.2 to 5.0 × 75 %",
-            "3,100 decided positive 40 to 62 % 70 to 90 % – 52 %",
-            "F1 of the decisions 50 to 70 % (in truth 62 %); AUC of the ranking 88 to 97 % (in truth 92 %)",
+            "first 100 72 % (62 to 81) 3.0 % (2.0 to 5.0) 4.0 × (3.2 to 5.0) 75 %",
+            "3,100 decided positive 50 % (40 to 62) 80 % (70 to 90) – 52 %",
+            "F1 of the decisions 60 % (50 to 70), in truth 62 %; AUC of the ranking 93 % (88 to 97), in truth 92 %",
             "8 user-0000008 0.9920 2 of its 5 neighbours are known positives",
             "about 41 nodes resemble it",
             "at the border, score 0.49",
@@ -242,7 +242,7 @@ def test_the_three_answers_come_first(written):
 def test_where_nobody_is_decided_positive_the_first_finds_have_bands(written):
     estimate = {**ESTIMATE, "decided": None, "truth": None}
     words = words_of(written(random_content(100, record={"estimate": estimate})))
-    assert "first 100 62 to 81 % 2.0 to 5.0 % 3.2 to 5.0 × first 200" in words
+    assert "first 100 72 % (62 to 81) 3.0 % (2.0 to 5.0) 4.0 × (3.2 to 5.0) first 200" in words
     assert "F1 of the decisions" not in words
     assert "in truth" not in words.lower()
 

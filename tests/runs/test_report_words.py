@@ -71,7 +71,7 @@ NEAR_FAR = {"method": "pu-gnn", "delta": 2, "near_prior": 0.6, "far_prior": 0.1}
             "range",
             "from the range of shares that was given: 20 % of the unlabelled nodes are expected to be positive.",
         ),
-        ({}, "estimated", "from an estimate: that 20 % of the unlabelled nodes are positive."),
+        ({}, "estimated", "from an estimate: deciding 20 % of the unlabelled nodes has the highest expected F1."),
         ({}, "assumed", "from an assumption: that 20 % of the unlabelled nodes are positive."),
         (
             NEAR_FAR,

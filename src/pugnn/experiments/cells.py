@@ -122,6 +122,7 @@ def measure(cell: Cell) -> dict[str, Any]:
         make_method(cell.method, **cell.options, **known),
         **cell.training,
         threshold=cell.threshold,
+        decide=True,
         seed=cell.seed,
         progress=False,
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.evidence import KnownNodes
-from pugnn.metrics.bands import Hidden
+from pugnn.metrics.bands import Hidden, no_signal
 from pugnn.models import Backbone, LinearViews, views_of
 from pugnn.models.views import Attributes, NodeViews
 from pugnn.priors import Evidence, prior_words, settle_prior
@@ -29,7 +29,8 @@ class Centroid(Method):
     :math:`\langle v_i, \mu_L - \mu \rangle`. Without :math:`\mu`, what all nodes share would decide.
     Known negatives move :math:`\mu` towards their mean (:meth:`pugnn.methods.evidence.KnownNodes.contrasts`).
 
-    The share π of the unlabelled nodes that score highest is decided positive.
+    The share π of the unlabelled nodes that score highest is decided positive; if it is estimated, that is the one with
+    the highest expected F1 (:meth:`pugnn.metrics.RankModel.decided_share`).
 
     Args:
         prior: π, positive share of the unlabelled nodes; auto estimates it from hidden positives; a range such as
@@ -58,6 +59,8 @@ class Centroid(Method):
             directions = self.directions(views, known)
             ranks, checked = known.hidden_ranks(views @ directions[:, :, 1:])
         settled = settle_prior(self.prior, Evidence(task, known.folds, ranks, checked))
+        hidden = Hidden(settled, ranks, checked)
         model = LinearViews.ranking(task.graph, attributes, directions[:, :, 0], task.unlabelled, settled.value)
-        notes = (prior_words(settled, len(ranks)),)
-        return FittedMethod(model, [], settled.value, notes=notes, hidden=Hidden(settled, ranks, checked))
+        signal = not no_signal(hidden, len(task.unlabelled))
+        notes = (prior_words(settled, len(ranks), signal=signal),)
+        return FittedMethod(model, [], settled.value, notes=notes, hidden=hidden)

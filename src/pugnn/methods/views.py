@@ -16,7 +16,7 @@ from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.evidence import KnownNodes, advantage
 from pugnn.methods.logistic import INVERSE_PENALTY, logistic_regression
-from pugnn.metrics.bands import Hidden
+from pugnn.metrics.bands import Hidden, no_signal
 from pugnn.models import Backbone, GraphInputs, LinearViews, Output, views_of
 from pugnn.models.views import SAMPLE, VIEWS, Attributes, NodeViews, forecast_views
 from pugnn.priors import Evidence, prior_words, settle_prior
@@ -128,12 +128,13 @@ class Views(Method):
         model = LinearViews.ranking(task.graph, attributes, both[:, :, 0], task.unlabelled, prior)
         if known.turns:  # the ranks of the ranking that the bands speak of
             ranks, checked = known.hidden_ranks(views @ both[:, :, 1:].astype(np.float32))
+        hidden = Hidden(settled, ranks, checked)
+        signal = not no_signal(hidden, len(task.unlabelled))
         notes = (
             _views_note(views, model, task),
             _training_note(trust, lead, known),
-            prior_words(settled, len(ranks)),
+            prior_words(settled, len(ranks), signal=signal),
         )
-        hidden = Hidden(settled, ranks, checked)
         return FittedMethod(model, trained.log, prior, notes=notes, fresh=fresh, hidden=hidden)
 
 

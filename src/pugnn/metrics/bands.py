@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, gammaincc, ndtr
 
 from pugnn.errors import Displayed, counted, percent, require_share, require_type, require_whole
 from pugnn.metrics.rank_model import COVERAGE, HIGHEST, LOWEST, Band, Checked, RankModel, Values, as_ranks
@@ -15,13 +15,19 @@ from pugnn.metrics.rank_model import COVERAGE, HIGHEST, LOWEST, Band, Checked, R
 WIDE = 3.0
 #: Numbers of first finds for which bands are given.
 FIRST = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+#: Hidden positives that chance would rank as well more often than this are no signal.
+LEVEL = 0.05
+#: Fewer hidden positives cannot show that there is none.
+ENOUGH_TO_TELL = 10
+#: How many times too small the smaller of the two p-values is.
+INFLATED = 8
 #: Shares of the ranking that the headline may name.
 TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True)
 class Prior(Band):
-    """Positive share of the unlabelled nodes: what a method goes by, and the ends of the 90 % interval.
+    """Positive share of the unlabelled nodes: what a method expects and decides, and the ends of the 90 % interval.
 
     ``source`` is ``given``; within a given ``range``; ``estimated``; or ``assumed``, where nothing can be known.
     ``least`` and ``most`` are the ends of the given range; of a given prior, both are its value.
@@ -41,6 +47,12 @@ class Prior(Band):
     def vague(self) -> bool:
         """Whether the interval says little."""
         return self.source == "assumed" or self.high > WIDE * self.low
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """What was known of it beforehand; ``None`` for nothing."""
+        known = self.source != "estimated" and (self.least, self.most) != (LOWEST, HIGHEST)
+        return (self.least, self.most) if known else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,6 +76,49 @@ class Hidden(Displayed):
 
     def _facts(self) -> list[str]:
         return [f"prior {self.prior.value:.3g}", counted(len(self.ranks), "hidden positive")]
+
+
+#: What could help where there is no signal.
+REMEDY = "More known positives, other attributes or edges, or a check of the ids could help."
+
+
+def no_signal_words(by_chance: float) -> str:
+    """That hidden positives rank no better than chance would."""
+    return f"No signal found: the known positives cannot be told from other nodes (p = {by_chance:.2g})."
+
+
+def chance(ranks: Values, unlabelled: int) -> float:
+    r"""How likely it is that hidden positives rank so high by chance: a p-value.
+
+    Chance ranks them anywhere alike. Two tests of that: their mean rank is small (a normal approximation), and their
+    ranks multiply to little, which sees a few at the very top (Fisher's):
+
+    .. math:: p_1 = \Phi\Bigl(\sqrt{12 n}\,\bigl(\bar h - \tfrac12\bigr)\Bigr), \qquad
+        p_2 = P\bigl(\chi^2_{2n} \ge -2 \textstyle\sum_i \log h_i\bigr), \qquad p = 8 \min(p_1, p_2)
+
+    Twice because there are two tests; and four times because hidden positives are ranked with the help of the others,
+    by a ranking that was chosen by them: if by chance all lie to one side, whichever it is, they find each other. With
+    known positives drawn at random from all nodes, p is below 0.05 in 3 of 100 cases then.
+
+    Args:
+        ranks: share of the unlabelled nodes above each of n hidden positives; at least half a node.
+        unlabelled: number of these.
+
+    Example:
+        >>> round(chance(np.array([0.1, 0.2, 0.1]), 1000), 3), chance(np.array([0.4, 0.6]), 1000)
+        (0.111, 1.0)
+    """
+    inside = np.clip(ranks, 0.5 / unlabelled, 1.0)
+    by_mean = ndtr(np.sqrt(12 * len(inside)) * (inside.mean() - 0.5))
+    by_top = gammaincc(len(inside), -np.log(inside).sum())
+    return float(min(1.0, INFLATED * min(by_mean, by_top)))
+
+
+def no_signal(hidden: Hidden, unlabelled: int) -> bool:
+    """Whether nothing but chance is seen in the ranks of ten hidden positives or more, and no prior is given."""
+    ranks = hidden.ranks
+    enough = len(ranks) >= ENOUGH_TO_TELL and _tell(ranks)
+    return hidden.prior.bounds is None and enough and chance(ranks, unlabelled) > LEVEL
 
 
 @dataclass(frozen=True)
@@ -106,6 +161,9 @@ class Estimate(Displayed):
         decided: the nodes that are decided positive; ``None`` if there are none.
         first: the first 10, 20, 50, … nodes.
         auc: probability that a positive ranks above a negative.
+        chance: how likely it is that hidden positives rank so high by chance, see :func:`chance`.
+        signal: whether they can be told from other nodes, or the share of positives was given. Without it, nothing is
+            claimed: no number of positives, no bands but that of the AUC.
         caveat: why the known positives may not be typical of all, which all bands assume; ``None`` if nothing
             suggests it.
         audit: nodes that were checked; ``None`` if none were.
@@ -117,31 +175,38 @@ class Estimate(Displayed):
     decided: Decided | None
     first: tuple[First, ...]
     auc: Band
+    chance: float
+    signal: bool = True
     caveat: str | None = None
     audit: Audit | None = None
 
     def _facts(self) -> list[str]:
         number, auc = self.positives, self.auc
+        if number is None:
+            return [f"no signal (p = {self.chance:.2g}) in {self.unlabelled:,} unlabelled"]
         facts = [
             f"{number.value:,.0f} positives ({number.low:,.0f} to {number.high:,.0f}) of {self.unlabelled:,} unlabelled"
         ]
         if self.decided is not None:
-            precision, recall = self.decided.precision, self.decided.recall
+            facts.append(f"{self.decided.taken:,} decided")
             facts += [
-                f"{self.decided.taken:,} decided",
-                f"precision {percent(precision.low)} to {percent(precision.high)}",
+                f"{name} {percent(band.value)} ({percent(band.low)} to {percent(band.high)})"
+                for name, band in (("precision", self.decided.precision), ("recall", self.decided.recall))
             ]
-            facts += [f"recall {percent(recall.low)} to {percent(recall.high)}"]
         return [*facts, f"AUC {auc.value:.2f} ({auc.low:.2f} to {auc.high:.2f})"]
 
     @property
-    def positives(self) -> Band:
-        """Number of positives among the unlabelled nodes."""
+    def positives(self) -> Band | None:
+        """Number of positives among the unlabelled nodes; ``None`` without a signal."""
+        if not self.signal:
+            return None
         return Band(*(share * self.unlabelled for share in (self.prior.value, self.prior.low, self.prior.high)))
 
     @property
     def headline(self) -> tuple[str, ...]:
         """The most important of it, in words."""
+        if not self.signal:
+            return (f"{no_signal_words(self.chance)} {REMEDY}",)
         n, median = len(self.ranks), float(np.median(self.ranks))
         within = [int((self.ranks <= top).sum()) for top in TOPS]
         # The smallest top share that holds four of five, so that the sentence says where most of them are.
@@ -152,10 +217,11 @@ class Estimate(Displayed):
         ]
         if self.first:
             found = self.first[min(len(self.first) - 1, FIRST.index(100))]
-            low, high = (round(share * found.taken) for share in (found.precision.low, found.precision.high))
+            band = found.precision
+            value, low, high = (round(share * found.taken) for share in (band.value, band.low, band.high))
             words.append(
-                f"Of the first {found.taken} finds, about {low} to {high} are expected to be positive, if the known "
-                "positives are typical."
+                f"Of the first {found.taken} finds, about {value} ({low} to {high}) are expected to be positive, if "
+                "the known positives are typical."
             )
         if self.audit is not None:
             share = f"{percent(self.audit.precision.low)} to {percent(self.audit.precision.high)}"
@@ -170,7 +236,9 @@ class Estimate(Displayed):
         """All of it in plain values, for JSON."""
         return {
             "prior": asdict(self.prior),
-            "positives": asdict(self.positives),
+            "positives": None if self.positives is None else asdict(self.positives),
+            "signal": self.signal,
+            "chance": self.chance,
             "hidden": {"count": len(self.ranks), "median_rank": float(np.median(self.ranks))},
             "decided": None if self.decided is None else asdict(self.decided),
             "first": [asdict(part) for part in self.first],
@@ -193,23 +261,35 @@ def estimate(hidden: Hidden, *, unlabelled: int, decided: int) -> Estimate | Non
     require_whole("unlabelled", unlabelled, 1)
     require_whole("decided", decided, 0, unlabelled)
     prior, ranks, checked = hidden.prior, hidden.ranks, hidden.checked
-    if len(ranks) < 2 or (ranks == 0.5).all():
+    if not _tell(ranks):
         return None
-    model = RankModel.of(ranks, low=prior.least, high=prior.most, checked=checked)
+    model, signal = (
+        RankModel.of(ranks, unlabelled, bounds=prior.bounds, checked=checked),
+        not no_signal(hidden, unlabelled),
+    )
     share = decided / unlabelled
     return Estimate(
         prior=prior,
         unlabelled=unlabelled,
         ranks=ranks,
-        decided=Decided(decided, model.precision(share), model.recall(share), model.f1(share)) if decided else None,
+        decided=Decided(decided, model.precision(share), model.recall(share), model.f1(share))
+        if decided and signal
+        else None,
         first=tuple(
             First(taken, *(measure(taken / unlabelled) for measure in (model.precision, model.recall, model.lift)))
             for taken in FIRST
-            if taken <= unlabelled
+            if taken <= unlabelled and signal
         ),
         auc=model.auc(),
+        chance=chance(ranks, unlabelled),
+        signal=signal,
         audit=None if checked is None else _audit(len(checked.positive), int(checked.positive.sum())),
     )
+
+
+def _tell(ranks: Values) -> bool:
+    """Whether ranks say anything: there are two or more, and the scores of all nodes are not equal."""
+    return len(ranks) >= 2 and not (ranks == 0.5).all()
 
 
 def _audit(checked: int, positive: int) -> Audit:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from numbers import Real
 
-import numpy as np
 from scipy.special import expit, logit
 
 from pugnn.errors import PugnnError, given, percent, require_type
 from pugnn.metrics.bands import Prior
 from pugnn.metrics.rank_model import HIGHEST, LOWEST, RankModel
-from pugnn.priors.base import LEAST_PRIOR, MOST_PRIOR, PRIORS, UNKNOWN_PRIOR, Evidence
-from pugnn.priors.kernel_mean import kernel_mean
-from pugnn.priors.lowest_bound import lowest_bound
-from pugnn.priors.rank_model import rank_model
+from pugnn.priors.base import MOST_PRIOR, PRIORS, UNKNOWN_PRIOR, Evidence
 
 
 def prior_bounds(prior: object) -> tuple[float, float]:
@@ -49,9 +45,9 @@ def prior_bounds(prior: object) -> tuple[float, float]:
 def settle_prior(wanted: float | str, evidence: Evidence) -> Prior:
     """The prior that a method goes by.
 
-    The value is the mean, in log-odds, of three estimates that err in different ways: the rank model's median, the
-    kernel mean, and the lowest bound; and it is at most one half, because training on an overestimate is far worse than
-    on an underestimate. The interval is the rank model's, and holds the value. Within a range, both keep to it.
+    The value is the share of the highest expected F1 (:meth:`pugnn.metrics.RankModel.decided_share`); and it is at most
+    one half, because training on an overestimate is far worse than on an underestimate. The interval is the rank
+    model's, and holds the value. Within a range, both keep to it.
 
     Args:
         wanted: a number, ``"auto"``, or a range such as ``"0.02..0.1"``.
@@ -66,11 +62,10 @@ def settle_prior(wanted: float | str, evidence: Evidence) -> Prior:
     if len(evidence.ranks) < 2 or (evidence.ranks == 0.5).all():
         middle = float(expit((logit(low) + logit(high)) / 2)) if ranged else UNKNOWN_PRIOR
         return Prior(middle, low, high, "assumed", low, high)
-    band = RankModel.of(evidence.ranks, low=low, high=high, checked=evidence.checked).prior()
-    values = [estimator(evidence) for estimator in (rank_model, kernel_mean, lowest_bound)]
-    value = float(expit(logit(np.clip(values, LEAST_PRIOR, HIGHEST)).mean()))
-    value = float(np.clip(value, *((low, high) if ranged else (LEAST_PRIOR, MOST_PRIOR))))
-    # The other two estimates, or the bounds, may lead out of the rank model's interval.
+    bounds = (low, high) if ranged else None
+    model = RankModel.of(evidence.ranks, len(evidence.task.unlabelled), bounds=bounds, checked=evidence.checked)
+    least, most = bounds or (LOWEST, MOST_PRIOR)
+    band, value = model.prior(), min(max(model.decided_share(), least), most)
     ends = min(band.low, value), max(band.high, value)
     return Prior(value, *ends, "range" if ranged else "estimated", low, high)
 
@@ -81,13 +76,18 @@ def auto(evidence: Evidence) -> float:
     return settle_prior("auto", evidence).value
 
 
-def prior_words(prior: Prior, labelled: int) -> str:
+def prior_words(prior: Prior, labelled: int, *, signal: bool = True) -> str:
     """Where a prior comes from, and how sure it is, in words.
 
+    Args:
+        prior: as it was settled.
+        labelled: number of known positives that were hidden.
+        signal: whether they rank better than by chance.
+
     Example:
-        >>> prior_words(Prior(0.12, 0.09, 0.17, "estimated"), 30)  # doctest: +NORMALIZE_WHITESPACE
-        'About 12 % of the unlabelled nodes are positive, between 9 % and 17 %: estimated from the ranks of 30 known
-        positives that were hidden in turn.'
+        >>> prior_words(Prior(0.12, 0.09, 0.17, "range"), 30)  # doctest: +NORMALIZE_WHITESPACE
+        'About 12 % of the unlabelled nodes are positive, between 9 % and 17 %: estimated within the given range from
+        the ranks of 30 known positives that were hidden in turn.'
     """
     require_type("prior", prior, Prior, "a pugnn.metrics.Prior")
     value, low, high = (percent(share) for share in (prior.value, prior.low, prior.high))
@@ -101,11 +101,17 @@ def prior_words(prior: Prior, labelled: int) -> str:
             f"How many of the unlabelled nodes are positive cannot be estimated from {why}; {value} is assumed. Give a "
             "prior if you know better."
         )
+    if not signal:
+        return (
+            f"The {labelled} known positives, hidden in turn, rank no better than by chance, so that how many of the "
+            "unlabelled nodes are positive cannot be estimated."
+        )
     ranks = f"the ranks of {labelled} known positives that were hidden in turn"
     if prior.vague:
         return (
             f"How many of the unlabelled nodes are positive cannot be known well from {ranks}: between {low} and "
-            f"{high}. {value} is used; give a prior if you know better."
+            f"{high}. {value} is used, the share with the highest expected F1; check some finds, or give a prior, if "
+            "you know better."
         )
     within = " within the given range" if prior.source == "range" else ""
     return (

@@ -18,8 +18,8 @@ from pugnn.task import PUTask
 
 #: The prior where nothing can be known.
 UNKNOWN_PRIOR = 0.1
-#: Estimates lie between these: training on an overestimate is far worse than on an underestimate.
-LEAST_PRIOR, MOST_PRIOR = 0.005, 0.5
+#: Estimates are at most this: training on an overestimate is far worse than on an underestimate.
+MOST_PRIOR = 0.5
 
 
 @dataclass(frozen=True, eq=False)

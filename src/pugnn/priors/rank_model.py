@@ -1,4 +1,4 @@
-"""The median prior of the rank model."""
+"""The bound of the rank model."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from pugnn.priors.base import PRIORS, Evidence
 
 @PRIORS.register("rank-model")
 def rank_model(evidence: Evidence) -> float:
-    """See :mod:`pugnn.metrics.rank_model`."""
-    return RankModel.of(evidence.ranks, checked=evidence.checked).prior().value
+    """The median bound of the prior, see :mod:`pugnn.metrics.rank_model`."""
+    return RankModel.of(evidence.ranks, len(evidence.task.unlabelled), checked=evidence.checked).bound()

@@ -241,10 +241,10 @@ def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) 
 def _suggestions(
     estimator: PUNodeClassifier, task: PUTask, scores: NDArray[np.float64], log_odds: NDArray[np.float64]
 ) -> dict[str, list[dict[str, Any]]] | None:
-    """Whom to check next; nobody where the ranking means nothing."""
+    """Whom to check next; nobody where the ranking means nothing, and no sure finds where there is no signal."""
     if not RANKING_LOST.isdisjoint(reason.code for reason in estimator.degenerate_):
         return None
-    return suggest_for_all(
+    found = suggest_for_all(
         task,
         scores,
         node_rows(estimator.model_, task.graph),
@@ -254,6 +254,7 @@ def _suggestions(
         log_odds=log_odds,
         seed=estimator.seed,
     )
+    return found if estimator.estimate_ is None or estimator.estimate_.signal else found | {"precision": []}
 
 
 def _explanations(
@@ -290,6 +291,7 @@ def _record(estimator: PUNodeClassifier, task: PUTask, options: dict[str, Any]) 
         "unlabelled": len(task.unlabelled),
         "negative": len(task.negative),
         "threshold": estimator.threshold_,
+        "decided_by": estimator.decided_by_,
         "prior": estimator.prior_,
         "versions": {
             "python": platform.python_version(),

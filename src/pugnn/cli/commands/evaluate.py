@@ -98,10 +98,10 @@ def _add(table: Table, name: str, estimate: Estimate | None) -> None:
     bands: list[Band | None] = [estimate.auc]
     bands += first or [None]
     bands += [None] * 3 if decided is None else [decided.precision, decided.recall, decided.f1]
-    table.add_row(name, *map(_between, bands))
+    table.add_row(name, *map(_with_band, bands))
 
 
-def _between(band: Band | None) -> str:
-    from pugnn.runs.report.answers import between
+def _with_band(band: Band | None) -> str:
+    from pugnn.runs.report.answers import with_band
 
-    return "–" if band is None else between(asdict(band))
+    return "–" if band is None else with_band(asdict(band))

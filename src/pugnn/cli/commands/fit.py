@@ -52,6 +52,10 @@ def fit(
     threshold: Annotated[
         str, option("Score from which a node is decided positive; or prior, to match the prior.", panel=TRAINING)
     ] = "0.5",
+    budget: Annotated[
+        int | None, option("Decide so many nodes, those that score highest, whatever the estimate.", panel=TRAINING)
+    ] = None,
+    decide: Annotated[bool, option("Decide although no signal is found.", "--decide", panel=TRAINING)] = False,
     device: Annotated[str, option("cpu, cuda or cuda:1.", panel=TRAINING)] = "cpu",
     start: Annotated[
         Path | None,
@@ -65,7 +69,7 @@ def fit(
     """Train on a graph and its known positives; every node gets a score.
 
     No share of positives is needed: it is estimated. If you know it, give it, `--prior 0.1`, or its range, `--prior
-    0.02..0.1`.
+    0.02..0.1`; to have the first 200 decided positive, `--budget 200`.
 
     The options of a method are shown by `pugnn fit --method NAME --help`. The known positives and the graph are checked
     first, as by `pugnn check`.
@@ -104,6 +108,8 @@ def fit(
         make_method(method or DEFAULT_METHOD, **given),
         **{name: value for name, value in training.items() if value is not None},
         threshold="prior" if threshold == "prior" else _number(threshold),
+        budget=budget,
+        decide=decide,
         seed=seed,
         device=device,
     )

@@ -70,6 +70,13 @@ def suggest(
         warnings.warn(
             f"the ranking of {run} means nothing, see its report; run again first", PugnnWarning, stacklevel=2
         )
+    estimate = opened.record.get("estimate")
+    if estimate is not None and not estimate.get("signal", True) and goal == "precision":
+        warnings.warn(
+            "no signal was found, so that these are no sure finds; --for learning may teach more",
+            PugnnWarning,
+            stacklevel=2,
+        )
     wanted = min(USUAL, len(task.unlabelled)) if count is None else count
     nodes = suggested(
         task,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pugnn.errors import counted, percent, shown
-from pugnn.metrics.bands import WIDE
+from pugnn.metrics.bands import REMEDY, WIDE, no_signal_words
 
 #: The precision of the list is told for its first so many nodes.
 TOLD_FOR = 100
@@ -67,13 +67,17 @@ def _how_many(record: Mapping[str, Any]) -> Answer:
             f"This run assumes {percent(prior['value'])} of the {nodes:,} unlabelled nodes; if you know, give --prior."
         )
         return Answer(question, "Nobody can tell yet.", f"{why} {assumed}")
+    if not _signal(record):
+        return Answer(question, "Nobody can tell.", no_signal_words(record["estimate"]["chance"]) + _decided(record))
     value, low, high = (about(prior[name] * nodes) for name in ("value", "low", "high"))
-    short, text = f"About {value} positives", f"among the {nodes:,} unlabelled nodes"
+    short = f"About {value} positives" + (f" ({low} to {high})" if low != high else "")
+    text = f"among the {nodes:,} unlabelled nodes, "
     if prior["source"] == "estimated" and prior["high"] > WIDE * prior["low"]:
-        short = f"{low} to {high} positives"
-        text += f"; the known ones, hidden in turn, tell no more. This run expects {value}; if you know, give --prior."
+        text += (
+            "which known positives alone bound from above and hardly from below. Check twenty finds to know better: "
+        )
+        text += "pugnn suggest, then --checked."
     else:
-        text += f" ({low} to {high}), " if low != high else ", "
         text += {
             "given": "as the share that was given says.",
             "range": "estimated within the range that was given.",
@@ -82,13 +86,27 @@ def _how_many(record: Mapping[str, Any]) -> Answer:
     truth = None if estimate is None else estimate["truth"]
     if truth is not None:
         text += f" In truth {about(truth['prior'] * nodes)}."
-    return Answer(question, short, text)
+    return Answer(question, short, text + _decided(record))
+
+
+def _signal(record: Mapping[str, Any]) -> bool:
+    """Whether the known positives can be told from other nodes, as far as anybody knows."""
+    estimate = record.get("estimate")
+    return estimate is None or bool(estimate.get("signal", True))
+
+
+def _decided(record: Mapping[str, Any]) -> str:
+    """By which rule nodes are decided positive, as a sentence; earlier versions did not say."""
+    rule = record.get("decided_by")
+    return "" if rule is None else f" Decided positive: {rule}."
 
 
 def _how_good(record: Mapping[str, Any]) -> Answer:
     question, estimate = "How good is the list?", record.get("estimate")
     if estimate is None:
         return Answer(question, "Nobody can tell yet.", _why_not(record))
+    if not _signal(record):
+        return Answer(question, "No better than chance,", "as far as hidden positives tell.")
     if not estimate["first"]:
         return Answer(question, "Nobody can tell.", "There are too few unlabelled nodes for a share of the first ones.")
     told = [each for each in estimate["first"] if each["taken"] <= TOLD_FOR] or estimate["first"]
@@ -102,14 +120,16 @@ def _how_good(record: Mapping[str, Any]) -> Answer:
     right = [] if truth is None else [each["precision"] for each in truth["first"] if each["taken"] == taken]
     if right:
         text += f" In truth {round(right[0] * taken):,} of the first {taken:,} are."
-    low, high = (math.floor(band[end] * taken + 0.5) for end in ("low", "high"))
-    expected = f"{low:,} to {high:,}" if low < high else f"{low:,}"
-    return Answer(question, f"{expected} of the first {taken:,}", text)
+    value, low, high = (math.floor(band[end] * taken + 0.5) for end in ("value", "low", "high"))
+    short = f"About {value:,} of the first {taken:,}" + (f" ({low:,} to {high:,})" if low < high else "")
+    return Answer(question, short, text)
 
 
 def _what_next(record: Mapping[str, Any]) -> Answer:
     question, suggested = "What next?", record.get("suggestions")
     again = "Then run again with the answers: right ones as known positives, wrong ones as known negatives."
+    if not _signal(record):
+        return Answer(question, "Give it more to go by.", f"{REMEDY} To decide all the same, run again with --decide.")
     sure = [shown(each["id"], 20) for each in suggested["precision"]] if suggested else []
     if sure:
         more = ", …" if len(sure) > NAMED else "."
@@ -132,12 +152,12 @@ def about(number: float) -> str:
     return f"{round(number, digits):,.0f}"
 
 
-def between(band: Mapping[str, float], unit: str = "%") -> str:
-    """A band in words: ``62 to 81 %``, ``0.2 to 0.5 %``; a factor has the unit ``×``."""
+def with_band(band: Mapping[str, float], unit: str = "%") -> str:
+    """A value with its band in words: ``74 % (62 to 81)``, ``0.3 % (0.2 to 0.5)``; a factor has the unit ``×``."""
     factor = 100 if unit == "%" else 1
     digits = 0 if factor * band["high"] >= 10 else 1
-    low, high = (f"{factor * band[end]:.{digits}f}" for end in ("low", "high"))
-    return f"{low} to {high} {unit}" if low != high else f"{low} {unit}"
+    value, low, high = (f"{factor * band[end]:.{digits}f}" for end in ("value", "low", "high"))
+    return f"{value} {unit} ({low} to {high})" if low != high else f"{value} {unit}"
 
 
 def what_changed(changes: Mapping[str, Any]) -> str:

@@ -82,7 +82,9 @@ def _expected(content: ReportContent) -> list[dict[str, Any]]:
     return [
         {
             "taken": taken,
-            **{name: [points[taken][name][end] for end in ("low", "high")] for name in ("precision", "recall")},
+            **{
+                name: [points[taken][name][end] for end in ("value", "low", "high")] for name in ("precision", "recall")
+            },
         }
         for taken in sorted(points)
     ]

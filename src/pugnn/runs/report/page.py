@@ -12,7 +12,7 @@ from pugnn.explain.wording import score_words, signed
 from pugnn.features import Statement, grouped
 from pugnn.files import replacing
 from pugnn.runs.report import charts
-from pugnn.runs.report.answers import GOALS, answers, between, feedback_command, what_changed
+from pugnn.runs.report.answers import GOALS, answers, feedback_command, what_changed, with_band
 from pugnn.runs.report.content import ReportContent, in_hops
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.templates import content_policy, fill_template, resource
@@ -87,7 +87,7 @@ def render(content: ReportContent) -> str:
         "grouped": lambda number: f"{number:,}",
         "percent": _percent,
         "day": _day,
-        "between": between,
+        "with_band": with_band,
         "what_changed": what_changed,
         "hops": in_hops,
         "signed": signed,

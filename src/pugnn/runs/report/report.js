@@ -76,8 +76,9 @@
     const [one, two] = [data.expected[Math.max(after - 1, 0)], data.expected[after]];
     const way = two.taken > one.taken ? (taken - one.taken) / (two.taken - one.taken) : 0;
     const band = (name) => {
-      const [low, high] = [0, 1].map((end) => Math.round(100 * (one[name][end] + way * (two[name][end] - one[name][end]))));
-      return low < high ? `${low} to ${high} %` : `${low} %`;
+      const at = (end) => Math.round(100 * (one[name][end] + way * (two[name][end] - one[name][end])));
+      const [value, low, high] = [0, 1, 2].map(at);
+      return low < high ? `${value} % (${low} to ${high})` : `${value} %`;
     };
     return `Expected: ${band("precision")} of them are positive; that is ${band("recall")} of all positives.`;
   }

@@ -10,6 +10,7 @@ from pugnn.errors import counted, percent
 from pugnn.explain.wording import score_words
 from pugnn.graph import UNREACHABLE
 from pugnn.methods import DEFAULT_METHOD
+from pugnn.metrics.bands import no_signal_words
 from pugnn.runs.report.content import ReportContent, in_hops
 
 #: Scores closer to the threshold than this could as well lie on its other side.
@@ -73,6 +74,9 @@ def _found(content: ReportContent) -> str:
     ranking = "the ranking may still be of use" if content.ranked else "the ranking means nothing either"
     if not content.found:
         text = f"No node reaches the threshold of {threshold}, so none was decided positive; {ranking}."
+        estimate = content.record.get("estimate")
+        if estimate is not None and not estimate.get("signal", True):
+            text = f"{no_signal_words(estimate['chance'])} None was decided positive."
     elif content.found == others:
         text = f"Every node reaches the threshold of {threshold}, so decisions mean nothing; {ranking}."
     else:
@@ -105,7 +109,7 @@ def _assumed(content: ReportContent) -> str:
     return {
         "given": f"{follows} {told} {share} are positive.",
         "range": f"{follows} the range of shares that was given: {share} are expected to be positive.",
-        "estimated": f"{follows} an estimate: that {share} are positive.",
+        "estimated": f"{follows} an estimate: deciding {share} has the highest expected F1.",
         "assumed": f"{follows} an assumption: that {share} are positive.",
     }[prior["source"]]
 
