@@ -19,7 +19,8 @@ def train_in_worker(settings: dict[str, Any]) -> None:
 
     partial = Path(f"{settings['out']}.partial")  # like all files, where every worker sees it
     data = read_graph(settings["edges"], settings["nodes"], positives=settings["positives"])
-    classifier = PUNodeClassifier(device=settings["device"], progress=False)
+    # The default method needs one process alone; a network that trains long gains from several.
+    classifier = PUNodeClassifier("naive", batch_size=settings["batch_size"], device=settings["device"], progress=False)
     # A worker that is lost ends this attempt. The next one goes on from the checkpoint.
     classifier.fit(data.graph, data.known, checkpoint=partial / "checkpoint.safetensors")
     if processes.rank() == 0:
@@ -37,12 +38,13 @@ def main() -> None:
         parser.add_argument(name)
     parser.add_argument("--out", required=True)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--batch-size", type=int, default=8192, help="unlabelled nodes per step")
     parser.add_argument("--gpu", action="store_true", help="one GPU for each worker")
     given = parser.parse_args()
     files = {name: str(Path(getattr(given, name)).absolute()) for name in ("edges", "nodes", "positives", "out")}
     TorchTrainer(
         train_in_worker,
-        train_loop_config={**files, "device": "cuda" if given.gpu else "cpu"},
+        train_loop_config={**files, "batch_size": given.batch_size, "device": "cuda" if given.gpu else "cpu"},
         scaling_config=ScalingConfig(num_workers=given.workers, use_gpu=given.gpu),
         run_config=RunConfig(failure_config=FailureConfig(max_failures=3)),
     ).fit()

@@ -120,7 +120,7 @@ MUTATIONS = [
     _m("models/views/views.py", "mean(mean(values))", "mean(values)", "views"),
     _m("models/linear_views.py", "SLOPE = 4.0", "SLOPE = 4.1", "views", "centroid"),
     _m("graph/smoothing.py", "p[i], q[i] if adds", "p[i], -q[i] if adds", "centroid"),
-    _m("metrics/rank_model.py", "POWER, ENOUGH = 0.75", "POWER, ENOUGH = 0.5", "views rewired"),
+    _m("metrics/rank_model.py", "POWER, ENOUGH = 0.4", "POWER, ENOUGH = 0.2", "views rewired"),
     # Networks and training
     _m("models/gcn.py", "+ self.second_bias", "", "naive"),
     _m("models/gcn.py", "first, second.squeeze(1)", "F.relu(first), second.squeeze(1)", "pu-gnn regulariser"),

@@ -97,7 +97,7 @@ def test_advice_has_words_for_every_verdict(verdict):
 def test_advice_follows_the_number_of_known_positives():
     graph = planted(0.06, 0.006)
     one, few = (check_up(PUTask.from_positives(graph, np.arange(count))).advice for count in (1, 2))
-    assert "views cannot be tested" in one[1]
+    assert "the ranking cannot be tested" in one[1]
     assert "The share of positives cannot be estimated either" in one[2]
     assert "With 2 of them, the evidence is thin" in few[1]
     assert "The share of positives is estimated, roughly" in few[2]

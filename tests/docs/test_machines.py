@@ -19,7 +19,7 @@ pugnn.PUNodeClassifier = functools.partial(pugnn.PUNodeClassifier, epochs=3)
 
 tables = {name: f"{name}.csv" for name in ("edges", "nodes", "positives")}
 with processes.joined():
-    train_in_worker({**tables, "out": "model.safetensors", "device": "cpu"})
+    train_in_worker({**tables, "out": "model.safetensors", "device": "cpu", "batch_size": 8})
 """
 
 

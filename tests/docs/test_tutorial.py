@@ -92,5 +92,5 @@ def test_python_finds_the_same_nodes(folder: Path) -> None:
 def test_unknown_accounts_among_fraudulent_ones_rank_above_the_others(folder: Path) -> None:
     known = {"K-02", "K-06", "K-09"}
     ranked = [account for account in scores(folder / "runs/accounts/scores.csv") if account not in known]
-    assert ranked[0] == "K-03"  # pays and is paid by all three
+    assert set(ranked[:2]) == {"K-03", "K-11"}  # they deal with known ones alone
     assert set(scores(folder / "accounts-later-scores.csv")) == {"K-02", "K-03", "K-13"}

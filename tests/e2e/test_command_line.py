@@ -654,7 +654,7 @@ def test_every_option_of_pu_gnn_reaches_the_run(here, pugnn_main):
 
 
 OPTIONS_OF_METHODS = {
-    "views": {"prior": 0.2, "leave_out": "graph"},
+    "views": {"prior": 0.2},
     "smoothed-logistic": {"prior": 0.2, "inverse_penalty": 5.0},
     "centroid": {"prior": 0.2},
     "naive": {"balanced": True, "prior": 0.2},

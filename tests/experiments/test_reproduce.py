@@ -88,7 +88,7 @@ def contents(folder):
         ({"what": "table1", "readings": ["one-draw"]}, "--reading has no effect on table1; leave it out"),
         ({"what": "checks", "readings": ["one-draw"]}, "--reading has no effect on checks; leave it out"),
         ({"what": "checks", "datasets": ["cora"]}, "--datasets has no effect on checks; leave it out"),
-        ({"what": "graph"}, "table5, all, checks, graphs, wrong-prior, biased-labels, rare, parts"),
+        ({"what": "graph"}, "table5, all, checks, graphs, wrong-prior, biased-labels, rare"),
         (
             {"what": "graphs", "methods": ["nnpu-mlp"]},
             "there is no method 'nnpu-mlp'; choose from views, smoothed",

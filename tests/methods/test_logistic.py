@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.optimize import minimize as scipy_minimize
+from scipy import optimize
 
 from conftest import random_graph
 from dense_views import side_by_side
@@ -32,7 +32,7 @@ def test_the_directions_minimise_the_penalised_loss_of_the_whole_and_without_eac
     for column in range(known.turns + 1):
         target, counts = np.zeros(40), np.ones(40)
         target[special], counts[special] = positive[:, column], each[:, column]
-        expected = scipy_minimize(losses_by_loops, np.zeros(31), args=(rows, target, counts, 2.0), tol=1e-9).x
+        expected = optimize.minimize(losses_by_loops, np.zeros(31), args=(rows, target, counts, 2.0), tol=1e-9).x
         scores = rows @ found[:, :, column].ravel(), rows @ expected[:-1]
         assert scores[0] == pytest.approx(scores[1], abs=0.02)
 

@@ -80,8 +80,8 @@ def findings(folder: Path) -> dict[str, Any]:
     mean.square().backward()
     weights = torch.tensor([[1.0, 0.0], [0.0, 0.0], [2.0, 1.0]])[processes.own_share(3)]
     weighted = means("weighted", torch.tensor([[1.0, 5.0], [2.0, 6.0], [4.0, 7.0]])[processes.own_share(3)], weights)
-    batches = SetMeans(2)
-    halves = [float(batches("x", torch.tensor(part)[processes.own_share(2)])) for part in ([1.0, 3.0], [8.0, 10.0])]
+    parts = SetMeans(2)
+    halves = [float(parts("x", torch.tensor(part)[processes.own_share(2)])) for part in ([1.0, 3.0], [8.0, 10.0])]
 
     weight = torch.full((2,), 3.0, requires_grad=True)
     weight.grad, unused = torch.full((2,), 1.0 + processes.rank()), torch.zeros(3, requires_grad=True)

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, counted, require_choice, require_number, require_type, require_whole, shown
+from pugnn.errors import PugnnError, counted, given, require_choice, require_number, require_whole, shown
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.index_arrays import require_numbers
 from pugnn.io.given import as_task
@@ -102,7 +102,8 @@ def suggest(
     require_numbers("scores", scores, task.graph.num_nodes)
     if log_odds is not None:
         require_numbers("log_odds", log_odds, task.graph.num_nodes)
-    require_type("rows", rows, np.ndarray, "rows of all nodes, as node_rows gives them")
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or len(rows) != task.graph.num_nodes:
+        raise PugnnError(f"rows must be rows of all nodes, as node_rows gives them; got {given(rows)}")
     order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
     rank = task.ranks(scores if log_odds is None else log_odds)
     free = np.zeros(len(order), dtype=bool)

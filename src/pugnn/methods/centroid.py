@@ -15,7 +15,7 @@ from pugnn.models import Backbone, LinearViews, views_of
 from pugnn.models.views import Attributes, NodeViews
 from pugnn.priors import Evidence, prior_words, settle_prior
 from pugnn.task import PUTask
-from pugnn.training import RunOptions, TrainingSettings
+from pugnn.training import RunOptions, TrainingSettings, resolve_device
 from pugnn.training.progress import stage_progress
 
 
@@ -52,6 +52,7 @@ class Centroid(Method):
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Find the direction, and where to cut."""
+        resolve_device(settings.device)  # all is computed on the CPU, but a device that is not there is a mistake
         known = KnownNodes.of(task, settings.seed)
         with stage_progress("smoothing attributes", show=run.get("progress", False)):
             attributes = Attributes.of(task.graph)

@@ -32,6 +32,7 @@ from pugnn.training import (
     Trained,
     TrainingSettings,
     derive_seed,
+    resolve_device,
     train,
 )
 from pugnn.training.progress import stage_progress
@@ -104,6 +105,7 @@ class Views(Method):
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Rank by the regression, settle the prior, train, and add up."""
         self.build(task.graph.num_features, settings)
+        resolve_device(settings.device)  # all is computed on the CPU, but a device that is not there is a mistake
         known = KnownNodes.of(task, settings.seed)
         fresh = "" if run.pop("start", None) is None else "views starts from its regression every time"
         with part(0, RANKING), stage_progress("ranking by views of the attributes", show=run.get("progress", False)):
