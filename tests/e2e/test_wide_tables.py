@@ -1,6 +1,7 @@
 """Tables with many columns, and attributes without their zeros, through the command line."""
 
 import json
+import re
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,8 +48,7 @@ def test_the_report_of_many_columns_is_short(here, pugnn_main):
     assert pugnn_main(*FIT, "--out", "run").code == 0
     page = (here / "run" / "report.html").read_text()
     assert "40 columns" in page
-    recipe = json.loads((here / "run" / "run.json").read_text())["recipe"]
-    assert "w_7" not in json.dumps(recipe)
+    assert len(set(re.findall(r"w_\d+", page))) < 30, "those of explanations alone"
 
 
 def test_all_forms_of_the_same_counts_give_the_same_scores(here, pugnn_main):
