@@ -145,7 +145,7 @@ class PUNodeClassifier(Parameters):
             unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are not known.
                 Known positives and negatives among them are left out.
             checkpoint: a file to save the state of the training in at intervals. If it exists, training continues, with
-                the same result. Neither it nor the folder ``<name>.tables``, for large graphs, is removed at the end.
+                the same result. It is not removed at the end.
             start: an earlier classifier to go on from: the training starts from its weights. Where its method or sizes
                 are others, it starts afresh, and ``notes_`` says so.
         """

@@ -34,8 +34,6 @@ def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     weights, metadata = load_sealed(path)
     if "middle" in weights:
         weights.setdefault("negative", torch.zeros(0, dtype=torch.int64))  # label propagation had none at first
-    if {"centre", "scale"} <= weights.keys():  # blends did not say at first whether they standardise
-        weights.setdefault("standardised", weights["centre"].any() | (weights["scale"] != 1).any())
     if metadata.get("format") not in (1, FORMAT):  # the first had no recipe
         raise PugnnError(f"{path} is not a model of this version of pugnn; load it with the version that wrote it")
     try:

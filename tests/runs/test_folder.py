@@ -3,7 +3,6 @@ import pytest
 from pugnn.errors import PugnnError
 from pugnn.files import lock
 from pugnn.runs import RunFolder, next_free
-from pugnn.training import Checkpoint
 
 
 def left_by_a_killed_run(path):
@@ -23,11 +22,8 @@ def test_a_run_has_its_name_only_when_it_is_complete(tmp_path):
     assert names(tmp_path) == ["mine.partial", "mine.partial/run.lock"]
     (folder.partial / "scores.csv").write_text("id\n")
     folder.checkpoint.write_text("state")
-    beside = Checkpoint(folder.checkpoint, "").beside
-    beside.mkdir()
-    (beside / "own.table").write_text("numbers")
     folder.finish()
-    assert names(tmp_path) == ["mine", "mine/scores.csv"], "complete, and without checkpoint, tables and lock"
+    assert names(tmp_path) == ["mine", "mine/scores.csv"], "complete, and without checkpoint and lock"
 
 
 def test_parents_are_made(tmp_path):

@@ -146,8 +146,3 @@ def test_a_full_disk_leaves_the_checkpoint_before(path):
     assert [each.name for each in path.parent.iterdir()] == [path.name]
     resumed = train(whole(GRAPH), objective, SETTINGS, checkpoint=opened(path))
     assert equal(resumed.model, uninterrupted.model)
-
-
-def test_each_checkpoint_has_a_folder_of_its_own(tmp_path):
-    folders = {Checkpoint(tmp_path / name, "").beside for name in ("mine", "mine.1", "mine.2")}
-    assert len(folders) == 3

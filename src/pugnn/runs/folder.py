@@ -10,7 +10,6 @@ from pathlib import Path
 
 from pugnn.errors import PugnnError, shorten
 from pugnn.files import lock, locked, remove_unfinished
-from pugnn.training.checkpoint import folder_beside
 
 
 class RunFolder:
@@ -76,14 +75,13 @@ class RunFolder:
         return PugnnError(f"{self.partial} is being filled by another process, which continues. Choose another --out.")
 
     def finish(self, written: Sequence[str] = ()) -> None:
-        """Give the folder its name and remove checkpoint, tables and lock, if everything ``written`` is there."""
+        """Give the folder its name and remove checkpoint and lock, if everything ``written`` is there."""
         lost = [name for name in written if not (self.partial / name).exists()]
         if lost:
             raise PugnnError(
                 f"{self.partial} was changed while it was filled: {shorten(lost)} went missing. Run again."
             )
         self._complete = True
-        shutil.rmtree(folder_beside(self.checkpoint), ignore_errors=True)
         try:
             self.partial.rename(self.path)
         except OSError as error:

@@ -72,11 +72,6 @@ class Checkpoint:
         """Whether to save after so many epochs."""
         return epochs % self.every == 0 or time.monotonic() - self._saved >= self.seconds
 
-    @property
-    def beside(self) -> Path:
-        """A folder for what a training computes once and is too large for the file."""
-        return folder_beside(self.path)
-
     def same_batch_size(self, chosen: int | None) -> int | None:
         """The batch size that a training which continues has had so far; otherwise the one that is chosen now.
 
@@ -137,11 +132,6 @@ class Checkpoint:
                 except (LookupError, TypeError) as error:
                     raise PugnnError(f"{self.path} is not a checkpoint: {error!r}. Remove it to start again.") from None
         return self._parts
-
-
-def folder_beside(checkpoint: Path) -> Path:
-    """The folder that belongs to a checkpoint."""
-    return checkpoint.with_name(f"{checkpoint.name}.tables")
 
 
 def copy_of_weights(model: nn.Module) -> Weights:
