@@ -16,6 +16,7 @@ PAGES = [
     "graphs",
     "wrong-prior",
     "biased-labels",
+    "rare",
 ]
 
 

@@ -18,6 +18,7 @@ from pugnn.explain import explain
 from pugnn.explain.columns import Columns
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
+from pugnn.models.views import ROUNDING
 from pugnn.task import draw_benchmark
 
 TASKS = {
@@ -70,7 +71,7 @@ class ViewsAnew:
         for name, spread, direction in zip(self.views.names, self.spreads, self.model.direction.numpy(), strict=True):
             before, after = spread[node] @ self.own, spread[node] @ changed
             length = np.linalg.norm(after)
-            if length > 0:  # as the model estimates the length, in proportion
+            if length > ROUNDING:  # as the model estimates the length, in proportion
                 scale = self.views.scales[name][node] * np.linalg.norm(before) / length
                 total += scale * float(after @ direction)
         return total

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from conftest import random_graph
 from pugnn.graph import Graph
-from pugnn.graph.smoothing import neighbour_sums
+from pugnn.graph.smoothing import neighbour_sums, sparse_product
 
 RNG = np.random.default_rng(0)
 
@@ -12,7 +13,7 @@ def table(nodes: int, columns: int) -> np.ndarray:
     return RNG.normal(size=(nodes, columns)).astype(np.float32)
 
 
-@pytest.mark.parametrize("columns", [16, 32, 48, 64, 80, 176])
+@pytest.mark.parametrize("columns", [8, 16, 24, 32, 48, 64, 88, 176])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_by_plain_loops(columns, weighted):
     source, target = np.nonzero(np.triu(random_graph(30, 0.15, seed=2).to_scipy().toarray()))
@@ -51,5 +52,18 @@ def test_many_threads_give_the_same_bits_as_one():
 
 
 def test_a_table_has_whole_vectors():
-    with pytest.raises(ValueError, match="multiple of 16"):
+    with pytest.raises(ValueError, match="multiple of 8"):
         neighbour_sums(random_graph(5, 0.5, seed=0), table(5, 10), table(5, 10), p=np.ones(5, np.float32))
+
+
+@pytest.mark.parametrize("columns", [8, 32, 72])
+def test_a_sparse_matrix_times_a_table_by_plain_loops(columns):
+    dense = np.where(RNG.random((9, 5)) < 0.4, RNG.normal(size=(9, 5)), 0).astype(np.float32)
+    dense[4] = 0  # a row without entries
+    h = table(5, columns)
+    out = sparse_product(sp.csr_array(dense), h)
+    for i in range(9):
+        total = np.zeros(columns)
+        for j in range(5):
+            total += float(dense[i, j]) * h[j]
+        assert out[i] == pytest.approx(total, abs=1e-5)

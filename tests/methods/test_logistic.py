@@ -21,16 +21,23 @@ def losses_by_loops(point, rows, target, counts, inverse_penalty):
     return total
 
 
-def test_the_directions_minimise_the_penalised_loss_of_the_whole_and_without_each_fold():
+@pytest.mark.parametrize("sampled", [None, 12])
+def test_the_directions_minimise_the_penalised_loss_of_the_whole_and_without_each_fold(sampled, monkeypatch):
     words = (RNG.random((40, 6)) < 0.3).astype(np.float32)
     graph = Graph.from_edges(*RNG.integers(0, 40, (2, 70)), num_nodes=40, features=words)
     task = PUTask.from_positives(graph, np.arange(6)).with_feedback([], [30, 31])
     known = KnownNodes.of(task, 0)
+    special, positive, each = known.targets()
+    others = np.ones(40)
+    if sampled is not None:
+        monkeypatch.setattr("pugnn.models.views.views.worth_keeping", lambda *_: True)
+        monkeypatch.setattr("pugnn.methods.logistic.SAMPLE", sampled)
+        drawn = np.random.default_rng(0).permutation(np.setdiff1d(np.arange(40), special))[:sampled]
+        others = np.where(np.isin(np.arange(40), drawn), 32 / sampled, 0)  # stand for 40 − 6 − 2 nodes
     found = logistic_regression(NodeViews(graph, Attributes.of(graph)), known, 2.0)
     rows = side_by_side(graph)
-    special, positive, each = known.targets()
     for column in range(known.turns + 1):
-        target, counts = np.zeros(40), np.ones(40)
+        target, counts = np.zeros(40), others.copy()
         target[special], counts[special] = positive[:, column], each[:, column]
         expected = optimize.minimize(losses_by_loops, np.zeros(31), args=(rows, target, counts, 2.0), tol=1e-9).x
         scores = rows @ found[:, :, column].ravel(), rows @ expected[:-1]

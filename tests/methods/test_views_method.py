@@ -218,6 +218,14 @@ def test_training_counts_where_positives_are_common(prior, least, most, monkeypa
     assert "better (evidence +0.1)" in note
 
 
+@pytest.mark.parametrize(("prior", "most"), [(0.3, 2.0), ("0.299..0.301", 2 * 13 / (13 + 60))])
+def test_training_counts_less_where_the_prior_is_an_estimate(prior, most, monkeypatch):
+    monkeypatch.setattr(module, "advantage", lambda *_: 0.1)
+    graph, _ = HOMOPHILOUS
+    note = noted(fit(graph, LABELLED, Views(prior=prior), epochs=3).notes_, "Training for confident scores")
+    assert float(note.split()[5]) == pytest.approx(100 / (1 + math.exp(-2 * (0.1 + most))), abs=0.51)
+
+
 def test_hidden_positives_can_overrule_training(monkeypatch):
     monkeypatch.setattr(module, "advantage", lambda *_: -5.0)
     graph, _ = HOMOPHILOUS

@@ -1,4 +1,5 @@
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def ranking(prior: float, apart: float, *, known: int, nodes: int = 20_000, seed
 def one_shape(recalls, prior: float) -> RankModel:
     """A ranking and a prior that are known."""
     edges, certain = np.linspace(0, 1, 101), np.ones((1, 1))
-    return RankModel(edges, np.array([recalls(edges)]), prior * certain, certain, certain[0], certain[0] == 1)
+    return RankModel(edges, np.array([recalls(edges)]), prior * certain, certain, certain[0], certain[0] == 1, 10**6)
 
 
 @pytest.mark.parametrize(
@@ -105,11 +106,51 @@ def test_a_band_is_the_widest_of_those_that_hold_for_some_part():
     weights /= weights.sum(axis=0)
     share = np.array([0.2, 0.5, 0.3])
     likely = np.array([True, True, False])
-    model = RankModel(np.array([0.0, 1.0]), np.zeros((shapes, 2)), values, weights, share, likely)
+    model = RankModel(np.array([0.0, 1.0]), np.zeros((shapes, 2)), values, weights, share, likely, 100)
     low = min(weighted_quantile(values[:, at], weights[:, at], 0.05) for at in (0, 1))
     high = max(weighted_quantile(values[:, at], weights[:, at], 0.95) for at in (0, 1))
     middle = weighted_quantile(values.ravel(), (weights * share).ravel(), 0.5)
     assert vars(model.prior()) == pytest.approx(vars(Band(middle, low, high)), abs=0.01)
+
+
+def test_nothing_says_that_more_positives_are_left_than_are_known():
+    ranks = np.linspace(0.01, 0.8, 30)
+    assert RankModel.of(ranks, 10**6).prior().low == pytest.approx(30 / 10**6)
+    assert RankModel.of(ranks, 10**6, bounds=(0.01, 0.1)).prior().low >= 0.01
+    small = RankModel.of(ranks, 40).prior()
+    assert small.low < 30 / 40
+
+
+def test_few_positives_deviate_from_recall_and_auc_by_chance():
+    """Two shapes and two priors, by plain loops over all that may happen."""
+    edges = np.array([0.0, 0.1, 0.4, 1.0])
+    recalls = np.array([[0.0, 0.5, 0.8, 1.0], [0.0, 0.3, 0.6, 1.0]])
+    priors = np.array([[0.05, 0.2], [0.1, 0.3]])
+    weights, parts = np.array([[0.4, 0.7], [0.6, 0.3]]), np.array([0.25, 0.75])
+    model = RankModel(edges, recalls, priors, weights, parts, np.array([True, True]), 200)
+    found: dict[str, list[float]] = {"recall": [], "auc": []}
+    likely = []
+    for shape in range(2):
+        for part in range(2):
+            prior, recall = priors[shape, part], recalls[shape, 2]
+            ranks = [0.05, 0.25, 0.7]
+            inside = [recalls[shape, at + 1] - recalls[shape, at] for at in range(3)]
+            mean = sum(p * h for p, h in zip(inside, ranks, strict=True))
+            variance = sum(p * (h - mean) ** 2 for p, h in zip(inside, ranks, strict=True))
+            auc = (1 - mean - prior / 2) / (1 - prior)
+            for level in (0.1, 0.3, 0.5, 0.7, 0.9):
+                z = NormalDist().inv_cdf(level)
+                found["recall"].append(min(1, recall + z * math.sqrt(recall * (1 - recall) / (200 * prior))))
+                found["auc"].append(min(1, auc + z * math.sqrt(variance / (200 * prior)) / (1 - prior)))
+                likely.append(weights[shape, part] * parts[part] / 5)
+    for name, band in {"recall": model.recall(0.4), "auc": model.auc()}.items():
+        for level, end in ((0.05, band.low), (0.95, band.high)):
+            order = np.argsort(found[name], kind="stable")
+            before, places = 0.0, []
+            for at in order:
+                places.append(before + likely[at] / 2)
+                before += likely[at]
+            assert end == pytest.approx(np.interp(level, places, np.array(found[name])[order]), abs=1e-9)
 
 
 def test_the_decided_share_has_the_highest_expected_f1():

@@ -29,7 +29,7 @@ from pugnn.explain.parts import MOST_NUMBERS, Parts
 from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES
 from pugnn.models import LinearViews
-from pugnn.models.views import NodeViews
+from pugnn.models.views import ROUNDING, NodeViews
 
 Matrix = NDArray[np.float64]
 
@@ -125,7 +125,7 @@ class _Without:
             after = before.copy() if rows is None else before - rows @ some + some.sum() * mean
             after[columns] = weight * mean[columns]
             length = np.linalg.norm(after)
-            if length > 0:  # the row has another length now
+            if length > ROUNDING:  # the row has another length now
                 total += times * np.linalg.norm(before) / length * float(direction @ after)
         return total
 

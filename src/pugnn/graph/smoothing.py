@@ -1,7 +1,7 @@
 r"""Sums over neighbours for tables of numbers, in parallel: what smoothing attributes over a graph consists of.
 
-A table holds :math:`b` columns of every node, :math:`b` a multiple of 16, so that rows start at cache lines. One pass
-computes, for every node i,
+A table holds :math:`b` columns of every node, :math:`b` a multiple of 8, so that 8 or 16 columns lie in one cache line.
+One pass computes, for every node i,
 
 .. math:: y_i = p_i \Big( \sum_{j \in N(i)} w_{ij}\, h_j + t\, h_i \Big) + q_i\, x_i
 
@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -24,13 +25,11 @@ from numpy.typing import NDArray
 
 from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
-from pugnn.graph.vectors import INDEX, data_of, load, loop, store
+from pugnn.graph.vectors import INDEX, aligned, data_of, load, loop, store
 from pugnn.threads import available_threads
 
-#: Numbers in a vector; a table has a multiple of so many columns.
-LANES = 16
-#: Vectors that are added up at a time, in registers.
-_MOST_VECTORS = 4
+#: A table has a multiple of so many columns.
+LANES = 8
 #: Neighbours ahead that are asked for.
 _AHEAD = 8
 #: Entries of the adjacency that a thread takes at a time.
@@ -62,23 +61,47 @@ def neighbour_sums(
         t: weight of the node itself among its neighbours.
         weighted: use the weights of edges, where there are any.
     """
-    n, width = h.shape
+    q = np.zeros(0, np.float32) if q is None else q
+    weights = graph.weights if weighted else None
+    _in_stretches(graph.indptr, graph.indices, weights, h, out, p, q, h if x is None else x, t)
+
+
+def sparse_product(matrix: sp.csr_array, h: Table) -> Table:
+    """A sparse matrix times a table, three to four times as fast as scipy."""
+    out: Table = aligned(np.empty, (matrix.shape[0], h.shape[1]), np.float32)
+    ones = np.ones(len(out), np.float32)
+    indptr, indices = matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
+    _in_stretches(indptr, indices, matrix.data, h, out, ones, np.zeros(0, np.float32), None, 0.0)
+    return out
+
+
+def _in_stretches(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    weights: NDArray[np.float32] | None,
+    h: Table,
+    out: Table,
+    p: NDArray[np.float32],
+    q: NDArray[np.float32],
+    x: Table | None,
+    t: float,
+) -> None:
+    """Write y into ``out``, stretches of rows in parallel; without ``x``, it is the sum over the entries alone."""
+    n, width = out.shape
     if width % LANES:
         raise ValueError(f"a table has a multiple of {LANES} columns, not {width}")
-    none = np.zeros(0, np.float32)
-    weights = graph.weights if weighted else None
-    h, out, start = h.reshape(-1), out.reshape(-1), h.reshape(-1) if x is None else x.reshape(-1)
-    arrays = graph.indptr, graph.indices, weights, h, out, p, none if q is None else q, start
-    stretches = max(1, min(n, len(graph.indices) // _ENTRIES))
+    x = None if x is None else x.reshape(-1)
+    arrays = indptr, indices, weights, h.reshape(-1), out.reshape(-1), p, q, x, np.float32(t), width
+    stretches = max(1, min(n, len(indices) // _ENTRIES))
     if stretches == 1:
-        _pass(*arrays, np.float32(t), width, 0, n)
+        _pass(*arrays, 0, n)
         return
     # By entries, so that threads have equal work; every row is added up by one thread, in the same order every time.
-    bounds = np.searchsorted(graph.indptr, np.linspace(0, len(graph.indices), stretches + 1)[1:-1])
+    bounds = np.searchsorted(indptr, np.linspace(0, len(indices), stretches + 1)[1:-1])
     bounds = np.concatenate([[0], bounds, [n]])
 
     def run(at: int) -> None:
-        _pass(*arrays, np.float32(t), width, bounds[at], bounds[at + 1])
+        _pass(*arrays, bounds[at], bounds[at + 1])
 
     with ThreadPoolExecutor(available_threads()) as pool:
         list(pool.map(run, range(stretches)))
@@ -97,50 +120,55 @@ def _pass(indptr, indices, weights, h, out, p, q, x, t, width, first, last):  # 
             factors = (scale, t, rest)
             # The number of vectors is fixed when this is compiled, so that sums stay in registers.
             if left >= 64:
-                _add_up(h, indices, out, x, places, factors, 4, weights)
+                _add_up(h, indices, out, x, places, factors, weights, 4, 16)
                 shift += 64
             elif left >= 48:
-                _add_up(h, indices, out, x, places, factors, 3, weights)
+                _add_up(h, indices, out, x, places, factors, weights, 3, 16)
                 shift += 48
             elif left >= 32:
-                _add_up(h, indices, out, x, places, factors, 2, weights)
+                _add_up(h, indices, out, x, places, factors, weights, 2, 16)
                 shift += 32
-            else:
-                _add_up(h, indices, out, x, places, factors, 1, weights)
+            elif left >= 16:
+                _add_up(h, indices, out, x, places, factors, weights, 1, 16)
                 shift += 16
+            else:
+                _add_up(h, indices, out, x, places, factors, weights, 1, 8)
+                shift += 8
 
 
 @intrinsic(prefer_literal=True)
-def _add_up(_context, h, indices, out, x, places, factors, vectors, weights):  # type: ignore[no-untyped-def]
-    """One row of the result, for ``vectors`` · 16 columns.
+def _add_up(_context, h, indices, out, x, places, factors, weights, vectors, lanes):  # type: ignore[no-untyped-def]
+    """One row of the result, for ``vectors`` · ``lanes`` columns.
 
     ``places``: start and stop of the node's neighbours in ``indices``, the last entry of ``indices``, the width of the
     tables, the first column, and the position of the node's own numbers. ``factors``: p, t and q. ``weights`` may be
-    ``None``.
+    ``None``, and so may ``x``: then the rows of ``h`` are not those of ``out``, and nothing but the sum counts.
     """
     count, weighted = vectors.literal_value, not isinstance(weights, types.NoneType)
-    vector = ir.VectorType(ir.FloatType(), LANES)
+    square = not isinstance(x, types.NoneType)
+    numbers = lanes.literal_value
+    vector = ir.VectorType(ir.FloatType(), numbers)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
-        h, indices, out, x = data_of(context, builder, signature, arguments, 4)
+        h, indices, out, *rest = data_of(context, builder, signature, arguments, 4 if square else 3)
         start, stop, end, width, shift, own = cgutils.unpack_tuple(builder, arguments[4], 6)
         p, t, q = (_everywhere(builder, factor, vector) for factor in cgutils.unpack_tuple(builder, arguments[5], 3))
         weight_data = None
         if weighted:
-            weight_data = context.make_array(signature.args[7])(context, builder, arguments[7]).data
+            weight_data = context.make_array(signature.args[6])(context, builder, arguments[6]).data
 
         def row_of(entry: Any) -> Any:
             node = builder.sext(builder.load(builder.gep(indices, [entry])), INDEX)
             return builder.add(builder.mul(node, width), shift)
 
         def part(table: Any, at: Any, number: int) -> Any:
-            return load(builder, table, builder.add(at, ir.Constant(INDEX, LANES * number)), vector)
+            return load(builder, table, builder.add(at, ir.Constant(INDEX, numbers * number)), vector)
 
         def add_neighbour(entry: Any, totals: list[Any]) -> list[Any]:
             ahead = builder.add(entry, ir.Constant(INDEX, _AHEAD))
             soon = row_of(builder.select(builder.icmp_signed("<", ahead, end), ahead, end))
             for number in range(count):
-                _prefetch(builder, h, builder.add(soon, ir.Constant(INDEX, LANES * number)))
+                _prefetch(builder, h, builder.add(soon, ir.Constant(INDEX, numbers * number)))
             row = row_of(entry)
             rows = [part(h, row, number) for number in range(count)]
             if weighted:
@@ -148,20 +176,24 @@ def _add_up(_context, h, indices, out, x, places, factors, vectors, weights):  #
                 rows = [builder.fmul(weight, each) for each in rows]
             return [builder.fadd(total, each) for total, each in zip(totals, rows, strict=True)]
 
-        nothing = ir.Constant(vector, [0.0] * LANES)
+        nothing = ir.Constant(vector, [0.0] * numbers)
         totals = loop(builder, start, stop, [nothing] * count, add_neighbour)
         for number, total in enumerate(totals):
-            whole = builder.fadd(total, builder.fmul(t, part(h, own, number)))
-            value = builder.fadd(builder.fmul(p, whole), builder.fmul(q, part(x, own, number)))
-            store(builder, out, builder.add(own, ir.Constant(INDEX, LANES * number)), value)
+            value = builder.fmul(p, total)
+            if square:
+                whole = builder.fadd(total, builder.fmul(t, part(h, own, number)))
+                value = builder.fadd(builder.fmul(p, whole), builder.fmul(q, part(rest[0], own, number)))
+            store(builder, out, builder.add(own, ir.Constant(INDEX, numbers * number)), value)
 
-    return types.void(h, indices, out, x, places, factors, vectors, weights), generate
+    return types.void(h, indices, out, x, places, factors, weights, vectors, lanes), generate
 
 
 def _everywhere(builder: Any, number: Any, vector: Any) -> Any:
     blank = ir.Constant(vector, ir.Undefined)
     first = builder.insert_element(blank, number, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(first, blank, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+    return builder.shuffle_vector(
+        first, blank, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    )
 
 
 def _prefetch(builder: Any, table: Any, at: Any) -> None:

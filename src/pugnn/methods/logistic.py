@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.special import expit
+from torch.nn.functional import softplus
 
 from pugnn.methods.evidence import KnownNodes
 from pugnn.models.linear_views import views_of
@@ -25,6 +27,8 @@ MOST_ITERATIONS, REMEMBERED, TOLERANCE = 100, 10, 1e-6
 ARMIJO, MOST_HALVINGS = 1e-4, 20
 #: Changes of losses in single precision that mean nothing, as a share.
 ROUNDING = 1e-7
+#: Nodes that stand for all that are unlabelled, at most.
+SAMPLE = 2**17
 
 Values = NDArray[np.float64]
 #: From points, one column for each problem, to losses and gradients.
@@ -38,18 +42,24 @@ def logistic_regression(views: NodeViews, known: KnownNodes, inverse_penalty: fl
 
     of the whole and without each fold, side by side, shape ``(views, F, 1 + turns)``. Hidden nodes take no part:
     :math:`v_i = 0`. Known negatives count together as :attr:`KnownNodes.negative_share` says. For all others,
-    :math:`v_i = 1`.
+    :math:`v_i = 1`. Where rows are kept, and there are many, a sample stands for these.
     """
     special, y, v = known.targets()
     models, (nodes, *width) = y.shape[1], views.shape
+    each = 1.0  # how much a node counts that is not special
+    others = np.setdiff1d(np.arange(nodes), special)
+    if views.kept and len(others) > SAMPLE:
+        each = len(others) / SAMPLE
+        views = views.of(np.concatenate([special, np.random.default_rng(0).permutation(others)[:SAMPLE]]))
+        special = np.arange(len(special))
 
     def losses(point: Values) -> tuple[Values, Values]:
         w = point[:-1].astype(np.float32).reshape(*width, models)
-        g = views @ w + point[-1].astype(np.float32)
-        some = g[special].astype(np.float64)
-        terms = v * (np.logaddexp(0, some) - y * some) - np.logaddexp(0, some)
-        value = np.logaddexp(0, g).sum(axis=0, dtype=np.float64) + terms.sum(axis=0)
-        slope = expit(g)
+        g = torch.from_numpy(views @ w + point[-1].astype(np.float32))
+        some = g[special].double().numpy()
+        terms = v * (np.logaddexp(0, some) - y * some) - each * np.logaddexp(0, some)
+        value = each * softplus(g).sum(dim=0, dtype=torch.float64).numpy() + terms.sum(axis=0)
+        slope: NDArray[np.float32] = (each * torch.sigmoid(g)).numpy()
         slope[special] = v * (expit(some) - y)
         by_direction = views.transposed(slope).reshape(-1, models)
         gradient = np.concatenate([by_direction, slope.sum(axis=0, dtype=np.float64, keepdims=True)])

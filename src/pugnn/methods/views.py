@@ -44,8 +44,9 @@ START_LABELS, MOST_START = 50, 2.0
 #: The penalty on weights is this times π over the number of labels, but within bounds; the upper one is a setting.
 PENALTY, LEAST_PENALTY = 0.06, 1e-5
 #: Where both rankings find hidden positives equally well, training counts half at this prior: with rarer positives,
-#: confident scores are confident about the wrong nodes. The prior counts within these bounds.
-EVEN_PRIOR, LEAST_HEADSTART, MOST_HEADSTART = 0.02, -1.0, 2.0
+#: confident scores are confident about the wrong nodes. The prior counts within these bounds; where it is estimated,
+#: the upper one is reached with many labels only, and its half with this many.
+EVEN_PRIOR, LEAST_HEADSTART, MOST_HEADSTART, MANY = 0.02, -1.0, 2.0, 60
 #: Share of the time that the regression takes, roughly.
 RANKING = 0.3
 
@@ -71,8 +72,9 @@ class Views(Method):
        :math:`\rho = 0.06\,\pi / |L|` within bounds: the fewer labels, the stronger.
 
     5. **Sum.** Both directions, each for scores of standard deviation 1, are added. The share of the trained one is
-       :math:`\sigma(2 (z + \log(\pi / 0.02)))`, with the logarithm between −1 and 2, and z the evidence that it ranks
-       hidden positives higher than the regression. Training is for common positives, unless hidden ones disagree.
+       :math:`\sigma(2 (z + \log(\pi / 0.02)))`, with z the evidence that it ranks hidden positives higher than the
+       regression, and the logarithm between −1 and 2, or :math:`2 |L| / (|L| + 60)` if π is an estimate. Training is
+       for common positives, and for a share that is known well, unless hidden positives disagree.
 
     Known negatives count more than other nodes in the regression, and have a term of their own in training
     (:mod:`pugnn.losses.confident_prior`).
@@ -90,7 +92,7 @@ class Views(Method):
     @property
     def training(self) -> dict[str, Any]:
         """Settings of the training."""
-        return {"backbone": "mlp", "epochs": 100, "learning_rate": 0.03, "weight_decay": 5e-3}
+        return {"backbone": "mlp", "epochs": 60, "learning_rate": 0.06, "weight_decay": 5e-3}
 
     def build(self, num_features: int, settings: TrainingSettings) -> Backbone:
         """A model that is still empty: its sizes depend on the data."""
@@ -124,7 +126,9 @@ class Views(Method):
         lead = 0.0
         if known.turns:
             lead = advantage(known.hidden_ranks(after[:, 1:])[0], ranks, prior)
-        headstart = float(np.clip(np.log(prior / EVEN_PRIOR), LEAST_HEADSTART, MOST_HEADSTART))
+        count = len(task.labelled)
+        most = MOST_HEADSTART * (1.0 if settled.source == "given" else count / (count + MANY))
+        headstart = float(np.clip(np.log(prior / EVEN_PRIOR), LEAST_HEADSTART, most))
         trust = float(expit(2 * (lead + headstart)))
         both = (1 - trust) * regression / known.spreads(scores) + trust * direction / known.spreads(after)
         model = LinearViews.ranking(task.graph, attributes, both[:, :, 0], task.unlabelled, prior)

@@ -22,7 +22,12 @@ positives do not show it*: many positives that are ranked badly and few that are
 anything from 1/60 to 1.
 
 So a band is the widest of those that hold for some c: from the lowest of their 5 % quantiles to the highest of their
-95 % quantiles. The value between its ends is the median, with the weight :math:`\sqrt c` per unit of log c.
+95 % quantiles. The value between its ends is the median, with the weight :math:`\sqrt c` per unit of log c. And since
+nothing says that more positives are left than are known, the band of the prior reaches down to as many as those.
+
+**Few positives need not rank as expected.** Recall and AUC are means over the positives. If these are N, they deviate
+from F by chance, with the variance :math:`F (1 - F) / N` of recall and :math:`\mathrm{var}(h) / N` of their mean rank.
+Quantiles of what may happen then, over all c with that weight, widen their bands.
 
 **Checked nodes show c.** A node of rank h that was checked is positive with probability :math:`\pi F'(h)`, the
 precision there, however it was chosen. With that likelihood, bands leave out every c that is less than a quarter as
@@ -31,12 +36,12 @@ likely as the best.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtri
 
 from pugnn.errors import Displayed, PugnnError, given, require_number, require_share, require_type, require_whole
 from pugnn.graph.index_arrays import as_array
@@ -66,6 +71,8 @@ CONTRADICTED = 1e-6
 UNSURE = 0.01
 #: Bands hold the true value with this probability, if the model is right.
 COVERAGE = 0.9
+#: Deviations by chance, in standard deviations, equally likely.
+DEVIATIONS = ndtri(np.arange(0.1, 1.0, 0.2))
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,8 @@ class RankModel(Displayed):
         weights: how likely each shape is given c, adding up to 1 in each column, shape ``(S, C)``.
         parts: how likely each c is, adding up to 1, shape ``(C,)``.
         likely: which of them bands have to hold for, shape ``(C,)``.
+        unlabelled: number of unlabelled nodes.
+        fewest: the share that the band of the prior reaches down to, at least.
     """
 
     edges: Values
@@ -104,6 +113,8 @@ class RankModel(Displayed):
     weights: Values
     parts: Values
     likely: NDArray[np.bool_]
+    unlabelled: int
+    fewest: float = 1.0
 
     @classmethod
     def of(
@@ -143,9 +154,9 @@ class RankModel(Displayed):
         weights = np.exp(both - both.max())
         evidence = weights.sum(axis=0)
         parts = evidence * np.sqrt(np.geomspace(LEAST_PART, 1.0, PARTS))
-        return cls(
-            edges, recalls, priors, weights / evidence, parts / parts.sum(), evidence >= UNLIKELY * evidence.max()
-        )
+        likely = evidence >= UNLIKELY * evidence.max()
+        fewest = len(ranks) / unlabelled if bounds is None and checked is None else 1.0
+        return cls(edges, recalls, priors, weights / evidence, parts / parts.sum(), likely, unlabelled, fewest)
 
     def _facts(self) -> list[str]:
         prior, auc = self.prior(), self.auc()
@@ -153,7 +164,8 @@ class RankModel(Displayed):
 
     def prior(self) -> Band:
         """Positive share of the unlabelled nodes."""
-        return self.band(self.priors)
+        band = self.band(self.priors)
+        return replace(band, low=min(band.low, self.fewest))
 
     def bound(self) -> float:
         """The median of the bound B: the prior if all that looks positive is."""
@@ -175,7 +187,8 @@ class RankModel(Displayed):
 
     def recall(self, share: float) -> Band:
         """Share of the positives among the first ``share`` of the unlabelled nodes."""
-        return self.band(self.recall_at(share))
+        recall = self.recall_at(share)
+        return self._of_positives(recall, recall * (1 - recall))
 
     def precision(self, share: float) -> Band:
         """Share of positives among the first ``share`` of the unlabelled nodes."""
@@ -183,7 +196,8 @@ class RankModel(Displayed):
 
     def lift(self, share: float) -> Band:
         """How many times more positives these hold than as many random nodes."""
-        return self.band(self.recall_at(share) / share)
+        recall = self.recall(share)
+        return Band(recall.value / share, recall.low / share, recall.high / share)
 
     def f1(self, share: float) -> Band:
         """F1 of deciding the first ``share`` of the unlabelled nodes positive."""
@@ -191,8 +205,10 @@ class RankModel(Displayed):
 
     def auc(self) -> Band:
         """Probability that a positive ranks above a negative."""
-        above = (((self.recalls[:, 1:] + self.recalls[:, :-1]) / 2) @ np.diff(self.edges))[:, None]
-        return self.band(np.clip((above - self.priors / 2) / (1 - self.priors), 0.0, 1.0))
+        within, middle = np.diff(self.recalls, axis=1), (self.edges[1:] + self.edges[:-1]) / 2
+        mean, square = (within @ middle)[:, None], (within @ middle**2)[:, None]
+        variance = (square - mean**2) / (1 - self.priors) ** 2
+        return self._of_positives(np.clip((1 - mean - self.priors / 2) / (1 - self.priors), 0.0, 1.0), variance)
 
     def decided_share(self) -> float:
         """The share of the unlabelled nodes to decide positive: that of the highest expected F1."""
@@ -207,6 +223,19 @@ class RankModel(Displayed):
         value = _quantiles(values.ravel(), (self.weights * self.parts).ravel(), [0.5])[0]
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         return Band(float(np.clip(value, low, high)), float(low), float(high))
+
+    def _of_positives(self, values: Values, variances: Values) -> Band:
+        """Of a mean over the positives with a value for each shape and prior, and the variance of a single one."""
+        deviations = (
+            np.sqrt(np.maximum(variances, 0.0) / np.maximum(self.unlabelled * self.priors, 1.0))[:, :, None]
+            * DEVIATIONS
+        )
+        points = np.clip(values[:, :, None] + deviations, 0.0, 1.0)
+        weights = np.repeat(self.weights * self.parts, len(DEVIATIONS)) / len(DEVIATIONS)
+        tail = (1 - COVERAGE) / 2
+        low, high = _quantiles(points.ravel(), weights, [tail, 1 - tail])
+        expected = self.band(values)
+        return Band(expected.value, min(expected.low, float(low)), max(expected.high, float(high)))
 
     def _f1(self, share: float) -> Values:
         return 2 * self.found_at(share) / (share + self.priors)

@@ -22,7 +22,7 @@ def reproduce(
         str,
         typer.Argument(
             help="table1, table2, table3, table4, table5, all of these, or checks; or a study: graphs, wrong-prior, "
-            "biased-labels, rare, parts."
+            "biased-labels, rare."
         ),
     ],
     datasets: Annotated[
@@ -61,8 +61,8 @@ def reproduce(
 
     Studies have no published values: `graphs` compares the methods on eleven graphs with 10, 30 and 100 labels,
     `wrong-prior` shows what a wrong prior costs, `biased-labels` what it costs if the known positives are no random
-    sample, `rare` compares rankings where positives are as few as one in a thousand, and `parts` shows what each part
-    of the default method is worth. Most of their data sets must be in the folder that PUGNN_DATA names.
+    sample, and `rare` compares rankings where positives are as few as one in a thousand. Most of their data sets must
+    be in the folder that PUGNN_DATA names.
 
     Examples:
 

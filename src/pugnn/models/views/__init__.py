@@ -3,6 +3,7 @@
 from pugnn.models.views.attributes import Attributes
 from pugnn.models.views.views import (
     RESTART,
+    ROUNDING,
     SAMPLE,
     STEPS,
     VIEWS,
@@ -15,6 +16,7 @@ from pugnn.models.views.views import (
 
 __all__ = [
     "RESTART",
+    "ROUNDING",
     "SAMPLE",
     "STEPS",
     "VIEWS",

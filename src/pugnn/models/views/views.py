@@ -30,7 +30,7 @@ from torch import Tensor
 
 from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
-from pugnn.graph.smoothing import LANES, Table, neighbour_sums
+from pugnn.graph.smoothing import LANES, Table, neighbour_sums, sparse_product
 from pugnn.graph.vectors import aligned
 from pugnn.memory import Forecast, available_memory
 from pugnn.models.views.attributes import Attributes, dense
@@ -50,7 +50,7 @@ COMPARED = 256
 TOGETHER = 64
 #: Passes over the edges in a product with all views that are not kept, of 16 columns; products of a fit with all nodes,
 #: and with a sample of this size; and the tables that are kept.
-PASSES, PRODUCTS, SAMPLED_PRODUCTS, SAMPLE, TABLES = 13, 60, 200, 4096, 4
+PASSES, PRODUCTS, SAMPLED_PRODUCTS, SAMPLE, TABLES = 13, 50, 120, 2048, 4
 #: Share of the available memory that kept tables may take.
 SHARE = 0.5
 #: What methods compute from the views: scores of several models, ranks, sets.
@@ -88,17 +88,16 @@ class NodeViews:
 
     def __matmul__(self, w: NDArray[np.float32]) -> NDArray[np.float32]:
         """The product with directions, shape ``(N, k)``."""
-        total: NDArray[np.float32] = sum(
-            self.scales[name][:, None] * part for name, part in zip(self.names, self.products(w), strict=True)
-        )  # type: ignore[assignment]
+        total = np.zeros((len(self.scales[self.names[0]]), w.shape[2]), np.float32)
+        for name, part in zip(self.names, self.products(w), strict=True):
+            total += self.scales[name][:, None] * part
         return total
 
     def products(self, w: NDArray[np.float32]) -> list[NDArray[np.float32]]:
         """The product of each view with its directions, before rows are scaled, shape ``(N, k)`` each."""
         k, by_name = w.shape[2], dict(zip(self.names, w, strict=True))
         if self._kept is None:
-            together = self.rows @ np.ascontiguousarray(w.transpose(1, 0, 2)).reshape(self.width, -1)
-            return [self.images(name, together[:, at * k : (at + 1) * k]) for at, name in enumerate(self.names)]
+            return self._side_by_side(_product(self.rows, w.transpose(1, 0, 2).reshape(self.width, -1)), k, self.names)
         found: dict[str, Any] = dict.fromkeys(self.names, 0.0)
         for table, rows in self._kept.items():
             used = [name for name in self.names if table in _TABLES[name]]
@@ -111,9 +110,9 @@ class NodeViews:
         """The product of the transposed matrix with ``r``, shape ``(N, k)``, in the shape of directions."""
         k, scaled = r.shape[1], {name: self.scales[name][:, None] * r for name in self.names}
         if self._kept is None:
-            images = [self.images(name, each, transposed=True) for name, each in scaled.items()]
-            product = (self._columns @ np.concatenate(images, axis=1)).reshape(self.width, len(self.names), k)
-            return np.ascontiguousarray(product.transpose(1, 0, 2))
+            images = self._side_by_side(_joined(list(scaled.values())), k, self.names, transposed=True)
+            product = _product(self._columns, _joined(images))[:, : k * len(self.names)]
+            return np.ascontiguousarray(product.reshape(self.width, len(self.names), k).transpose(1, 0, 2))
         found = {name: np.zeros((self.width, k), np.float32) for name in self.names}
         for table, rows in self._kept.items():
             used = [name for name in self.names if table in _TABLES[name]]
@@ -138,14 +137,26 @@ class NodeViews:
 
     def images(self, name: str, values: NDArray[np.float32], *, transposed: bool = False) -> NDArray[np.float32]:
         """What a view makes of columns of numbers in place of the attributes, before rows are scaled."""
+        return self._side_by_side(values, values.shape[1], (name,), transposed=transposed)[0]
+
+    def _side_by_side(
+        self, values: NDArray[np.float32], k: int, names: Sequence[str], *, transposed: bool = False
+    ) -> list[NDArray[np.float32]]:
+        """The images of ``k`` columns by each view; one pass over the edges averages the columns of all."""
         mean = self._edges.mean_transposed if transposed else self._edges.mean
-        if name == "smoothed":
-            return self._edges.smooth(values)
-        if name == "own":
-            return values
-        if name == "neighbours":
-            return mean(values)
-        return values - mean(values) if name == "difference" else mean(mean(values))
+        means = values if set(names) <= {"smoothed", "own"} else mean(values)
+        found = []
+        for at, name in enumerate(names):
+            some = np.s_[:, at * k : (at + 1) * k]
+            if name == "smoothed":
+                found.append(self._edges.smooth(values[some]))
+            elif name == "own":
+                found.append(values[some])
+            elif name == "neighbours":
+                found.append(means[some])
+            else:
+                found.append(values[some] - means[some] if name == "difference" else mean(means[some]))
+        return found
 
     @cached_property
     def _columns(self) -> sp.csr_array | NDArray[np.float32]:
@@ -174,15 +185,26 @@ class NodeViews:
             for name, total in squares.items():
                 kept = self._kept is not None and signs is None and name in self._kept
                 part = self._kept[name][:, some].numpy() if kept else self.images(name, block)  # type: ignore[index]
-                total += np.square(part, dtype=np.float64).sum(axis=1)
+                total += _squares(part)
         squares["own"] = filled_rows(self.rows)  # their length is 1 already
         return {name: (WEIGHTS[name] * _inverse(squares[name])).astype(np.float32) for name in self.names}
+
+
+def _product(rows: NDArray[np.float32] | sp.csr_array, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Attributes, or transposed ones, times columns; as many, or filled up with zeros to whole vectors."""
+    return rows @ columns if isinstance(rows, np.ndarray) else sparse_product(rows, _table(columns))
 
 
 def filled_rows(rows: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float64]:
     """1 for rows that are not all zero, 0 for the others."""
     filled = rows.any(axis=1) if isinstance(rows, np.ndarray) else rows.power(2).sum(axis=1) > 0
     return np.asarray(filled).astype(np.float64)
+
+
+def _squares(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Squared lengths of rows, without their squares in memory."""
+    squares: NDArray[np.float64] = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    return squares
 
 
 def _inverse(squares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -240,9 +262,9 @@ def comparable_rows(graph: Graph, attributes: Attributes) -> NDArray[np.float32]
     for first in range(0, rows.shape[1], TOGETHER):
         some = slice(first, first + TOGETHER)
         smoothed[:, some] = edges.smooth(dense(rows[:, some]))
-    smoothed *= _inverse(np.square(smoothed, dtype=np.float64).sum(axis=1))[:, None].astype(np.float32)
+    smoothed *= _inverse(_squares(smoothed))[:, None].astype(np.float32)
     smoothed -= smoothed.mean(axis=0, dtype=np.float64).astype(np.float32)
-    smoothed *= _inverse(np.square(smoothed, dtype=np.float64).sum(axis=1))[:, None].astype(np.float32)
+    smoothed *= _inverse(_squares(smoothed))[:, None].astype(np.float32)
     return smoothed
 
 
@@ -263,13 +285,15 @@ class _Edges:
 
     def mean(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """The mean over neighbours, whatever the weights of edges are; 0 without any."""
-        table, out = _table(values), _table(values, empty=True)
+        table = _table(values)
+        out = _like(table)
         neighbour_sums(self._graph, table, out, p=self._inverse, weighted=False)
         return out[:, : values.shape[1]]
 
     def mean_transposed(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """The product with the transposed matrix: every node passes a number on, in equal parts."""
-        table, out = _table(self._inverse[:, None] * values), _table(values, empty=True)
+        table = _table(values, self._inverse)
+        out = _like(table)
         neighbour_sums(self._graph, table, out, p=self._ones, weighted=False)
         return out[:, : values.shape[1]]
 
@@ -279,8 +303,9 @@ class _Edges:
         With :math:`s = \tilde d^{-1/2}`, tables hold :math:`g = s \odot h`, so that one step
         :math:`h' = (1 - \beta) s \odot \big(\sum_j g_j + g\big) + \beta x` needs no weight of an entry.
         """
-        start, s = _table(values), self._root
-        source, target = _table(s[:, None] * values), _table(values, empty=True)
+        s = self._root
+        start, source = _table(values), _table(values, s)
+        target = _like(start)
         for step in range(STEPS):
             scale = self._ones if step == STEPS - 1 else s  # the last one gives h itself
             p, q = np.float32(1 - RESTART) * s * scale, np.float32(RESTART) * scale
@@ -289,11 +314,24 @@ class _Edges:
         return source[:, : values.shape[1]]
 
 
-def _table(values: NDArray[np.float32], *, empty: bool = False) -> Table:
-    """Columns, filled up with zeros to whole vectors; or just room for them."""
+def _table(values: NDArray[np.float32], factors: NDArray[np.float32] | None = None) -> Table:
+    """Columns, times a factor of each row, filled up with zeros to whole vectors."""
     n, columns = values.shape
-    if empty:
-        return aligned(np.empty, (n, -(-columns // LANES) * LANES), np.float32)
-    table: Table = aligned(np.zeros, (n, -(-columns // LANES) * LANES), np.float32)
-    table[:, :columns] = values
+    if factors is None and columns % LANES == 0 and values.flags.c_contiguous:
+        return values
+    table: Table = aligned(np.empty, (n, -(-columns // LANES) * LANES), np.float32)
+    np.multiply(values, 1 if factors is None else factors[:, None], out=table[:, :columns])
+    table[:, columns:] = 0
     return table
+
+
+def _joined(parts: list[NDArray[np.float32]]) -> Table:
+    """Columns side by side, filled up with zeros to whole vectors."""
+    columns = sum(part.shape[1] for part in parts)
+    spare = np.zeros((len(parts[0]), -columns % LANES), np.float32)
+    return np.concatenate([*parts, spare], axis=1)
+
+
+def _like(table: Table) -> Table:
+    """Room for as many numbers."""
+    return aligned(np.empty, table.shape, np.float32)
