@@ -1,6 +1,7 @@
 """How far the claims of the default method hold: bands, decided shares, "no signal", and estimates of the prior.
 
-    python benchmarks/trust.py --processes 16 --records trust.jsonl    # needs PUGNN_DATA; two hours of one core
+    python benchmarks/trust.py --processes 2 --records trust.jsonl     # needs PUGNN_DATA; an hour and a half of one core
+    python benchmarks/trust.py --estimates 2 …                         # also all estimators of the prior: hours more
     python benchmarks/trust.py --datasets cora --draws 2
     python benchmarks/trust.py --read trust.jsonl                      # the tables from records
 
@@ -40,8 +41,8 @@ LABELS = sized((10, 30, 100), (30,))
 SHARES = sized(("natural", 0.02, 0.005, 0.001), ("natural", 0.02))
 #: Parts of the known positives that are nodes drawn at random, and draws of each, of all random ones twice as many.
 RANDOM, RANDOM_DRAWS = sized((0.25, 0.5, 0.75, 1.0), (0.5, 1.0)), sized(5, 1)
-#: Draws by degree, and of all estimators of the prior; trained ones and belief propagation take long.
-BY_DEGREE_DRAWS, ESTIMATED_DRAWS = sized(5, 1), sized(2, 1)
+#: Draws by degree.
+BY_DEGREE_DRAWS = sized(5, 1)
 EPOCHS = sized(None, 2)
 #: A ranking that sees this much of hidden positives has a signal.
 SIGNAL = 0.75
@@ -50,7 +51,7 @@ Record = dict[str, Any]
 Case = tuple[str, str, int, str | float, int]
 
 
-def measure(dataset: str, kind: str, labels: int, how: str | float, draw: int) -> Record:
+def measure(dataset: str, kind: str, labels: int, how: str | float, draw: int, estimates: int = 0) -> Record:
     """All claims of one fit, beside the truth."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", PugnnWarning)
@@ -91,7 +92,7 @@ def measure(dataset: str, kind: str, labels: int, how: str | float, draw: int) -
     found["bands"] = {name: [true, band.low, band.value, band.high] for name, (true, band) in bands.items()}
     if how == "by-degree":
         found["warned"] = check_up(task).sampling.verdict in ("not random", "close")
-    if how == "natural" and draw < ESTIMATED_DRAWS:
+    if how == "natural" and draw < estimates:
         from pugnn.priors import PRIORS  # each process fills its own
 
         evidence = ranked_hidden(task, draw)
@@ -206,9 +207,11 @@ def show(records: list[Record]) -> None:
             )
     print(table(["labels", *names, "warned"], rows))
 
+    known = [each for each in records if "estimates" in each]
+    if not known:
+        return
     print("\nErrors of the estimated prior at natural shares: mean absolute error (and bias)")
     rows = []
-    known = [each for each in records if "estimates" in each]
     for name in dict.fromkeys(name for each in known for name in each["estimates"]):
         row = [name]
         for labels in LABELS:
@@ -257,7 +260,8 @@ def decisions(records: list[Record]) -> list[str]:
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--datasets", default=",".join(DATASETS))
-    options.add_argument("--draws", type=int, default=sized(6, 1))
+    options.add_argument("--draws", type=int, default=sized(5, 1))
+    options.add_argument("--estimates", type=int, default=sized(0, 1), help="draws for which all estimators are asked")
     options.add_argument("--processes", type=int, default=1)
     options.add_argument("--records", type=Path, help="file to add each record to; what it holds is not measured again")
     options.add_argument("--read", type=Path, help="show the records of a file, and measure nothing")
@@ -274,7 +278,7 @@ def main() -> None:
     wanted = cases(given.datasets.split(","), given.draws)
     with parallel_config("loky", inner_max_num_threads=1):
         results = Parallel(given.processes, return_as="generator_unordered")(
-            delayed(measure)(*case) for case in wanted if case not in done
+            delayed(measure)(*case, given.estimates) for case in wanted if case not in done
         )
         for record in results:
             records.append(record)

@@ -218,8 +218,8 @@ class PUNodeClassifier(Parameters):
     def decision_function(self, graph: Any = None) -> NDArray[np.float64]:
         """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1.
 
-        Nodes of another graph that the training knew to be negative are recognised by their ids, and score 0. If ids
-        are just positions, they are recognised in the same graph only.
+        Nodes of another graph that the training knew are recognised by their ids: closeness to known positives counts,
+        known negatives score 0. If ids are just positions, they are recognised in the same graph only.
         """
         require_fitted(self)
         if graph is None and self._fitted is None:
@@ -228,10 +228,19 @@ class PUNodeClassifier(Parameters):
             return self._fitted[1].copy()
         graph = as_graph(graph, self.recipe_)
         require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
-        found: NDArray[np.float64] = log_odds(self.model_, graph).numpy()
+        found: NDArray[np.float64] = log_odds(self.model_for(graph), graph).numpy()
         if self.known_.rejected:
             found[self.known_.find(graph)["rejected"]] = fitting.KNOWN_NEGATIVE
         return found
+
+    def model_for(self, graph: Graph) -> Backbone:
+        """The model, told where its known positives are in this graph if it goes by them."""
+        if self.model_.needs_known and self._fitted is not None and graph is self._fitted[0]:
+            self.model_.know(graph, self.labelled_)
+        elif self.model_.needs_known:
+            known = self.known_.find(graph)
+            self.model_.know(graph, np.union1d(known["positives"], known["confirmed"]))
+        return self.model_
 
     def predict(self, graph: Any = None) -> NDArray[np.int64]:
         """Decision for every node, shape ``(N,)``: 1 where the score reaches the threshold."""

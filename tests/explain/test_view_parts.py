@@ -8,7 +8,7 @@ from explained import graphs, random_model, words
 from pugnn.explain.views import view_parts
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
-from pugnn.models.views import RESTART, STEPS, VIEWS, WEIGHTS
+from pugnn.models.views import FAR, RESTART, STEPS, VIEWS, WEIGHTS
 
 NONE = np.zeros(0, np.int64)
 
@@ -45,6 +45,13 @@ def matrices(graph):
     return [smoothed, np.eye(n), around, np.eye(n) - around, around @ around]
 
 
+def relative(matrix, graph, known, counted=None):
+    """For each node the walks that end at known positives, those that count, over their mean from other nodes."""
+    root = 1 / np.sqrt(1 + graph.to_scipy().toarray().sum(axis=1))
+    mean = np.delete(root * matrix[:, known].sum(axis=1), known).mean()
+    return root * matrix[:, known if counted is None else counted].sum(axis=1) / mean
+
+
 def test_contributions_are_those_of_the_formula():
     x = np.array([[1, 0, 0], [0, 2, 0], [0, 3, 4], [0, 0, 0]], dtype=np.float32)
     graph = Graph.from_edges([0, 1, 0], [1, 2, 2], num_nodes=4, features=np.pad(x, ((0, 0), (0, 3))), weights=[1, 2, 3])
@@ -55,10 +62,14 @@ def test_contributions_are_those_of_the_formula():
         length = sum(v * v for v in graph.features[i]) ** 0.5
         for a in range(columns):
             unit[i, a] = graph.features[i, a] / length if length else 0
-    direction = model.direction.double().numpy()
+    direction, weight_of_links = model.direction.double().numpy(), float(model.by_links)
+    walks = relative(matrices(graph)[0], graph, [0, 1])
     for v, parts in enumerate(view_parts(model, graph, np.arange(n))):
         for u in range(n):
             expected = 0.0
+            if u in (0, 1) and walks[v]:
+                share = matrices(graph)[0][v, u] / matrices(graph)[0][v, :2].sum()
+                expected = weight_of_links * np.log(1 + 10 * walks[v]) * share
             for q, matrix in enumerate(matrices(graph)):
                 length = np.linalg.norm(sum(matrix[v, j] * unit[j] for j in range(n)))
                 for a in range(columns):
@@ -74,16 +85,21 @@ def test_without_nodes_is_the_score_of_the_model_with_average_attributes_there(n
     model = random_model(graph)
     own = attribute_rows(graph, model.attributes).astype(np.float64)
     for node, parts in zip([3, 11], view_parts(model, graph, np.array([3, 11])), strict=True):
-        others = np.argsort(-np.abs(parts.by_node))[:3]
+        others = np.union1d(np.argsort(-np.abs(parts.by_node))[:3], [1])  # node 1 is a known positive, as is node 0
         averaged = own.copy()
         averaged[others] = own.mean(axis=0)
-        expected = float(model.constant)
+        before = relative(matrices(graph)[0], graph, [0, 1])
+        after = relative(matrices(graph)[0], graph, [0, 1], np.setdiff1d([0, 1], others))
+        near = np.log(after[node] + FAR) - np.log(before + FAR).mean()
+        expected = float(model.constant) + float(model.by_links) * near
         for view, matrix, direction in zip(VIEWS, matrices(graph), model.direction.double().numpy(), strict=True):
             row = matrix[node] @ averaged
             length = np.linalg.norm(row)
             expected += WEIGHTS[view] * float(row @ direction) / length if length > 1e-5 else 0.0
         assert parts.without(others, NONE) == pytest.approx(expected, abs=1e-3)
         assert parts.without(NONE, NONE) == pytest.approx(parts.total, abs=1e-4)
+        none = parts.total - parts.own[-1] - parts.around[-1]
+        assert parts.without(NONE, np.array([own.shape[1]])) == pytest.approx(none, abs=1e-4), "without any link"
 
 
 def test_many_nodes_are_explained_in_parts(monkeypatch):

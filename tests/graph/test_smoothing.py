@@ -4,7 +4,7 @@ import scipy.sparse as sp
 
 from conftest import random_graph
 from pugnn.graph import Graph
-from pugnn.graph.smoothing import neighbour_sums, sparse_product
+from pugnn.graph.smoothing import SparseRows, neighbour_sums
 
 RNG = np.random.default_rng(0)
 
@@ -61,7 +61,7 @@ def test_a_sparse_matrix_times_a_table_by_plain_loops(columns):
     dense = np.where(RNG.random((9, 5)) < 0.4, RNG.normal(size=(9, 5)), 0).astype(np.float32)
     dense[4] = 0  # a row without entries
     h = table(5, columns)
-    out = sparse_product(sp.csr_array(dense), h)
+    out = SparseRows(sp.csr_array(dense)) @ h
     for i in range(9):
         total = np.zeros(columns)
         for j in range(5):

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from unittest.mock import Mock
 
 import numpy as np
@@ -14,9 +15,10 @@ from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods import Centroid, SmoothedLogistic, Views
 from pugnn.methods import views as module
 from pugnn.methods.evidence import KnownNodes
+from pugnn.methods.logistic import Ranking
 from pugnn.metrics import average_precision, roc_auc
 from pugnn.models import linear_views
-from pugnn.models.views import Attributes, NodeViews
+from pugnn.models.views import Attributes, NodeViews, closeness
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, score
 
@@ -164,7 +166,11 @@ def test_the_shares_of_views_are_covariances_with_the_score():
     classifier = fit(graph, LABELLED, epochs=5)
     free = np.setdiff1d(np.arange(graph.num_nodes), LABELLED)
     rows = side_by_side(graph).reshape(graph.num_nodes, 5, -1)
-    parts = np.einsum("nvf,vf->vn", rows, classifier.model_.direction.double().numpy())[:, free]
+    parts = np.einsum("nvf,vf->vn", rows, classifier.model_.direction.double().numpy())
+    links = float(classifier.model_.by_links) * closeness(
+        graph, KnownNodes.of(PUTask.from_positives(graph, LABELLED), 0).seeds()[:, :1]
+    )
+    parts = np.vstack([parts, links.T])[:, free]
     total = parts.sum(axis=0)
     expected = [np.cov(part, total, bias=True)[0, 1] / total.var() for part in parts]
     assert sum(expected) == pytest.approx(1)
@@ -190,6 +196,42 @@ def test_opposites_that_attract_are_found():
     assert found[0] > found[1] + 0.05
 
 
+def ring(seed: int = 0) -> tuple[Graph, np.ndarray]:
+    """Forty of 2,000 nodes are linked to each other more than to others; attributes say nothing."""
+    rng = np.random.default_rng(seed)
+    ends = np.hstack([rng.integers(0, 2000, (2, 8000)), rng.integers(0, 40, (2, 240))])
+    ends = ends[:, ends[0] != ends[1]]
+    return Graph.from_edges(*ends, num_nodes=2000, features=rng.normal(size=(2000, 8))), np.arange(2000) < 40
+
+
+def test_a_ring_is_found_by_its_links_alone():
+    graph, positive = ring()
+    labelled = np.arange(0, 40, 2)
+    classifier = fit(graph, labelled, epochs=5)
+    free = np.setdiff1d(np.arange(2000), labelled)
+    order = free[np.argsort(-classifier.decision_function()[free])]
+    assert positive[order[:25]].sum() >= 13
+    assert shares_of_views(classifier)["links to known positives"] > 30
+    assert classifier.predict()[free].sum() < 100
+
+
+def test_links_hardly_count_where_hidden_positives_are_not_found_by_them():
+    graph, _ = two_groups(homophily=None, signal=0.1, size=600)
+    assert shares_of_views(fit(graph, np.arange(0, 200, 4), epochs=5))["links to known positives"] < 5
+
+
+def test_known_positives_are_recognised_in_another_graph(tmp_path):
+    graph, _ = ring()
+    graph = replace(graph, ids=np.array([f"n{i}" for i in range(2000)], dtype=object))
+    classifier = fit(graph, np.arange(0, 40, 2), epochs=5)
+    classifier.save(tmp_path / "model.safetensors")
+    loaded = PUNodeClassifier.load(tmp_path / "model.safetensors")
+    ends = graph.ids[graph.sources], graph.ids[graph.indices]
+    turned = Graph.from_edges(*ends, features=graph.features[::-1], ids=graph.ids[::-1])
+    assert loaded.decision_function(turned)[::-1] == pytest.approx(classifier.decision_function(), abs=1e-3)
+    assert classifier.decision_function(replace(graph)) == pytest.approx(classifier.decision_function(), abs=1e-6)
+
+
 def test_a_single_known_positive_is_enough_to_rank():
     graph, _ = HOMOPHILOUS
     classifier = fit(graph, [3], epochs=5)
@@ -209,21 +251,16 @@ def test_the_same_seed_gives_the_same_scores():
     assert (first == again).all()
 
 
-@pytest.mark.parametrize(("prior", "least", "most"), [(0.3, 0.9, 1.0), (0.02, 0.2, 0.8), (0.001, 0.0, 0.4)])
-def test_training_counts_where_positives_are_common(prior, least, most, monkeypatch):
+@pytest.mark.parametrize(
+    ("prior", "value", "power"), [(0.3, 0.3, 1), ("0.299..0.301", 0.3, 13 / 73), (0.02, 0.02, 1), (0.001, 0.001, 1)]
+)
+def test_training_counts_where_positives_are_common_and_their_share_is_known(prior, value, power, monkeypatch):
     monkeypatch.setattr(module, "advantage", lambda *_: 0.1)
     graph, _ = HOMOPHILOUS
     note = noted(fit(graph, LABELLED, Views(prior=prior), epochs=3).notes_, "Training for confident scores")
-    assert least <= float(note.split()[5]) / 100 <= most
+    odds = ((value / 0.05) ** power * math.exp(0.1)) ** 2
+    assert float(note.split()[5]) == pytest.approx(100 * odds / (1 + odds), abs=0.6)
     assert "better (evidence +0.1)" in note
-
-
-@pytest.mark.parametrize(("prior", "most"), [(0.3, 2.0), ("0.299..0.301", 2 * 13 / (13 + 60))])
-def test_training_counts_less_where_the_prior_is_an_estimate(prior, most, monkeypatch):
-    monkeypatch.setattr(module, "advantage", lambda *_: 0.1)
-    graph, _ = HOMOPHILOUS
-    note = noted(fit(graph, LABELLED, Views(prior=prior), epochs=3).notes_, "Training for confident scores")
-    assert float(note.split()[5]) == pytest.approx(100 / (1 + math.exp(-2 * (0.1 + most))), abs=0.51)
 
 
 def test_hidden_positives_can_overrule_training(monkeypatch):
@@ -244,11 +281,16 @@ def test_a_hidden_positive_teaches_nothing(monkeypatch):
     monkeypatch.setattr(views, "_kept", None)  # no sample
     settings = TrainingSettings(**{**Views().training, "epochs": 20, "weight_decay": 0.0})
     start = RNG.normal(size=(*views.shape[1:], 6)).astype(np.float32)
-    trained = module._train(views, start, known, 0.2, settings, {}).model.weight[:, :, 1]
-    as_many = len(task.labelled) / len(without.task.labelled)  # more labels start from larger log-odds
-    same = np.repeat(as_many * start[:, :, 1:2], 6, axis=2)
-    alone = module._train(views, same, without, 0.2, settings, {}).model.weight[:, :, 0]
-    assert torch.allclose(trained, alone, atol=1e-4)
+    trained, _ = module._train(views, ranked(start), known, 0.2, settings, {})
+    # More labels start from larger log-odds, which must be the same here.
+    monkeypatch.setattr(module, "START_LABELS", 50 * len(without.task.labelled) / len(task.labelled))
+    alone, _ = module._train(views, ranked(np.repeat(start[:, :, 1:2], 6, axis=2)), without, 0.2, settings, {})
+    assert np.allclose(trained[:, :, 1], alone[:, :, 0], atol=1e-3)
+
+
+def ranked(direction: np.ndarray) -> Ranking:
+    """A ranking of which training needs the direction alone."""
+    return Ranking(np.empty(0), direction, np.zeros(direction.shape[2]), 0.0, np.empty(0), None)
 
 
 def test_a_sample_of_the_nodes_is_enough(monkeypatch):

@@ -111,7 +111,7 @@ def test_an_audit_has_a_binomial_band():
     assert "Of 40 nodes checked, 31 are positive: " in found.headline[2]
 
 
-@pytest.mark.parametrize("checked", [1, 2, 3, 10, 200])
+@pytest.mark.parametrize("checked", [1, 2, 3, 10, 40])
 def test_the_band_of_an_audit_holds_its_own_share(checked):
     for positive in range(checked + 1):
         right = Checked(np.full(checked, 0.01), np.arange(checked) < positive)

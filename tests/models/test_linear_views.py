@@ -1,4 +1,5 @@
 import copy
+import dataclasses
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from dense_views import side_by_side
 from explained import random_model
 from pugnn.errors import PugnnError
 from pugnn.models import GraphInputs, LinearViews, views_of
-from pugnn.models.views import VIEWS, Attributes
+from pugnn.models.views import VIEWS, Attributes, closeness
+from pugnn.task import PUTask
 
 GRAPH = random_graph(25, 0.2, seed=0, features=4)
 
@@ -18,7 +20,8 @@ GRAPH = random_graph(25, 0.2, seed=0, features=4)
 def test_log_odds_are_products_of_rows_with_the_direction(views):
     model = random_model(GRAPH, views=views)
     rows = side_by_side(GRAPH, VIEWS[:views])
-    expected = [float(row @ model.direction.double().numpy().ravel()) + float(model.constant) for row in rows]
+    near = float(model.by_links) * closeness(GRAPH, np.eye(25, 2, dtype=np.float32).sum(axis=1, keepdims=True))[:, 0]
+    expected = near + rows @ model.direction.double().numpy().ravel() + float(model.constant)
     output = model(GraphInputs(GRAPH))
     assert output.logit.tolist() == pytest.approx(expected, abs=1e-4)
     assert output.logit.dtype == torch.float64
@@ -28,14 +31,15 @@ def test_the_share_is_decided_and_log_odds_have_the_standard_deviation_4():
     attributes, unlabelled = Attributes.of(GRAPH), np.arange(5, 25)
     direction = np.random.default_rng(1).normal(size=(len(VIEWS), 5))
     for share, count in ((0.25, 5), (0.0001, 1), (0.9999, 19)):
-        model = LinearViews.ranking(GRAPH, attributes, direction, unlabelled, share)
+        model = LinearViews.ranking(PUTask(GRAPH, np.zeros(0, np.int64), unlabelled), attributes, direction, share)
         logits = model(GraphInputs(GRAPH)).logit.numpy()[unlabelled]
         assert (logits > 0).sum() == count, "neither nobody nor everybody"
         assert logits.std() == pytest.approx(4, rel=1e-5)
 
 
 def test_rounding_is_no_ranking():
-    model = LinearViews.ranking(GRAPH, Attributes.of(GRAPH), np.zeros((5, 5)), np.arange(25), 0.3)
+    task = PUTask(GRAPH, np.zeros(0, np.int64), np.arange(25))
+    model = LinearViews.ranking(task, Attributes.of(GRAPH), np.zeros((5, 5)), 0.3)
     assert model(GraphInputs(GRAPH)).logit.tolist() == [0.0] * 25
 
 
@@ -51,7 +55,18 @@ def test_a_saved_state_is_loaded_with_its_sizes():
     model = random_model(GRAPH)
     loaded = LinearViews(GRAPH.num_features)
     loaded.load_state_dict(model.state_dict())
+    assert loaded.needs_known
+    loaded.know(GRAPH, np.arange(2))
     assert torch.equal(loaded(GraphInputs(GRAPH)).logit, model(GraphInputs(GRAPH)).logit)
+
+
+def test_known_positives_are_those_of_their_graph():
+    model, same = random_model(GRAPH), dataclasses.replace(GRAPH)
+    assert model.known_in(GRAPH).tolist() == [0, 1]
+    assert not len(model.known_in(same))
+    without = float(model.by_links) * closeness(GRAPH, np.eye(25, 2, dtype=np.float32).sum(axis=1, keepdims=True))[:, 0]
+    found = model(GraphInputs(GRAPH)).logit - model(GraphInputs(same)).logit
+    assert found.tolist() == pytest.approx(without.tolist(), abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,16 @@ ARGUMENTS = {
     "scripts/build_checkup.py": [["rates"], ["delta"], ["backbones"], ["page"]],
     "scripts/build_screenshots.py": [["run"]],
 }
-#: Whole commands one after the other, or a cluster: nothing makes them start faster.
-SLOW = ("benchmarks/ray_cluster.py", "benchmarks/scale.py", "examples/ray_train.py")
+#: Many processes one after the other, or a cluster: nothing makes them start faster.
+SLOW = (
+    "benchmarks/attention.py",
+    "benchmarks/busy.py",
+    "benchmarks/fit.py",
+    "benchmarks/ray_cluster.py",
+    "benchmarks/scale.py",
+    "benchmarks/views.py",
+    "examples/ray_train.py",
+)
 #: Importing these takes longer than the scripts, so all of them are forked from one process that has done it.
 LIBRARIES = ["duckdb", "numba", "pandas", "polars", "pyarrow", "sklearn.linear_model", "torch", "torch_geometric.nn"]
 

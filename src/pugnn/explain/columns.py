@@ -22,6 +22,9 @@ PLACE = "place in the graph"
 #: The column of ones beside standardised columns: rows of length 1 have more of it, the closer all others are to 0.
 ORDINARY = "all values close to the mean"
 
+#: What is not an attribute of a node, but of its place.
+LINKS = "links to known positives"
+
 #: From the number in a column of features to what the user's table says.
 Reading = Callable[[float], str]
 
@@ -33,18 +36,21 @@ class Columns:
         graph: the graph, with the recipe of its features if there is one.
         width: number of columns that the model reads: none, those of the features, one more (:data:`ORDINARY`), or
             those of the structure where the graph has no features.
+        links: whether another column, the last of them, is for links to known positives.
 
     Attributes:
         names: of the attributes.
     """
 
-    def __init__(self, graph: Graph, width: int) -> None:
+    def __init__(self, graph: Graph, width: int, *, links: bool = False) -> None:
         self.names: list[str] = []
         self._readings: list[Reading] = []
         self._starts = [0]  # the first column of each attribute, and the end
         self._features = graph.features
         if width:
-            self._add_all(graph, width)
+            self._add_all(graph, width - links)
+        if links:
+            self._add(LINKS, _nothing)
 
     def _add_all(self, graph: Graph, width: int) -> None:
         recipe = None if graph.recipe is None else Recipe.from_plain(graph.recipe)

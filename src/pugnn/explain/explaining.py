@@ -82,7 +82,7 @@ def explain(
     _require_shown(shown, graph.num_nodes)
     context = _Context(graph, known, log_odds, estimator.threshold_, shown or {})
     found = []
-    for node, parts in zip(positions, _parts(estimator.model_, graph, positions), strict=True):
+    for node, parts in zip(positions, _parts(estimator.model_for(graph), graph, positions), strict=True):
         found.append(context.explanation(int(node), parts))
         advance(len(found) / len(positions))
     return found
@@ -144,7 +144,7 @@ class _Context:
 
     def explanation(self, node: int, parts: Parts) -> Explanation:
         if self.columns is None:
-            self.columns = Columns(self.graph, len(parts.own))
+            self.columns = Columns(self.graph, len(parts.own), links=parts.links)
         farthest = 0 if self.task is None else int(self.task.distances[node])
         distances = distances_around(self.graph, node, farthest)
         own, around = self.columns.total(parts.own), self.columns.total(parts.around)

@@ -13,6 +13,10 @@ by from the mean :math:`\mu_a` of :math:`\bar x_a` over all nodes:
 .. math:: C_v(u, a) = \sum_q c_{vuq}\, w_{qa} (\bar x_{ua} - \mu_a), \qquad
     b_v = c + \sum_q \Big(\sum_u c_{vuq}\Big) \langle w_q, \mu \rangle, \qquad
     \ell_v = b_v + \sum_{u, a} C_v(u, a)
+
+Closeness to known positives (:mod:`pugnn.models.views.closeness`) stands beside the attributes as one more column. It
+adds :math:`\kappa \log(1 + 10\, p_v / \bar p)` to the log-odds without any link to them, and each of them contributes
+in proportion to the walks from v that end at it.
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ from pugnn.explain.parts import MOST_NUMBERS, Parts
 from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES
 from pugnn.models import LinearViews
-from pugnn.models.views import ROUNDING, NodeViews
+from pugnn.models.views import FAR, ROUNDING, NodeViews, relative_walks
 
 Matrix = NDArray[np.float64]
 
@@ -39,7 +43,8 @@ BLOCK = 2**18
 
 def view_parts(model: LinearViews, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the log-odds of some nodes, given by position."""
-    explained = _Explained(model.views(graph), model.direction.double().numpy(), float(model.constant))
+    links = _Links.of(model, graph) if model.by_links else None
+    explained = _Explained(model.views(graph), model.direction.double().numpy(), float(model.constant), links)
     # Smoothing takes whole vectors of columns, so fewer nodes than a vector has would save nothing.
     at_once = max(LANES, MOST_NUMBERS // max(graph.num_nodes, model.direction.numel()))
     for start in range(0, len(nodes), at_once):
@@ -47,12 +52,44 @@ def view_parts(model: LinearViews, graph: Graph, nodes: NDArray[np.int64]) -> It
 
 
 @dataclass(frozen=True, eq=False)
+class _Links:
+    """What closeness contributes: its weight, the known positives, and how close to them all nodes are."""
+
+    weight: float
+    known: NDArray[np.int64]
+    relative: NDArray[np.float32]  # p / p̄
+
+    @classmethod
+    def of(cls, model: LinearViews, graph: Graph) -> _Links:
+        known = model.known_in(graph)
+        seeds = np.zeros((graph.num_nodes, 1), np.float32)
+        seeds[known] = 1.0
+        return cls(float(model.by_links), known, relative_walks(graph, seeds)[:, 0])
+
+    @cached_property
+    def base(self) -> float:
+        """Of a node without any link to known positives."""
+        return self.weight * float(np.log(FAR) - np.log(self.relative + np.float32(FAR)).mean(dtype=np.float64))
+
+    def gain(self, node: int, share: float = 1.0) -> float:
+        """Of a node's links to known positives, or to a share of them by walks, beyond that."""
+        return self.weight * float(np.log1p(share * float(self.relative[node]) / FAR))
+
+    def shares(self, walks: Matrix) -> Matrix:
+        """The share of each known positive in the walks of a node, given what comes from every node."""
+        of_known = walks[self.known]
+        shares: Matrix = of_known / max(of_known.sum(), np.finfo(np.float64).tiny)
+        return shares
+
+
+@dataclass(frozen=True, eq=False)
 class _Explained:
-    """A model on a graph, in double precision: its views, a direction in each of them, and the constant."""
+    """A model on a graph, in double precision: its views, a direction in each of them, the constant, and links."""
 
     views: NodeViews
     directions: Matrix
     constant: float
+    links: _Links | None
 
     @cached_property
     def mean(self) -> Matrix:
@@ -96,13 +133,24 @@ class _Explained:
             each = np.stack([total[:, at] for total in sums])
             all_columns = (times[:, None] * self.directions * (each - weights[:, None] * self.mean)).sum(axis=0)
             base = self.constant + float(times * weights @ at_mean)
+            own, around = np.asarray(own), all_columns - own
+            by_others = by_node[:, at].copy()
+            shares = None
+            if self.links is not None:
+                base += self.links.base
+                shares = self.links.shares(columns[0])
+                gain = self.links.gain(node)
+                by_others[self.links.known] += gain * shares
+                by_itself = gain * float(shares[self.links.known == node].sum())
+                own, around = np.append(own, by_itself), np.append(around, gain - by_itself)
             yield Parts(
-                total=base + float(all_columns.sum()),
+                total=base + float(own.sum() + around.sum()),
                 base=base,
-                by_node=by_node[:, at].copy(),
-                own=np.asarray(own),
-                around=all_columns - own,
-                without=_Without(self, columns, weights, each, times),
+                by_node=by_others,
+                own=own,
+                around=around,
+                without=_Without(self, node, columns, weights, each, times, shares),
+                links=self.links is not None,
             )
 
 
@@ -111,13 +159,19 @@ class _Without:
     """The log-odds of one node, scored anew after others have got the mean attributes."""
 
     explained: _Explained
+    node: int
     spreads: list[Matrix]  # the weights of all nodes in each view, shape ``(N,)``
     weights: Matrix  # their sums
     sums: Matrix  # of the attributes, times these weights, shape ``(views, F)``
     times: Matrix  # what the sums are multiplied with
+    shares: Matrix | None  # of each known positive in the walks of the node
 
     def __call__(self, nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
-        mean, total = self.explained.mean, self.explained.constant
+        mean, total, links = self.explained.mean, self.explained.constant, self.explained.links
+        if links is not None and self.shares is not None:
+            stays = 0.0 if (columns == len(mean)).any() else 1.0 - self.shares[np.isin(links.known, nodes)].sum()
+            total += links.base + links.gain(self.node, max(stays, 0.0))
+            columns = columns[columns < len(mean)]
         rows = self.explained.views.rows[nodes].T if len(nodes) else None
         every = zip(self.spreads, self.weights, self.sums, self.times, self.explained.directions, strict=True)
         for spread, weight, before, times, direction in every:

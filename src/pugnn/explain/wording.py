@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pugnn.errors import counted, shown
 from pugnn.explain.changes import MOST
+from pugnn.explain.columns import LINKS
 from pugnn.explain.explanation import AttributePart, Change, Explanation, NodePart
 
 #: So many nodes or attributes are named in a sentence.
@@ -50,7 +51,7 @@ def _balance(explanation: Explanation) -> str:
     terms = [
         f"{signed(explanation.base)} {'to start with' if explanation.how == 'exact' else 'with all features 0'}",
         f"{signed(explanation.own)} by its own attributes",
-        f"{signed(explanation.around)} by those of other nodes",
+        f"{signed(explanation.around)} by {'other nodes' if _linked(explanation) else 'those of other nodes'}",
     ]
     if abs(explanation.rest) >= 0.005:
         terms.append(f"{signed(explanation.rest)} that could not be assigned")
@@ -58,6 +59,11 @@ def _balance(explanation: Explanation) -> str:
         f"Its log-odds, {signed(explanation.total)}, are the sum of {_listed(terms)}. If it had "
         f"{_neutral(explanation)} itself, its score would be {score_words(explanation.score_without_own)}."
     )
+
+
+def _linked(explanation: Explanation) -> bool:
+    """Whether links to known positives speak for it, which are no attribute of anybody."""
+    return any(part.name == LINKS for part in (*explanation.speak_for, *explanation.speak_against))
 
 
 def _evidence(explanation: Explanation) -> str:
@@ -94,6 +100,8 @@ def _attributes(side: str, parts: Sequence[AttributePart]) -> str:
 
 def _attribute(part: AttributePart) -> str:
     """What an attribute contributes by the node's own value and by those of others; what would be 0.00 is left out."""
+    if part.name == LINKS:
+        return f"{LINKS} ({signed(part.contribution)})"
     own = f"{signed(part.own)} by its own value{f', {shown(part.value, LONGEST)}' if part.value else ''}"
     around = f"{signed(part.around)} around it"
     if abs(part.own) < 0.005:
@@ -136,10 +144,14 @@ def _change(explanation: Explanation, change: Change) -> str:
     if explanation.unit == "odds":
         condition = f"if nothing spread from {_listed(names)}"
     elif change.kind == "nodes":
-        condition = f"if {_listed(names)} had {_neutral(explanation)}"
+        known = " and were not known" if _linked(explanation) else ""
+        condition = f"if {_listed(names)} had {_neutral(explanation)}{known}"
     else:
         what = "average here and around it" if explanation.how == "exact" else "0 for all nodes"
-        condition = f"if {_listed(names)} were {what}"
+        others = [name for name in names if name != LINKS]
+        conditions = ["it had no links to known positives"] if LINKS in names else []
+        conditions += [f"{_listed(others)} were {what}"] if others else []
+        condition = f"if {' and '.join(conditions)}"
     verdict = "it would not be decided positive" if explanation.decision else "it would be decided positive"
     return f"{condition[0].upper()}{condition[1:]}, its score would be {score_words(change.score)}: {verdict}."
 

@@ -66,13 +66,18 @@ def neighbour_sums(
     _in_stretches(graph.indptr, graph.indices, weights, h, out, p, q, h if x is None else x, t)
 
 
-def sparse_product(matrix: sp.csr_array, h: Table) -> Table:
-    """A sparse matrix times a table, three to four times as fast as scipy."""
-    out: Table = aligned(np.empty, (matrix.shape[0], h.shape[1]), np.float32)
-    ones = np.ones(len(out), np.float32)
-    indptr, indices = matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)
-    _in_stretches(indptr, indices, matrix.data, h, out, ones, np.zeros(0, np.float32), None, 0.0)
-    return out
+class SparseRows:
+    """A sparse matrix that is multiplied with tables again and again, three to four times as fast as scipy's."""
+
+    def __init__(self, matrix: sp.csr_array) -> None:
+        self._arrays = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
+        self._ones = np.ones(matrix.shape[0], np.float32)
+
+    def __matmul__(self, h: Table) -> Table:
+        """The product, as wide as the table."""
+        out: Table = aligned(np.empty, (len(self._ones), h.shape[1]), np.float32)
+        _in_stretches(*self._arrays, h, out, self._ones, np.zeros(0, np.float32), None, 0.0)
+        return out
 
 
 def _in_stretches(

@@ -61,7 +61,7 @@ class Centroid(Method):
             ranks, checked = known.hidden_ranks(views @ directions[:, :, 1:])
         settled = settle_prior(self.prior, Evidence(task, known.folds, ranks, checked))
         hidden = Hidden(settled, ranks, checked)
-        model = LinearViews.ranking(task.graph, attributes, directions[:, :, 0], task.unlabelled, settled.value)
+        model = LinearViews.ranking(task, attributes, directions[:, :, 0], settled.value)
         signal = not no_signal(hidden, len(task.unlabelled))
         notes = (prior_words(settled, len(ranks), signal=signal),)
         return FittedMethod(model, [], settled.value, notes=notes, hidden=hidden)

@@ -73,6 +73,12 @@ class KnownNodes:
         part: NDArray[np.float32] = (folds[:, None] != np.arange(-1, self.turns)).astype(np.float32)
         return part
 
+    def seeds(self) -> NDArray[np.float32]:
+        """1 for the known positives that take part, and 0 for all other nodes, as columns of :meth:`seen`."""
+        seeds = np.zeros((self.task.graph.num_nodes, self.turns + 1), np.float32)
+        seeds[self.task.labelled] = self.seen(self.folds)
+        return seeds
+
     @property
     def negative_share(self) -> float:
         r"""The share of known negatives in what known positives are compared with, :math:`\tfrac12 n_N / (n_N + 10)`.
@@ -138,29 +144,29 @@ class KnownNodes:
         checked = ~positive | np.isin(known, task.confirmed)
         return ranks[~checked], Checked(ranks[checked], positive[checked]) if checked.any() else None
 
-    def spreads(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
+    def spreads(self, scores: NDArray[np.floating]) -> NDArray[np.float32]:
         """Standard deviations over the unlabelled nodes, of each column; 1 where all are equal."""
         spreads: NDArray[np.float64] = scores[self.task.unlabelled].std(axis=0, dtype=np.float64)
-        return np.where(spreads > 0, spreads, 1.0)
+        return np.where(spreads > 0, spreads, 1.0).astype(np.float32)
 
 
-def advantage(ranks: Ranks, others: Ranks, prior: float) -> float:
+def advantage(ranks: Ranks, others: Ranks, found: float) -> float:
     r"""By how much the first ranking places hidden positives higher than the second, against what chance would do.
 
     .. math:: \frac{n}{n + 10} \cdot \frac{\bar d}{\sqrt{v / n}}, \qquad
         v = \frac{(n - 1)\,\mathrm{var}(d) + 4 \cdot 0.5^2}{(n - 1) + 4}
 
-    with :math:`d = \log(h' + \pi) - \log(h + \pi)` the n gains: a factor counts the same at any height, so that the top
-    counts; but not within the share π, as all that is there is found. That is a t statistic for many hidden positives.
-    Of a few, which may agree by chance, it makes less: their variance is averaged with a usual one,
-    and the whole is shrunk.
+    with :math:`d = \log(h' + \phi) - \log(h + \phi)` the n gains: a factor counts the same at any height, so that the
+    top counts; but not within the share φ, as all that is there is found. That is a t statistic for many hidden
+    positives. Of a few, which may agree by chance, it makes less: their variance is averaged with a usual one, and the
+    whole is shrunk.
 
     Args:
         ranks: of hidden positives.
         others: the same by the second ranking.
-        prior: π, positive share of the unlabelled nodes.
+        found: φ, a share of the unlabelled nodes.
     """
-    gain = np.log((others + prior) / (ranks + prior))
+    gain = np.log((others + found) / (ranks + found))
     n = len(gain)
     if n < 2:
         return 0.0

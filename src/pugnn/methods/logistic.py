@@ -1,8 +1,12 @@
-"""Penalised logistic regression on the views of nodes, of the whole and without each fold at once."""
+"""The ranking without a prior: a penalised logistic regression on the views of nodes, and closeness beside it.
+
+All is computed of the whole and without each fold at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -10,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from torch.nn.functional import softplus
 
-from pugnn.methods.evidence import KnownNodes
+from pugnn.methods.evidence import KnownNodes, Ranks, advantage
+from pugnn.metrics.rank_model import Checked
 from pugnn.models.linear_views import views_of
-from pugnn.models.views import Attributes, NodeViews
+from pugnn.models.views import Attributes, NodeViews, closeness
 from pugnn.priors import Evidence, Prior, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import TrainingSettings
@@ -20,6 +25,9 @@ from pugnn.training.progress import stage_progress
 
 #: C of the default method.
 INVERSE_PENALTY = 1.0
+
+#: Evidence that closeness needs to count half.
+DOUBT = 1.0
 
 #: Iterations at most, steps that are remembered, and the fall of the loss, as a share of it, that ends it.
 MOST_ITERATIONS, REMEMBERED, TOLERANCE = 100, 10, 1e-6
@@ -33,6 +41,56 @@ SAMPLE = 2**17
 Values = NDArray[np.float64]
 #: From points, one column for each problem, to losses and gradients.
 Losses = Callable[[Values], tuple[Values, Values]]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Linear models of the whole and without each fold, as columns; scores have the standard deviation 1.
+
+    Args:
+        scores: shape ``(N, k)``.
+        direction: in the views, shape ``(views, F, k)``.
+        by_links: the weight of closeness, shape ``(k,)``.
+        links: how much closeness counts against the regression, from 0 to 1.
+        ranks: of hidden positives by the fold's own column.
+        checked: the same of checked nodes.
+    """
+
+    scores: NDArray[np.float32]
+    direction: NDArray[np.float32]
+    by_links: NDArray[np.float32]
+    links: float
+    ranks: Ranks
+    checked: Checked | None
+
+
+def rank(views: NodeViews, known: KnownNodes) -> Ranking:
+    r"""Rank by the regression, and by closeness to the known positives as far as hidden ones are found by it.
+
+    Scores of the regression and closeness n (:mod:`pugnn.models.views.closeness`), both of standard deviation 1, are
+    added: :math:`g + \sigma(2 (z - 1))\, n`, with z the evidence that g + n ranks hidden positives higher than g does.
+    """
+    direction = logistic_regression(views, known, INVERSE_PENALTY)
+    scores = views @ direction
+    spreads = known.spreads(scores)
+    scores, direction, by_links, links = scores / spreads, direction / spreads, np.zeros_like(spreads), 0.0
+    ranks, checked = known.hidden_ranks(scores[:, 1:])
+    if known.turns:
+        near = closeness(views.graph, known.seeds())
+        near_spreads = known.spreads(near)
+        near /= near_spreads
+        with_links, _ = known.hidden_ranks((scores + near)[:, 1:])
+        task = known.task
+        links = float(expit(2 * (advantage(with_links, ranks, len(task.labelled) / len(task.unlabelled)) - DOUBT)))
+        scores += np.float32(links) * near
+        spreads = known.spreads(scores)
+        scores, direction, by_links = (
+            scores / spreads,
+            direction / spreads,
+            np.float32(links) / (near_spreads * spreads),
+        )
+        ranks, checked = known.hidden_ranks(scores[:, 1:])
+    return Ranking(scores, direction, by_links, links, ranks, checked)
 
 
 def logistic_regression(views: NodeViews, known: KnownNodes, inverse_penalty: float) -> NDArray[np.float32]:
@@ -118,14 +176,13 @@ def _newton(gradient: Values, steps: list[tuple[Values, Values, Values]]) -> Val
 
 
 def prior_of(wanted: float | str, task: PUTask, settings: TrainingSettings, *, progress: bool) -> Prior:
-    """The prior for a method that has no ranking of hidden positives itself: that of the regression serves."""
+    """The prior for a method that has no ranking of hidden positives itself: that of the default method serves."""
     with stage_progress("estimating how many positives there are", show=progress):
         return settle_prior(wanted, ranked_hidden(task, settings.seed))
 
 
 def ranked_hidden(task: PUTask, seed: int) -> Evidence:
-    """Hidden positives as the regression of the default method ranks them."""
+    """Hidden positives as the default method ranks them before it trains."""
     known = KnownNodes.of(task, seed)
-    views = views_of(task.graph, Attributes.of(task.graph))
-    scores = views @ logistic_regression(views, known, INVERSE_PENALTY)[:, :, 1:]
-    return Evidence(task, known.folds, *known.hidden_ranks(scores))
+    ranking = rank(views_of(task.graph, Attributes.of(task.graph)), known)
+    return Evidence(task, known.folds, ranking.ranks, ranking.checked)

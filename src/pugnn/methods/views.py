@@ -1,4 +1,4 @@
-"""Views: one linear model of several views of every node. The default method."""
+"""Views: one linear model of several views of every node, and of its closeness to the known. The default method."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pugnn.errors import PugnnError, percent
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.evidence import KnownNodes, advantage
-from pugnn.methods.logistic import INVERSE_PENALTY, logistic_regression
+from pugnn.methods.logistic import Ranking, rank
 from pugnn.metrics.bands import Hidden, no_signal
 from pugnn.models import Backbone, GraphInputs, LinearViews, Output, views_of
-from pugnn.models.views import SAMPLE, VIEWS, Attributes, NodeViews, forecast_views
+from pugnn.models.views import SAMPLE, Attributes, NodeViews, forecast_views
 from pugnn.priors import Evidence, prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.threads import threads_for
@@ -29,12 +29,12 @@ from pugnn.training import (
     Plan,
     RunOptions,
     Seed,
-    Trained,
     TrainingSettings,
     derive_seed,
     resolve_device,
     train,
 )
+from pugnn.training.checkpoint import Log
 from pugnn.training.progress import stage_progress
 from pugnn.waiting import part
 
@@ -43,10 +43,11 @@ from pugnn.waiting import part
 START_LABELS, MOST_START = 50, 2.0
 #: The penalty on weights is this times π over the number of labels, but within bounds; the upper one is a setting.
 PENALTY, LEAST_PENALTY = 0.06, 1e-5
-#: Where both rankings find hidden positives equally well, training counts half at this prior: with rarer positives,
-#: confident scores are confident about the wrong nodes. The prior counts within these bounds; where it is estimated,
-#: the upper one is reached with many labels only, and its half with this many.
-EVEN_PRIOR, LEAST_HEADSTART, MOST_HEADSTART, MANY = 0.02, -1.0, 2.0, 60
+#: Where hidden positives say nothing, training counts as much as the ranking before it at this prior: with rarer
+#: positives, confident scores are confident about the wrong nodes.
+EVEN_PRIOR = 0.05
+#: So many labels make an estimated prior worth half a given one, where it speaks for training.
+MANY = 60
 #: Share of the time that the regression takes, roughly.
 RANKING = 0.3
 
@@ -58,8 +59,9 @@ class Views(Method):
 
     1. **Views.** Rows of attributes at length 1: smoothed over the wider neighbourhood, the node's own, the mean of its
        neighbours', its own less that mean, and the mean over two hops, side by side (:mod:`pugnn.models.views`): Z.
-    2. **Regression.** A strongly penalised logistic regression on Z, known positives against all other nodes
-       (:mod:`pugnn.methods.logistic`), C = 1. It is convex and needs no prior.
+    2. **Ranking.** A strongly penalised logistic regression on Z, known positives against all other nodes, C = 1: it is
+       convex and needs no prior. Beside it, as far as that finds hidden positives, closeness to the known positives by
+       links alone (:mod:`pugnn.methods.logistic`).
     3. **Prior.** Known positives are hidden in five turns (:mod:`pugnn.methods.evidence`). π is given, or estimated
        from their ranks.
     4. **Training.** From the regression, scaled to the standard deviation :math:`\min(2, |L| / 50)`, with the share π
@@ -71,10 +73,9 @@ class Views(Method):
        where the entropy's weight :math:`\lambda_t` rises from 0 to 1 over the first half of the epochs, and
        :math:`\rho = 0.06\,\pi / |L|` within bounds: the fewer labels, the stronger.
 
-    5. **Sum.** Both directions, each for scores of standard deviation 1, are added. The share of the trained one is
-       :math:`\sigma(2 (z + \log(\pi / 0.02)))`, with z the evidence that it ranks hidden positives higher than the
-       regression, and the logarithm between −1 and 2, or :math:`2 |L| / (|L| + 60)` if π is an estimate. Training is
-       for common positives, and for a share that is known well, unless hidden positives disagree.
+    5. **Sum.** Both, each with scores of standard deviation 1, are added. The odds of training against the ranking are
+       :math:`\min(1, \pi / 0.05)\, e^z`, with z the evidence that it ranks hidden positives higher: training is for
+       common positives, unless hidden ones disagree.
 
     Known negatives count more than other nodes in the regression, and have a term of their own in training
     (:mod:`pugnn.losses.confident_prior`).
@@ -113,35 +114,31 @@ class Views(Method):
         with part(0, RANKING), stage_progress("ranking by views of the attributes", show=run.get("progress", False)):
             attributes = Attributes.of(task.graph)
             views = views_of(task.graph, attributes)
-            regression = logistic_regression(views, known, INVERSE_PENALTY)
-            scores = views @ regression
-        ranks, checked = known.hidden_ranks(scores[:, 1:])
-        settled = settle_prior(self.prior, Evidence(task, known.folds, ranks, checked))
+            ranking = rank(views, known)
+        settled = settle_prior(self.prior, Evidence(task, known.folds, ranking.ranks, ranking.checked))
         prior = settled.value
         with part(RANKING, 1):
-            trained = _train(views, regression / known.spreads(scores), known, prior, settings, run)
-        assert isinstance(trained.model, _Directions)
-        direction = trained.model.weight.detach().numpy()
-        after = views @ direction
-        lead = 0.0
-        if known.turns:
-            lead = advantage(known.hidden_ranks(after[:, 1:])[0], ranks, prior)
-        count = len(task.labelled)
-        most = MOST_HEADSTART * (1.0 if settled.source == "given" else count / (count + MANY))
-        headstart = float(np.clip(np.log(prior / EVEN_PRIOR), LEAST_HEADSTART, most))
-        trust = float(expit(2 * (lead + headstart)))
-        both = (1 - trust) * regression / known.spreads(scores) + trust * direction / known.spreads(after)
-        model = LinearViews.ranking(task.graph, attributes, both[:, :, 0], task.unlabelled, prior)
-        if known.turns:  # the ranks of the ranking that the bands speak of
-            ranks, checked = known.hidden_ranks(views @ both[:, :, 1:].astype(np.float32))
-        hidden = Hidden(settled, ranks, checked)
+            trained, log = _train(views, ranking, known, prior, settings, run)
+        after = views @ trained
+        spreads = known.spreads(after)
+        after /= spreads
+        lead = advantage(known.hidden_ranks(after[:, 1:])[0], ranking.ranks, prior)
+        common = np.log(prior / EVEN_PRIOR)
+        if settled.source != "given" and common > 0:
+            common *= len(task.labelled) / (len(task.labelled) + MANY)
+        share = float(expit(2 * (lead + common)))
+        direction = (1 - share) * ranking.direction[:, :, 0] + share / spreads[0] * trained[:, :, 0]
+        by_links = (1 - share) * float(ranking.by_links[0])
+        model = LinearViews.ranking(task, attributes, direction, prior, by_links)
+        # The bands speak of this ranking, and so must the ranks.
+        hidden = Hidden(settled, *known.hidden_ranks((1 - share) * ranking.scores[:, 1:] + share * after[:, 1:]))
         signal = not no_signal(hidden, len(task.unlabelled))
         notes = (
             _views_note(views, model, task),
-            _training_note(trust, lead, known),
-            prior_words(settled, len(ranks), signal=signal),
+            _training_note(share, lead, known),
+            prior_words(settled, len(hidden.ranks), signal=signal),
         )
-        return FittedMethod(model, trained.log, prior, notes=notes, fresh=fresh, hidden=hidden)
+        return FittedMethod(model, log, prior, notes=notes, fresh=fresh, hidden=hidden)
 
 
 class _Directions(Backbone):
@@ -181,18 +178,14 @@ class _Product(torch.autograd.Function):
 
 
 def _train(
-    views: NodeViews,
-    start: NDArray[np.floating],
-    known: KnownNodes,
-    prior: float,
-    settings: TrainingSettings,
-    run: RunOptions,
-) -> Trained:
-    """Step 4, from directions whose scores have the standard deviation 1: of the whole, and without each fold."""
+    views: NodeViews, ranking: Ranking, known: KnownNodes, prior: float, settings: TrainingSettings, run: RunOptions
+) -> tuple[NDArray[np.float32], Log]:
+    """Step 4: directions, of the whole and without each fold, and the log."""
     task = known.task
-    weight = min(MOST_START, len(task.labelled) / START_LABELS) * start
-    logits = (views @ weight.astype(np.float32))[task.unlabelled]
-    bias = -np.quantile(logits, 1 - prior, axis=0)
+    logits = views @ ranking.direction
+    scale = np.float32(min(MOST_START, len(task.labelled) / START_LABELS)) / known.spreads(logits)
+    weight = scale * ranking.direction
+    bias = -np.quantile(scale * logits[task.unlabelled], 1 - prior, axis=0)
     seen = torch.from_numpy(known.seen(known.folds))
     penalty = min(max(PENALTY * prior / len(task.labelled), LEAST_PENALTY), settings.weight_decay)
     # The terms are means over the models, so that the penalty is one, too.
@@ -217,25 +210,28 @@ def _train(
         nodes = np.split(np.arange(sum(map(len, nodes))), np.cumsum([len(each) for each in nodes])[:-1])
     loader = FullGraph(task.graph, Sets.of(*nodes))
     with threads_for(logits.size + weight.size):
-        return train(loader, objective, settings, build=build, before_epoch=before_epoch, **run)
+        trained = train(loader, objective, settings, build=build, before_epoch=before_epoch, **run)
+    assert isinstance(trained.model, _Directions)
+    return trained.model.weight.detach().numpy(), trained.log
 
 
 def _views_note(views: NodeViews, model: LinearViews, task: PUTask) -> str:
     """What each view contributes to the scores: covariances with them, which add up to their variance."""
-    parts = views.products(model.direction.numpy()[:, :, None])
-    scaled = [(views.scales[name] * each[:, 0])[task.unlabelled] for name, each in zip(views.names, parts, strict=True)]
-    total = np.sum(scaled, axis=0, dtype=np.float64)
+    products = views.products(model.direction.numpy()[:, :, None])
+    parts = {name: views.scales[name] * each[:, 0] for name, each in zip(views.names, products, strict=True)}
+    parts["links to known positives"] = model.scores(task.graph) - np.sum(list(parts.values()), axis=0)
+    total = np.sum([part[task.unlabelled] for part in parts.values()], axis=0, dtype=np.float64)
     apart = total - total.mean()
     variance = float((apart * apart).sum())
     if variance == 0:
         return "All nodes have the same score."
-    shares = {name: float((apart * each).sum()) / variance for name, each in zip(VIEWS, scaled, strict=True)}
+    shares = {name: float((apart * part[task.unlabelled]).sum()) / variance for name, part in parts.items()}
     words = ", ".join(f"{name} {percent(share) if share > 0 else '0 %'}" for name, share in shares.items())
-    return f"What each view of a node's attributes contributes to its score: {words}."
+    return f"What each view of a node contributes to its score: {words}."
 
 
-def _training_note(trust: float, lead: float, known: KnownNodes) -> str:
-    shares = f"Training for confident scores counts {100 * trust:.0f} %, the plain regression {100 * (1 - trust):.0f} %"
+def _training_note(share: float, lead: float, known: KnownNodes) -> str:
+    shares = f"Training for confident scores counts {100 * share:.0f} %, the plain ranking {100 * (1 - share):.0f} %"
     if not known.turns:
         return f"{shares}; with a single known positive this cannot be checked."
     if abs(lead) < 0.05:

@@ -6,7 +6,9 @@ import copy
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pugnn.errors import PugnnError, require_whole
@@ -53,6 +55,7 @@ class Backbone(nn.Module):
         uses_weights: whether edge weights matter.
         replayable: whether a step can be recorded as a CUDA graph; the host must not read values in between.
         nodewise_head: whether :meth:`logits` can compute logits from embeddings alone.
+        needs_known: whether it scores a graph by its known positives, too (:meth:`know`).
         scored: how it has scored that graph; ``None`` before.
     """
 
@@ -62,7 +65,11 @@ class Backbone(nn.Module):
     uses_weights: bool = False
     replayable: bool = True
     nodewise_head: bool = False
+    needs_known: bool = False
     scored: Scored | None = None
+
+    def know(self, graph: Graph, positives: NDArray[np.int64]) -> None:
+        """Be told the positions of the known positives in a graph that is to be scored."""
 
     def reduces(self, graph: Graph) -> bool | None:
         """Whether to score a graph with less memory; ``None`` if the memory that there is decides.

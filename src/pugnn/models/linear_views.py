@@ -14,21 +14,23 @@ from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
 from pugnn.models.backbone import Backbone, Output
 from pugnn.models.inputs import GraphInputs
-from pugnn.models.views import VIEWS, Attributes, NodeViews
+from pugnn.models.views import VIEWS, Attributes, NodeViews, closeness
+from pugnn.task import PUTask
 
 #: A score turns from undecided to confident within a standard deviation.
 SLOPE = 4.0
 #: Scores whose spread is no more than this share of the largest differ by rounding alone, which is no ranking.
 EQUAL = 1e-6
 #: What is not in single precision.
-_TYPES = {"standardised": torch.bool, "constant": torch.float64}
+_TYPES = {"standardised": torch.bool, "constant": torch.float64, "by_links": torch.float64}
 
 
 class LinearViews(Backbone):
-    r"""The logit :math:`\langle z_i, w \rangle + c` of every node, with :math:`z_i` its views side by side.
+    r"""The logit :math:`\langle z_i, w \rangle + \kappa n_i + c` of every node.
 
-    It holds how attributes are read, the direction w, one row for each view (of the smoothed view alone, or of all),
-    and the constant c. It computes on the CPU.
+    :math:`z_i` are its views side by side, :math:`n_i` is its closeness to the known positives. The model holds how
+    attributes are read, the direction w, one row for each view (of the smoothed view alone, or of all), the weight κ
+    (``by_links``) and the constant c. It computes on the CPU.
 
     Args:
         num_features: number of attributes; a graph without any has structural ones.
@@ -40,45 +42,64 @@ class LinearViews(Backbone):
     scale: Tensor
     standardised: Tensor
     direction: Tensor
+    by_links: Tensor
     constant: Tensor
 
     def __init__(self, num_features: int) -> None:
         super().__init__()
         self._columns = num_features or WIDTH
+        self._known: tuple[Graph, NDArray[np.int64]] | None = None
         for name in LinearViews.__annotations__:
             self.register_buffer(name, torch.empty(0, dtype=_TYPES.get(name, torch.float32)))
 
     @classmethod
     def ranking(
-        cls,
-        graph: Graph,
-        attributes: Attributes,
-        direction: NDArray[np.floating],
-        unlabelled: NDArray[np.int64],
-        share: float,
+        cls, task: PUTask, attributes: Attributes, direction: NDArray[np.floating], share: float, by_links: float = 0.0
     ) -> LinearViews:
-        """The model that ranks by a direction, shape ``(views, F)``, and decides a share of the unlabelled nodes.
+        """The model that ranks by a direction, shape ``(views, F)``, and by closeness to the known positives.
 
-        Log-odds have the standard deviation 4 over the unlabelled nodes, and are 0 where the share ends.
+        It decides a share of the unlabelled nodes. Log-odds have the standard deviation 4 over these, and are 0 where
+        the share ends.
         """
+        graph = task.graph
         model = cls(graph.num_features)
         for name, value in attributes.tensors().items():
             setattr(model, name, value.clone())
         model.direction = torch.from_numpy(np.array(direction, np.float32))
+        model.by_links = torch.tensor(by_links, dtype=torch.float64)
         model.constant = torch.zeros((), dtype=torch.float64)
-        scores = model.scores(graph)[unlabelled]
+        model.know(graph, task.labelled)
+        scores = model.scores(graph)[task.unlabelled]
         spread = scores.std(dtype=np.float64)
         if spread > EQUAL * np.abs(scores).max():
             model.direction *= SLOPE / spread
-            scores = model.scores(graph)[unlabelled]
+            model.by_links *= SLOPE / spread
+            scores = model.scores(graph)[task.unlabelled]
         ordered = np.sort(scores.astype(np.float64))[::-1]
         last = min(max(1, round(share * len(ordered))), max(1, len(ordered) - 1))  # neither nobody nor everybody
         model.constant -= ordered[last - 1 : last + 1].mean()
         return model.eval()
 
+    @property
+    def needs_known(self) -> bool:  # type: ignore[override]
+        """If closeness counts."""
+        return bool(self.by_links)
+
+    def know(self, graph: Graph, positives: NDArray[np.int64]) -> None:
+        """Remember the known positives of a graph."""
+        self._known = graph, positives
+
+    def known_in(self, graph: Graph) -> NDArray[np.int64]:
+        """The known positives of a graph: of the one that was told last, or none."""
+        return self._known[1] if self._known is not None and self._known[0] is graph else np.zeros(0, np.int64)
+
     def scores(self, graph: Graph) -> NDArray[np.float32]:
         """The log-odds of all nodes, but for the constant, shape ``(N,)``."""
         found: NDArray[np.float32] = (self.views(graph) @ self.direction.numpy()[:, :, None])[:, 0]
+        if self.by_links:
+            known = np.zeros((graph.num_nodes, 1), np.float32)
+            known[self.known_in(graph)] = 1.0
+            found += np.float32(self.by_links) * closeness(graph, known)[:, 0]
         return found
 
     @property
@@ -106,6 +127,7 @@ class LinearViews(Backbone):
             "scale": (self._columns,),
             "standardised": (),
             "direction": (len(VIEWS) if views == len(VIEWS) else 1, width),
+            "by_links": (),
             "constant": (),
         }
         for name, size in sizes.items():

@@ -1,6 +1,7 @@
 """Views of a node: its own attributes, those of its neighbours, and what they make together."""
 
 from pugnn.models.views.attributes import Attributes
+from pugnn.models.views.closeness import FAR, closeness, relative_walks
 from pugnn.models.views.views import (
     RESTART,
     ROUNDING,
@@ -15,6 +16,7 @@ from pugnn.models.views.views import (
 )
 
 __all__ = [
+    "FAR",
     "RESTART",
     "ROUNDING",
     "SAMPLE",
@@ -23,7 +25,9 @@ __all__ = [
     "WEIGHTS",
     "Attributes",
     "NodeViews",
+    "closeness",
     "comparable_rows",
     "forecast_views",
+    "relative_walks",
     "smooth",
 ]

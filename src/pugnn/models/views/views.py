@@ -30,7 +30,7 @@ from torch import Tensor
 
 from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
-from pugnn.graph.smoothing import LANES, Table, neighbour_sums, sparse_product
+from pugnn.graph.smoothing import LANES, SparseRows, Table, neighbour_sums
 from pugnn.graph.vectors import aligned
 from pugnn.memory import Forecast, available_memory
 from pugnn.models.views.attributes import Attributes, dense
@@ -77,7 +77,7 @@ class NodeViews:
         self.graph, self.names = graph, tuple(names)
         self.rows = attributes.rows(graph)
         self.width = self.rows.shape[1]
-        self._edges = _Edges(graph)
+        self._edges = Edges(graph)
         self._kept = self._keep() if worth_keeping(graph, self.width, self.rows.size) else None
         self.scales = self._scales()
 
@@ -97,7 +97,9 @@ class NodeViews:
         """The product of each view with its directions, before rows are scaled, shape ``(N, k)`` each."""
         k, by_name = w.shape[2], dict(zip(self.names, w, strict=True))
         if self._kept is None:
-            return self._side_by_side(_product(self.rows, w.transpose(1, 0, 2).reshape(self.width, -1)), k, self.names)
+            return self._side_by_side(
+                _product(self._by_row, w.transpose(1, 0, 2).reshape(self.width, -1)), k, self.names
+            )
         found: dict[str, Any] = dict.fromkeys(self.names, 0.0)
         for table, rows in self._kept.items():
             used = [name for name in self.names if table in _TABLES[name]]
@@ -111,7 +113,7 @@ class NodeViews:
         k, scaled = r.shape[1], {name: self.scales[name][:, None] * r for name in self.names}
         if self._kept is None:
             images = self._side_by_side(_joined(list(scaled.values())), k, self.names, transposed=True)
-            product = _product(self._columns, _joined(images))[:, : k * len(self.names)]
+            product = _product(self._by_column, _joined(images))[:, : k * len(self.names)]
             return np.ascontiguousarray(product.reshape(self.width, len(self.names), k).transpose(1, 0, 2))
         found = {name: np.zeros((self.width, k), np.float32) for name in self.names}
         for table, rows in self._kept.items():
@@ -159,9 +161,14 @@ class NodeViews:
         return found
 
     @cached_property
-    def _columns(self) -> sp.csr_array | NDArray[np.float32]:
-        """The attributes, transposed."""
-        return self.rows.T if isinstance(self.rows, np.ndarray) else sp.csr_array(self.rows.T)
+    def _by_row(self) -> SparseRows | NDArray[np.float32]:
+        """The attributes, to multiply with."""
+        return self.rows if isinstance(self.rows, np.ndarray) else SparseRows(self.rows)
+
+    @cached_property
+    def _by_column(self) -> SparseRows | NDArray[np.float32]:
+        """The same, transposed."""
+        return self.rows.T if isinstance(self.rows, np.ndarray) else SparseRows(sp.csr_array(self.rows.T))
 
     def _keep(self) -> dict[str, Tensor]:
         """Rows of all tables that the views consist of."""
@@ -190,9 +197,9 @@ class NodeViews:
         return {name: (WEIGHTS[name] * _inverse(squares[name])).astype(np.float32) for name in self.names}
 
 
-def _product(rows: NDArray[np.float32] | sp.csr_array, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+def _product(rows: SparseRows | NDArray[np.float32], columns: NDArray[np.float32]) -> NDArray[np.float32]:
     """Attributes, or transposed ones, times columns; as many, or filled up with zeros to whole vectors."""
-    return rows @ columns if isinstance(rows, np.ndarray) else sparse_product(rows, _table(columns))
+    return rows @ (columns if isinstance(rows, np.ndarray) else _table(columns))
 
 
 def filled_rows(rows: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float64]:
@@ -255,7 +262,7 @@ def comparable_rows(graph: Graph, attributes: Attributes) -> NDArray[np.float32]
 
     Wide attributes are multiplied with random directions first, which keeps angles roughly as they are.
     """
-    rows, edges = attributes.rows(graph), _Edges(graph)
+    rows, edges = attributes.rows(graph), Edges(graph)
     if rows.shape[1] > COMPARED:
         rows = rows @ random_signs(rows.shape[1], COMPARED)
     smoothed = np.empty(rows.shape, np.float32)
@@ -270,18 +277,18 @@ def comparable_rows(graph: Graph, attributes: Attributes) -> NDArray[np.float32]
 
 def smooth(graph: Graph, values: NDArray[np.float32]) -> NDArray[np.float32]:
     """Personalised PageRank of columns of numbers: T steps with restart β."""
-    return _Edges(graph).smooth(values)
+    return Edges(graph).smooth(values)
 
 
-class _Edges:
-    """Sums over neighbours, for columns of numbers."""
+class Edges:
+    """Sums over neighbours, for columns of numbers. ``root`` is 1 over the root of each node's degree and 1."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         strength = graph.degrees if graph.weights is None else graph.to_scipy().sum(axis=1, dtype=np.float64)
-        self._root = (1 / np.sqrt(strength + 1)).astype(np.float32)
+        self.root = (1 / np.sqrt(strength + 1)).astype(np.float32)
         self._inverse = (1 / np.maximum(graph.degrees, 1)).astype(np.float32)
-        self._ones = np.ones_like(self._root)
+        self._ones = np.ones_like(self.root)
 
     def mean(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """The mean over neighbours, whatever the weights of edges are; 0 without any."""
@@ -303,7 +310,7 @@ class _Edges:
         With :math:`s = \tilde d^{-1/2}`, tables hold :math:`g = s \odot h`, so that one step
         :math:`h' = (1 - \beta) s \odot \big(\sum_j g_j + g\big) + \beta x` needs no weight of an entry.
         """
-        s = self._root
+        s = self.root
         start, source = _table(values), _table(values, s)
         target = _like(start)
         for step in range(STEPS):
