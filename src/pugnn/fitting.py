@@ -222,7 +222,11 @@ def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSet
     surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * in_batches
     if surplus and not method.trains:
         raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
-    return TrainingSettings(**{**method.training, **given})
+    own = TrainingSettings(**method.training)
+    for name in surplus:
+        if name in method.unused and given[name] != getattr(own, name):  # a loaded model has them all
+            raise PugnnError(f"{method.name} is linear, so {name} has no effect; leave it out, or take another method")
+    return replace(own, **given)
 
 
 def count_threshold(scores: NDArray[np.float64], count: int) -> float:

@@ -312,8 +312,9 @@ def test_bad_settings_are_named():
     for prior in (0.0, 1.0, -0.2):
         with pytest.raises(PugnnError, match="prior is a share"):
             fit(graph, LABELLED, Views(prior=prior))
-    with pytest.raises(PugnnError, match="accepts no backbone; got 'gcn'"):
-        fit(graph, LABELLED, backbone="gcn")
+    for name, value in {"backbone": "gcn", "hidden": 32, "dropout": 0.1, "batch_size": 64}.items():
+        with pytest.raises(PugnnError, match=f"views is linear, so {name} has no effect"):
+            fit(graph, LABELLED, **{name: value})
 
 
 def test_the_views_of_a_fit_are_computed_once(monkeypatch):

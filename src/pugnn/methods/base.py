@@ -67,6 +67,9 @@ class Method(ABC):
     #: Whether it trains a network.
     trains: ClassVar[bool] = True
 
+    #: Settings of the training that it does not use.
+    unused: ClassVar[tuple[str, ...]] = ()
+
     #: Whether its fit settles a prior that is not given as a number; :meth:`settle` does so for all others.
     settles_prior: ClassVar[bool] = False
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from torch import Tensor, nn
 
-from pugnn.errors import PugnnError, percent
+from pugnn.errors import percent
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.evidence import KnownNodes, advantage
@@ -73,9 +73,10 @@ class Views(Method):
        where the entropy's weight :math:`\lambda_t` rises from 0 to 1 over the first half of the epochs, and
        :math:`\rho = 0.06\,\pi / |L|` within bounds: the fewer labels, the stronger.
 
-    5. **Sum.** Both, each with scores of standard deviation 1, are added. The odds of training against the ranking are
-       :math:`\min(1, \pi / 0.05)\, e^z`, with z the evidence that it ranks hidden positives higher: training is for
-       common positives, unless hidden ones disagree.
+    5. **Sum.** Both, each with scores of standard deviation 1, are added. Training has the share
+       :math:`\sigma(2 (z + \log(\pi / 0.05)))`, with z the evidence that it ranks hidden positives higher. If π is an
+       estimate, a logarithm above 0 counts :math:`|L| / (|L| + 60)` times. Training is for common positives, and for a
+       share that is known well, unless hidden positives disagree.
 
     Known negatives count more than other nodes in the regression, and have a term of their own in training
     (:mod:`pugnn.losses.confident_prior`).
@@ -87,6 +88,7 @@ class Views(Method):
     """
 
     settles_prior: ClassVar[bool] = True
+    unused: ClassVar[tuple[str, ...]] = ("backbone", "hidden", "dropout", "batch_size")
 
     prior: float | str = "auto"
 
@@ -95,10 +97,8 @@ class Views(Method):
         """Settings of the training."""
         return {"backbone": "mlp", "epochs": 60, "learning_rate": 0.06, "weight_decay": 5e-3}
 
-    def build(self, num_features: int, settings: TrainingSettings) -> Backbone:
+    def build(self, num_features: int, settings: TrainingSettings) -> Backbone:  # noqa: ARG002
         """A model that is still empty: its sizes depend on the data."""
-        if settings.backbone != "mlp":
-            raise PugnnError(f"views is linear in its views and accepts no backbone; got {settings.backbone!r}")
         return LinearViews(num_features)
 
     def plan(self, task: PUTask, settings: TrainingSettings) -> Plan | None:  # noqa: ARG002
@@ -107,7 +107,6 @@ class Views(Method):
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Rank by the regression, settle the prior, train, and add up."""
-        self.build(task.graph.num_features, settings)
         resolve_device(settings.device)  # all is computed on the CPU, but a device that is not there is a mistake
         known = KnownNodes.of(task, settings.seed)
         fresh = "" if run.pop("start", None) is None else "views starts from its regression every time"

@@ -29,7 +29,7 @@ class TrainingSettings:
         learning_rate: of Adam.
         weight_decay: on the first layer.
         batch_size: unlabelled nodes per step, or ``auto``: all of them if they fit into memory, otherwise as many as
-            do; 1,024 for views.
+            do.
         seed: controls weights, dropout and sampling.
         device: ``cpu``, ``cuda``, ``cuda:1``, …
     """
