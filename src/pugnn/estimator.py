@@ -215,11 +215,15 @@ class PUNodeClassifier(Parameters):
         positive = scores_of(self.decision_function(graph))
         return np.stack([1 - positive, positive], axis=1)
 
-    def decision_function(self, graph: Any = None) -> NDArray[np.float64]:
+    def decision_function(self, graph: Any = None, positives: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1.
 
         Nodes of another graph that the training knew are recognised by their ids: closeness to known positives counts,
         known negatives score 0. If ids are just positions, they are recognised in the same graph only.
+
+        Args:
+            graph: another graph with the same features, in any form that :meth:`fit` takes; by default the fitted one.
+            positives: positions of the known positives of another graph, if they are others.
         """
         require_fitted(self)
         if graph is None and self._fitted is None:
@@ -228,18 +232,20 @@ class PUNodeClassifier(Parameters):
             return self._fitted[1].copy()
         graph = as_graph(graph, self.recipe_)
         require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
-        found: NDArray[np.float64] = log_odds(self.model_for(graph), graph).numpy()
+        found: NDArray[np.float64] = log_odds(self.model_for(graph, positives), graph).numpy()
         if self.known_.rejected:
             found[self.known_.find(graph)["rejected"]] = fitting.KNOWN_NEGATIVE
         return found
 
-    def model_for(self, graph: Graph) -> Backbone:
-        """The model, told where its known positives are in this graph if it goes by them."""
-        if self.model_.needs_known and self._fitted is not None and graph is self._fitted[0]:
-            self.model_.know(graph, self.labelled_)
-        elif self.model_.needs_known:
-            known = self.known_.find(graph)
-            self.model_.know(graph, np.union1d(known["positives"], known["confirmed"]))
+    def model_for(self, graph: Graph, positives: NDArray[np.int64] | None = None) -> Backbone:
+        """The model, told where the known positives are in this graph if it goes by them."""
+        if self.model_.needs_known:
+            if self._fitted is not None and graph is self._fitted[0]:
+                positives = self.labelled_
+            elif positives is None:
+                known = self.known_.find(graph)
+                positives = np.union1d(known["positives"], known["confirmed"])
+            self.model_.know(graph, positives)
         return self.model_
 
     def predict(self, graph: Any = None) -> NDArray[np.int64]:

@@ -190,6 +190,7 @@ def decide(
         anyway: decide although there is no signal.
     """
     if budget is not None:
+        budget = min(budget, len(scores))
         found = count_threshold(scores, budget)
         surplus = int((scores >= found).sum()) - budget
         equal = f", and {surplus:,} more that score as high as the last of them" if surplus > 0 else ""
@@ -201,7 +202,7 @@ def decide(
         return Decision(float(threshold), USUAL, f"scores from {float(threshold):g}, the given threshold")
     if hidden is None:
         return Decision(USUAL, USUAL, f"scores from {USUAL}")
-    if no_signal(hidden, len(scores)) and not anyway:
+    if hidden.prior.bounds is None and no_signal(hidden, len(scores)) and not anyway:
         return Decision(NOBODY, USUAL, "nobody, because no signal was found")
     rule = {
         "given": "the share of positives that was given",
@@ -218,15 +219,16 @@ def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSet
     require_budget(parameters["budget"], parameters["threshold"])
     mine = {field.name: parameters[field.name] for field in fields(TrainingSettings)}
     given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
-    in_batches = not isinstance(mine["batch_size"], str)
+    in_batches = mine["batch_size"] != "auto"
     surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * in_batches
     if surplus and not method.trains:
         raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
     own = TrainingSettings(**method.training)
+    settings = replace(own, **given)
     for name in surplus:
         if name in method.unused and given[name] != getattr(own, name):  # a loaded model has them all
             raise PugnnError(f"{method.name} is linear, so {name} has no effect; leave it out, or take another method")
-    return replace(own, **given)
+    return settings
 
 
 def count_threshold(scores: NDArray[np.float64], count: int) -> float:

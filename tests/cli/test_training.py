@@ -58,7 +58,7 @@ def test_the_three_answers_come_first(shown):
     out = shown("views", as_json=False).out
     places = [out.index(words) for words in ("How many?", "How good is the list?", "What next?", "Found: the 10 best")]
     assert places == sorted(places)
-    assert "Check the sure finds first:" in out
+    assert "Check the best finds first:" in out
     assert "log-odds" in out
 
 

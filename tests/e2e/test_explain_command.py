@@ -26,7 +26,7 @@ def test_nodes_are_explained_in_words_and_as_json(pugnn_main, run_folder, here):
         "y",
         "z",
         "all values close to the mean",
-        "links to known positives",
+        "closeness to known positives",
     }
 
 

@@ -18,7 +18,7 @@ def run(run_folder, tmp_path):
 def test_suggestions_come_with_reasons_and_the_way_on(pugnn_main, here, run):
     result = pugnn_main("suggest", run, "-n", 3)
     assert result.code == 0, result.err
-    assert "Sure finds" in result.out
+    assert "Best finds" in result.out
     assert "known positive" in result.out
     assert f"pugnn fit --config {run}/run.json --confirmed confirmed.csv --rejected rejected.csv" in result.out
 

@@ -211,13 +211,13 @@ def test_a_ring_is_found_by_its_links_alone():
     free = np.setdiff1d(np.arange(2000), labelled)
     order = free[np.argsort(-classifier.decision_function()[free])]
     assert positive[order[:25]].sum() >= 13
-    assert shares_of_views(classifier)["links to known positives"] > 30
+    assert shares_of_views(classifier)["closeness to known positives"] > 30
     assert classifier.predict()[free].sum() < 100
 
 
 def test_links_hardly_count_where_hidden_positives_are_not_found_by_them():
     graph, _ = two_groups(homophily=None, signal=0.1, size=600)
-    assert shares_of_views(fit(graph, np.arange(0, 200, 4), epochs=5))["links to known positives"] < 5
+    assert shares_of_views(fit(graph, np.arange(0, 200, 4), epochs=5))["closeness to known positives"] < 5
 
 
 def test_known_positives_are_recognised_in_another_graph(tmp_path):

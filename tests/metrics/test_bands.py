@@ -15,13 +15,19 @@ PRIOR = Prior(0.3, 0.1, 0.4, "estimated")
 
 def test_an_estimate_has_the_bands_of_the_model():
     found = estimate(Hidden(PRIOR, RANKS), unlabelled=1000, decided=250)
-    model = RankModel.of(RANKS, 1000)
     assert found.decided.taken == 250
-    assert (found.decided.precision, found.decided.recall) == (model.precision(0.25), model.recall(0.25))
-    assert found.decided.f1 == model.f1(0.25)
-    assert found.auc == model.auc()
     assert [part.taken for part in found.first] == [10, 20, 50, 100, 200, 500, 1000]
-    assert found.first[3].lift == model.lift(0.1)
+    model, expected = RankModel.of(RANKS, 1000), RankModel.of(RANKS, 1000, bounds=(0.3, 0.3))
+    for band, measure, of in [
+        (found.decided.precision, "precision", [0.25]),
+        (found.decided.recall, "recall", [0.25]),
+        (found.decided.f1, "f1", [0.25]),
+        (found.first[3].lift, "lift", [0.1]),
+        (found.auc, "auc", []),
+    ]:
+        whole = getattr(model, measure)(*of)
+        assert (band.low, band.high) == (whole.low, whole.high)
+        assert band.value == np.clip(getattr(expected, measure)(*of).value, whole.low, whole.high)
     assert (found.positives.value, found.positives.low, found.positives.high) == (300, 100, 400)
     assert json.loads(json.dumps(found.to_plain()))["hidden"] == {"count": 30, "median_rank": pytest.approx(0.155)}
 
@@ -33,8 +39,15 @@ def test_a_given_prior_is_believed():
 
 def test_within_a_range_all_of_it_counts_and_not_just_the_interval():
     ranged = Prior(0.15, 0.12, 0.18, "range", 0.1, 0.2)
-    found = estimate(Hidden(ranged, RANKS), unlabelled=1000, decided=100)
-    assert found.decided.precision == RankModel.of(RANKS, 1000, bounds=(0.1, 0.2)).precision(0.1)
+    found = estimate(Hidden(ranged, RANKS), unlabelled=1000, decided=100).decided.precision
+    whole = RankModel.of(RANKS, 1000, bounds=(0.1, 0.2)).precision(0.1)
+    assert (found.low, found.high) == (whole.low, whole.high)
+
+
+def test_values_fit_together():
+    found = estimate(Hidden(PRIOR, RANKS), unlabelled=1000, decided=250)
+    precision, recall = found.decided.precision.value, found.decided.recall.value
+    assert 250 * precision == pytest.approx(300 * recall, rel=0.05), "as many are found as there are, times recall"
 
 
 @pytest.mark.parametrize("ranks", [np.empty(0), np.array([0.2]), np.full(9, 0.5)])
@@ -79,9 +92,9 @@ def test_without_a_signal_nothing_is_claimed():
     assert (plain["signal"], plain["chance"], plain["positives"], plain["first"]) == (False, 1.0, None, [])
 
 
-def test_a_given_prior_or_few_hidden_positives_overrule_the_test():
+def test_a_given_prior_makes_no_signal_and_few_hidden_positives_cannot_deny_one():
     even = np.linspace(0.02, 0.98, 30)
-    assert estimate(Hidden(Prior.given(0.1), even), unlabelled=1000, decided=250).signal
+    assert not estimate(Hidden(Prior.given(0.1), even), unlabelled=1000, decided=250).signal
     assert estimate(Hidden(PRIOR, even[::4]), unlabelled=1000, decided=250).signal
 
 

@@ -29,7 +29,7 @@ def test_the_three_answers():
         "positives that were hidden in turn. In truth 2,900. Decided positive: the first 3,000, the given budget.",
         "How good is the list? About 72 of the first 100 (62 to 81) are expected to be positive if the known positives "
         "are typical. Half of the 30 known ones, when hidden, rank in the top 4.1 %. In truth 75 of the first 100 are.",
-        "What next? Check the sure finds first: user-0000003, user-0000004, user-0000008, … Then run again with the "
+        "What next? Check the best finds first: user-0000003, user-0000004, user-0000008, … Then run again with the "
         "answers: right ones as known positives, wrong ones as known negatives.",
     ]
 
@@ -52,8 +52,9 @@ def test_a_wide_interval_is_the_answer():
     wide = {**band(0.35, 0.04, 0.57), "source": "estimated"}
     rule = "the top list with the highest expected F1"
     assert told(settled_prior=wide, estimate=estimate(truth=None), decided_by=rule)[0] == (
-        "How many? About 6,000 positives (680 to 9,700) among the 17,000 unlabelled nodes, which known positives alone "
-        "bound from above and hardly from below. Check twenty finds to know better: pugnn suggest, then --checked. "
+        "How many? About 6,000 positives (680 to 9,700) among the 17,000 unlabelled nodes. Known positives alone "
+        "limit this number from above, but hardly from below. Check twenty finds to know better: pugnn suggest, then "
+        "--checked. "
         "Decided positive: the top list with the highest expected F1."
     )
 

@@ -219,7 +219,7 @@ def test_the_three_answers_come_first(written):
         for text in (
             "How many? About 3,100 positives",
             "How good is the list? About 72 of the first 100 (62 to 81)",
-            "What next? Check the sure finds first:",
+            "What next? Check the best finds first:",
             "if they are not typical, the bands are too high",
             "hidden in turn, half rank in the top 4.1 % and 26 in the top 20 %",
             "first 100 72 % (62 to 81) 3.0 % (2.0 to 5.0) 4.0 × (3.2 to 5.0) 75 %",

@@ -23,7 +23,7 @@ PLACE = "place in the graph"
 ORDINARY = "all values close to the mean"
 
 #: What is not an attribute of a node, but of its place.
-LINKS = "links to known positives"
+LINKS = "closeness to known positives"
 
 #: From the number in a column of features to what the user's table says.
 Reading = Callable[[float], str]

@@ -1,4 +1,4 @@
-"""Whom to check next: sure finds, likely positives of other kinds, or the nodes whose answer teaches most."""
+"""Whom to check next: the best finds, likely positives of other kinds, or the nodes whose answer teaches most."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GOALS: tuple[Goal, ...] = get_args(Goal)
 
 #: At most this many nodes are compared with each other; of more, a random sample.
 MOST_COMPARED = 2_000
-#: Sure finds are chosen among this many times their number; a twin moves down this share of them.
+#: The best finds are chosen among this many times their number; a twin moves down this share of them.
 SURE, SPREAD = 2, 0.5
 #: The pool of a goal, as a multiple of the expected number of positives.
 REACH: dict[Goal, float] = {"discovery": 1.0, "learning": 2.0}

@@ -16,7 +16,7 @@ by from the mean :math:`\mu_a` of :math:`\bar x_a` over all nodes:
 
 Closeness to known positives (:mod:`pugnn.models.views.closeness`) stands beside the attributes as one more column. It
 adds :math:`\kappa \log(1 + 10\, p_v / \bar p)` to the log-odds without any link to them, and each of them contributes
-in proportion to the walks from v that end at it.
+in proportion to the walks from v that end at it. If v is known itself, its own part of that belongs to the base.
 """
 
 from __future__ import annotations
@@ -137,12 +137,12 @@ class _Explained:
             by_others = by_node[:, at].copy()
             shares = None
             if self.links is not None:
-                base += self.links.base
                 shares = self.links.shares(columns[0])
-                gain = self.links.gain(node)
-                by_others[self.links.known] += gain * shares
-                by_itself = gain * float(shares[self.links.known == node].sum())
-                own, around = np.append(own, by_itself), np.append(around, gain - by_itself)
+                by_known = self.links.gain(node) * shares
+                by_known[self.links.known == node] = 0.0  # being known itself is where it starts
+                base += self.links.base + self.links.gain(node) - float(by_known.sum())
+                by_others[self.links.known] += by_known
+                own, around = np.append(own, 0.0), np.append(around, by_known.sum())
             yield Parts(
                 total=base + float(own.sum() + around.sum()),
                 base=base,
@@ -169,8 +169,9 @@ class _Without:
     def __call__(self, nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
         mean, total, links = self.explained.mean, self.explained.constant, self.explained.links
         if links is not None and self.shares is not None:
-            stays = 0.0 if (columns == len(mean)).any() else 1.0 - self.shares[np.isin(links.known, nodes)].sum()
-            total += links.base + links.gain(self.node, max(stays, 0.0))
+            itself = links.known == self.node
+            gone = np.isin(links.known, nodes) | (columns == len(mean)).any()
+            total += links.base + links.gain(self.node, float(self.shares[itself | ~gone].sum()))
             columns = columns[columns < len(mean)]
         rows = self.explained.views.rows[nodes].T if len(nodes) else None
         every = zip(self.spreads, self.weights, self.sums, self.times, self.explained.directions, strict=True)

@@ -95,7 +95,8 @@ def _where(part: NodePart) -> str:
 def _attributes(side: str, parts: Sequence[AttributePart]) -> str:
     if not parts:
         return ""
-    return f"The attributes that speak {side} it most: {', '.join(map(_attribute, parts[:NAMED]))}."
+    what = "What speaks" if any(part.name == LINKS for part in parts[:NAMED]) else "The attributes that speak"
+    return f"{what} {side} it most: {', '.join(map(_attribute, parts[:NAMED]))}."
 
 
 def _attribute(part: AttributePart) -> str:
@@ -149,7 +150,7 @@ def _change(explanation: Explanation, change: Change) -> str:
     else:
         what = "average here and around it" if explanation.how == "exact" else "0 for all nodes"
         others = [name for name in names if name != LINKS]
-        conditions = ["it had no links to known positives"] if LINKS in names else []
+        conditions = ["no path led from it to a known positive"] if LINKS in names else []
         conditions += [f"{_listed(others)} were {what}"] if others else []
         condition = f"if {' and '.join(conditions)}"
     verdict = "it would not be decided positive" if explanation.decision else "it would be decided positive"

@@ -218,7 +218,7 @@ def _views_note(views: NodeViews, model: LinearViews, task: PUTask) -> str:
     """What each view contributes to the scores: covariances with them, which add up to their variance."""
     products = views.products(model.direction.numpy()[:, :, None])
     parts = {name: views.scales[name] * each[:, 0] for name, each in zip(views.names, products, strict=True)}
-    parts["links to known positives"] = model.scores(task.graph) - np.sum(list(parts.values()), axis=0)
+    parts["closeness to known positives"] = model.scores(task.graph) - np.sum(list(parts.values()), axis=0)
     total = np.sum([part[task.unlabelled] for part in parts.values()], axis=0, dtype=np.float64)
     apart = total - total.mean()
     variance = float((apart * apart).sum())

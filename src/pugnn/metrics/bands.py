@@ -116,10 +116,9 @@ def chance(ranks: Values, unlabelled: int) -> float:
 
 
 def no_signal(hidden: Hidden, unlabelled: int) -> bool:
-    """Whether nothing but chance is seen in the ranks of ten hidden positives or more, and no prior is given."""
+    """Whether nothing but chance is seen in the ranks of ten hidden positives or more."""
     ranks = hidden.ranks
-    enough = len(ranks) >= ENOUGH_TO_TELL and _tell(ranks)
-    return hidden.prior.bounds is None and enough and chance(ranks, unlabelled) > LEVEL
+    return len(ranks) >= ENOUGH_TO_TELL and _tell(ranks) and chance(ranks, unlabelled) > LEVEL
 
 
 @dataclass(frozen=True)
@@ -163,8 +162,8 @@ class Estimate(Displayed):
         first: the first 10, 20, 50, … nodes.
         auc: probability that a positive ranks above a negative.
         chance: how likely it is that hidden positives rank so high by chance, see :func:`chance`.
-        signal: whether they can be told from other nodes, or the share of positives was given. Without it, nothing is
-            claimed: no number of positives, no bands but that of the AUC.
+        signal: whether they can be told from other nodes. Without it, nothing is claimed: no number of positives, no
+            bands but that of the AUC.
         caveat: why the known positives may not be typical of all, which all bands assume; ``None`` if nothing
             suggests it.
         audit: nodes that were checked; ``None`` if none were.
@@ -264,24 +263,28 @@ def estimate(hidden: Hidden, *, unlabelled: int, decided: int) -> Estimate | Non
     prior, ranks, checked = hidden.prior, hidden.ranks, hidden.checked
     if not _tell(ranks):
         return None
-    model, signal = (
-        RankModel.of(ranks, unlabelled, bounds=prior.bounds, checked=checked),
-        not no_signal(hidden, unlabelled),
-    )
-    share = decided / unlabelled
+    model = RankModel.of(ranks, unlabelled, bounds=prior.bounds, checked=checked)
+    expected = RankModel.of(ranks, unlabelled, bounds=(prior.value, prior.value), checked=checked)
+    signal, share = not no_signal(hidden, unlabelled), decided / unlabelled
+
+    def band(measure: str, *of: float) -> Band:
+        """Its value is that of the expected prior, so that all values fit together."""
+        found, value = (getattr(each, measure)(*of) for each in (model, expected))
+        return Band(float(np.clip(value.value, found.low, found.high)), found.low, found.high)
+
     return Estimate(
         prior=prior,
         unlabelled=unlabelled,
         ranks=ranks,
-        decided=Decided(decided, model.precision(share), model.recall(share), model.f1(share))
+        decided=Decided(decided, *(band(measure, share) for measure in ("precision", "recall", "f1")))
         if decided and signal
         else None,
         first=tuple(
-            First(taken, *(measure(taken / unlabelled) for measure in (model.precision, model.recall, model.lift)))
+            First(taken, *(band(measure, taken / unlabelled) for measure in ("precision", "recall", "lift")))
             for taken in FIRST
             if taken <= unlabelled and signal
         ),
-        auc=model.auc(),
+        auc=band("auc"),
         chance=chance(ranks, unlabelled),
         signal=signal,
         audit=None if checked is None else _audit(len(checked.positive), int(checked.positive.sum())),

@@ -241,7 +241,7 @@ def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) 
 def _suggestions(
     estimator: PUNodeClassifier, task: PUTask, scores: NDArray[np.float64], log_odds: NDArray[np.float64]
 ) -> dict[str, list[dict[str, Any]]] | None:
-    """Whom to check next; nobody where the ranking means nothing, and no sure finds where there is no signal."""
+    """Whom to check next; nobody where the ranking means nothing, and no best finds where there is no signal."""
     if not RANKING_LOST.isdisjoint(reason.code for reason in estimator.degenerate_):
         return None
     found = suggest_for_all(

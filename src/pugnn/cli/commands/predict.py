@@ -42,9 +42,9 @@ def predict(
     Attributes become features by the recipe that the model was trained with: columns are found by name, in any order;
     a missing column counts as missing for every node, a new one is ignored, and both are reported.
 
-    The model remembers the known nodes of its training by their ids: known positives, also without `--positives`, and
-    checked ones. Rejected nodes score 0. In a run folder, the scores are compared with those of the run: who is new,
-    gone, decided otherwise, has risen or fallen.
+    The model remembers the known nodes of its training by their ids: known positives, unless `--positives` names
+    others, and checked ones. Rejected nodes score 0. In a run folder, the scores are compared with those of the run:
+    who is new, gone, decided otherwise, has risen or fallen.
 
     Example:
 
@@ -73,7 +73,9 @@ def predict(
     found = read_input(replace(data, **named), draw=False, recipe=estimator.recipe_)
     task = _known_nodes(found, estimator.known_.find(found.graph), file)
     print_notes(found.notes)
-    log_odds = estimator.decision_function(found.graph)
+    if task is None and estimator.model_.needs_known:
+        print_notes(["none of the known positives of the training is in this graph: closeness to them tells nothing"])
+    log_odds = estimator.decision_function(found.graph, None if task is None else task.labelled)
     scores = scores_of(log_odds)
     decided = scores >= estimator.threshold_
     if task is not None:

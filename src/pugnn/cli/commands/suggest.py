@@ -40,7 +40,7 @@ def suggest(
 ) -> None:
     """Suggest whom to check next, with the reason.
 
-    `precision`: sure finds, the top of the list; how many are right tells how good the list is. `discovery`: likely
+    `precision`: the best finds, the top of the list; how many are right tells how good the list is. `discovery`: likely
     positives that neither touch nor resemble the known ones, as far as there are any; they bring new kinds. `learning`:
     nodes that stand for many others, on both sides of the decision; their answers improve the next run most.
 
@@ -73,7 +73,7 @@ def suggest(
     estimate = opened.record.get("estimate")
     if estimate is not None and not estimate.get("signal", True) and goal == "precision":
         warnings.warn(
-            "no signal was found, so that these are no sure finds; --for learning may teach more",
+            "no signal was found, so that these need be no finds at all; --for learning may teach more",
             PugnnWarning,
             stacklevel=2,
         )
@@ -98,6 +98,9 @@ def suggest(
         return
     from pugnn.cli.terminal import print_suggestions
 
+    if not found:
+        typer.echo("There are no such nodes.")
+        return
     print_suggestions(found, goal, run, out)
     if len(found) < wanted:
         typer.echo(f"There are only {len(found):,} such nodes.")

@@ -17,7 +17,7 @@ NAMED = 3
 
 #: What a list of suggestions is for.
 GOALS = {
-    "precision": ("Sure finds", "The top of the list, without near copies. How many are right tells how good it is."),
+    "precision": ("Best finds", "The top of the list, without near copies. How many are right tells how good it is."),
     "discovery": (
         "Likely positives of other kinds",
         "They touch no known positive, and resemble one less than is typical of likely positives, or not at all.",
@@ -71,17 +71,17 @@ def _how_many(record: Mapping[str, Any]) -> Answer:
         return Answer(question, "Nobody can tell.", no_signal_words(record["estimate"]["chance"]) + _decided(record))
     value, low, high = (about(prior[name] * nodes) for name in ("value", "low", "high"))
     short = f"About {value} positives" + (f" ({low} to {high})" if low != high else "")
-    text = f"among the {nodes:,} unlabelled nodes, "
+    text = f"among the {nodes:,} unlabelled nodes"
     if prior["source"] == "estimated" and prior["high"] > WIDE * prior["low"]:
         text += (
-            "which known positives alone bound from above and hardly from below. Check twenty finds to know better: "
+            ". Known positives alone limit this number from above, but hardly from below. Check twenty finds to know "
+            "better: pugnn suggest, then --checked."
         )
-        text += "pugnn suggest, then --checked."
     else:
         text += {
-            "given": "as the share that was given says.",
-            "range": "estimated within the range that was given.",
-            "estimated": "estimated from known positives that were hidden in turn.",
+            "given": ", as the share that was given says.",
+            "range": ", estimated within the range that was given.",
+            "estimated": ", estimated from known positives that were hidden in turn.",
         }[prior["source"]]
     truth = None if estimate is None else estimate["truth"]
     if truth is not None:
@@ -129,11 +129,13 @@ def _what_next(record: Mapping[str, Any]) -> Answer:
     question, suggested = "What next?", record.get("suggestions")
     again = "Then run again with the answers: right ones as known positives, wrong ones as known negatives."
     if not _signal(record):
-        return Answer(question, "Give it more to go by.", f"{REMEDY} To decide all the same, run again with --decide.")
+        nobody = str(record.get("decided_by")).startswith("nobody")
+        decide = " To decide all the same, run again with --decide." if nobody else ""
+        return Answer(question, "Give it more to go by.", f"{REMEDY}{decide}")
     sure = [shown(each["id"], 20) for each in suggested["precision"]] if suggested else []
     if sure:
         more = ", …" if len(sure) > NAMED else "."
-        return Answer(question, "Check the sure finds first:", f"{', '.join(sure[:NAMED])}{more} {again}")
+        return Answer(question, "Check the best finds first:", f"{', '.join(sure[:NAMED])}{more} {again}")
     if record["degenerate"]:
         return Answer(question, "Run again.", "This result is degenerate: the notice says what to change.")
     return Answer(question, "Check the first 20.", again)

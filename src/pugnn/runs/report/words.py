@@ -96,8 +96,13 @@ def _found(content: ReportContent) -> str:
 
 
 def _assumed(content: ReportContent) -> str:
-    """The share of positives that the method expected, which affects the number of finds more than anything else."""
+    """The share of positives that the method expected, which affects the number of finds more than anything else.
+
+    Nothing where something else has decided: a budget, a threshold, or that there is no signal.
+    """
     given, prior = content.record["options"], content.record.get("settled_prior")
+    if str(content.record.get("decided_by", "")).startswith(("the first ", "scores from ", "nobody")):
+        return ""
     follows, told = " Their number follows from", "what the method was told to expect: that"
     if {"near_prior", "far_prior"} <= given.keys():
         near, far = (percent(given[name]) for name in ("near_prior", "far_prior"))
