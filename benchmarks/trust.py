@@ -40,7 +40,7 @@ DATASETS = sized(STUDIES["rare"].datasets, ("cora",))
 LABELS = sized((10, 30, 100), (30,))
 SHARES = sized(("natural", 0.02, 0.005, 0.001), ("natural", 0.02))
 #: Parts of the known positives that are nodes drawn at random, and draws of each, of all random ones twice as many.
-RANDOM, RANDOM_DRAWS = sized((0.25, 0.5, 0.75, 1.0), (0.5, 1.0)), sized(5, 1)
+RANDOM, RANDOM_DRAWS = sized((0.25, 0.5, 0.75, 1.0), (0.5, 1.0)), sized(6, 1)
 #: Draws by degree.
 BY_DEGREE_DRAWS = sized(3, 1)
 EPOCHS = sized(None, 2)

@@ -62,7 +62,7 @@ def test_the_chance_of_such_ranks():
     by_mean = 0.5 * math.erfc(-z / math.sqrt(2))
     total = -sum(math.log(rank) for rank in inside)  # half of a chi-square with 2n degrees of freedom
     by_top = math.exp(-total) * sum(total**k / math.factorial(k) for k in range(4))
-    assert chance(np.array(ranks), unlabelled) == pytest.approx(2 * (1 + 4 / 10) * min(by_mean, by_top))
+    assert chance(np.array(ranks), unlabelled) == pytest.approx(4 * (1 + 4 / 10) * min(by_mean, by_top))
     assert chance(np.full(4, 0.5), unlabelled) == 1.0
 
 
