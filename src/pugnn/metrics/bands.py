@@ -110,7 +110,7 @@ def chance(ranks: Values, unlabelled: int) -> float:
 
     Example:
         >>> round(chance(np.array([0.1, 0.2, 0.1]), 1000), 3), chance(np.array([0.4, 0.6]), 1000)
-        (0.073, 1.0)
+        (0.072, 1.0)
     """
     inside = np.clip(ranks, 0.5 / unlabelled, 1.0)
     by_mean = ndtr(np.sqrt(12 * len(inside)) * (inside.mean() - 0.5))
