@@ -108,7 +108,7 @@ STUDIES = {
         "nodes they decide positive, and no ranking. P@n is the precision among as many nodes as there are positives. "
         + _SETTINGS
         + " Exceptions: the penalty of graphany is one of five that were tried on these graphs, at natural shares; and "
-        "how much training counts in views with few labels was chosen on two other draws of nine of them.",
+        "how much closeness and training count in views was chosen on up to three other draws of nine of them.",
         rows=RARE_METHODS,
         datasets=(
             *TABLE1,
