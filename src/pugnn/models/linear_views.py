@@ -49,6 +49,7 @@ class LinearViews(Backbone):
         super().__init__()
         self._columns = num_features or WIDTH
         self._known: tuple[Graph, NDArray[np.int64]] | None = None
+        self._closeness: NDArray[np.float32] | None = None
         for name in LinearViews.__annotations__:
             self.register_buffer(name, torch.empty(0, dtype=_TYPES.get(name, torch.float32)))
 
@@ -87,7 +88,8 @@ class LinearViews(Backbone):
 
     def know(self, graph: Graph, positives: NDArray[np.int64]) -> None:
         """Remember the known positives of a graph."""
-        self._known = graph, positives
+        if self._known is None or self._known[0] is not graph or not np.array_equal(self._known[1], positives):
+            self._known, self._closeness = (graph, positives), None
 
     def known_in(self, graph: Graph) -> NDArray[np.int64]:
         """The known positives of a graph: of the one that was told last, or none."""
@@ -96,10 +98,13 @@ class LinearViews(Backbone):
     def scores(self, graph: Graph) -> NDArray[np.float32]:
         """The log-odds of all nodes, but for the constant, shape ``(N,)``."""
         found: NDArray[np.float32] = (self.views(graph) @ self.direction.numpy()[:, :, None])[:, 0]
-        if self.by_links:
-            known = np.zeros((graph.num_nodes, 1), np.float32)
-            known[self.known_in(graph)] = 1.0
-            found += np.float32(self.by_links) * closeness(graph, known)[:, 0]
+        known = self.known_in(graph)
+        if self.by_links and len(known):
+            if self._closeness is None:
+                seeds = np.zeros((graph.num_nodes, 1), np.float32)
+                seeds[known] = 1.0
+                self._closeness = closeness(graph, seeds)[:, 0]
+            found += np.float32(self.by_links) * self._closeness
         return found
 
     @property
