@@ -15,6 +15,7 @@ from pugnn import fitting
 from pugnn.errors import DegenerateWarning, PugnnError
 from pugnn.files import as_path
 from pugnn.graph import Graph
+from pugnn.graph.index_arrays import positions_within
 from pugnn.io.given import as_graph
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
 from pugnn.metrics.bands import Prior, estimate
@@ -60,7 +61,7 @@ class PUNodeClassifier(Parameters):
         labelled_, negative_: positions of the known positives, and of the known negatives.
         known_: the known nodes by their ids (:class:`pugnn.task.Known`); a saved model has them, too.
         log_: one record per epoch with every term of the loss; empty where nothing is trained.
-        model_: the trained network.
+        model_: the trained network; to score with it directly, take :meth:`model_for` a graph.
         notes_: sentences about what the method decided on the way.
         recipe_: how the features were made from tables, for reading others the same way; ``None`` if they were not.
         settings_: all settings of the fit as plain values, the method's own and the estimator's.
@@ -232,6 +233,8 @@ class PUNodeClassifier(Parameters):
             return self._fitted[1].copy()
         graph = as_graph(graph, self.recipe_)
         require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
+        if positives is not None:
+            positives = positions_within(positives, graph.num_nodes, "positives")
         found: NDArray[np.float64] = log_odds(self.model_for(graph, positives), graph).numpy()
         if self.known_.rejected:
             found[self.known_.find(graph)["rejected"]] = fitting.KNOWN_NEGATIVE

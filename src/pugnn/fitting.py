@@ -227,7 +227,7 @@ def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSet
     settings = replace(own, **given)
     for name in surplus:
         if name in method.unused and given[name] != getattr(own, name):  # a loaded model has them all
-            raise PugnnError(f"{method.name} is linear, so {name} has no effect; leave it out, or take another method")
+            raise PugnnError(f"{name} has no effect on {method.name}; leave it out, or take another method")
     return settings
 
 

@@ -15,7 +15,7 @@ from planted import evidence
 from pugnn import LabelPropagation, PUNodeClassifier
 from pugnn.data import load_dataset
 from pugnn.explain import explain
-from pugnn.explain.columns import LINKS, Columns
+from pugnn.explain.columns import CLOSENESS, Columns
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
 from pugnn.models.views import FAR, ROUNDING, relative_walks
@@ -90,7 +90,7 @@ class ViewsAnew:
         stays = itself | (linked & ~np.isin(self.known, list(nodes)))
         walks = self.relative[node] * walks[stays].sum() / max(walks.sum(), 1e-30)
         closeness = np.log(walks + FAR) - np.log(self.relative + FAR).mean()
-        total = float(self.model.constant) + float(self.model.by_links) * closeness
+        total = float(self.model.constant) + float(self.model.by_closeness) * closeness
         for name, spread, direction in zip(self.views.names, self.spreads, self.model.direction.numpy(), strict=True):
             before, after = spread[node] @ self.own, spread[node] @ changed
             length = np.linalg.norm(after)
@@ -144,7 +144,7 @@ def check_sums(each):
         told = next((sentence for sentence in each.sentences if f" {part.name} (" in sentence), None)
         if told is not None:  # by name, with the value of the node itself only beside what that contributes
             words = told[told.index(f" {part.name} (") + len(part.name) + 3 :].split(")")[0]
-            if part.name != LINKS:
+            if part.name != CLOSENESS:
                 assert ("its own value" in words) == (abs(part.own) >= 0.005)
                 assert ("around it" in words) == (abs(part.around) >= 0.005)
             numbers = [float(number.replace("−", "-")) for number in re.findall(r"[+−]\d+\.\d\d", words)]

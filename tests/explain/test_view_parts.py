@@ -62,7 +62,7 @@ def test_contributions_are_those_of_the_formula():
         length = sum(v * v for v in graph.features[i]) ** 0.5
         for a in range(columns):
             unit[i, a] = graph.features[i, a] / length if length else 0
-    direction, weight_of_links = model.direction.double().numpy(), float(model.by_links)
+    direction, weight_of_links = model.direction.double().numpy(), float(model.by_closeness)
     walks = relative(matrices(graph)[0], graph, [0, 1])
     for v, parts in enumerate(view_parts(model, graph, np.arange(n))):
         for u in range(n):
@@ -91,7 +91,7 @@ def test_without_nodes_is_the_score_of_the_model_with_average_attributes_there(n
         before = relative(matrices(graph)[0], graph, [0, 1])
         after = relative(matrices(graph)[0], graph, [0, 1], np.setdiff1d([0, 1], others))
         near = np.log(after[node] + FAR) - np.log(before + FAR).mean()
-        expected = float(model.constant) + float(model.by_links) * near
+        expected = float(model.constant) + float(model.by_closeness) * near
         for view, matrix, direction in zip(VIEWS, matrices(graph), model.direction.double().numpy(), strict=True):
             row = matrix[node] @ averaged
             length = np.linalg.norm(row)

@@ -167,7 +167,7 @@ def test_the_shares_of_views_are_covariances_with_the_score():
     free = np.setdiff1d(np.arange(graph.num_nodes), LABELLED)
     rows = side_by_side(graph).reshape(graph.num_nodes, 5, -1)
     parts = np.einsum("nvf,vf->vn", rows, classifier.model_.direction.double().numpy())
-    links = float(classifier.model_.by_links) * closeness(
+    links = float(classifier.model_.by_closeness) * closeness(
         graph, KnownNodes.of(PUTask.from_positives(graph, LABELLED), 0).seeds()[:, :1]
     )
     parts = np.vstack([parts, links.T])[:, free]
@@ -213,6 +213,17 @@ def test_a_ring_is_found_by_its_links_alone():
     assert positive[order[:25]].sum() >= 13
     assert shares_of_views(classifier)["closeness to known positives"] > 30
     assert classifier.predict()[free].sum() < 100
+
+
+def test_equal_attributes_do_not_hide_a_ring():
+    graph, positive = ring()
+    equal = replace(graph, features=np.ones((2000, 3), np.float32))
+    labelled = np.arange(0, 40, 2)
+    classifier = fit(equal, labelled, epochs=5)
+    free = np.setdiff1d(np.arange(2000), labelled)
+    found = classifier.decision_function()[free]
+    assert len(set(found)) > 1000
+    assert positive[free[np.argsort(-found)[:25]]].sum() >= 13
 
 
 def test_links_hardly_count_where_hidden_positives_are_not_found_by_them():
@@ -290,7 +301,7 @@ def test_a_hidden_positive_teaches_nothing(monkeypatch):
 
 def ranked(direction: np.ndarray) -> Ranking:
     """A ranking of which training needs the direction alone."""
-    return Ranking(np.empty(0), direction, np.zeros(direction.shape[2]), 0.0, np.empty(0), None)
+    return Ranking(np.empty(0), direction, np.zeros(direction.shape[2]), np.empty(0), None)
 
 
 def test_a_sample_of_the_nodes_is_enough(monkeypatch):
@@ -313,7 +324,7 @@ def test_bad_settings_are_named():
         with pytest.raises(PugnnError, match="prior is a share"):
             fit(graph, LABELLED, Views(prior=prior))
     for name, value in {"backbone": "gcn", "hidden": 32, "dropout": 0.1, "batch_size": 64}.items():
-        with pytest.raises(PugnnError, match=f"views is linear, so {name} has no effect"):
+        with pytest.raises(PugnnError, match=f"{name} has no effect on views"):
             fit(graph, LABELLED, **{name: value})
 
 

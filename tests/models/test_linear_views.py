@@ -20,7 +20,9 @@ GRAPH = random_graph(25, 0.2, seed=0, features=4)
 def test_log_odds_are_products_of_rows_with_the_direction(views):
     model = random_model(GRAPH, views=views)
     rows = side_by_side(GRAPH, VIEWS[:views])
-    near = float(model.by_links) * closeness(GRAPH, np.eye(25, 2, dtype=np.float32).sum(axis=1, keepdims=True))[:, 0]
+    near = (
+        float(model.by_closeness) * closeness(GRAPH, np.eye(25, 2, dtype=np.float32).sum(axis=1, keepdims=True))[:, 0]
+    )
     expected = near + rows @ model.direction.double().numpy().ravel() + float(model.constant)
     output = model(GraphInputs(GRAPH))
     assert output.logit.tolist() == pytest.approx(expected, abs=1e-4)
@@ -64,7 +66,9 @@ def test_known_positives_are_those_of_their_graph():
     model, same = random_model(GRAPH), dataclasses.replace(GRAPH)
     assert model.known_in(GRAPH).tolist() == [0, 1]
     assert not len(model.known_in(same))
-    without = float(model.by_links) * closeness(GRAPH, np.eye(25, 2, dtype=np.float32).sum(axis=1, keepdims=True))[:, 0]
+    without = (
+        float(model.by_closeness) * closeness(GRAPH, np.eye(25, 2, dtype=np.float32).sum(axis=1, keepdims=True))[:, 0]
+    )
     found = model(GraphInputs(GRAPH)).logit - model(GraphInputs(same)).logit
     assert found.tolist() == pytest.approx(without.tolist(), abs=1e-4)
 

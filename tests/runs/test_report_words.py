@@ -88,6 +88,23 @@ def test_says_where_the_expected_share_comes_from(options, source, words):
     assert f"Their number follows {words}" in text_of(content, "What was found")
 
 
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("scores from 0.5", True),
+        ("the top list with the highest expected F1", True),
+        ("scores from 0.9, the given threshold", False),
+        ("the first 20, the given budget", False),
+        ("nobody, because no signal was found", False),
+    ],
+)
+def test_the_expected_share_is_told_where_it_decides(rule, said):
+    prior = {"value": 0.2, "low": 0.1, "high": 0.3, "source": "estimated"}
+    record = {"options": {"method": DEFAULT_METHOD}, "settled_prior": prior, "decided_by": rule}
+    content = path_content([0.9, 0.8, 0.7, 0.2], record=record)
+    assert ("Their number follows" in text_of(content, "What was found")) == said
+
+
 def test_a_method_that_expects_no_share_says_nothing_of_one():
     naive = path_content([0.9, 0.8, 0.2], record={"options": {"method": "naive"}, "settled_prior": None})
     assert "Their number" not in text_of(naive, "What was found")

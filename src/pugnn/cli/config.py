@@ -113,7 +113,7 @@ def _for_method(method: str, path: Path, options: dict[str, Any]) -> tuple[dict[
         elif name in usual:
             if path.suffix == ".json" and value == usual[name] and new.trains >= other.trains:
                 continue
-            fits = new.trains and (name != "backbone" or name not in training_of(new))
+            fits = new.trains and name not in new.unused and (name != "backbone" or name not in training_of(new))
         else:
             fits = True
         if fits:

@@ -23,7 +23,7 @@ PLACE = "place in the graph"
 ORDINARY = "all values close to the mean"
 
 #: What is not an attribute of a node, but of its place.
-LINKS = "closeness to known positives"
+CLOSENESS = "closeness to known positives"
 
 #: From the number in a column of features to what the user's table says.
 Reading = Callable[[float], str]
@@ -50,7 +50,7 @@ class Columns:
         if width:
             self._add_all(graph, width - links)
         if links:
-            self._add(LINKS, _nothing)
+            self._add(CLOSENESS, _nothing)
 
     def _add_all(self, graph: Graph, width: int) -> None:
         recipe = None if graph.recipe is None else Recipe.from_plain(graph.recipe)

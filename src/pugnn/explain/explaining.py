@@ -76,13 +76,14 @@ def explain(
     known = task.task if isinstance(task, TableGraph) else task if isinstance(task, PUTask) else None
     graph = known.graph if known is not None else as_graph(task, estimator.recipe_)
     positions = positions_within(nodes, graph.num_nodes, "nodes")
+    positives = None if known is None else known.labelled
     if log_odds is None:
-        log_odds = estimator.decision_function(graph)
+        log_odds = estimator.decision_function(graph, positives)
     require_numbers("log_odds", log_odds, graph.num_nodes)
     _require_shown(shown, graph.num_nodes)
     context = _Context(graph, known, log_odds, estimator.threshold_, shown or {})
     found = []
-    for node, parts in zip(positions, _parts(estimator.model_for(graph), graph, positions), strict=True):
+    for node, parts in zip(positions, _parts(estimator.model_for(graph, positives), graph, positions), strict=True):
         found.append(context.explanation(int(node), parts))
         advance(len(found) / len(positions))
     return found
@@ -172,6 +173,7 @@ class _Context:
             own=float(parts.by_node[node]),
             around=float(by_others.sum()),
             score_without_own=_score(parts, parts.without(np.array([node]), NOTHING)),
+            closeness=float(parts.own[-1] + parts.around[-1]) if parts.links else None,
             rest=float(parts.total - parts.base - parts.by_node.sum()) if parts.how == "gradients" else 0.0,
             nodes=[
                 NodePart(

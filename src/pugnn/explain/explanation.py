@@ -101,6 +101,8 @@ class Explanation(Displayed):
             if it is not said which positives are known.
         changes: what would change the decision.
         shown: columns of the node table that were asked for, with its own values.
+        closeness: contribution of its closeness to known positives, which is part of ``around``; ``None`` where it does
+            not count.
         sentences: all of it in words.
     """
 
@@ -125,6 +127,7 @@ class Explanation(Displayed):
     nearest: list[list[Any]] | None
     changes: list[Change]
     shown: dict[str, str]
+    closeness: float | None = None
     sentences: tuple[str, ...] = ()
 
     def _facts(self) -> list[str]:

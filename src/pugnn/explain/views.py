@@ -43,7 +43,7 @@ BLOCK = 2**18
 
 def view_parts(model: LinearViews, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the log-odds of some nodes, given by position."""
-    links = _Links.of(model, graph) if model.by_links else None
+    links = _Links.of(model, graph) if model.by_closeness else None
     explained = _Explained(model.views(graph), model.direction.double().numpy(), float(model.constant), links)
     # Smoothing takes whole vectors of columns, so fewer nodes than a vector has would save nothing.
     at_once = max(LANES, MOST_NUMBERS // max(graph.num_nodes, model.direction.numel()))
@@ -64,7 +64,7 @@ class _Links:
         known = model.known_in(graph)
         seeds = np.zeros((graph.num_nodes, 1), np.float32)
         seeds[known] = 1.0
-        return cls(float(model.by_links), known, relative_walks(graph, seeds)[:, 0])
+        return cls(float(model.by_closeness), known, relative_walks(graph, seeds)[:, 0])
 
     @cached_property
     def base(self) -> float:

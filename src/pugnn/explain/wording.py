@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pugnn.errors import counted, shown
 from pugnn.explain.changes import MOST
-from pugnn.explain.columns import LINKS
+from pugnn.explain.columns import CLOSENESS
 from pugnn.explain.explanation import AttributePart, Change, Explanation, NodePart
 
 #: So many nodes or attributes are named in a sentence.
@@ -62,8 +62,8 @@ def _balance(explanation: Explanation) -> str:
 
 
 def _linked(explanation: Explanation) -> bool:
-    """Whether links to known positives speak for it, which are no attribute of anybody."""
-    return any(part.name == LINKS for part in (*explanation.speak_for, *explanation.speak_against))
+    """Whether closeness to known positives counts, which is no attribute of anybody."""
+    return bool(explanation.closeness)
 
 
 def _evidence(explanation: Explanation) -> str:
@@ -95,14 +95,14 @@ def _where(part: NodePart) -> str:
 def _attributes(side: str, parts: Sequence[AttributePart]) -> str:
     if not parts:
         return ""
-    what = "What speaks" if any(part.name == LINKS for part in parts[:NAMED]) else "The attributes that speak"
+    what = "What speaks" if any(part.name == CLOSENESS for part in parts[:NAMED]) else "The attributes that speak"
     return f"{what} {side} it most: {', '.join(map(_attribute, parts[:NAMED]))}."
 
 
 def _attribute(part: AttributePart) -> str:
     """What an attribute contributes by the node's own value and by those of others; what would be 0.00 is left out."""
-    if part.name == LINKS:
-        return f"{LINKS} ({signed(part.contribution)})"
+    if part.name == CLOSENESS:
+        return f"{CLOSENESS} ({signed(part.contribution)})"
     own = f"{signed(part.own)} by its own value{f', {shown(part.value, LONGEST)}' if part.value else ''}"
     around = f"{signed(part.around)} around it"
     if abs(part.own) < 0.005:
@@ -149,8 +149,8 @@ def _change(explanation: Explanation, change: Change) -> str:
         condition = f"if {_listed(names)} had {_neutral(explanation)}{known}"
     else:
         what = "average here and around it" if explanation.how == "exact" else "0 for all nodes"
-        others = [name for name in names if name != LINKS]
-        conditions = ["no path led from it to a known positive"] if LINKS in names else []
+        others = [name for name in names if name != CLOSENESS]
+        conditions = ["no path led from it to a known positive"] if CLOSENESS in names else []
         conditions += [f"{_listed(others)} were {what}"] if others else []
         condition = f"if {' and '.join(conditions)}"
     verdict = "it would not be decided positive" if explanation.decision else "it would be decided positive"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.metrics.rank_model import Checked
+from pugnn.models.linear_views import EQUAL
 from pugnn.models.views import NodeViews
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
@@ -145,9 +146,9 @@ class KnownNodes:
         return ranks[~checked], Checked(ranks[checked], positive[checked]) if checked.any() else None
 
     def spreads(self, scores: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Standard deviations over the unlabelled nodes, of each column; 1 where all are equal."""
+        """Standard deviations over the unlabelled nodes, of each column; 1 where all are equal but for rounding."""
         spreads: NDArray[np.float64] = scores[self.task.unlabelled].std(axis=0, dtype=np.float64)
-        return np.where(spreads > 0, spreads, 1.0).astype(np.float32)
+        return np.where(spreads > EQUAL * np.abs(scores).max(axis=0), spreads, 1.0).astype(np.float32)
 
 
 def advantage(ranks: Ranks, others: Ranks, found: float) -> float:

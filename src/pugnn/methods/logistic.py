@@ -50,16 +50,14 @@ class Ranking:
     Args:
         scores: shape ``(N, k)``.
         direction: in the views, shape ``(views, F, k)``.
-        by_links: the weight of closeness, shape ``(k,)``.
-        links: how much closeness counts against the regression, from 0 to 1.
+        by_closeness: the weight of closeness, shape ``(k,)``.
         ranks: of hidden positives by the fold's own column.
         checked: the same of checked nodes.
     """
 
     scores: NDArray[np.float32]
     direction: NDArray[np.float32]
-    by_links: NDArray[np.float32]
-    links: float
+    by_closeness: NDArray[np.float32]
     ranks: Ranks
     checked: Checked | None
 
@@ -73,7 +71,7 @@ def rank(views: NodeViews, known: KnownNodes) -> Ranking:
     direction = logistic_regression(views, known, INVERSE_PENALTY)
     scores = views @ direction
     spreads = known.spreads(scores)
-    scores, direction, by_links, links = scores / spreads, direction / spreads, np.zeros_like(spreads), 0.0
+    scores, direction, by_closeness = scores / spreads, direction / spreads, np.zeros_like(spreads)
     ranks, checked = known.hidden_ranks(scores[:, 1:])
     if known.turns:
         near = closeness(views.graph, known.seeds())
@@ -84,13 +82,13 @@ def rank(views: NodeViews, known: KnownNodes) -> Ranking:
         links = float(expit(2 * (advantage(with_links, ranks, len(task.labelled) / len(task.unlabelled)) - DOUBT)))
         scores += np.float32(links) * near
         spreads = known.spreads(scores)
-        scores, direction, by_links = (
+        scores, direction, by_closeness = (
             scores / spreads,
             direction / spreads,
             np.float32(links) / (near_spreads * spreads),
         )
         ranks, checked = known.hidden_ranks(scores[:, 1:])
-    return Ranking(scores, direction, by_links, links, ranks, checked)
+    return Ranking(scores, direction, by_closeness, ranks, checked)
 
 
 def logistic_regression(views: NodeViews, known: KnownNodes, inverse_penalty: float) -> NDArray[np.float32]:

@@ -127,8 +127,8 @@ class Views(Method):
             common *= len(task.labelled) / (len(task.labelled) + MANY)
         share = float(expit(2 * (lead + common)))
         direction = (1 - share) * ranking.direction[:, :, 0] + share / spreads[0] * trained[:, :, 0]
-        by_links = (1 - share) * float(ranking.by_links[0])
-        model = LinearViews.ranking(task, attributes, direction, prior, by_links)
+        by_closeness = (1 - share) * float(ranking.by_closeness[0])
+        model = LinearViews.ranking(task, attributes, direction, prior, by_closeness)
         # The bands speak of this ranking, and so must the ranks.
         hidden = Hidden(settled, *known.hidden_ranks((1 - share) * ranking.scores[:, 1:] + share * after[:, 1:]))
         signal = not no_signal(hidden, len(task.unlabelled))

@@ -22,7 +22,7 @@ SLOPE = 4.0
 #: Scores whose spread is no more than this share of the largest differ by rounding alone, which is no ranking.
 EQUAL = 1e-6
 #: What is not in single precision.
-_TYPES = {"standardised": torch.bool, "constant": torch.float64, "by_links": torch.float64}
+_TYPES = {"standardised": torch.bool, "constant": torch.float64, "by_closeness": torch.float64}
 
 
 class LinearViews(Backbone):
@@ -30,7 +30,7 @@ class LinearViews(Backbone):
 
     :math:`z_i` are its views side by side, :math:`n_i` is its closeness to the known positives. The model holds how
     attributes are read, the direction w, one row for each view (of the smoothed view alone, or of all), the weight κ
-    (``by_links``) and the constant c. It computes on the CPU.
+    (``by_closeness``) and the constant c. It computes on the CPU.
 
     Args:
         num_features: number of attributes; a graph without any has structural ones.
@@ -42,7 +42,7 @@ class LinearViews(Backbone):
     scale: Tensor
     standardised: Tensor
     direction: Tensor
-    by_links: Tensor
+    by_closeness: Tensor
     constant: Tensor
 
     def __init__(self, num_features: int) -> None:
@@ -55,7 +55,12 @@ class LinearViews(Backbone):
 
     @classmethod
     def ranking(
-        cls, task: PUTask, attributes: Attributes, direction: NDArray[np.floating], share: float, by_links: float = 0.0
+        cls,
+        task: PUTask,
+        attributes: Attributes,
+        direction: NDArray[np.floating],
+        share: float,
+        by_closeness: float = 0.0,
     ) -> LinearViews:
         """The model that ranks by a direction, shape ``(views, F)``, and by closeness to the known positives.
 
@@ -67,14 +72,14 @@ class LinearViews(Backbone):
         for name, value in attributes.tensors().items():
             setattr(model, name, value.clone())
         model.direction = torch.from_numpy(np.array(direction, np.float32))
-        model.by_links = torch.tensor(by_links, dtype=torch.float64)
+        model.by_closeness = torch.tensor(by_closeness, dtype=torch.float64)
         model.constant = torch.zeros((), dtype=torch.float64)
         model.know(graph, task.labelled)
         scores = model.scores(graph)[task.unlabelled]
         spread = scores.std(dtype=np.float64)
         if spread > EQUAL * np.abs(scores).max():
             model.direction *= SLOPE / spread
-            model.by_links *= SLOPE / spread
+            model.by_closeness *= SLOPE / spread
             scores = model.scores(graph)[task.unlabelled]
         ordered = np.sort(scores.astype(np.float64))[::-1]
         last = min(max(1, round(share * len(ordered))), max(1, len(ordered) - 1))  # neither nobody nor everybody
@@ -84,7 +89,7 @@ class LinearViews(Backbone):
     @property
     def needs_known(self) -> bool:  # type: ignore[override]
         """If closeness counts."""
-        return bool(self.by_links)
+        return bool(self.by_closeness)
 
     def know(self, graph: Graph, positives: NDArray[np.int64]) -> None:
         """Remember the known positives of a graph."""
@@ -99,12 +104,12 @@ class LinearViews(Backbone):
         """The log-odds of all nodes, but for the constant, shape ``(N,)``."""
         found: NDArray[np.float32] = (self.views(graph) @ self.direction.numpy()[:, :, None])[:, 0]
         known = self.known_in(graph)
-        if self.by_links and len(known):
+        if self.by_closeness and len(known):
             if self._closeness is None:
                 seeds = np.zeros((graph.num_nodes, 1), np.float32)
                 seeds[known] = 1.0
                 self._closeness = closeness(graph, seeds)[:, 0]
-            found += np.float32(self.by_links) * self._closeness
+            found += np.float32(self.by_closeness) * self._closeness
         return found
 
     @property
@@ -132,7 +137,7 @@ class LinearViews(Backbone):
             "scale": (self._columns,),
             "standardised": (),
             "direction": (len(VIEWS) if views == len(VIEWS) else 1, width),
-            "by_links": (),
+            "by_closeness": (),
             "constant": (),
         }
         for name, size in sizes.items():

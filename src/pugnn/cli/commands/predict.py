@@ -73,7 +73,7 @@ def predict(
     found = read_input(replace(data, **named), draw=False, recipe=estimator.recipe_)
     task = _known_nodes(found, estimator.known_.find(found.graph), file)
     print_notes(found.notes)
-    if task is None and estimator.model_.needs_known:
+    if estimator.model_.needs_known and (task is None or not len(task.labelled)):
         print_notes(["none of the known positives of the training is in this graph: closeness to them tells nothing"])
     log_odds = estimator.decision_function(found.graph, None if task is None else task.labelled)
     scores = scores_of(log_odds)

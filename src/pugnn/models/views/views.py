@@ -48,7 +48,7 @@ ROUNDING = 1e-5
 COMPARED = 256
 #: Columns that are smoothed at a time.
 TOGETHER = 64
-#: Passes over the edges in a product with all views that are not kept, of 16 columns; products of a fit with all nodes,
+#: Passes over the edges in a product with all views that are not kept, of 8 columns; products of a fit with all nodes,
 #: and with a sample of this size; and the tables that are kept.
 PASSES, PRODUCTS, SAMPLED_PRODUCTS, SAMPLE, TABLES = 13, 50, 120, 2048, 4
 #: Share of the available memory that kept tables may take.

@@ -101,7 +101,8 @@ def _assumed(content: ReportContent) -> str:
     Nothing where something else has decided: a budget, a threshold, or that there is no signal.
     """
     given, prior = content.record["options"], content.record.get("settled_prior")
-    if str(content.record.get("decided_by", "")).startswith(("the first ", "scores from ", "nobody")):
+    rule = str(content.record.get("decided_by", ""))
+    if rule.startswith(("the first ", "nobody")) or rule.endswith("the given threshold"):
         return ""
     follows, told = " Their number follows from", "what the method was told to expect: that"
     if {"near_prior", "far_prior"} <= given.keys():
