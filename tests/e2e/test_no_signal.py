@@ -45,7 +45,7 @@ def test_nothing_is_claimed_without_a_signal(pugnn_main, at_random):
         assert {row["decision"] for row in csv.DictReader(file) if row["known"] == "0"} == {"0"}
     assert "None was decided positive." in (at_random / "mine" / "report.html").read_text()
     suggested = pugnn_main("suggest", "mine")
-    assert "no signal was found, so that these need be no finds" in suggested.err
+    assert "no signal was found, so these may not be finds" in suggested.err
 
 
 @pytest.mark.parametrize(("option", "count"), [(["--budget", "20"], 20), (["--decide"], None)])

@@ -74,7 +74,7 @@ class ViewsAnew:
         seeds = np.zeros((graph.num_nodes, 1), np.float32)
         seeds[classifier.labelled_] = 1
         self.known, self.relative = classifier.labelled_, relative_walks(graph, seeds)[:, 0].astype(np.float64)
-        self.columns = Columns(graph, self.model.views(graph).width + 1, links=True)
+        self.columns = Columns(graph, self.model.views(graph).width + 1, closeness=True)
         self.views = self.model.views(graph)
         self.own = attribute_rows(graph, self.model.attributes).astype(np.float64)
         itself = np.eye(graph.num_nodes, dtype=np.float32)

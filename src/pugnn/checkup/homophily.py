@@ -99,9 +99,9 @@ def check_homophily(
     p_value, p_neighbours = p_links, None
     if directions is not None:
         p_neighbours = _chance_of_resemblance(crowd, resemblance_around(graph, crowd, directions, rng))
-        by_closeness, by_neighbours = p_links / SHARE_OF_LINKS, p_neighbours / SHARE_OF_NEIGHBOURS
-        evidence = "links" if by_closeness < by_neighbours else "neighbours"
-        p_value = min(by_closeness, by_neighbours, 1.0)
+        by_links, by_neighbours = p_links / SHARE_OF_LINKS, p_neighbours / SHARE_OF_NEIGHBOURS
+        evidence = "links" if by_links < by_neighbours else "neighbours"
+        p_value = min(by_links, by_neighbours, 1.0)
     return Homophily(
         verdict=_verdict(lift, spread, visible, p_value, p_apart),
         evidence=evidence,

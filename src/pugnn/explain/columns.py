@@ -36,20 +36,20 @@ class Columns:
         graph: the graph, with the recipe of its features if there is one.
         width: number of columns that the model reads: none, those of the features, one more (:data:`ORDINARY`), or
             those of the structure where the graph has no features.
-        links: whether another column, the last of them, is for links to known positives.
+        closeness: whether another column, the last of them, is for closeness to known positives.
 
     Attributes:
         names: of the attributes.
     """
 
-    def __init__(self, graph: Graph, width: int, *, links: bool = False) -> None:
+    def __init__(self, graph: Graph, width: int, *, closeness: bool = False) -> None:
         self.names: list[str] = []
         self._readings: list[Reading] = []
         self._starts = [0]  # the first column of each attribute, and the end
         self._features = graph.features
         if width:
-            self._add_all(graph, width - links)
-        if links:
+            self._add_all(graph, width - closeness)
+        if closeness:
             self._add(CLOSENESS, _nothing)
 
     def _add_all(self, graph: Graph, width: int) -> None:

@@ -145,7 +145,7 @@ class _Context:
 
     def explanation(self, node: int, parts: Parts) -> Explanation:
         if self.columns is None:
-            self.columns = Columns(self.graph, len(parts.own), links=parts.links)
+            self.columns = Columns(self.graph, len(parts.own), closeness=parts.closeness)
         farthest = 0 if self.task is None else int(self.task.distances[node])
         distances = distances_around(self.graph, node, farthest)
         own, around = self.columns.total(parts.own), self.columns.total(parts.around)
@@ -173,7 +173,7 @@ class _Context:
             own=float(parts.by_node[node]),
             around=float(by_others.sum()),
             score_without_own=_score(parts, parts.without(np.array([node]), NOTHING)),
-            closeness=float(parts.own[-1] + parts.around[-1]) if parts.links else None,
+            closeness=float(parts.own[-1] + parts.around[-1]) if parts.closeness else None,
             rest=float(parts.total - parts.base - parts.by_node.sum()) if parts.how == "gradients" else 0.0,
             nodes=[
                 NodePart(

@@ -30,7 +30,7 @@ class Parts:
         around: contribution of each attribute of all other nodes together, shape ``(C,)``.
         without: the total, computed anew, if some nodes (positions) and some attributes (columns) were neutral. That is
             average, 0 for ``gradients``, and for a known positive that nothing spreads from it.
-        links: whether the last column stands for links to known positives, which are no attribute.
+        closeness: whether the last column stands for closeness to known positives, which is no attribute.
         unit: what the parts add up to.
         how: how they were found.
     """
@@ -41,7 +41,7 @@ class Parts:
     own: NDArray[np.float64]
     around: NDArray[np.float64]
     without: Callable[[NDArray[np.int64], NDArray[np.int64]], float]
-    links: bool = False
+    closeness: bool = False
     unit: Unit = "log-odds"
     how: How = "exact"
 

@@ -15,7 +15,7 @@ by from the mean :math:`\mu_a` of :math:`\bar x_a` over all nodes:
     \ell_v = b_v + \sum_{u, a} C_v(u, a)
 
 Closeness to known positives (:mod:`pugnn.models.views.closeness`) stands beside the attributes as one more column. It
-adds :math:`\kappa \log(1 + 10\, p_v / \bar p)` to the log-odds without any link to them, and each of them contributes
+adds :math:`\kappa \log(1 + 10\, p_v / \bar p)` to the log-odds without any path to them, and each of them contributes
 in proportion to the walks from v that end at it. If v is known itself, its own part of that belongs to the base.
 """
 
@@ -43,8 +43,8 @@ BLOCK = 2**18
 
 def view_parts(model: LinearViews, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the log-odds of some nodes, given by position."""
-    links = _Links.of(model, graph) if model.by_closeness else None
-    explained = _Explained(model.views(graph), model.direction.double().numpy(), float(model.constant), links)
+    closeness = _Closeness.of(model, graph) if model.by_closeness else None
+    explained = _Explained(model.views(graph), model.direction.double().numpy(), float(model.constant), closeness)
     # Smoothing takes whole vectors of columns, so fewer nodes than a vector has would save nothing.
     at_once = max(LANES, MOST_NUMBERS // max(graph.num_nodes, model.direction.numel()))
     for start in range(0, len(nodes), at_once):
@@ -52,7 +52,7 @@ def view_parts(model: LinearViews, graph: Graph, nodes: NDArray[np.int64]) -> It
 
 
 @dataclass(frozen=True, eq=False)
-class _Links:
+class _Closeness:
     """What closeness contributes: its weight, the known positives, and how close to them all nodes are."""
 
     weight: float
@@ -60,19 +60,17 @@ class _Links:
     relative: NDArray[np.float32]  # p / p̄
 
     @classmethod
-    def of(cls, model: LinearViews, graph: Graph) -> _Links:
-        known = model.known_in(graph)
-        seeds = np.zeros((graph.num_nodes, 1), np.float32)
-        seeds[known] = 1.0
-        return cls(float(model.by_closeness), known, relative_walks(graph, seeds)[:, 0])
+    def of(cls, model: LinearViews, graph: Graph) -> _Closeness:
+        relative = relative_walks(graph, model.seeds(graph))[:, 0]
+        return cls(float(model.by_closeness), model.known_in(graph), relative)
 
     @cached_property
     def base(self) -> float:
-        """Of a node without any link to known positives."""
+        """Of a node from which no path leads to a known positive."""
         return self.weight * float(np.log(FAR) - np.log(self.relative + np.float32(FAR)).mean(dtype=np.float64))
 
     def gain(self, node: int, share: float = 1.0) -> float:
-        """Of a node's links to known positives, or to a share of them by walks, beyond that."""
+        """Of the walks from a node to known positives, or of a share of these walks, beyond that."""
         return self.weight * float(np.log1p(share * float(self.relative[node]) / FAR))
 
     def shares(self, walks: Matrix) -> Matrix:
@@ -84,12 +82,12 @@ class _Links:
 
 @dataclass(frozen=True, eq=False)
 class _Explained:
-    """A model on a graph, in double precision: its views, a direction in each of them, the constant, and links."""
+    """A model on a graph, in double precision: its views, a direction in each of them, the constant, and closeness."""
 
     views: NodeViews
     directions: Matrix
     constant: float
-    links: _Links | None
+    closeness: _Closeness | None
 
     @cached_property
     def mean(self) -> Matrix:
@@ -136,12 +134,12 @@ class _Explained:
             own, around = np.asarray(own), all_columns - own
             by_others = by_node[:, at].copy()
             shares = None
-            if self.links is not None:
-                shares = self.links.shares(columns[0])
-                by_known = self.links.gain(node) * shares
-                by_known[self.links.known == node] = 0.0  # being known itself is where it starts
-                base += self.links.base + self.links.gain(node) - float(by_known.sum())
-                by_others[self.links.known] += by_known
+            if self.closeness is not None:
+                shares = self.closeness.shares(columns[0])
+                by_known = self.closeness.gain(node) * shares
+                by_known[self.closeness.known == node] = 0.0  # being known itself is where it starts
+                base += self.closeness.base + self.closeness.gain(node) - float(by_known.sum())
+                by_others[self.closeness.known] += by_known
                 own, around = np.append(own, 0.0), np.append(around, by_known.sum())
             yield Parts(
                 total=base + float(own.sum() + around.sum()),
@@ -150,7 +148,7 @@ class _Explained:
                 own=own,
                 around=around,
                 without=_Without(self, node, columns, weights, each, times, shares),
-                links=self.links is not None,
+                closeness=self.closeness is not None,
             )
 
 
@@ -167,11 +165,11 @@ class _Without:
     shares: Matrix | None  # of each known positive in the walks of the node
 
     def __call__(self, nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
-        mean, total, links = self.explained.mean, self.explained.constant, self.explained.links
-        if links is not None and self.shares is not None:
-            itself = links.known == self.node
-            gone = np.isin(links.known, nodes) | (columns == len(mean)).any()
-            total += links.base + links.gain(self.node, float(self.shares[itself | ~gone].sum()))
+        mean, total, closeness = self.explained.mean, self.explained.constant, self.explained.closeness
+        if closeness is not None and self.shares is not None:
+            itself = closeness.known == self.node
+            gone = np.isin(closeness.known, nodes) | (columns == len(mean)).any()
+            total += closeness.base + closeness.gain(self.node, float(self.shares[itself | ~gone].sum()))
             columns = columns[columns < len(mean)]
         rows = self.explained.views.rows[nodes].T if len(nodes) else None
         every = zip(self.spreads, self.weights, self.sums, self.times, self.explained.directions, strict=True)

@@ -77,15 +77,15 @@ def rank(views: NodeViews, known: KnownNodes) -> Ranking:
         near = closeness(views.graph, known.seeds())
         near_spreads = known.spreads(near)
         near /= near_spreads
-        with_links, _ = known.hidden_ranks((scores + near)[:, 1:])
+        both, _ = known.hidden_ranks((scores + near)[:, 1:])
         task = known.task
-        links = float(expit(2 * (advantage(with_links, ranks, len(task.labelled) / len(task.unlabelled)) - DOUBT)))
-        scores += np.float32(links) * near
+        share = float(expit(2 * (advantage(both, ranks, len(task.labelled) / len(task.unlabelled)) - DOUBT)))
+        scores += np.float32(share) * near
         spreads = known.spreads(scores)
         scores, direction, by_closeness = (
             scores / spreads,
             direction / spreads,
-            np.float32(links) / (near_spreads * spreads),
+            np.float32(share) / (near_spreads * spreads),
         )
         ranks, checked = known.hidden_ranks(scores[:, 1:])
     return Ranking(scores, direction, by_closeness, ranks, checked)

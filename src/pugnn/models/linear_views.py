@@ -100,15 +100,18 @@ class LinearViews(Backbone):
         """The known positives of a graph: of the one that was told last, or none."""
         return self._known[1] if self._known is not None and self._known[0] is graph else np.zeros(0, np.int64)
 
+    def seeds(self, graph: Graph) -> NDArray[np.float32]:
+        """1 for the known positives of a graph and 0 for all other nodes, shape ``(N, 1)``."""
+        seeds = np.zeros((graph.num_nodes, 1), np.float32)
+        seeds[self.known_in(graph)] = 1.0
+        return seeds
+
     def scores(self, graph: Graph) -> NDArray[np.float32]:
         """The log-odds of all nodes, but for the constant, shape ``(N,)``."""
         found: NDArray[np.float32] = (self.views(graph) @ self.direction.numpy()[:, :, None])[:, 0]
-        known = self.known_in(graph)
-        if self.by_closeness and len(known):
+        if self.by_closeness and len(self.known_in(graph)):
             if self._closeness is None:
-                seeds = np.zeros((graph.num_nodes, 1), np.float32)
-                seeds[known] = 1.0
-                self._closeness = closeness(graph, seeds)[:, 0]
+                self._closeness = closeness(graph, self.seeds(graph))[:, 0]
             found += np.float32(self.by_closeness) * self._closeness
         return found
 

@@ -74,7 +74,7 @@ def predict(
     task = _known_nodes(found, estimator.known_.find(found.graph), file)
     print_notes(found.notes)
     if estimator.model_.needs_known and (task is None or not len(task.labelled)):
-        print_notes(["none of the known positives of the training is in this graph: closeness to them tells nothing"])
+        print_notes(["none of the known positives is in this graph, so closeness to them says nothing"])
     log_odds = estimator.decision_function(found.graph, None if task is None else task.labelled)
     scores = scores_of(log_odds)
     decided = scores >= estimator.threshold_

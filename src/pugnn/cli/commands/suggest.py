@@ -73,7 +73,7 @@ def suggest(
     estimate = opened.record.get("estimate")
     if estimate is not None and not estimate.get("signal", True) and goal == "precision":
         warnings.warn(
-            "no signal was found, so that these need be no finds at all; --for learning may teach more",
+            "no signal was found, so these may not be finds at all; --for learning may teach more",
             PugnnWarning,
             stacklevel=2,
         )
