@@ -231,6 +231,22 @@ def fails_first() -> bool:
         return True
 
 
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """End a process that failed among others without tearing down Python.
+
+    The group's threads abort the process if they lose a connection while Python is being torn down.
+    """
+    try:
+        yield
+    except SystemExit as end:
+        if _notes is not None and isinstance(end.code, int) and end.code != 0:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(end.code)
+        raise
+
+
 def _end_with(launcher: int) -> None:
     while os.getppid() == launcher:  # orphans are handed to another process
         time.sleep(GLANCE)

@@ -114,7 +114,7 @@ def main() -> None:
         sys.exit(2)
 
     end_with_message()
-    with kept_output() as output_failure, warnings.catch_warnings():
+    with processes.ending_at_once(), kept_output() as output_failure, warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment]
         try:
             with processes.joined():
