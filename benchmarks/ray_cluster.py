@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from measuring import machine, sized, table
-from pugnn.experiments.store import RecordStore
+from pugnn_paper.records import RecordStore
 
 PUGNN = [sys.executable, "-c", "from pugnn.cli import main; main()"]
 TIMES = {"seconds", "finished"}

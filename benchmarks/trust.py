@@ -29,8 +29,8 @@ from joblib import Parallel, delayed, parallel_config
 from measuring import machine, sized, table
 from pugnn import PUNodeClassifier, check_up
 from pugnn.errors import PugnnWarning
-from pugnn.experiments.cells import named_dataset
-from pugnn.experiments.studies import STUDIES, extreme_classes
+from pugnn_paper.cells import named_dataset
+from pugnn_paper.studies import STUDIES, extreme_classes
 from pugnn.methods.logistic import ranked_hidden
 from pugnn.metrics import f1, precision_at, roc_auc
 from pugnn.task import PUTask, draw_labels, draw_rare

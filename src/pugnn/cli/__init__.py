@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from importlib.metadata import entry_points
 from typing import Any, NoReturn
 
 import typer
@@ -22,7 +23,6 @@ from pugnn.cli.commands.export import NOT_FOR_EXPORT, export
 from pugnn.cli.commands.fit import chosen_method, fit, fit_command
 from pugnn.cli.commands.methods import methods
 from pugnn.cli.commands.predict import NOT_FOR_PREDICT, predict
-from pugnn.cli.commands.reproduce import reproduce
 from pugnn.cli.commands.suggest import suggest
 from pugnn.cli.commands.sweep import sweep
 from pugnn.cli.commands.synthetic import synthetic
@@ -74,11 +74,12 @@ for command in (
     suggest,
     with_options(build, data=options_of(DataOptions, DATA, without=NOT_FOR_BUILD)),
     with_options(export, data=options_of(DataOptions, DATA, without=NOT_FOR_EXPORT)),
-    reproduce,
     with_options(sweep, data=options_of(DataOptions, DATA, without=("truth", "show"))),
     synthetic,
 ):
     app.command()(command)
+for entry in entry_points(group="pugnn.commands"):  # those of other packages
+    app.command(entry.name)(entry.load())
 
 
 def _version(wanted: bool) -> None:

@@ -21,8 +21,8 @@ from pugnn.cli.options import METHOD, OUTPUT, DataOptions, flag, option
 from pugnn.errors import PugnnError, PugnnWarning
 
 if TYPE_CHECKING:
-    from pugnn.experiments.store import Record
-    from pugnn.experiments.sweep import Trial
+    from pugnn_paper.records import Record
+    from pugnn.sweep.sweep import Trial
 
 #: Trials that the terminal shows; `sweep.json` has all.
 SHOWN = 10
@@ -71,10 +71,10 @@ def sweep(
         --over hidden=16,64,256 --over epochs=100
     """
     from pugnn.evaluation import require_hidable
-    from pugnn.experiments.executors import make_executor
-    from pugnn.experiments.search_space import parse_space
-    from pugnn.experiments.store import RecordStore
-    from pugnn.experiments.sweep import Sweep, run_sweep
+    from pugnn.executors import make_executor
+    from pugnn.sweep.space import parse_space
+    from pugnn_paper.records import RecordStore
+    from pugnn.sweep.sweep import Sweep, run_sweep
     from pugnn.files import replacing
     from pugnn.methods import DEFAULT_METHOD
 
@@ -111,7 +111,7 @@ def sweep(
 
 def _judge(source: tuple[str, str], trial: Trial) -> Record:
     """What a worker does: read the data, once, and try the settings."""
-    from pugnn.experiments.sweep import judge
+    from pugnn.sweep.sweep import judge
 
     task = _read(*source, trial.seed).task
     assert task is not None
@@ -179,7 +179,7 @@ def _toml(values: dict[str, Any]) -> str:
 
 
 def _table(records: list[Record]) -> Table:
-    from pugnn.experiments.sweep import gain
+    from pugnn.sweep.sweep import gain
 
     defaults = next(record for record in records if record["trial"]["number"] == 0)
     names = list(dict.fromkeys(name for record in records for name in record["trial"]["settings"]))

@@ -1,1 +1,0 @@
-"""Experiments: the paper's tables, measured and published values side by side."""
