@@ -6,16 +6,19 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, redirect_stdout
+from itertools import islice
 from threading import Thread
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from joblib.externals.loky import get_reusable_executor
 
-from pugnn.errors import PugnnError, require_choice, require_whole
+from pugnn import __version__
+from pugnn.errors import PugnnError, PugnnWarning, require_choice, require_whole
 from pugnn.threads import available_threads
 from pugnn.waiting import status_line
 
@@ -26,6 +29,11 @@ ONE_THREAD = {
 }
 #: Seconds after which a local worker ends that has nothing to do, and between its looks at its parent.
 IDLE_SECONDS, PARENT_EVERY = 60, 0.2
+#: How often the same task is started again after its worker was lost.
+RETRIES = 3
+
+T = TypeVar("T")
+Result = TypeVar("Result")
 
 
 class Executor(AbstractContextManager["Executor"], Protocol):
@@ -49,6 +57,53 @@ def make_executor(name: str, jobs: int | None = None) -> Executor:
     if jobs is not None:
         require_whole("jobs", jobs, 1)
     return RayExecutor(jobs) if name == "ray" else LocalExecutor(jobs or available_threads())
+
+
+def run_all(executor: Executor, work: Callable[[T], Result], tasks: Iterable[T]) -> Iterator[tuple[T, Result | str]]:
+    """Do all tasks, as many at a time as the executor takes: each with its result, or the message of why it has none.
+
+    A task is taken when there is room for it. One whose worker was lost is started again.
+    """
+    waiting = iter(tasks)
+    running: dict[Future[Result | str], tuple[T, int]] = {}  # and how often its worker was lost
+
+    def start(task: T, lost: int) -> None:
+        running[executor.submit(attempt, work, task, __version__)] = task, lost
+
+    while True:
+        for task in islice(waiting, executor.jobs - len(running)):
+            start(task, 0)
+        if not running:
+            return
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            task, lost = running.pop(future)
+            try:
+                result = future.result()
+            except executor.lost:
+                _report_lost(lost + 1, executor.jobs)
+                start(task, lost + 1)
+                continue
+            yield task, result
+
+
+def attempt(work: Callable[[T], Result], task: T, version: str) -> Result | str:
+    """What a worker does: a result, or the message of why there is none."""
+    if version != __version__:
+        return f"a worker has pugnn {__version__}, but this is of {version}; install the same version everywhere"
+    try:
+        return work(task)
+    except PugnnError as error:
+        return str(error)
+
+
+def _report_lost(times: int, jobs: int) -> None:
+    words = "a worker process was killed, often because memory ran out"
+    if times > RETRIES:
+        raise PugnnError(
+            f"{words}, {times} times during the same training. All results so far are kept: the same command continues "
+            f"from there, and needs less memory with fewer --jobs (now {jobs})."
+        )
+    warnings.warn(f"{words}; its training starts again ({times} of {RETRIES} times)", PugnnWarning, stacklevel=3)
 
 
 class LocalExecutor(Executor):

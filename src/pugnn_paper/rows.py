@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from pugnn.task.benchmark import RatioOf, Unlabelled
+from pugnn.task import RatioOf, Unlabelled
 
 
 @dataclass(frozen=True)

@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, nullcontext
 from statistics import fmean
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
-from pugnn import __version__
-from pugnn.errors import PugnnError, PugnnWarning
-from pugnn_paper.cells import Cell, measure
-from pugnn.executors import Executor
-from pugnn_paper.records import Record, RecordStore
+from pugnn.executors import Executor, run_all
 from pugnn.waiting import duration, part, status_line
+from pugnn_paper.cells import Cell, measure
+from pugnn_paper.records import Record, RecordStore
 
 #: Seconds between looks at another process's work.
 LOOK_EVERY = 1.0
-#: How often the same task is started again after its worker was lost.
-RETRIES = 3
-
-
-class Task(Protocol):
-    """Something to do that ends in a record with the same key."""
-
-    @property
-    def key(self) -> str:
-        """Its name."""
-
-    @property
-    def pugnn(self) -> str:
-        """The version that does it."""
-
-
-T = TypeVar("T", bound=Task)
 
 
 class Outcome(NamedTuple):
@@ -77,62 +55,31 @@ def run_cells(cells: Iterable[Cell], store: RecordStore, executor: Executor, *, 
 
 
 def run_tasks(
-    work: Callable[[T], Record], tasks: Iterable[T], store: RecordStore, executor: Executor
-) -> Iterator[tuple[T, Record | str]]:
-    """Do the tasks that are neither done nor claimed by another process, and record each: its record, or why not.
+    work: Callable[[Cell], Record], cells: Iterable[Cell], store: RecordStore, executor: Executor
+) -> Iterator[tuple[Cell, Record | str]]:
+    """Train the cells that are neither done nor claimed by another process, and record each: its record, or why not.
 
-    A task is taken when there is room for it, and then claimed. The record is written here, so that workers need not
-    see the folder. A task whose worker was lost is started again.
+    The record is written here, so that workers need not see the folder.
     """
-    waiting, claims = iter(tasks), dict[str, ExitStack]()
-    running: dict[Future[Record | str], T] = {}
-    lost = Counter[str]()
+    claims = dict[str, ExitStack]()
+
+    def claimed() -> Iterator[Cell]:
+        for cell in cells:
+            claim = claims[cell.key] = ExitStack()
+            if claim.enter_context(store.claim(cell.key)) and not store.holds(cell.key):
+                yield cell
+            else:
+                claims.pop(cell.key).close()
+
     try:
-        while True:
-            while len(running) < executor.jobs and (task := next(waiting, None)) is not None:
-                claim = claims[task.key] = ExitStack()
-                if claim.enter_context(store.claim(task.key)) and not store.holds(task.key):
-                    running[executor.submit(attempt, work, task)] = task
-                else:
-                    claims.pop(task.key).close()
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                task = running.pop(future)
-                try:
-                    result = future.result()
-                except executor.lost:
-                    lost[task.key] += 1
-                    _report_lost(lost[task.key], executor.jobs)
-                    running[executor.submit(attempt, work, task)] = task
-                    continue
-                if not isinstance(result, str):
-                    store.append(result)
-                claims.pop(task.key).close()
-                yield task, result
+        for cell, result in run_all(executor, work, claimed()):
+            if not isinstance(result, str):
+                store.append(result)
+            claims.pop(cell.key).close()
+            yield cell, result
     finally:
         for claim in claims.values():
             claim.close()
-
-
-def attempt(work: Callable[[T], Record], task: T) -> Record | str:
-    """What a worker does: a record, or the message of why there is none."""
-    if task.pugnn != __version__:
-        return f"a worker has pugnn {__version__}, but this is of {task.pugnn}; install the same version everywhere"
-    try:
-        return work(task)
-    except PugnnError as error:
-        return str(error)
-
-
-def _report_lost(times: int, jobs: int) -> None:
-    words = "a worker process was killed, often because memory ran out"
-    if times > RETRIES:
-        raise PugnnError(
-            f"{words}, {times} times during the same training. All records are kept: the same command continues from "
-            f"there, and needs less memory with fewer --jobs (now {jobs})."
-        )
-    warnings.warn(f"{words}; its training starts again ({times} of {RETRIES} times)", PugnnWarning, stacklevel=3)
 
 
 def _how_far(wanted: Mapping[str, Cell], records: Mapping[str, Record], jobs: int) -> str:

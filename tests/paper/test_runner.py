@@ -4,17 +4,17 @@ import re
 import signal
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import pytest
 
 from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.executors import LocalExecutor, attempt
 from pugnn_paper import runner
 from pugnn_paper.cells import Cell, measure
-from pugnn.executors import LocalExecutor
-from pugnn_paper.rows import MORE_METHODS, PAPER_METHODS, READINGS, Row
-from pugnn_paper.runner import attempt, duration, run_cells, seconds_left
 from pugnn_paper.records import RecordStore
+from pugnn_paper.rows import MORE_METHODS, PAPER_METHODS, READINGS, Row
+from pugnn_paper.runner import duration, run_cells, seconds_left
 from standard_error import replaced_stderr
 
 FAST = MORE_METHODS["label-propagation"]  # no training: a few hundredths of a second
@@ -248,8 +248,8 @@ def test_a_worker_that_is_killed_once_changes_no_result(store, tmp_path):
 
 
 def test_a_worker_of_another_version_does_nothing():
-    cell = replace(cells(1)[0], pugnn="0.0.1")
-    assert re.fullmatch(r"a worker has pugnn .*, but this is of 0\.0\.1; install the same .*", attempt(measure, cell))
+    found = attempt(measure, cells(1)[0], "0.0.1")
+    assert re.fullmatch(r"a worker has pugnn .*, but this is of 0\.0\.1; install the same .*", found)
 
 
 # ---------------------------------------------------------------------- progress

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -6,10 +8,9 @@ from pugnn.data.planted import Planted
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
 from pugnn.executors import LocalExecutor
-from pugnn.sweep.space import parse_space
-from pugnn_paper.records import RecordStore
-from pugnn.sweep.sweep import Sweep, Trial, gain, judge, run_sweep
 from pugnn.methods import LabelPropagation
+from pugnn.sweep.space import parse_space
+from pugnn.sweep.sweep import Judgement, Settings, Sweep, Trial, finished, judge, run_sweep
 from pugnn.task import PUTask
 
 pytest.importorskip("optuna")
@@ -21,21 +22,15 @@ class Stopped(Exception):
     pass
 
 
-def bowl(trial):
+def bowl(settings):
     """Best at a learning rate of 0.01; the defaults are no good."""
-    rate = trial.settings.get("learning_rate", 1.0)
+    rate = settings.values.get("learning_rate", 1.0)
     failed = "too fast" if 0.05 < rate < 1 else None
-    rank = None if failed else abs(np.log10(rate) + 2) / 4
-    return {
-        "key": trial.key,
-        "trial": {"number": trial.number, "settings": dict(trial.settings)},
-        "mean_rank": rank,
-        "failed": failed,
-    }
+    return Judgement(None if failed else [abs(np.log10(rate) + 2) / 4], failed, 0.0)
 
 
 def run(folder, *, trials=25, work=bowl, sweep=SWEEP, jobs=1):
-    return run_sweep(sweep, work, RecordStore(folder), LocalExecutor(jobs), trials=trials, progress=False)
+    return run_sweep(sweep, work, folder, LocalExecutor(jobs), trials=trials, progress=False)
 
 
 @pytest.fixture(scope="module")
@@ -44,54 +39,79 @@ def whole(tmp_path_factory):
 
 
 def test_a_sweep_finds_the_bottom(whole):
-    assert [record["trial"]["number"] for record in sorted(whole, key=lambda each: each["trial"]["number"])] == [
-        *range(25)
-    ]
-    ranks = [record["mean_rank"] for record in whole if record["failed"] is None]
+    assert sorted(trial.number for trial in whole) == [*range(25)]
+    ranks = [trial.mean_rank for trial in whole if trial.failed is None]
     assert ranks == sorted(ranks)
-    assert 0.003 < whole[0]["trial"]["settings"]["learning_rate"] < 0.03
-    later = [record["mean_rank"] for record in whole if record["trial"]["number"] > 15 and record["failed"] is None]
-    first = [
-        record["mean_rank"] for record in whole if 0 < record["trial"]["number"] <= 10 and record["failed"] is None
-    ]
+    assert 0.003 < whole[0].settings["learning_rate"] < 0.03
+    later = [trial.mean_rank for trial in whole if trial.number > 15 and trial.failed is None]
+    first = [trial.mean_rank for trial in whole if 0 < trial.number <= 10 and trial.failed is None]
     assert np.mean(later) < np.mean(first)
-    assert all(record["failed"] == "too fast" for record in whole[len(ranks) :])
+    assert all(trial.failed == "too fast" for trial in whole[len(ranks) :])
 
 
 def test_settings_are_in_the_space_and_the_first_trial_has_the_defaults(whole):
-    for record in whole:
-        settings = record["trial"]["settings"]
-        if record["trial"]["number"] == 0:
-            assert settings == {"prior": 0.2}
+    for trial in whole:
+        if trial.number == 0:
+            assert trial.settings == {"prior": 0.2}
         else:
-            assert settings["prior"] == 0.2
-            assert settings["hidden"] in (16, 64)
-            assert 1e-4 <= settings["learning_rate"] <= 1e-1
+            assert trial.settings["prior"] == 0.2
+            assert trial.settings["hidden"] in (16, 64)
+            assert 1e-4 <= trial.settings["learning_rate"] <= 1e-1
 
 
 def test_a_stopped_sweep_goes_on_to_the_same_end(tmp_path, whole):
-    def stopped(trial):
-        if trial.number == 13:
+    tried = []
+
+    def stopped(settings):
+        tried.append(settings)
+        if len(tried) == 14:
             raise Stopped
-        return bowl(trial)
+        return bowl(settings)
 
     with pytest.raises(Stopped):
         run(tmp_path, work=stopped)
-    assert len(RecordStore(tmp_path).read()) == 13
+    assert len(finished(SWEEP.study(tmp_path))) == 13
     run(tmp_path, trials=20)
     assert run(tmp_path) == whole  # more trials go on as well
+
+
+def test_a_journal_that_was_cut_short_goes_on(tmp_path, whole):
+    run(tmp_path, trials=5)
+    journal = tmp_path / "trials.journal"
+    journal.write_bytes(journal.read_bytes()[:-20])  # the trial that was being told
+    assert len(finished(SWEEP.study(tmp_path))) == 4
+    assert run(tmp_path) == whole
+
+
+def test_a_damaged_journal_is_named(tmp_path):
+    run(tmp_path, trials=2)
+    lines = (tmp_path / "trials.journal").read_bytes().splitlines(keepends=True)
+    (tmp_path / "trials.journal").write_bytes(b"".join([lines[0], b"nonsense\n", *lines[1:]]))
+    with pytest.raises(PugnnError, match=r"trials\.journal is damaged; choose another --out, or remove it"):
+        run(tmp_path, trials=3)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(PugnnError, match=r"cannot write to .*trials\.journal: "):
+        run(tmp_path / "file")
+
+
+def test_several_jobs_share_a_journal(tmp_path):
+    found = run(tmp_path, trials=6, jobs=2)
+    assert sorted(trial.number for trial in found) == [*range(6)]
 
 
 def test_what_is_left_is_that_of_all_trials(tmp_path, monkeypatch):
     now, left = [0.0], []
     monkeypatch.setattr(waiting, "monotonic", lambda: now[0])
 
-    def in_two_folds(trial):
+    def in_two_folds(settings):
         for fold in range(2):
             with waiting.part(fold / 2, (fold + 1) / 2):
                 left.append(waiting.time_left())
                 now[0] += 5
-        return bowl(trial)
+        return bowl(settings)
 
     run(tmp_path, trials=2, work=in_two_folds)
     left.clear()
@@ -109,16 +129,16 @@ def test_seeds_and_spaces_are_sweeps_of_their_own(tmp_path, whole):
 
 def test_only_failures_are_an_error(tmp_path):
     with pytest.raises(PugnnError, match="all 2 trials failed; the first one: no"):
-        run(tmp_path, trials=2, work=lambda trial: {**bowl(trial), "mean_rank": None, "failed": "no"})
+        run(tmp_path, trials=2, work=lambda settings: Judgement(None, "no", 0.0))
 
 
 def test_what_is_no_fault_of_the_settings_stops_the_sweep(tmp_path):
-    def unreadable(trial):
+    def unreadable(settings):
         raise PugnnError("cannot read edges.csv")
 
     with pytest.raises(PugnnError, match=r"cannot read edges\.csv"):
         run(tmp_path, work=unreadable)
-    assert RecordStore(tmp_path).read() == {}
+    assert finished(SWEEP.study(tmp_path)) == []
 
 
 @pytest.mark.parametrize(
@@ -182,36 +202,33 @@ def task():
 
 
 def test_a_trial_is_judged_by_the_ranks_of_hidden_positives(task):
-    trial = Trial("sweep", 3, "label-propagation", {"restart": 0.3, "prior": 0.1}, seed=5)
-    estimator = trial.estimator()
+    settings = Settings("label-propagation", {"restart": 0.3, "prior": 0.1}, seed=5)
+    estimator = settings.estimator()
     assert estimator.method == LabelPropagation(prior=0.1, restart=0.3)
     assert estimator.seed == 5
     ranks, _ = cross_fit(estimator, task)
-    record = judge(trial, task)
-    assert record["key"] == trial.key
-    assert record["mean_rank"] == ranks.mean()
-    assert record["ranks"] == ranks.tolist()
-    assert record["trial"]["settings"] == {"restart": 0.3, "prior": 0.1}
+    found = judge(settings, task)
+    assert found.mean_rank == ranks.mean()
+    assert found.ranks == ranks.tolist()
 
 
 def test_a_gain_is_that_of_pairs():
-    defaults = {"failed": None, "ranks": [0.1, 0.5, 0.9]}
-    better = {"failed": None, "ranks": [0.0, 0.5, 0.7]}
-    mean, error = gain(better, defaults)
+    defaults = Trial([0.1, 0.5, 0.9], None, 0.0, number=0, settings={})
+    better = replace(defaults, ranks=[0.0, 0.5, 0.7])
+    failed = replace(defaults, ranks=None, failed="no")
+    mean, error = better.gain(defaults)
     assert mean == pytest.approx(0.1)
     assert error == pytest.approx(0.1 / 3**0.5)  # the differences are 0.1, 0 and 0.2
-    assert gain({"failed": "no", "ranks": None}, defaults) is None
-    assert gain(better, {"failed": "no", "ranks": None}) is None
+    assert failed.gain(defaults) is None
+    assert better.gain(failed) is None
 
 
 def test_settings_of_the_training_reach_it():
-    estimator = Trial("sweep", 0, "nnpu", {"hidden": 4, "beta": 0.5}, seed=0).estimator()
-    method, settings = estimator.checked()
+    method, settings = Settings("nnpu", {"hidden": 4, "beta": 0.5}).estimator().checked()
     assert (method.beta, settings.hidden) == (0.5, 4)
 
 
 def test_a_training_that_fails_is_a_result(task):
-    trial = Trial("sweep", 1, "naive", {"learning_rate": 1e30, "epochs": 20}, seed=0)
-    record = judge(trial, task)
-    assert record["mean_rank"] is None
-    assert "the loss became" in record["failed"]
+    found = judge(Settings("naive", {"learning_rate": 1e30, "epochs": 20}), task)
+    assert found.mean_rank is None
+    assert "the loss became" in found.failed

@@ -3,5 +3,6 @@
 from pugnn.features.attributes import Attributes
 from pugnn.features.recipe import Encoded, Recipe
 from pugnn.features.statements import Statement, grouped
+from pugnn.features.structural import Structure
 
-__all__ = ["Attributes", "Encoded", "Recipe", "Statement", "grouped"]
+__all__ = ["Attributes", "Encoded", "Recipe", "Statement", "Structure", "grouped"]

@@ -1,4 +1,7 @@
-"""A search for good settings of a method, judged by known positives that are hidden in turn; never by the truth."""
+"""A search for good settings of a method, judged by known positives that are hidden in turn; never by the truth.
+
+The trials, finished or not, are Optuna's, in a journal that any number of processes may share.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,11 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,50 +23,71 @@ from pugnn import __version__
 from pugnn.errors import PugnnError, require_whole
 from pugnn.estimator import PUNodeClassifier
 from pugnn.evaluation import cross_fit
-from pugnn.executors import Executor
-from pugnn_paper.runner import LOOK_EVERY, run_tasks
-from pugnn.sweep.space import Range, Space
-from pugnn_paper.records import Record, RecordStore
+from pugnn.executors import Executor, run_all
+from pugnn.files import regular
 from pugnn.methods import METHODS, make_method
+from pugnn.sweep.space import Range, Space
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
 from pugnn.waiting import part, status_line
 
+JOURNAL = "trials.journal"
 #: Rank of a trial that could not be trained, for the search: as if all unlabelled nodes were above the hidden ones.
 FAILED = 1.0
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One trial of a sweep.
+class Settings:
+    """What a trial trains with.
 
     Args:
-        sweep: name of the sweep.
-        number: of the trial, from 0.
         method: name of the method.
-        settings: of the method and its training; others have their defaults.
+        values: its settings and those of its training; others have their defaults.
         seed: of folds and trainings.
-        pugnn: version that trains it.
     """
 
-    sweep: str
-    number: int
     method: str
-    settings: Mapping[str, Any]
-    seed: int
-    pugnn: str = __version__
-
-    @cached_property
-    def key(self) -> str:
-        """Name of the record. Settings are no part of it: another process may choose others for the same number."""
-        return trial_key(self.sweep, self.number)
+    values: Mapping[str, Any]
+    seed: int = 0
 
     def estimator(self) -> PUNodeClassifier:
         """The estimator with these settings."""
-        own = {field.name for field in fields(METHODS[self.method])} & set(self.settings)
-        method = make_method(self.method, **{name: self.settings[name] for name in own})
-        training = {name: value for name, value in self.settings.items() if name not in own}
+        own = {field.name for field in fields(METHODS[self.method])} & set(self.values)
+        method = make_method(self.method, **{name: self.values[name] for name in own})
+        training = {name: value for name, value in self.values.items() if name not in own}
         return PUNodeClassifier(method, **training, seed=self.seed, progress=False)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How far down hidden positives rank, by share of the unlabelled nodes above them; or why they have no rank."""
+
+    ranks: list[float] | None
+    failed: str | None
+    seconds: float
+
+    @property
+    def mean_rank(self) -> float | None:
+        """The mean of the ranks; the lower, the better."""
+        return None if self.ranks is None else float(np.mean(self.ranks))
+
+
+@dataclass(frozen=True)
+class Trial(Judgement):
+    """A finished trial."""
+
+    number: int
+    settings: Mapping[str, Any]
+
+    def gain(self, defaults: Trial) -> tuple[float, float] | None:
+        """By how much it lowers the mean rank of the defaults, and its standard error; ``None`` if either failed.
+
+        Both have ranked the same hidden positives, and differences of pairs vary much less than ranks.
+        """
+        if self.ranks is None or defaults.ranks is None:
+            return None
+        lower = np.subtract(defaults.ranks, self.ranks)
+        return float(lower.mean()), float(lower.std(ddof=1) / math.sqrt(len(lower)))
 
 
 @dataclass(frozen=True)
@@ -83,9 +107,9 @@ class Sweep:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for where, settings in self._corners():  # mistakes are reported before any training
+        for where, values in self._corners():  # mistakes are reported before any training
             try:
-                Trial("", 0, self.method, settings, self.seed).estimator().check_parameters()
+                Settings(self.method, values, self.seed).estimator().check_parameters()
             except PugnnError as error:
                 raise PugnnError(f"{where}: {error}") from None
 
@@ -107,90 +131,94 @@ class Sweep:
     def name(self) -> str:
         """The same for the same sweep, whatever the number of its trials."""
         space = {name: asdict(each) if isinstance(each, Range) else each for name, each in self.space.items()}
-        return _digest([self.method, space, self.data, self.seed, __version__])
+        parts = json.dumps([self.method, space, self.data, self.seed, __version__], sort_keys=True)
+        return hashlib.sha256(parts.encode()).hexdigest()[:24]
 
-    def trial(self, number: int, finished: Sequence[Record]) -> Trial:
-        """A trial with the settings that the finished ones make promising; trial 0 has the defaults.
+    def study(self, folder: Path) -> Any:
+        """Optuna's record of the trials so far, in a folder."""
+        optuna, path = _optuna(), folder / JOURNAL
+        with _working(path):
+            folder.mkdir(parents=True, exist_ok=True)
+            _drop_half_line(regular(path))
+            backend = optuna.storages.journal.JournalFileBackend(str(path))
+            storage = optuna.storages.JournalStorage(backend)
+            return optuna.create_study(study_name=self.name, storage=storage, load_if_exists=True)
 
-        It depends on the seed, its number and the finished trials alone, so that a sweep of one job can be stopped and
-        continued with the same result.
+    def settings(self, trial: Any, place: int) -> Settings:
+        """The settings of a new trial of Optuna's; the first one has the defaults.
 
-        Args:
-            number: of the trial.
-            finished: records of other trials, in the order of their numbers.
+        They depend on the seed, the trial's place in the sweep and the finished trials alone, so that a sweep of one
+        job can be stopped and continued with the same result.
         """
-        settings = self.given if number == 0 else {**self.given, **self._propose(number, finished)}
-        return Trial(self.name, number, self.method, settings, self.seed)
-
-    def _propose(self, number: int, finished: Sequence[Record]) -> dict[str, Any]:
-        optuna = _optuna()
-        space = {name: _distribution(values) for name, values in self.space.items() if name not in self.given}
-        sampler = optuna.samplers.TPESampler(seed=derive_seed(self.seed, number) % 2**32)
-        study = optuna.create_study(sampler=sampler)  # the lowest rank
-        for record in finished:
-            chosen = record["trial"]["settings"]
-            if all(name in chosen for name in space):  # not the defaults
-                parameters = {name: chosen[name] for name in space}
-                value = FAILED if record["mean_rank"] is None else record["mean_rank"]
-                study.add_trial(optuna.trial.create_trial(params=parameters, distributions=space, value=value))
-        return dict(study.ask(space).params)
+        values = self.given
+        if place:
+            trial.study.sampler = _optuna().samplers.TPESampler(seed=derive_seed(self.seed, place) % 2**32)
+            values |= {name: _suggest(trial, name, each) for name, each in self.space.items() if name not in values}
+        trial.set_user_attr("settings", values)
+        return Settings(self.method, values, self.seed)
 
 
 def run_sweep(
     sweep: Sweep,
-    work: Callable[[Trial], Record],
-    store: RecordStore,
+    work: Callable[[Settings], Judgement],
+    folder: Path,
     executor: Executor,
     *,
     trials: int,
     progress: bool = True,
-) -> list[Record]:
-    """Do the trials that have no record yet, and return all records, best first.
+) -> list[Trial]:
+    """Do trials until so many are finished, and return all of them, best first.
 
     Args:
         sweep: what to search.
-        work: turns a trial into a record: :func:`judge`, with the task.
-        store: the folder, which other processes may fill at the same time.
+        work: judges settings: :func:`judge`, with the task.
+        folder: of the journal, which other processes may fill at the same time.
         executor: where trials run.
         trials: how many there are in all.
         progress: show a line on standard error.
     """
     require_whole("trials", trials, 1)
-    _optuna()
-    keys = [trial_key(sweep.name, number) for number in range(trials)]
+    study = sweep.study(folder)
+    running: dict[int, Any] = {}  # Optuna's trials by the identity of their settings
 
-    def records() -> dict[str, Record]:
-        found = store.read(warn=False)
-        return {key: found[key] for key in keys if key in found}
+    def new() -> Iterator[Settings]:
+        while (place := len(finished(study)) + len(running)) < trials:
+            with _working(folder / JOURNAL):
+                trial = study.ask()
+                settings = sweep.settings(trial, place)
+            running[id(settings)] = trial
+            yield settings
 
-    def missing() -> Iterator[Trial]:
-        for number, key in enumerate(keys):
-            if key not in (finished := records()):
-                yield sweep.trial(number, list(finished.values()))
-
-    store.read()  # warns of damaged records
-    if (first := len(records())) < trials:
+    if (first := len(finished(study))) < trials:
         with executor, part(0, 1), status_line() if progress else nullcontext() as line:
             if line is not None:
                 line.say(f"{first:,} of {trials:,} trials")
-            results = run_tasks(work, missing(), store, executor)
-            while (done := len(records())) < trials:
+            results = run_all(executor, work, new())
+            while (done := len(finished(study))) < trials:
                 if line is not None:
                     line.update(f"{done:,} of {trials:,} trials")
                 with part((done - first) / (trials - first), (done + 1 - first) / (trials - first)):
-                    _, result = next(results, (None, None))
-                if isinstance(result, str):
-                    raise PugnnError(result)
-                if result is None:  # others are working on all that is left
-                    time.sleep(LOOK_EVERY)
-                    results = run_tasks(work, missing(), store, executor)
-    found = sorted(records().values(), key=_quality)
-    if found[0]["failed"] is not None:
-        raise PugnnError(f"all {trials:,} trials failed; the first one: {found[0]['failed']}")
-    return found
+                    settings, found = next(results)
+                if isinstance(found, str):
+                    raise PugnnError(found)
+                trial = running.pop(id(settings))
+                with _working(folder / JOURNAL):
+                    trial.set_user_attr("judgement", asdict(found))
+                    study.tell(trial, FAILED if found.mean_rank is None else found.mean_rank)
+    listed = sorted(finished(study), key=lambda each: math.inf if each.mean_rank is None else each.mean_rank)
+    if listed[0].failed is not None:
+        raise PugnnError(f"all {trials:,} trials failed; the first one: {listed[0].failed}")
+    return listed
 
 
-def judge(trial: Trial, task: PUTask) -> Record:
+def finished(study: Any) -> list[Trial]:
+    """The finished trials, in their order."""
+    done = study.get_trials(deepcopy=False, states=[_optuna().trial.TrialState.COMPLETE])
+    kept = [trial.user_attrs for trial in done]
+    return [Trial(**each["judgement"], number=number, settings=each["settings"]) for number, each in enumerate(kept)]
+
+
+def judge(settings: Settings, task: PUTask) -> Judgement:
     """Hide the known positives in turn, train without them, and see how far down they rank.
 
     Settings that cannot be trained with are a result as well, and are recorded.
@@ -199,51 +227,44 @@ def judge(trial: Trial, task: PUTask) -> Record:
     started = time.perf_counter()
     ranks, failed = None, None
     try:
-        estimator = trial.estimator()
-        method, settings = estimator.checked()
+        estimator = settings.estimator()
+        method, training = estimator.checked()
         # The folds go by the same prior: it is estimated once, from all known positives.
-        estimator.set_params(method=method.settle(task, settings)[0])
-        ranks, _ = cross_fit(estimator, task)
+        estimator.set_params(method=method.settle(task, training)[0])
+        ranks = cross_fit(estimator, task)[0].tolist()
     except PugnnError as error:
         failed = str(error)
-    return {
-        "key": trial.key,
-        "trial": asdict(trial),
-        "mean_rank": None if ranks is None else float(ranks.mean()),
-        "ranks": None if ranks is None else ranks.tolist(),
-        "failed": failed,
-        "seconds": round(time.perf_counter() - started, 3),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+    return Judgement(ranks, failed, round(time.perf_counter() - started, 3))
 
 
-def gain(record: Record, defaults: Record) -> tuple[float, float] | None:
-    """By how much a trial lowers the mean rank of the defaults, and its standard error; ``None`` if either failed.
-
-    Both have ranked the same hidden positives, and differences of pairs vary much less than ranks.
-    """
-    if record["failed"] is not None or defaults["failed"] is not None:
-        return None
-    lower = np.subtract(defaults["ranks"], record["ranks"])
-    return float(lower.mean()), float(lower.std(ddof=1) / math.sqrt(len(lower)))
-
-
-def trial_key(sweep: str, number: int) -> str:
-    """Name of the record of a trial."""
-    return _digest([sweep, number])
+@contextmanager
+def _working(journal: Path) -> Iterator[None]:
+    """Say what is wrong with a journal that cannot be written or understood."""
+    try:
+        yield
+    except OSError as error:
+        raise PugnnError(
+            f"cannot write to {journal}: {error.strerror}. All finished trials are kept; once that is fixed, the same "
+            "command continues from there."
+        ) from None
+    except (ValueError, KeyError, TypeError):
+        raise PugnnError(f"{journal} is damaged; choose another --out, or remove it to begin again") from None
 
 
-def _quality(record: Record) -> tuple[float, int]:
-    rank = record["mean_rank"]
-    return math.inf if rank is None else rank, record["trial"]["number"]
+def _drop_half_line(journal: Path) -> None:
+    """Drop the end of a journal that a full disk has cut short: Optuna would append to it."""
+    with journal.open("ab+") as file:
+        file.seek(0)
+        content = file.read()
+        if not content.endswith(b"\n"):
+            file.truncate(content.rfind(b"\n") + 1)
 
 
-def _distribution(values: Range | tuple[Any, ...]) -> Any:
-    kinds = _optuna().distributions
+def _suggest(trial: Any, name: str, values: Range | tuple[Any, ...]) -> Any:
     if isinstance(values, tuple):
-        return kinds.CategoricalDistribution(values)
-    kind = kinds.IntDistribution if values.whole else kinds.FloatDistribution
-    return kind(values.low, values.high, log=values.logarithmic)
+        return trial.suggest_categorical(name, values)
+    suggest = trial.suggest_int if values.whole else trial.suggest_float
+    return suggest(name, values.low, values.high, log=values.logarithmic)
 
 
 def _optuna() -> Any:
@@ -253,7 +274,3 @@ def _optuna() -> Any:
         raise PugnnError("a sweep needs Optuna, which is not installed: pip install 'pugnn[sweep]'") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna
-
-
-def _digest(parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]

@@ -21,8 +21,7 @@ from pugnn.cli.options import METHOD, OUTPUT, DataOptions, flag, option
 from pugnn.errors import PugnnError, PugnnWarning
 
 if TYPE_CHECKING:
-    from pugnn_paper.records import Record
-    from pugnn.sweep.sweep import Trial
+    from pugnn.sweep import Judgement, Settings, Trial
 
 #: Trials that the terminal shows; `sweep.json` has all.
 SHOWN = 10
@@ -72,11 +71,9 @@ def sweep(
     """
     from pugnn.evaluation import require_hidable
     from pugnn.executors import make_executor
-    from pugnn.sweep.space import parse_space
-    from pugnn_paper.records import RecordStore
-    from pugnn.sweep.sweep import Sweep, run_sweep
     from pugnn.files import replacing
     from pugnn.methods import DEFAULT_METHOD
+    from pugnn.sweep import Sweep, parse_space, run_sweep
 
     name = method or DEFAULT_METHOD
     space, workers = parse_space(name, over or ()), make_executor(executor, jobs)
@@ -86,15 +83,13 @@ def sweep(
     require_hidable(found.task)
     plan = Sweep(name, space, found.task.digest().hexdigest(), seed)
     _require_own(out, plan.name)
-    store = RecordStore(out)
     try:
-        records = run_sweep(plan, partial(_judge, source), store, workers, trials=trials)
+        done = run_sweep(plan, partial(_judge, source, seed), out, workers, trials=trials)
     except KeyboardInterrupt:
         typer.echo(f"stopped; the same command with --out {out} continues from here", err=True)
         raise
-    best = {**found.options, "method": name, **records[0]["trial"]["settings"], "seed": seed}
-    trials_done = [_plain(record) for record in records]
-    result = {"sweep": plan.name, "method": name, "best": best, "trials": trials_done}
+    best = {**found.options, "method": name, **done[0].settings, "seed": seed}
+    result = {"sweep": plan.name, "method": name, "best": best, "trials": [_plain(trial) for trial in done]}
     toml = _toml(best)
     best_toml = f"{_seal(plan.name, toml)}\n{toml}"
     for file, text in (("best.toml", best_toml), ("sweep.json", json.dumps(result, indent=2) + "\n")):
@@ -103,19 +98,19 @@ def sweep(
     if as_json:
         typer.echo(json.dumps({"folder": str(out), **result}))
         return
-    Console(highlight=False, emoji=False).print(_table(records))
+    Console(highlight=False, emoji=False).print(_table(done))
     typer.echo(
         f"pugnn fit --config {out / 'best.toml'} trains with the best settings; all trials: {out / 'sweep.json'}"
     )
 
 
-def _judge(source: tuple[str, str], trial: Trial) -> Record:
+def _judge(source: tuple[str, str], seed: int, settings: Settings) -> Judgement:
     """What a worker does: read the data, once, and try the settings."""
-    from pugnn.sweep.sweep import judge
+    from pugnn.sweep import judge
 
-    task = _read(*source, trial.seed).task
+    task = _read(*source, seed).task
     assert task is not None
-    return judge(trial, task)
+    return judge(settings, task)
 
 
 @lru_cache(maxsize=1)
@@ -128,10 +123,8 @@ def _read(data: str, folder: str, seed: int) -> InputData:
     return found
 
 
-def _plain(record: Record) -> dict[str, Any]:
-    trial = record["trial"]
-    kept = {name: record[name] for name in ("mean_rank", "failed", "seconds")}
-    return {"number": trial["number"], "settings": trial["settings"], **kept}
+def _plain(trial: Trial) -> dict[str, Any]:
+    return {name: getattr(trial, name) for name in ("number", "settings", "mean_rank", "failed", "seconds")}
 
 
 def _require_own(folder: Path, sweep: str) -> None:
@@ -178,19 +171,17 @@ def _toml(values: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(records: list[Record]) -> Table:
-    from pugnn.sweep.sweep import gain
-
-    defaults = next(record for record in records if record["trial"]["number"] == 0)
-    names = list(dict.fromkeys(name for record in records for name in record["trial"]["settings"]))
+def _table(trials: list[Trial]) -> Table:
+    defaults = next(trial for trial in trials if trial.number == 0)
+    names = list(dict.fromkeys(name for trial in trials for name in trial.settings))
     columns = (Column(name, justify="right") for name in ("trial", "mean rank", "below the defaults", *names))
     table = Table(*columns, box=None)
-    for record in records[:SHOWN]:
-        trial, found = record["trial"], gain(record, defaults)
-        rank = "failed" if record["failed"] is not None else f"{record['mean_rank']:.2%}"
-        below = "" if found is None or record is defaults else f"{100 * found[0]:.2f} ± {100 * found[1]:.2f} points"
-        settings = [_shown(trial["settings"].get(name, "default")) for name in names]
-        table.add_row(str(trial["number"]), rank, below, *settings)
+    for trial in trials[:SHOWN]:
+        found = trial.gain(defaults)
+        rank = "failed" if trial.failed is not None else f"{trial.mean_rank:.2%}"
+        below = "" if found is None or trial is defaults else f"{100 * found[0]:.2f} ± {100 * found[1]:.2f} points"
+        settings = [_shown(trial.settings.get(name, "default")) for name in names]
+        table.add_row(str(trial.number), rank, below, *settings)
     return table
 
 
