@@ -144,18 +144,19 @@ class Sweep:
             storage = optuna.storages.JournalStorage(backend)
             return optuna.create_study(study_name=self.name, storage=storage, load_if_exists=True)
 
-    def settings(self, trial: Any, place: int) -> Settings:
-        """The settings of a new trial of Optuna's; the first one has the defaults.
+    def ask(self, study: Any, place: int) -> tuple[Any, Settings]:
+        """A new trial of Optuna's, and its settings; the first one has the defaults.
 
         They depend on the seed, the trial's place in the sweep and the finished trials alone, so that a sweep of one
         job can be stopped and continued with the same result.
         """
-        values = self.given
+        seed = derive_seed(self.seed, place) % 2**32
+        study.sampler = _optuna().samplers.TPESampler(seed=seed, multivariate=False, constant_liar=False)
+        trial, values = study.ask(), self.given
         if place:
-            trial.study.sampler = _optuna().samplers.TPESampler(seed=derive_seed(self.seed, place) % 2**32)
             values |= {name: _suggest(trial, name, each) for name, each in self.space.items() if name not in values}
         trial.set_user_attr("settings", values)
-        return Settings(self.method, values, self.seed)
+        return trial, Settings(self.method, values, self.seed)
 
 
 def run_sweep(
@@ -184,8 +185,7 @@ def run_sweep(
     def new() -> Iterator[Settings]:
         while (place := len(finished(study)) + len(running)) < trials:
             with _working(folder / JOURNAL):
-                trial = study.ask()
-                settings = sweep.settings(trial, place)
+                trial, settings = sweep.ask(study, place)
             running[id(settings)] = trial
             yield settings
 
