@@ -48,6 +48,7 @@ format: $(READY)
 # site/: the documentation; a warning is an error.
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	PUGNN_SITE=$(CURDIR)/site $(BIN)/pytest -q tests/docs/test_site.py
 
 # docs/results: every table of the paper, hours on two cores; needs PUGNN_DATA for DBLP. Stopped, it goes on next time.
 results: $(READY)

