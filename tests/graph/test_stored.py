@@ -47,7 +47,7 @@ def test_every_text_is_found_and_no_other():
     assert graph.find(TEXTS).tolist() == list(range(len(TEXTS)))
     assert graph.find(["", "aaa", "A", "日本語", "zz", 7, None, "œ"]).tolist() == [2, -1, -1, -1, -1, -1, -1, -1]
     column = pa.array(["x", "b", None, "n"], pa.large_string())[1:]  # which begins elsewhere in its buffer
-    assert graph.stored.find_texts(column).tolist() == [1, -1, 6]
+    assert graph.stored.look_up(column).tolist() == [1, -1, 6]
 
 
 def test_every_integer_is_found_and_no_other():

@@ -1,4 +1,4 @@
-"""Check and clean user-supplied arrays and build a graph's arrays from them."""
+"""Check user-supplied arrays, which become those of a graph."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +13,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, given, require_whole, shorten
-from pugnn.graph.compiling import kernel
 from pugnn.graph.index_arrays import reject_masked, sound_matrix
 
 Features: TypeAlias = NDArray[np.float32] | sp.csr_array
@@ -24,34 +22,6 @@ MOST_NODES = np.iinfo(np.int32).max
 #: Minimum memory per node while a graph is built, excluding edges and features.
 BYTES_PER_NODE = 40
 _TOO_MANY = "more than 32-bit positions can hold"
-
-
-@dataclass(frozen=True)
-class Cleaning:
-    """How the given edges were made simple and symmetric.
-
-    Args:
-        rows: edges as given.
-        self_loops: dropped.
-        duplicates: repeats in the same direction, merged (weights are added).
-        two_way: pairs given in both directions, merged (weights are added).
-    """
-
-    rows: int = 0
-    self_loops: int = 0
-    duplicates: int = 0
-    two_way: int = 0
-
-    @property
-    def edges(self) -> int:
-        """Undirected edges that remain."""
-        return self.rows - self.self_loops - self.duplicates - self.two_way
-
-    def __str__(self) -> str:
-        return (
-            f"{self.rows:,} edges given, {self.edges:,} kept: {self.self_loops:,} self loops dropped, "
-            f"{self.duplicates:,} duplicates merged, {self.two_way:,} two-way pairs merged (direction dropped)"
-        )
 
 
 def listed(values: Any, what: str) -> list[Any]:
@@ -210,82 +180,6 @@ def _require_real(dtype: np.dtype[Any], what: str) -> None:
     if dtype.kind not in "biufO":  # objects are converted one by one
         kind = "complex numbers" if dtype.kind == "c" else "text" if dtype.kind in "US" else str(dtype)
         raise PugnnError(f"{what} must be real numbers; got {kind}")
-
-
-def symmetric_csr(
-    n: int, u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], weights: NDArray[np.float32] | None
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, Cleaning]:
-    """Row starts, sorted neighbours and merged weights of the symmetric adjacency, and a record of the cleaning."""
-    require_num_nodes(n)
-    known = np.zeros(0, dtype=np.float32) if weights is None else weights
-    indptr, indices, merged, counts = _symmetric(n, u, v, known)
-    if not np.isfinite(merged).all():
-        raise PugnnError("the weights of a repeated edge add up to more than a 32-bit float can hold")
-    return indptr, indices, None if weights is None else merged, Cleaning(len(u), *counts.tolist())
-
-
-@kernel(nogil=True)
-def _symmetric(n, u, v, weights):  # type: ignore[no-untyped-def]
-    # Two counting sorts. The first puts each end of an edge into the row of the other. The second walks these rows in
-    # order and puts each entry into the row of its *neighbour*: it transposes the matrix, which is symmetric, and so
-    # only sorts each row; repeats keep their order.
-    weighted = len(weights) > 0
-    starts = np.zeros(n + 1, dtype=np.int64)
-    self_loops = 0
-    for edge in range(len(u)):
-        if u[edge] == v[edge]:
-            self_loops += 1
-        else:
-            starts[u[edge] + 1] += 1
-            starts[v[edge] + 1] += 1
-    for node in range(n):
-        starts[node + 1] += starts[node]
-    entries = starts[n]
-    # An entry is a neighbour and, in its lowest bit, whether the edge was given towards it.
-    loose = np.empty(entries, dtype=np.uint32)
-    loose_weights = np.empty(entries if weighted else 0, dtype=np.float32)
-    free = starts[:-1].copy()
-    for edge in range(len(u)):
-        if u[edge] != v[edge]:
-            for row, neighbour, forward in ((u[edge], v[edge], 1), (v[edge], u[edge], 0)):
-                loose[free[row]] = 2 * neighbour + forward
-                if weighted:
-                    loose_weights[free[row]] = weights[edge]
-                free[row] += 1
-    ordered = np.empty(entries, dtype=np.uint32)
-    ordered_weights = np.empty(len(loose_weights), dtype=np.float32)
-    for node in range(n):  # an array assignment would take longer to compile than everything else here
-        free[node] = starts[node]
-    for node in range(n):
-        for at in range(starts[node], starts[node + 1]):
-            row = loose[at] >> 1
-            ordered[free[row]] = 2 * node + 1 - (loose[at] & 1)
-            if weighted:
-                ordered_weights[free[row]] = loose_weights[at]
-            free[row] += 1
-    # Repeats are now adjacent: merge them, moving entries to the front.
-    indptr = np.zeros(n + 1, dtype=np.int64)
-    duplicates, two_way, kept, at = 0, 0, 0, 0
-    for node in range(n):
-        while at < starts[node + 1]:
-            neighbour = ordered[at] >> 1
-            forward, backward, total = 0, 0, 0.0
-            while at < starts[node + 1] and ordered[at] >> 1 == neighbour:
-                forward += ordered[at] & 1
-                backward += 1 - (ordered[at] & 1)
-                if weighted:
-                    total += ordered_weights[at]
-                at += 1
-            if node < neighbour:  # every pair occurs twice
-                duplicates += max(forward - 1, 0) + max(backward - 1, 0)
-                two_way += forward > 0 and backward > 0
-            ordered[kept] = neighbour
-            if weighted:
-                ordered_weights[kept] = total
-            kept += 1
-        indptr[node + 1] = kept
-    counts = np.array([self_loops, duplicates, two_way])
-    return indptr, ordered[:kept].astype(np.int32), ordered_weights[:kept].copy() if weighted else weights, counts
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import Displayed, PugnnError, require_type, require_whole, shorten
 from pugnn.graph.building import (
-    Cleaning,
     Features,
     as_features,
     as_ids,
@@ -25,10 +24,10 @@ from pugnn.graph.building import (
     read_only,
     reject_infinite,
     require_num_nodes,
-    symmetric_csr,
 )
 from pugnn.graph.components import connected_components
 from pugnn.graph.digests import graph_digests
+from pugnn.graph.edges import Cleaning, symmetric_csr
 from pugnn.graph.foreign import adjacency_matrix, networkx_parts, pyg_adjacency, pyg_features
 from pugnn.graph.index_arrays import require_adjacency, require_graph_parts, sound_matrix
 from pugnn.graph.stored import Stored

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.files import replacing
-from pugnn.io.formats.scratch import Scratch
 from pugnn.io.objects import writable_column
 from pugnn.io.table import reason_of
 from pugnn.threads import available_threads
@@ -80,12 +79,18 @@ def paths_sql(paths: Iterable[Path]) -> str:
     return f"[{', '.join(literal(str(path)) for path in paths)}]"
 
 
+def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Write columns of the same length as a Parquet file; see :func:`write_parquet_pieces`."""
+    write_parquet_pieces(path, [columns])
+
+
 def write_parquet_pieces(path: Path, pieces: Iterable[Mapping[str, NDArray[Any]]]) -> None:
     """Write a table as a Parquet file that is given some rows at a time.
 
     Args:
         path: the file; it is replaced atomically.
-        pieces: columns by name: numbers, or objects that are text. Masked entries are null.
+        pieces: columns by name. Masked entries are null. An object column keeps the type of its entries if they share
+            one that Parquet knows; otherwise it becomes text.
     """
     with replacing(path) as temporary, ExitStack() as stack:
         writer = None
@@ -99,30 +104,7 @@ def write_parquet_pieces(path: Path, pieces: Iterable[Mapping[str, NDArray[Any]]
 
 
 def _arrow(values: NDArray[Any]) -> pa.Array:
-    masked = isinstance(values, np.ma.MaskedArray)
-    kind = pa.large_string() if values.dtype.kind == "O" else None
-    return pa.array(np.asarray(values), kind, mask=np.ma.getmaskarray(values) if masked else None)
-
-
-def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
-    """Write columns of the same length as a Parquet file.
-
-    Args:
-        path: the file; it is replaced atomically.
-        columns: by name. Masked entries are null. An object column keeps the type of its entries if they share one
-            that Parquet knows; otherwise it becomes text.
-    """
-    import duckdb
-
-    arrays = {f"c_{at}": writable_column(values) for at, values in enumerate(columns.values())}
-    names = ", ".join(f'c_{at} AS "{name.replace(chr(34), 2 * chr(34))}"' for at, name in enumerate(columns))
-    with replacing(path) as temporary, Scratch() as scratch:
-        target = scratch.plain_name(temporary)
-        with connect([target]) as connection:
-            try:
-                connection.register("content", arrays)
-                connection.execute(
-                    f"COPY (SELECT {names} FROM content) TO {literal(str(target))} (FORMAT parquet, USE_TMP_FILE false)"
-                )
-            except duckdb.Error as error:
-                raise PugnnError(f"cannot write {path}: {reason_of(error)}") from None
+    column = writable_column(values)
+    text = column.dtype.kind == "O" and isinstance(next((cell for cell in column if cell is not None), ""), str)
+    mask = np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else None
+    return pa.array(np.asarray(column), pa.large_string() if text else None, mask=mask)

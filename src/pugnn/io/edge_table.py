@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,12 @@ from pugnn.io.table import Table
 _SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 
 
-@dataclass(frozen=True, eq=False)
-class EdgePiece:
-    """Some rows of an edge table."""
+class Edges(NamedTuple):
+    """Positions of both ends of edges, and their weights if there are any."""
 
-    sources: NDArray[np.int32]  # position of the source of each edge
-    targets: NDArray[np.int32]  # position of its target
-    weights: NDArray[np.float32] | None  # of the edges, if there are any
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    weights: NDArray[np.float32] | None
 
 
 class EdgeTable:
@@ -64,7 +63,7 @@ class EdgeTable:
             raise PugnnError(f"{table.shown}: source and target are both the column {table.names[ends[0]]!r}")
         return ends, find_column(table.shown, table.names, "weight", wanted["weight"], WEIGHT)
 
-    def pieces(self, ids: IdTable) -> Iterator[EdgePiece]:
+    def pieces(self, ids: IdTable) -> Iterator[Edges]:
         """All edges, a few million at a time; new ids are added to ``ids``, row by row."""
         table, weight, trimmed, rows = self.table, self.weight, ids.trimmed, 0
         selected = [ids.sql(table, at) for at in self.ends] + ([] if weight is None else [table.number(weight)])
@@ -76,18 +75,9 @@ class EdgeTable:
                 bad["weight"] = ~((weights >= _SMALLEST) & (weights <= LARGEST))
             table.reject_cells(bad, weight, "a positive, finite number. Correct it, or remove the row", first=rows)
             rows += len(sources)
-            yield EdgePiece(sources, targets, None if weights is None else weights.astype(np.float32))
+            yield Edges(sources, targets, None if weights is None else weights.astype(np.float32))
         if not rows:
             raise PugnnError(f"{table.shown} has no rows; a graph needs edges")
         if (ids.find(text_column([table.names[at] for at in self.ends])) >= 0).all():
             table.look_for_headers()
         self.notes += table.trimmed_note(ids, trimmed)
-
-    def read(self, ids: IdTable) -> EdgePiece:
-        """All edges at once."""
-        pieces = list(self.pieces(ids))
-        return EdgePiece(
-            np.concatenate([piece.sources for piece in pieces]),
-            np.concatenate([piece.targets for piece in pieces]),
-            None if self.weight is None else np.concatenate([piece.weights for piece in pieces]),
-        )

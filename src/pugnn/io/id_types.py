@@ -8,12 +8,17 @@ import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, quoted
+
+if TYPE_CHECKING:
+    from pugnn.io.ids import IdTable
+
+SEVERAL_TYPES = "ids are of several types; they are compared, and kept, as text"
 
 #: What ids are called, by patterns of DuckDB types. NULL is the type of a column without a single value.
 _FAMILIES = {
@@ -88,27 +93,32 @@ def common_family(columns: Sequence[IdColumn]) -> tuple[str, list[str]]:
     return next(iter(found), None) or "text", []
 
 
-def ids_from_text(
-    texts: list[str], kind: str, originals: Mapping[str, Any], untyped: list[str]
-) -> tuple[NDArray[Any], list[str]]:
+def typed_ids(ids: IdTable, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:
     """The ids of a graph in their own type, and notes.
 
     Args:
-        texts: the ids as text.
-        kind: what they are, from :func:`common_family`.
-        originals: the objects that some texts represent.
-        untyped: those that first occur in a table without types. They may be of another kind, and must not lose
-            anything in conversion, as ``007`` would.
+        ids: all of them.
+        columns: where they come from, that of the node table first.
+        listed: number of those that the first of these columns brought. Ids that first occur in a table without types
+            may be of another kind, and must not lose anything in conversion, as ``007`` would.
     """
+    kind, notes = common_family(columns)
+    originals = {text: value for column in columns for text, value in column.originals.items()}
+    if kind in ("integers", "numbers") and not originals:
+        numbers = ids.integers()
+        if not numbers.null_count:
+            return numbers.to_numpy(), []
+    texts = ids.texts()
     if originals and all(text in originals for text in texts):
         return _objects([originals[text] for text in texts]), []
     if originals:
-        return _objects(texts), ["ids are of several types; they are compared, and kept, as text"]
+        return _objects(texts), [SEVERAL_TYPES]
     if kind == "text":
-        return _objects(texts), []
+        return _objects(texts), notes
     if kind == "numbers" and all(text.removeprefix("-").isdecimal() for text in texts):
         kind = "integers"
     of_text = _FROM_TEXT[kind][1]
+    untyped = ([] if columns[0].typed else texts[:listed]) + ([] if columns[-1].typed else texts[listed:])
     read = ((text, _value(text, of_text)) for text in untyped)
     odd = next((text for text, value in read if value is None or str(value) != text), None)
     if odd is not None:
@@ -119,12 +129,7 @@ def ids_from_text(
         values = [of_text(text) for text in texts]
     except ValueError:  # such as a date before the year 1
         return _objects(texts), [f"ids are kept as text: some are {kind} that Python cannot represent"]
-    if kind == "integers":
-        fits = all(-(2**63) <= value < 2**63 for value in values)
-        return np.array(values, dtype=np.int64) if fits else _objects(values), []
-    if kind != "numbers":
-        return _objects(values), []
-    return np.array(values, dtype=np.float64), []
+    return np.array(values, dtype=np.float64) if kind == "numbers" else _objects(values), []
 
 
 def positions_of_values(texts: list[str], ids: NDArray[Any]) -> list[int]:

@@ -63,13 +63,17 @@ class IdTable:
         texts: list[str] = self._ids[first:last].to_pylist()
         return texts
 
+    def integers(self) -> pa.Array:
+        """All ids as integers; null for those that are none."""
+        return integers_in_text(self._ids)
+
     def find(self, column: pa.ChunkedArray) -> NDArray[np.int32]:
         """The position of each id; :data:`UNKNOWN` or :data:`EMPTY` where it has none."""
         trimmed = pc.utf8_trim(column, WHITE_SPACE)
         self.trimmed += int(_differ(trimmed, column).sum())
         return np.where(_is_empty(trimmed), EMPTY, self._look_up(trimmed)).astype(np.int32)
 
-    def _look_up(self, texts: pa.ChunkedArray) -> NDArray[np.integer[Any]]:
+    def _look_up(self, texts: pa.Array) -> NDArray[np.integer[Any]]:
         """The position of each text, or :data:`UNKNOWN`."""
         found: NDArray[np.int32] = pc.fill_null(pc.index_in(texts, value_set=self._ids), UNKNOWN).to_numpy()
         return found
@@ -113,11 +117,9 @@ class _StoredIds(IdTable):
     def texts(self, first: int = 0, last: int | None = None) -> list[str]:
         return list(map(str, self._stored.ids[first:last].tolist()))
 
-    def _look_up(self, texts: pa.ChunkedArray) -> NDArray[np.integer[Any]]:
-        if isinstance(self._stored.ids, TextIds):
-            return self._stored.find_texts(texts.combine_chunks())
-        numbers, are_numbers = integers_in_text(texts)
-        return np.where(are_numbers, self._stored.find_integers(numbers), UNKNOWN)
+    def _look_up(self, texts: pa.Array) -> NDArray[np.integer[Any]]:
+        texts = texts.combine_chunks()
+        return self._stored.look_up(texts if isinstance(self._stored.ids, TextIds) else integers_in_text(texts))
 
 
 def ids_of(graph: Graph) -> IdTable:
@@ -134,19 +136,18 @@ def ids_of(graph: Graph) -> IdTable:
     return ids
 
 
-def integers_in_text(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The integers that texts represent in the usual way, not as ``007`` or ``+7``, and which texts do.
+def integers_in_text(texts: pa.Array) -> pa.Array:
+    """The integers of 64 bits that texts represent in the usual way, not as ``007`` or ``+7``; null for other texts.
 
     Example:
-        >>> integers_in_text(text_column(["7", "-12", "007", "9223372036854775808"]))
-        (array([  7, -12,   0,   0]), array([ True,  True, False, False]))
+        >>> integers_in_text(pa.array(["7", "-12", "007", "9223372036854775808"])).to_pylist()
+        [7, -12, None, None]
     """
-    digits = pc.utf8_ltrim(column, "-")
+    digits = pc.utf8_ltrim(texts, "-")
     long = pc.and_(pc.equal(pc.utf8_length(digits), 19), pc.greater(digits, str(2**63 - 1)))
-    usual = pc.match_substring_regex(column, r"^(0|-?[1-9][0-9]{0,18})$")
-    are_integers = pc.fill_null(pc.and_not(usual, long), False)
-    numbers = pc.cast(pc.if_else(are_integers, column, "0"), pa.int64())
-    return numbers.to_numpy(), are_integers.to_numpy()
+    long = pc.and_(long, pc.not_equal(texts, str(-(2**63))))
+    usual = pc.match_substring_regex(texts, r"^(0|-?[1-9][0-9]{0,18})$")
+    return pc.cast(pc.if_else(pc.and_not(usual, long), texts, None), pa.int64())
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:

@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, shorten
 from pugnn.features.attributes import is_number_type
 from pugnn.features.boolean import truth_in_text
+from pugnn.io.arguments import Request
 from pugnn.io.columns import VERDICT, is_label, normal, require_column
 from pugnn.io.ids import IdTable
 from pugnn.io.listed import ListedRows, id_column
 from pugnn.io.table import Table
+
+#: Lists of nodes, and what they contain.
+_LISTS = {"positives": "positives", "truth": "true positives"}
 
 #: Columns of the scores that a run writes. Whoever gives such rows back has chosen them.
 _SCORES = {"score", "decision", "rank"}
@@ -23,6 +27,33 @@ _ALL_OF_SCORES = {*_SCORES, "known", "distance", "nearest"}
 
 #: In tables with more columns than this, labels are found by the names of columns alone.
 _FEW = 50
+
+
+def read_lists(
+    tables: Mapping[str, Table], request: Request, ids: IdTable, node_ids: NDArray[Any], usual: str | None
+) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
+    """Positions of the known and of the true positives, if they were given, and notes; see :func:`read_node_list`."""
+    wanted = request.columns
+    listed: dict[str, NDArray[np.int64]] = {}
+    notes: list[str] = []
+    if wanted["label"] is not None and all(len(tables[role].names) == 1 for role in _LISTS if role in tables):
+        raise PugnnError(
+            f"--label names the column {wanted['label']!r} of known or true positives, but there no list of nodes has "
+            "any column but its ids. Leave it out; verdicts on checked nodes go with --checked, without --label."
+        )
+    for role, what in _LISTS.items():
+        if role in tables:
+            request.say(f"reading {tables[role].shown}")
+            listed[role], notes_on_list = read_node_list(tables[role], wanted, usual, ids, node_ids, what)
+            notes += notes_on_list
+    if len(listed) == 2:
+        positive = np.union1d(listed["positives"], listed["truth"])
+        lacking = len(positive) - len(listed["truth"])
+        if lacking:
+            added = counted(lacking, "known positive")
+            notes.append(f"{tables['truth'].shown}: lacks {added}, which count as true positives")
+        listed["truth"] = positive
+    return listed, notes
 
 
 def read_node_list(

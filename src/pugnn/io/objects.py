@@ -108,7 +108,7 @@ def _from_columns(columns: Mapping[str, Any], role: str) -> MemoryTable:
 
 
 def writable_column(values: NDArray[Any]) -> NDArray[Any]:
-    """A column, perhaps masked, for DuckDB to write; values of mixed types become text."""
+    """A column, perhaps masked, in a form that can be written; values of mixed types become text."""
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind != "O":
         return values
     column = _array(values, "column", mixed=True)[0]

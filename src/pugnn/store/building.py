@@ -4,40 +4,33 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
+from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path, new_folder
-from pugnn.graph import Cleaning, Graph
-from pugnn.graph.building import require_num_nodes
-from pugnn.io.arguments import check_arguments
+from pugnn.graph.edges import Adjacency, merge_edges
+from pugnn.io.arguments import Request
+from pugnn.io.assembling import InMemory, assemble
 from pugnn.io.database import Limits
-from pugnn.io.edge_table import EdgeTable
+from pugnn.io.edge_table import Edges
+from pugnn.io.id_types import IdColumn
 from pugnn.io.ids import IdTable
-from pugnn.io.node_table import NodeTable, read_nodes
-from pugnn.io.opening import read_tables
-from pugnn.io.reading import attributes_of, known_kinds, make_features, notes_on_graph, nothing_in_common
-from pugnn.io.sparse import matrix_of
-from pugnn.io.table import Table
 from pugnn.memory import available_memory
 from pugnn.store.features import StoredBlocks, write_features
-from pugnn.store.format import Manifest, found_arrays, listed_files
+from pugnn.store.format import Manifest, found_arrays, listed_files, new_array, write_array
 from pugnn.store.ids import ids_in, write_ids
 from pugnn.store.inputs import unchanged
-from pugnn.store.integer_ids import IntegerIds, all_integers
-from pugnn.store.sorting import SortedEdges
 
-#: Within a store that is being built: what is not to be held in memory.
-_OVERFLOW = "overflow"
-
-#: Bytes that DuckDB gets in any case; with less it could not read some files at all.
+#: Bytes of memory that are used in any case; with less DuckDB could not read some files at all.
 _LEAST_MEMORY = 1 << 29
 
 
@@ -57,7 +50,7 @@ def build_store(
 ) -> Manifest:
     """Build a graph store from tables; the graph is the one that :func:`pugnn.read_graph` reads from them.
 
-    Edges need not fit into memory: DuckDB sorts them, on disk where it must.
+    Edges need not fit into memory: they are on disk until they are merged, as many rows at a time as fit.
 
     Args:
         out: the folder to make; it must not exist.
@@ -72,93 +65,78 @@ def build_store(
         recipe: likewise.
         on_phase: called with a few words at the beginning of each phase.
     """
-    path, wanted = as_path(out, "out"), {"source": source, "target": target, "id": id, "weight": weight}
-    known = check_arguments(wanted, edges=edges, kinds=kinds, recipe=recipe, on_phase=on_phase)
+    path, columns = as_path(out, "out"), {"source": source, "target": target, "id": id, "weight": weight, "label": None}
+    request = Request.of(columns, edges=edges, kinds=kinds, recipe=recipe, on_phase=on_phase)
     if os.path.lexists(path):
         raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
-    say = on_phase or (lambda _: None)
     with new_folder(path) as folder, unchanged([edges, nodes, attributes]) as inputs:
-        matrix = matrix_of(attributes, nodes)
-        given = {"edges": edges, "nodes": nodes, "attributes": attributes if matrix is None else None}
-        (folder / _OVERFLOW).mkdir()
-        building = _Building(folder, wanted, matrix, kinds or {}, known, say)
-        limits = Limits(max(available_memory() // 2, _LEAST_MEMORY), folder.resolve() / _OVERFLOW / "duckdb")
-        manifest = read_tables(given, wanted, building.build, limits)
-        shutil.rmtree(folder / _OVERFLOW)
-        say("computing checksums")
-        manifest = replace(manifest, files=listed_files(folder), built_from=inputs)
+        place = _InFolder(folder, max(available_memory() // 2, _LEAST_MEMORY))
+        found = assemble(request, place, place.limits, edges=edges, nodes=nodes, attributes=attributes)
+        if found.recipe.structure is not None:  # whose features are not made column by column
+            write_features(folder, found.graph.features, found.graph.ids)
+        shutil.rmtree(place.overflow)
+        request.say("computing checksums")
+        manifest = Manifest(
+            files=listed_files(folder),
+            cleaning=asdict(found.graph.cleaning),
+            recipe=found.recipe.to_plain(),
+            feature_names=found.graph.feature_names or (),
+            id_column=found.id_column,
+            notes=found.notes,
+            built_from=inputs,
+        )
         manifest.write(folder)
     return manifest
 
 
-@dataclass(frozen=True, eq=False)
-class _Building:
-    folder: Path
-    wanted: Mapping[str, str | None]
-    matrix: sp.csr_array | None
-    kinds: Mapping[str, str]
-    recipe: Recipe | None
-    say: Callable[[str], None]
+class _InFolder(InMemory):
+    """Keeps the arrays of a graph in files, and reads them where they are.
 
-    def build(self, tables: dict[str, Table]) -> Manifest:
-        """Write all arrays, and return what is to be said of them."""
-        for file in self.folder.glob("*.npy"):  # of an attempt to read tables that have been repaired since
-            file.unlink()
-        notes = [note for table in tables.values() for note in table.notes]
-        edges, node_table = EdgeTable(tables["edges"], self.wanted), tables.get("nodes")
-        integers = all_integers(node_table, self.wanted["id"], edges.table, edges.ends)
-        ids: IdTable = IntegerIds() if integers else IdTable()
-        nodes = None if node_table is None else self._read_nodes(node_table, ids)
-        notes += [] if nodes is None else nodes.notes
-        cleaning = self._write_edges(edges, ids, nodes)
-        notes += edges.notes
-        self.say("sorting the ids")
-        notes += write_ids(self.folder, ids, nodes, edges)
-        arrays = found_arrays(self.folder)
-        graph = Graph(
-            arrays["indptr"],
-            arrays["indices"],
-            np.zeros((len(ids), 0), np.float32),
-            ids_in(arrays),  # type: ignore[arg-type]  # behaves like an array where it is text
-            arrays.get("weights"),
-            cleaning=cleaning,
-        )
-        notes += notes_on_graph(graph, edges.table.shown, nodes)
-        self.say("making features")
-        attributes, notes_on_sparse = attributes_of(tables, nodes, graph.num_nodes, self.matrix, self.wanted["id"], ids)
-        notes += notes_on_sparse
-        blocks = StoredBlocks(self.folder, self.folder / _OVERFLOW, graph.ids)
-        recipe, encoded = make_features(attributes, self.kinds, self.recipe, graph, blocks)
-        if recipe.structure is not None:  # which has no blocks
-            write_features(self.folder, encoded.features, graph.ids)
-        return Manifest(
-            files={},
-            cleaning=asdict(cleaning),
-            recipe=recipe.to_plain(),
-            feature_names=encoded.names,
-            id_column=None if nodes is None else nodes.name,
-            notes=[*notes, *encoded.notes],
-            built_from=[],
-        )
+    Args:
+        folder: the store.
+        memory: bytes for what is in memory meanwhile.
+    """
 
-    def _read_nodes(self, table: Table, ids: IdTable) -> NodeTable:
-        self.say(f"reading {table.shown}")
-        kinds = known_kinds(table, self.kinds, self.recipe)
-        return read_nodes(table, self.wanted["id"], ids, kinds, on_demand=True)
+    on_demand = True
 
-    def _write_edges(self, edges: EdgeTable, ids: IdTable, nodes: NodeTable | None) -> Cleaning:
-        shown = edges.table.shown
-        self.say(f"reading {shown}")
-        sorted_edges = SortedEdges(edges.table.connection.cursor(), weighted=edges.weight is not None)
-        lowest = len(ids)
-        for piece in edges.pieces(ids):
-            lowest = min(lowest, int(piece.sources.min()), int(piece.targets.min()))
-            sorted_edges.add(piece)
-        if nodes is not None and lowest >= nodes.count:
-            raise nothing_in_common(shown, nodes, ids)
-        require_num_nodes(len(ids))
-        self.say(f"sorting {shown}")
-        cleaning = sorted_edges.write(self.folder, len(ids))
-        if not cleaning.edges:
-            raise PugnnError(f"{shown} contains only self loops; a graph needs edges between nodes")
-        return cleaning
+    def __init__(self, folder: Path, memory: int) -> None:
+        self._folder, self._memory = folder, memory
+        self.overflow = folder / "overflow"  # for what is not to be held in memory
+        self.overflow.mkdir()
+        self.limits = Limits(memory, folder.resolve() / "overflow" / "duckdb")
+
+    def collect(self, pieces: Iterable[Edges]) -> Edges:
+        for old in self._folder.glob("*.npy"):  # of an attempt to read tables that have been repaired since
+            old.unlink()
+        paths = [self.overflow / name for name in Edges._fields]
+        with ExitStack() as stack:
+            files = [stack.enter_context(path.open("wb")) for path in paths]
+            for piece in pieces:
+                for file, numbers in zip(files, piece, strict=True):
+                    file.write(b"" if numbers is None else numbers.data)
+        mapped = [np.memmap(path, np.int32, "r+") if path.stat().st_size else None for path in paths]
+        sources, targets, weights = mapped
+        assert sources is not None
+        assert targets is not None
+        return Edges(sources, targets, None if weights is None else weights.view(np.float32))
+
+    def merge(self, num_nodes: int, edges: Edges) -> Adjacency:
+        kinds = {"indices": np.int32} if edges.weights is None else {"indices": np.int32, "weights": np.float32}
+        with ExitStack() as stack:
+            files = [stack.enter_context(new_array(self._folder, name, dtype)) for name, dtype in kinds.items()]
+
+            def write(*parts: NDArray[Any]) -> None:
+                for file, numbers in zip(files, parts, strict=False):
+                    file.write(numbers)
+
+            indptr, cleaning = merge_edges(num_nodes, *edges, write, self._memory // (8 * len(files)))
+        write_array(self._folder, "indptr", indptr)
+        arrays = found_arrays(self._folder)
+        return arrays["indptr"], arrays["indices"], arrays.get("weights"), cleaning
+
+    def keep_ids(self, ids: IdTable, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:  # noqa: ARG002
+        notes = write_ids(self._folder, ids, columns)
+        return ids_in(found_arrays(self._folder)), notes  # type: ignore[return-value]  # text behaves like an array
+
+    def blocks(self, ids: NDArray[Any]) -> FeatureBlocks:
+        return StoredBlocks(self._folder, self.overflow, ids)

@@ -8,10 +8,11 @@ from typing import Any
 
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path
-from pugnn.io.arguments import check_arguments
+from pugnn.io.arguments import Request
+from pugnn.io.assembling import TableGraph
 from pugnn.io.ids import ids_of
+from pugnn.io.node_list import read_lists
 from pugnn.io.opening import read_tables
-from pugnn.io.reading import TableGraph, read_lists
 from pugnn.store.format import read_manifest
 from pugnn.store.opening import open_store
 from pugnn.task import PUTask
@@ -36,15 +37,13 @@ def read_store(
         label: likewise.
         on_phase: called with a few words at the beginning of each phase.
     """
-    wanted = {"id": id, "label": label}
-    check_arguments(wanted, on_phase=on_phase)
-    say = on_phase or (lambda _: None)
-    say(f"verifying {path}")
+    request = Request.of({"id": id, "label": label}, on_phase=on_phase)
+    request.say(f"verifying {path}")
     graph, manifest = open_store(path, verified=True), read_manifest(as_path(path))
     listed, notes = read_tables(
         {"positives": positives, "truth": truth},
-        wanted,
-        lambda tables: read_lists(tables, wanted, ids_of(graph), graph.ids, manifest.id_column, say),
+        request.columns,
+        lambda tables: read_lists(tables, request, ids_of(graph), graph.ids, manifest.id_column),
     )
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
     recipe = Recipe.from_plain(manifest.recipe)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +13,13 @@ from numpy.typing import NDArray
 
 from pugnn.graph.compiling import kernel
 from pugnn.io.ids import EMPTY, UNKNOWN, IdTable, integers_in_text
-from pugnn.io.node_table import id_place
-from pugnn.io.table import Table
 from pugnn.threads import available_threads
 
+if TYPE_CHECKING:
+    from pugnn.io.table import Table
+
 #: DuckDB's types of integers that fit into 64 bits with their sign.
-_TYPES = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER")} | {"BIGINT"}
+INTEGER_TYPES = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER")} | {"BIGINT"}
 
 #: Ids that are added at once, and the size of the table at first.
 _AT_ONCE, _SLOTS = 1 << 18, 1 << 16
@@ -53,6 +53,10 @@ class IntegerIds(IdTable):
         """All ids."""
         return self._numbers[: self._count]
 
+    def integers(self) -> pa.Array:
+        """All ids."""
+        return pa.array(self.numbers)
+
     def sql(self, table: Table, at: int) -> str:  # noqa: ARG002
         """SQL for the ids in the column at this place of a table."""
         return f"c_{at}::BIGINT"
@@ -72,9 +76,9 @@ class IntegerIds(IdTable):
             self._add(np.stack(numbers), found)
         return list(found)
 
-    def _look_up(self, texts: pa.ChunkedArray) -> NDArray[np.integer[Any]]:
-        numbers, are_numbers = integers_in_text(texts)
-        return np.where(are_numbers, self._find(numbers), UNKNOWN)
+    def _look_up(self, texts: pa.Array) -> NDArray[np.integer[Any]]:
+        numbers = integers_in_text(texts)
+        return np.where(numbers.is_null().to_numpy(), UNKNOWN, self._find(numbers.fill_null(0).to_numpy()))
 
     def _find(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
         """The position of each id, or :data:`UNKNOWN`, in several threads."""
@@ -95,14 +99,6 @@ class IntegerIds(IdTable):
                 _fill(self._slots, self.numbers)
             part = slice(first, first + rows)
             self._count = _add(self._slots, self._numbers, self._count, numbers[:, part], found[:, part])
-
-
-def all_integers(nodes: Table | None, id_name: str | None, edges: Table, ends: Sequence[int]) -> bool:
-    """Whether the ids of a node table and of both ends of an edge table are integers."""
-    kinds = [edges.types[at] for at in ends]
-    if nodes is not None:
-        kinds.append(nodes.types[id_place(nodes, id_name)])
-    return all(kind in _TYPES for kind in kinds)
 
 
 @kernel(inline="always")

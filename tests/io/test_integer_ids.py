@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from pugnn.io.ids import IdTable, text_column
-from pugnn.store.integer_ids import IntegerIds
+from pugnn.io.integer_ids import IntegerIds
 
 
 def column(values) -> pa.ChunkedArray:

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pugnn.errors import PugnnError
 from pugnn.graph import Cleaning, Graph
-from pugnn.graph.building import symmetric_csr
+from pugnn.graph.edges import merge_edges, symmetric_csr
 
 
 def plainly(n, edges, weights):
@@ -47,6 +48,29 @@ def test_edges_become_what_plain_loops_make_of_them(graph, weighted, dtype):
         assert np.array_equal(merged, np.array([row[v] for row in rows for v in sorted(row)], dtype=np.float32))
     else:
         assert merged is None
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("at_once", [1, 100, 1000, 10**6])
+def test_rows_that_are_merged_some_at_a_time_are_the_same(weighted, at_once):
+    rng = np.random.default_rng(0)
+    u, v = rng.integers(0, 40, (2, 9000))  # almost every pair is given several times, and in both directions
+    weights = np.exp(rng.normal(0, 20, 9000)).astype(np.float32) if weighted else None
+    indptr, indices, merged, cleaning = symmetric_csr(50, u, v, weights)
+    pieces = []
+    found = merge_edges(50, u, v, weights, lambda *piece: pieces.append(piece), at_once)
+    np.testing.assert_array_equal(found[0], indptr)
+    assert found[1] == cleaning
+    assert (len(pieces) == 1) == (at_once == 10**6)
+    np.testing.assert_array_equal(np.concatenate([piece[0] for piece in pieces]), indices)
+    if merged is not None:
+        assert np.concatenate([piece[1] for piece in pieces]).tobytes() == merged.tobytes()
+
+
+def test_weights_whose_sum_is_too_large_are_refused():
+    weights = np.array([3e38, 3e38], np.float32)
+    with pytest.raises(PugnnError, match="the weights of a repeated edge add up to more"):
+        symmetric_csr(2, np.array([0, 0]), np.array([1, 1]), weights)
 
 
 def test_no_nodes_and_no_edges():
