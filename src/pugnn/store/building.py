@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pugnn.errors import PugnnError
+from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path, new_folder
 from pugnn.graph import Cleaning, Graph
@@ -27,7 +28,7 @@ from pugnn.io.reading import attributes_of, known_kinds, make_features, notes_on
 from pugnn.io.sparse import matrix_of
 from pugnn.io.table import Table
 from pugnn.memory import available_memory
-from pugnn.store.features import StoredBlocks, write_features
+from pugnn.store.features import write_features
 from pugnn.store.format import Manifest, found_arrays, listed_files
 from pugnn.store.ids import ids_in, write_ids
 from pugnn.store.inputs import unchanged
@@ -127,10 +128,9 @@ class _Building:
         self.say("making features")
         attributes, notes_on_sparse = attributes_of(tables, nodes, graph.num_nodes, self.matrix, self.wanted["id"], ids)
         notes += notes_on_sparse
-        blocks = StoredBlocks(self.folder, self.folder / _OVERFLOW, graph.ids)
+        blocks = FeatureBlocks(self.folder / _OVERFLOW)
         recipe, encoded = make_features(attributes, self.kinds, self.recipe, graph, blocks)
-        if recipe.structure is not None:  # which has no blocks
-            write_features(self.folder, encoded.features, graph.ids)
+        write_features(self.folder, blocks, graph.ids)
         return Manifest(
             files={},
             cleaning=asdict(cleaning),
