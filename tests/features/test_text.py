@@ -79,8 +79,12 @@ def test_a_feature_is_named_by_the_most_frequent_word_of_its_bucket():
     same = next(word for word in (f"w{at}" for at in range(20000)) if bucket(word) == bucket("fox"))
     cells = cells_of(["fox hound", "fox hound", f"fox {same}", same, f"{same} once", f"{same} {same}", "hound"])
     encoding = TextEncoding.learn(cells)
-    words = dict(zip(encoding.buckets, encoding.value_words, strict=True))
-    assert words == {bucket("fox"): same, bucket("hound"): "hound", bucket("once"): None}
+    names = dict(zip(encoding.buckets, (name for name, _ in encoding.readings()), strict=True))
+    assert names == {
+        bucket("fox"): f"x “{same}”",
+        bucket("hound"): "x “hound”",
+        bucket("once"): f"x #{bucket('once')}",
+    }
 
 
 def test_words_of_fewer_than_three_texts_are_not_kept():

@@ -3,8 +3,9 @@ import pytest
 import scipy.sparse as sp
 
 from pugnn.errors import PugnnError
-from pugnn.features.encoding import compact
-from pugnn.store.features import StoredBlocks
+from pugnn.features.encoding import FeatureBlocks, compact
+from pugnn.store.features import features_in, write_features
+from pugnn.store.format import found_arrays
 
 
 def blocks(seed: int, *, dense: int, sparse: int) -> list:
@@ -21,10 +22,12 @@ def blocks(seed: int, *, dense: int, sparse: int) -> list:
 def test_blocks_on_disk_become_the_features_that_are_made_in_memory(tmp_path, held, dense, sparse):
     (tmp_path / "overflow").mkdir()
     given = blocks(0, dense=dense, sparse=sparse)
-    stored = StoredBlocks(tmp_path, tmp_path / "overflow", np.arange(50), held)
+    stored = FeatureBlocks(tmp_path / "overflow", held)
     for block in given:
         stored.add(block)
-    found, wanted = stored.joined(), compact(given)
+    write_features(tmp_path, stored, np.arange(50))
+    wanted = compact(*given)
+    found = features_in(found_arrays(tmp_path), wanted.shape)
     assert sp.issparse(found) == sp.issparse(wanted) == ((dense, sparse) == (7, 2))
     if sp.issparse(wanted):
         for part in ("data", "indices", "indptr"):
@@ -35,8 +38,8 @@ def test_blocks_on_disk_become_the_features_that_are_made_in_memory(tmp_path, he
 
 
 def test_a_feature_that_is_not_finite_is_named(tmp_path):
-    stored = StoredBlocks(tmp_path, tmp_path, np.array(["a", "b", "c"]))
+    stored = FeatureBlocks(tmp_path)
     stored.add(np.ones((3, 2), np.float32))
     stored.add(np.array([[1], [np.inf], [1]], np.float32))
     with pytest.raises(PugnnError, match="a value that is not finite: inf at node 'b', column 2"):
-        stored.joined()
+        write_features(tmp_path, stored, np.array(["a", "b", "c"]))

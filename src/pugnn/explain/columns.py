@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features import Recipe
-from pugnn.features.boolean import BooleanEncoding
-from pugnn.features.category import CategoryEncoding
-from pugnn.features.encoding import Encoding
-from pugnn.features.number import NumberEncoding
-from pugnn.features.text import TextEncoding
-from pugnn.features.vector import VectorEncoding
+from pugnn.features.encoding import Reading, say_nothing, say_present, say_yes
 from pugnn.graph import Graph
 
 #: The attribute of a graph that has none.
@@ -24,9 +16,6 @@ ORDINARY = "all values close to the mean"
 
 #: What is not an attribute of a node, but of its place.
 CLOSENESS = "closeness to known positives"
-
-#: From the number in a column of features to what the user's table says.
-Reading = Callable[[float], str]
 
 
 class Columns:
@@ -50,25 +39,29 @@ class Columns:
         if width:
             self._add_all(graph, width - closeness)
         if closeness:
-            self._add(CLOSENESS, _nothing)
+            self._add(CLOSENESS, say_nothing)
 
     def _add_all(self, graph: Graph, width: int) -> None:
         recipe = None if graph.recipe is None else Recipe.from_plain(graph.recipe)
         if not graph.num_features or (recipe is not None and recipe.structure is not None):
-            self._add(PLACE, _nothing, width)
+            self._add(PLACE, say_nothing, width)
             return
         if recipe is None:
             for name in graph.feature_names or [f"feature {at}" for at in range(graph.num_features)]:
-                self._add(name, _number)
+                self._add(name, "{:.4g}".format)
         else:
             for encoding in recipe.encodings:
-                self._add_encoding(encoding)
+                readings = encoding.readings()
+                for name, reading in readings:
+                    self._add(name, reading, len(encoding.value_names) // len(readings))
+                if encoding.missing:
+                    self._add(f"{encoding.column} missing", say_yes)
             for name in recipe.counts.columns if recipe.counts else ():
-                self._add(name, _present)
+                self._add(name, say_present)
             if recipe.rowless:
-                self._add("no row in the node table", _yes)
+                self._add("no row in the node table", say_yes)
         if width > graph.num_features:
-            self._add(ORDINARY, _nothing)
+            self._add(ORDINARY, say_nothing)
 
     def total(self, by_column: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers by column, added up by attribute."""
@@ -82,7 +75,7 @@ class Columns:
     def value(self, attribute: int, node: int) -> str:
         """What a node has there; empty where that cannot be said in a word."""
         reading = self._readings[attribute]
-        if reading is _nothing:
+        if reading is say_nothing:
             return ""
         return reading(float(self._features[node, self._starts[attribute]]))
 
@@ -90,45 +83,3 @@ class Columns:
         self._starts.append(self._starts[-1] + width)
         self.names.append(name)
         self._readings.append(reading)
-
-    def _add_encoding(self, encoding: Encoding) -> None:
-        if isinstance(encoding, CategoryEncoding):
-            for value in encoding.values:
-                self._add(f"{encoding.column} = {value}", _yes)
-            if encoding.has_other:
-                self._add(f"{encoding.column} = a rare value", _yes)
-        elif isinstance(encoding, VectorEncoding):
-            self._add(encoding.column, _nothing, encoding.length)
-        elif isinstance(encoding, TextEncoding):
-            for name, word in zip(encoding.value_names, encoding.value_words, strict=True):
-                self._add(name if word is None else f"{encoding.column} “{word}”", _present)
-        elif isinstance(encoding, NumberEncoding):
-            self._add(encoding.column, partial(_original, encoding))
-        else:
-            self._add(encoding.column, _yes if isinstance(encoding, BooleanEncoding) else _number)
-        if encoding.missing:
-            self._add(f"{encoding.column} missing", _yes)
-
-
-def _nothing(value: float) -> str:  # noqa: ARG001
-    return ""
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}"
-
-
-def _present(value: float) -> str:
-    return "present" if value else "absent"
-
-
-def _yes(value: float) -> str:
-    return {0.0: "no", 1.0: "yes"}.get(value, "missing")
-
-
-def _original(encoding: NumberEncoding, value: float) -> str:
-    """The number, or date, that was standardised."""
-    number = value * encoding.deviation + encoding.mean
-    if encoding.dates:
-        return str(np.datetime64(0, "D") + np.timedelta64(round(number), "D"))
-    return f"{number:.6g}"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features.attributes import FALSE_WORDS, TRUE_WORDS, Cells, holds_word, number_in_text
-from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
+from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, count_missing, say_yes
 
 
 def truth_in_text(cell: str) -> str:
@@ -20,11 +20,11 @@ def truth_in_text(cell: str) -> str:
     )
 
 
+@ENCODINGS.register("boolean")
 @dataclass(frozen=True)
 class BooleanEncoding(Encoding):
     """True and false as 1 and 0."""
 
-    kind = "boolean"
     group = "0 or 1"
     stand_in = "the share of true values"
 
@@ -40,6 +40,9 @@ class BooleanEncoding(Encoding):
         values = read_truths(cells)
         missing = np.isnan(values)
         return ColumnFeatures(np.where(missing, self.share, values)[:, None].astype(np.float32), missing)
+
+    def readings(self) -> list[tuple[str, Reading]]:  # noqa: D102
+        return [(self.column, say_yes)]
 
     def describe_values(self) -> str:  # noqa: D102
         return f"0 or 1, {100 * self.share:.3g} % are 1"

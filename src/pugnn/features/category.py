@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from pugnn.errors import counted, shorten
 from pugnn.features.attributes import Cells
-from pugnn.features.encoding import ColumnFeatures, Encoding
+from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, say_yes
 
 #: Values of fewer nodes than this identify nodes rather than describe them; they share a feature.
 LEAST_NODES = 3
@@ -25,11 +25,12 @@ SHOWN_CHARACTERS = 40
 _MISSING, _OTHER = -2, -1
 
 
+@ENCODINGS.register("category")
 @dataclass(frozen=True)
 class CategoryEncoding(Encoding):
     """One 0/1 feature per frequent value, the most frequent first, and one for all others together."""
 
-    kind = "category"
+    needs_text = True
     group = "one feature for each frequent value"
     stand_in = "none of the values"
     nothing = f"no value occurs in {LEAST_NODES} nodes"
@@ -87,6 +88,10 @@ class CategoryEncoding(Encoding):
     def value_names(self) -> list[str]:  # noqa: D102
         names = [f"{self.column}={_shortened(value)}" for value in self.values]
         return [*names, f"{self.column} other"] if self.has_other else names
+
+    def readings(self) -> list[tuple[str, Reading]]:  # noqa: D102
+        values = [*self.values, "a rare value"] if self.has_other else self.values
+        return [(f"{self.column} = {value}", say_yes) for value in values]
 
     @property
     def has_other(self) -> bool:

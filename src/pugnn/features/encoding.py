@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
@@ -15,9 +16,15 @@ from numpy.typing import NDArray
 from pugnn.errors import counted
 from pugnn.features.attributes import Cells
 from pugnn.graph.building import Features
+from pugnn.registry import Registry
 
 #: Matrices with a smaller share of non-zeros than this are kept sparse.
 SPARSE_BELOW = 0.25
+
+_HELD = 1 << 26
+
+#: From the number in a feature to what the user's table says.
+Reading = Callable[[float], str]
 
 
 @dataclass(frozen=True)
@@ -31,9 +38,13 @@ class ColumnFeatures:
 
 @dataclass(frozen=True)
 class Encoding(ABC):
-    """How one column becomes features: learned from one table, applied to it and to others."""
+    """How one column becomes features: learned from one table, applied to it and to others.
 
-    kind: ClassVar[str]
+    Each kind of column has one, registered in a file of its own by ``@ENCODINGS.register("kind")``.
+    """
+
+    name: ClassVar[str]  # of the kind
+    needs_text: ClassVar[bool] = False  # whether it needs cells as they are written, even if they are numbers
     stand_in: ClassVar[str]  # what a missing value counts as
     group: ClassVar[str]  # what becomes of all columns of this kind
     nothing: ClassVar[str] = ""  # why a column may give no features
@@ -57,6 +68,10 @@ class Encoding(ABC):
         """Names of the features that :meth:`read` gives."""
         return [self.column]
 
+    def readings(self) -> list[tuple[str, Reading]]:
+        """What explanations call these features, and how they read a number there; fewer where several are one."""
+        return [(self.column, "{:.4g}".format)]
+
     @abstractmethod
     def describe_values(self) -> str:
         """What becomes of the values, in words and figures."""
@@ -64,6 +79,11 @@ class Encoding(ABC):
     @abstractmethod
     def flaw(self) -> str:
         """What cannot be right about what was learned, if anything."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the column."""
+        return self.name
 
     @property
     def feature_names(self) -> list[str]:
@@ -90,46 +110,100 @@ class Encoding(ABC):
         return [found.features], remarks
 
 
+#: How columns become features, by their kind.
+ENCODINGS: Registry[type[Encoding]] = Registry("kind", "pugnn.kinds", "pugnn.features", Encoding)
+
+
+def say_nothing(_: float) -> str:
+    """Where a number says nothing to a user."""
+    return ""
+
+
+def say_present(value: float) -> str:
+    """Whether there is anything."""
+    return "present" if value else "absent"
+
+
+def say_yes(value: float) -> str:
+    """True, false, or what stands in for a missing one."""
+    return {0.0: "no", 1.0: "yes"}.get(value, "missing")
+
+
 def count_missing(cells: Cells, missing: NDArray[np.bool_]) -> int:
     """Number of nodes that have a row but no value in it."""
     return int((missing & cells.attributes.has_row).sum())
 
 
 class FeatureBlocks:
-    """Blocks of features with N rows each, which are collected and in the end put side by side."""
+    """Blocks of features with N rows each, which are collected and in the end put side by side.
 
-    def __init__(self) -> None:
+    Args:
+        overflow: an existing folder in which dense blocks wait; by default all wait in memory.
+        held: dense numbers that wait in memory before they are put there.
+    """
+
+    def __init__(self, overflow: Path | None = None, held: int = _HELD) -> None:
+        self._overflow, self._most_held = overflow, held
         self._blocks: list[Features] = []
+        self._waiting: list[NDArray[np.float32]] = []  # for the folder, to the right of the others
+        self._held = self._filled = self.nodes = self.width = 0
 
     def add(self, block: Features) -> None:
         """Add a block to the right of the others."""
-        self._blocks.append(block)
+        self.nodes, self.width = block.shape[0], self.width + block.shape[1]
+        self._filled += int(np.count_nonzero(block if _is_dense(block) else block.data))
+        if self._overflow is None or not isinstance(block, np.ndarray):
+            self._put_aside()
+            self._blocks.append(block)
+            return
+        self._waiting.append(block)
+        self._held += block.size
+        if self._held >= self._most_held:
+            self._put_aside()
+
+    @property
+    def sparse(self) -> bool:
+        """Whether they are mostly zero, and become a sparse matrix."""
+        return self._filled < SPARSE_BELOW * self.nodes * self.width
 
     def joined(self) -> Features:
-        """All of them; the collection is empty then."""
-        blocks, self._blocks = self._blocks, []
-        return compact(blocks)
-
-
-def compact(blocks: Sequence[Features]) -> Features:
-    """Blocks with N rows each, side by side: sparse, without stored zeros, if mostly zero; else dense."""
-    nodes, width = blocks[0].shape[0], sum(block.shape[1] for block in blocks)
-    filled = sum(np.count_nonzero(block if _is_dense(block) else block.data) for block in blocks)
-    if filled < SPARSE_BELOW * nodes * width:
+        """All of them: sparse, without stored zeros, if they are mostly zero; else dense."""
+        if not self.sparse:
+            return next(self.pieces(self.nodes))
+        self._put_aside()
         # Adjacent dense blocks become sparse together: a thousand numeric columns are one step.
         parts = [
-            sp.csr_array(np.hstack(list(g))) if dense else sp.hstack(list(g)) for dense, g in groupby(blocks, _is_dense)
+            sp.csr_array(np.hstack(list(g))) if dense else sp.hstack(list(g))
+            for dense, g in groupby(self._blocks, _is_dense)
         ]
         joined = sp.csr_array(sp.hstack(parts, format="csr"), dtype=np.float32)
         joined.eliminate_zeros()
         joined.sort_indices()
         return joined
-    joined = np.empty((nodes, width), dtype=np.float32)
-    start = 0
+
+    def pieces(self, rows: int) -> Iterator[NDArray[np.float32]]:
+        """All of them, dense, so many rows at a time."""
+        self._put_aside()
+        for first in range(0, self.nodes, rows):
+            yield np.hstack([_dense(block[first : first + rows]) for block in self._blocks], dtype=np.float32)
+
+    def _put_aside(self) -> None:
+        """Put the dense blocks that wait for it on disk, as one."""
+        if self._overflow is None or not self._waiting:
+            return
+        together, path = np.hstack(self._waiting, dtype=np.float32), self._overflow / f"block_{len(self._blocks)}"
+        with path.open("wb") as file:  # numpy's own way of writing does not say why it fails
+            file.write(together.data)
+        self._blocks.append(np.memmap(path, np.float32, "r", shape=together.shape).view(np.ndarray))
+        self._waiting, self._held = [], 0
+
+
+def compact(*blocks: Features) -> Features:
+    """Blocks with N rows each, side by side, as :class:`FeatureBlocks` joins them."""
+    collected = FeatureBlocks()
     for block in blocks:
-        joined[:, start : start + block.shape[1]] = _dense(block)
-        start += block.shape[1]
-    return joined
+        collected.add(block)
+    return collected.joined()
 
 
 def stacked(blocks: Sequence[Features]) -> Features:

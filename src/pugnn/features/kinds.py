@@ -14,13 +14,11 @@ from pugnn.errors import PugnnError, quoted, shorten
 from pugnn.features.attributes import WHITE_SPACE, Cells
 from pugnn.features.boolean import truth_in_text
 from pugnn.features.category import MOST_VALUES
+from pugnn.features.encoding import ENCODINGS
 from pugnn.features.number import DAYS_IN_TEXT, NUMBER_IN_TEXT
 
-#: The kinds that users may name.
-KINDS = ("number", "category", "boolean", "text", "vector", "counts", "ignore")
-
-#: Those that need cells as they are written, even if they are numbers.
-KINDS_OF_TEXT = ("category", "text", "vector")
+#: What users may name beside the kinds of :data:`~pugnn.features.encoding.ENCODINGS`.
+OTHER_KINDS = ("counts", "ignore")
 
 #: Reasons to ignore columns that may apply to many of them.
 EMPTY, CONSTANT, ROW_NUMBERS = "empty in all rows", "the same value in all rows", "row numbers written by pandas"
@@ -63,7 +61,7 @@ _LOCAL_DATE = f"regexp_full_match(text, '{'|'.join(_LOCAL_DATES)}')"
 
 @dataclass(frozen=True)
 class Choice:
-    """The kind of a column, one of :data:`KINDS`, and the reason if it is ignored."""
+    """The kind of a column, and the reason if it is ignored."""
 
     kind: str
     reason: str = ""
@@ -180,10 +178,10 @@ def expand_kinds(kinds: Mapping[str, str], names: Sequence[str], origin: str) ->
         names: of the columns.
         origin: the table's name in messages.
     """
-    there = dict.fromkeys(names)
+    there, known = dict.fromkeys(names), [*sorted(ENCODINGS), *OTHER_KINDS]
     for given, kind in kinds.items():
-        if kind not in KINDS:
-            raise PugnnError(f"column {given!r}: there is no kind {kind!r}{instead(kind, KINDS)}")
+        if kind not in known:
+            raise PugnnError(f"column {given!r}: there is no kind {kind!r}{instead(kind, known)}")
         if given not in there and not (set(given) & set(_PATTERN) and fnmatch.filter(there, given)):
             raise PugnnError(f"{origin} has no column {given!r}{instead(given, names)}")
     return chosen_kinds(kinds, names)
@@ -195,6 +193,11 @@ def chosen_kinds(kinds: Mapping[str, str], names: Iterable[str]) -> dict[str, st
     patterns = {given: kind for given, kind in kinds.items() if given not in there and set(given) & set(_PATTERN)}
     found = {name: kind for given, kind in patterns.items() for name in fnmatch.filter(there, given)}
     return found | {name: kind for name, kind in kinds.items() if name in there}
+
+
+def needs_text(kind: str | None) -> bool:
+    """Whether a kind needs cells as they are written, even if they are numbers."""
+    return kind is not None and kind in ENCODINGS and ENCODINGS[kind].needs_text
 
 
 def instead(word: str, words: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.features.attributes import LARGEST, Cells, number_in_text
-from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
+from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, count_missing
 
 #: The number in a text, or null.
 NUMBER_IN_TEXT = number_in_text("cell")
@@ -28,11 +28,11 @@ SAMPLE = 1000
 _NOT_READ = "'inf'::DOUBLE"
 
 
+@ENCODINGS.register("number")
 @dataclass(frozen=True)
 class NumberEncoding(Encoding):
     """Numbers minus their mean, divided by their (population) standard deviation."""
 
-    kind = "number"
     group = "standardised"
     stand_in = "the mean"
 
@@ -60,10 +60,17 @@ class NumberEncoding(Encoding):
             raise cells.complaint(int(beyond.argmax()), f"is out of proportion to {learned}")
         return ColumnFeatures(standardised[:, None].astype(np.float32), missing)
 
+    def readings(self) -> list[tuple[str, Reading]]:  # noqa: D102
+        return [(self.column, self._original)]
+
+    def _original(self, value: float) -> str:
+        """The number, or date, that was standardised."""
+        number = value * self.deviation + self.mean
+        return _day(number) if self.dates else f"{number:.6g}"
+
     def describe_values(self) -> str:  # noqa: D102
         if self.dates:
-            day = np.datetime64(0, "D") + np.timedelta64(round(self.mean), "D")
-            return f"dates, standardised: mean {day}, standard deviation {self.deviation:,.4g} days"
+            return f"dates, standardised: mean {_day(self.mean)}, standard deviation {self.deviation:,.4g} days"
         return f"standardised: mean {self.mean:,.4g}, standard deviation {self.deviation:,.4g}"
 
     def flaw(self) -> str:  # noqa: D102
@@ -92,6 +99,10 @@ def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
     if beyond.any():
         raise _complaint(cells, int(beyond.argmax()), dates=dates)
     return values
+
+
+def _day(days: float) -> str:
+    return str(np.datetime64(0, "D") + np.timedelta64(round(days), "D"))
 
 
 def _mostly_dates(cells: Cells) -> bool:

@@ -10,24 +10,15 @@ import numpy as np
 
 from pugnn.errors import Displayed, PugnnError, counted, shorten
 from pugnn.features.attributes import Attributes, Cells
-from pugnn.features.boolean import BooleanEncoding
-from pugnn.features.category import CategoryEncoding
 from pugnn.features.counts import Counts
-from pugnn.features.encoding import Encoding, FeatureBlocks
-from pugnn.features.kinds import EMPTY, KINDS_OF_TEXT, Choice, kind_of, nearest
-from pugnn.features.number import NumberEncoding
+from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks
+from pugnn.features.kinds import EMPTY, Choice, kind_of, nearest, needs_text
 from pugnn.features.saved import Saved, damaged, to_plain
 from pugnn.features.statements import Statement
 from pugnn.features.structural import Structure
 from pugnn.features.text import TextEncoding
-from pugnn.features.vector import VectorEncoding
 from pugnn.graph import Graph
 from pugnn.graph.building import Features
-
-_ENCODINGS: dict[str, type[Encoding]] = {
-    encoding.kind: encoding
-    for encoding in (NumberEncoding, CategoryEncoding, BooleanEncoding, TextEncoding, VectorEncoding)
-}
 
 #: Changes whenever the meaning of saved recipes does.
 FORMAT = 2
@@ -44,14 +35,19 @@ class Encoded:
     """Features made by a recipe.
 
     Args:
-        features: shape ``(N, F)``, float32, sparse if less than a quarter is nonzero.
+        blocks: the features.
         names: of the features, unique.
         notes: what differs from the table that the recipe was learned from, and what is not used.
     """
 
-    features: Features
+    blocks: FeatureBlocks
     names: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def features(self) -> Features:
+        """Shape ``(N, F)``, float32, sparse if less than a quarter is nonzero."""
+        return self.blocks.joined()
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,7 +77,7 @@ class Recipe(Displayed):
 
         Args:
             attributes: the node table's columns.
-            kinds: kinds of columns that are not to be guessed, by name; see :data:`pugnn.features.kinds.KINDS`.
+            kinds: kinds of columns that are not to be guessed, by name.
             graph: the graph of the nodes.
             blocks: where to collect features; by default in memory.
         """
@@ -99,7 +95,7 @@ class Recipe(Displayed):
             if choice.kind == "ignore":
                 ignored[name] = choice.reason
                 continue
-            encoding = _ENCODINGS[choice.kind].learn(cells)
+            encoding = ENCODINGS[choice.kind].learn(cells)
             if encoding.feature_names:
                 encodings.append(encoding)
                 for block in encoding.encode(cells)[0]:
@@ -132,12 +128,12 @@ class Recipe(Displayed):
     def _encoded(self, attributes: Attributes, graph: Graph, blocks: FeatureBlocks, notes: list[str]) -> Encoded:
         """All features, from those of the encodings."""
         if self.structure is not None:
-            return Encoded(self.structure.encode(graph), self.feature_names, tuple(notes))
+            blocks.add(self.structure.encode(graph))
         if self.counts is not None:
             blocks.add(self.counts.encode(attributes))
         if self.rowless:
             blocks.add((~attributes.has_row[:, None]).astype(np.float32))
-        return Encoded(blocks.joined(), self.feature_names, tuple(notes))
+        return Encoded(blocks, self.feature_names, tuple(notes))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -230,10 +226,10 @@ class Recipe(Displayed):
         encodings = []
         for part in saved.parts("columns"):
             name, kind = part.entry("name", str), part.entry("kind", str)
-            if kind not in _ENCODINGS:
+            if kind not in ENCODINGS:
                 raise damaged(f"column {name!r} has the unknown kind {kind!r}")
-            lacking = {"words": ()} if (version, kind) == (1, TextEncoding.kind) else {}
-            encodings.append(part.build(_ENCODINGS[kind], column=name, **lacking))
+            lacking = {"words": ()} if (version, kind) == (1, TextEncoding.name) else {}
+            encodings.append(part.build(ENCODINGS[kind], column=name, **lacking))
         ignored = {part.entry("name", str): part.entry("reason", str) for part in saved.parts("ignored")}
         structure, counts = saved.part("structure", Structure), saved.part("counts", Counts)
         if (structure is None) != bool(encodings or counts):
@@ -252,7 +248,7 @@ def _given_kind(cells: Cells, kind: str) -> Choice:
 
 def _reject_numbers(cells: Cells, kind: str) -> None:
     """Reject an attribute that was given in sparse form, and so as a number, if something else is needed."""
-    if cells.numbers is not None and kind in KINDS_OF_TEXT:
+    if cells.numbers is not None and needs_text(kind):
         raise PugnnError(f"the attribute {cells.name!r} is a number and cannot be read as {kind}")
 
 

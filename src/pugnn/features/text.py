@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pugnn.features.attributes import Cells
-from pugnn.features.encoding import ColumnFeatures, Encoding, count_missing
+from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, count_missing, say_present
 
 #: Number of hash buckets. Of the few thousand words that matter in most tables, two seldom share one; each bucket costs
 #: the model a row of weights.
@@ -31,6 +31,7 @@ LEAST_NODES = 3
 ROWS = 1 << 16
 
 
+@ENCODINGS.register("text")
 @dataclass(frozen=True)
 class TextEncoding(Encoding):
     r"""Words counted in buckets and weighted by how rare they are; each row has length one.
@@ -41,7 +42,7 @@ class TextEncoding(Encoding):
     :math:`n`, that had any. Buckets without such texts have no feature.
     """
 
-    kind = "text"
+    needs_text = True
     group = "tf-idf of words in hash buckets"
     stand_in = "no words"
     nothing = "no text has a word"
@@ -76,11 +77,10 @@ class TextEncoding(Encoding):
     def value_names(self) -> list[str]:  # noqa: D102
         return [f"{self.column} #{bucket}" for bucket in self.buckets]
 
-    @property
-    def value_words(self) -> list[str | None]:
-        """The most frequent word behind each of these features, where it is known."""
-        word_of = {bucket_of(word): word for word in self.words}
-        return [word_of.get(bucket) for bucket in self.buckets]
+    def readings(self) -> list[tuple[str, Reading]]:  # noqa: D102
+        names = dict(zip(self.buckets, self.value_names, strict=True))
+        names |= {bucket_of(word): f"{self.column} “{word}”" for word in self.words}  # the most frequent ones
+        return [(names[bucket], say_present) for bucket in self.buckets]
 
     def describe_values(self) -> str:  # noqa: D102
         return f"tf-idf of words in {len(self.buckets):,} hash buckets, learned from {self.texts:,} texts"

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features.attributes import Cells
-from pugnn.features.encoding import ColumnFeatures, Encoding, compact, count_missing, stacked
+from pugnn.features.encoding import (
+    ENCODINGS,
+    ColumnFeatures,
+    Encoding,
+    Reading,
+    compact,
+    count_missing,
+    say_nothing,
+    stacked,
+)
 
 #: Vectors are read this many numbers at a time.
 NUMBERS = 1 << 23
@@ -23,11 +32,12 @@ VECTOR = "CASE WHEN present THEN try_cast(cell AS FLOAT[]) END"
 NO_VECTOR = "is not a list of numbers such as [0.5, 2]"
 
 
+@ENCODINGS.register("vector")
 @dataclass(frozen=True)
 class VectorEncoding(Encoding):
     """Lists of numbers, all of the same length, one feature per place."""
 
-    kind = "vector"
+    needs_text = True
     group = "used as they are"
     stand_in = "zeros"
 
@@ -62,12 +72,15 @@ class VectorEncoding(Encoding):
                 raise cells.complaint(node, f"has an item that is not a finite 32-bit number in place {place + 1:,}")
             vectors = np.zeros((len(stretch), self.length), dtype=np.float32)
             vectors[present] = numbers.reshape(-1, self.length)
-            parts.append(compact([vectors]))
+            parts.append(compact(vectors))
         return ColumnFeatures(stacked(parts), missing)
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
         return [f"{self.column}[{place}]" for place in range(self.length)]
+
+    def readings(self) -> list[tuple[str, Reading]]:  # noqa: D102
+        return [(self.column, say_nothing)]
 
     def describe_values(self) -> str:  # noqa: D102
         return f"{self.length:,} numbers, used as they are"

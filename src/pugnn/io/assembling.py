@@ -17,6 +17,7 @@ from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.kinds import chosen_kinds, expand_kinds
 from pugnn.features.recipe import Encoded, Recipe
 from pugnn.graph import Graph
+from pugnn.graph.building import Features
 from pugnn.graph.edges import Adjacency, symmetric_csr
 from pugnn.io.arguments import Request
 from pugnn.io.database import Limits
@@ -95,9 +96,13 @@ class InMemory:
         """The ids in the type that they have in these columns, and notes; the first ``listed`` are of the first one."""
         return typed_ids(ids, columns, listed)
 
-    def blocks(self, ids: NDArray[Any]) -> FeatureBlocks:  # noqa: ARG002
-        """Where to collect the features of the nodes with these ids."""
+    def blocks(self) -> FeatureBlocks:
+        """Where to collect features."""
         return FeatureBlocks()
+
+    def keep_features(self, blocks: FeatureBlocks, ids: NDArray[Any]) -> Features:  # noqa: ARG002
+        """The collected features of the nodes with these ids."""
+        return blocks.joined()
 
 
 def assemble(request: Request, place: InMemory, limits: Limits | None = None, **given: Any) -> TableGraph:
@@ -137,9 +142,10 @@ def _assemble(tables: dict[str, Table], matrix: sp.csr_array | None, request: Re
     notes += _notes_on_graph(graph, shown, nodes)
     say("making features")
     attributes, notes_on_sparse = _attributes_of(tables, nodes, graph.num_nodes, matrix, columns["id"], ids)
-    recipe, encoded = _make_features(attributes, request, graph, place.blocks(graph.ids))
+    recipe, encoded = _make_features(attributes, request, graph, place.blocks())
     notes += [*notes_on_sparse, *encoded.notes]
-    graph = replace(graph, features=encoded.features, feature_names=encoded.names, recipe=recipe.to_plain())
+    features = place.keep_features(encoded.blocks, graph.ids)
+    graph = replace(graph, features=features, feature_names=encoded.names, recipe=recipe.to_plain())
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
     cells = {} if nodes is None else nodes.cells_as_text(request.show, graph.num_nodes)
     return TableGraph(graph, task, listed.get("truth"), recipe, tuple(notes), usual, cells)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, quoted
 from pugnn.features.attributes import LARGEST, NO_ROWS, Attributes, is_number_type
-from pugnn.features.kinds import KINDS_OF_TEXT
+from pugnn.features.kinds import needs_text
 from pugnn.features.number_columns import (
     READ_AT_ONCE,
     ColumnsOnDemand,
@@ -103,7 +103,7 @@ def read_nodes(
     """
     at = id_place(table, wanted)
     others = [i for i in range(len(table.names)) if i != at]
-    maybe_numbers = [i for i in others if kinds.get(table.names[i]) not in KINDS_OF_TEXT]
+    maybe_numbers = [i for i in others if not needs_text(kinds.get(table.names[i]))]
     if not table.by_column and table.typed:  # such as JSON, which is parsed once
         with table.reading():
             table.connection.execute(f"CREATE OR REPLACE TABLE read_once AS SELECT * FROM {table.sql}")

@@ -17,6 +17,7 @@ from pugnn.errors import PugnnError
 from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path, new_folder
+from pugnn.graph.building import Features
 from pugnn.graph.edges import Adjacency, merge_edges
 from pugnn.io.arguments import Request
 from pugnn.io.assembling import InMemory, assemble
@@ -25,7 +26,7 @@ from pugnn.io.edge_table import Edges
 from pugnn.io.id_types import IdColumn
 from pugnn.io.ids import IdTable
 from pugnn.memory import available_memory
-from pugnn.store.features import StoredBlocks, write_features
+from pugnn.store.features import features_in, write_features
 from pugnn.store.format import Manifest, found_arrays, listed_files, new_array, write_array
 from pugnn.store.ids import ids_in, write_ids
 from pugnn.store.inputs import unchanged
@@ -72,8 +73,6 @@ def build_store(
     with new_folder(path) as folder, unchanged([edges, nodes, attributes]) as inputs:
         place = _InFolder(folder, max(available_memory() // 2, _LEAST_MEMORY))
         found = assemble(request, place, place.limits, edges=edges, nodes=nodes, attributes=attributes)
-        if found.recipe.structure is not None:  # whose features are not made column by column
-            write_features(folder, found.graph.features, found.graph.ids)
         shutil.rmtree(place.overflow)
         request.say("computing checksums")
         manifest = Manifest(
@@ -138,5 +137,9 @@ class _InFolder(InMemory):
         notes = write_ids(self._folder, ids, columns)
         return ids_in(found_arrays(self._folder)), notes  # type: ignore[return-value]  # text behaves like an array
 
-    def blocks(self, ids: NDArray[Any]) -> FeatureBlocks:
-        return StoredBlocks(self._folder, self.overflow, ids)
+    def blocks(self) -> FeatureBlocks:
+        return FeatureBlocks(self.overflow)
+
+    def keep_features(self, blocks: FeatureBlocks, ids: NDArray[Any]) -> Features:
+        write_features(self._folder, blocks, ids)
+        return features_in(found_arrays(self._folder), (len(ids), blocks.width))
