@@ -338,13 +338,24 @@ def test_a_loaded_model_is_the_saved_one(fitted, saved, graph):
 
 @pytest.mark.parametrize("backbone", ["gcn-linear", "gat", "gin", "sage", "appnp"])
 def test_every_backbone_can_be_saved(graph, tmp_path, backbone):
-    method = PUGNN(delta=2, reduction="pair-mean", near_prior=0.6, far_prior=0.25)
+    method = PUGNN(delta=2, near_prior=0.6, far_prior=0.25)
     estimator = classifier(method=method, backbone=backbone, threshold="prior").fit(graph, [0, 1])
     estimator.save(tmp_path / "model.safetensors")
     loaded = PUNodeClassifier.load(tmp_path / "model.safetensors")
     assert loaded.method == method
     assert np.array_equal(scores(loaded, graph), scores(estimator))
     assert loaded.threshold_ == estimator.threshold_
+
+
+def test_settings_that_a_method_had_once_are_forgotten_unless_they_meant_something_else(graph, tmp_path):
+    path = tmp_path / "model.safetensors"
+    PUNodeClassifier(PUGNN(near_prior=0.6, far_prior=0.3), epochs=2, progress=False).fit(graph, [0, 1]).save(path)
+    weights, metadata = load_sealed(path)
+    save_sealed(path, weights, {**metadata, "method": {**metadata["method"], "reduction": "edge-mean"}})
+    assert PUNodeClassifier.load(path).method == PUGNN(near_prior=0.6, far_prior=0.3)
+    save_sealed(path, weights, {**metadata, "method": {**metadata["method"], "reduction": "sum"}})
+    with pytest.raises(PugnnError, match="pu-gnn has no option 'reduction'"):
+        PUNodeClassifier.load(path)
 
 
 def test_a_loaded_model_can_be_fitted_again(saved, graph, fitted):
@@ -687,12 +698,12 @@ def test_parameters_of_the_wrong_kind_are_explained(graph, options, message):
         (PUGNN, {"negatives": 2.5}, "negatives must be a whole number"),
         (PUGNN, {"near_prior": "0.5"}, "near_prior must be a number; got '0.5'"),
         (PUGNN, {"delta": True}, "delta must be a whole number; got True"),
-        (PUGNN, {"reduction": ["sum"]}, r"reduction must be one of .* got \['sum'\]"),
+        (NNPU, {"correction": ["clamp"]}, r"correction must be one of .* got \['clamp'\]"),
         (NNPU, {"prior": 0.1, "beta": "0"}, "beta must be a number; got '0'"),
         (Naive, {"balanced": "no"}, "balanced must be True or False; got 'no'"),
         (LabelPropagation, {"prior": 0.1, "restart": "0.1"}, "restart must be a number; got '0.1'"),
         (GRAB, {"homophily": None}, "homophily must be a number; got None"),
-        (PUGNN, {"reduction": "max"}, "reduction must be one of sum, edge-mean, pair-mean; got 'max'"),
+        (NNPU, {"correction": "max"}, "correction must be one of ascent, clamp; got 'max'"),
     ],
 )
 def test_settings_of_the_wrong_kind_are_refused_by_the_method(method, options, message):

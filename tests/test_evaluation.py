@@ -8,10 +8,15 @@ from planted import evidence
 from pugnn import PUNodeClassifier, cross_validate, evaluate, make_method, waiting
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
+from pugnn.explain import explain
+from pugnn.explain.suggest import node_rows
+from pugnn.graph import Graph
 from pugnn.losses import UnlabelledAsNegativeLoss
+from pugnn.methods import logistic
 from pugnn.methods.base import LossMethod
 from pugnn.methods.evidence import deal_folds
 from pugnn.metrics import Prior
+from pugnn.models.views.edges import Edges
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
 
@@ -145,3 +150,28 @@ def test_what_is_left_is_that_of_all_folds_of_all_methods(monkeypatch):
     left.clear()
     evaluate(PUNodeClassifier(methods[0], progress=False).fit_task(TASK), TASK)
     assert left[1:] == [None, *(pytest.approx(10 * (5 - done)) for done in range(1, 5))]
+
+
+def test_a_graph_is_smoothed_and_ranked_once_whatever_is_done_with_it(monkeypatch):
+    """Fit, suggest, explain, evaluate, and trials of two methods as in a sweep."""
+    monkeypatch.setattr("pugnn.models.views.views.worth_keeping", lambda *_: True)
+    smoothed, ranked = [], []
+    smooth, rank = Edges.smooth, logistic.rank
+    monkeypatch.setattr(Edges, "smooth", lambda self, values: smoothed.append(values.shape[1]) or smooth(self, values))
+    monkeypatch.setattr(logistic, "rank", lambda *args: ranked.append(len(args[1].task.labelled)) or rank(*args))
+    rng = np.random.default_rng(0)
+    graph = Graph.from_edges(*rng.integers(0, 200, (2, 600)), num_nodes=200, features=rng.normal(size=(200, 20)))
+    task = PUTask.from_positives(graph, np.arange(25))
+    fitted = PUNodeClassifier(epochs=2, progress=False).fit_task(task)
+    explain(fitted, task, [100, 101])
+    node_rows(fitted.model_, graph)
+    width = 20 + 1  # with a column of ones
+    assert smoothed.count(width) == 1
+    assert ranked == [25]
+    evaluate(fitted, task)
+    for rate in (0.01, 0.02, 0.03):
+        cross_fit(PUNodeClassifier("nnpu", epochs=2, learning_rate=rate), task)
+        cross_fit(PUNodeClassifier(epochs=2, learning_rate=rate), task)
+    PUNodeClassifier("centroid").fit_task(task)
+    assert smoothed.count(width) == 1
+    assert ranked == [25, 20, 20, 20, 20, 20]

@@ -207,7 +207,9 @@ def decide(
     rule = {
         "given": "the share of positives that was given",
         "range": "the top list with the highest expected F1, within the given range",
-        "estimated": "the top list with the highest expected F1",
+        "estimated": f"the share of positives that {hidden.prior.by} estimates"
+        if hidden.prior.by
+        else "the top list with the highest expected F1",
         "assumed": "a share of positives that is assumed",
     }[hidden.prior.source]
     return Decision(USUAL, USUAL, rule)

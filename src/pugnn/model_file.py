@@ -24,6 +24,13 @@ FORMAT = 2
 UNLOADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
 
 
+#: Settings of methods that earlier versions had, with the values that today stand for all: models may still name them.
+FORMER = {
+    **{"set_weights": "equal", "labelled_weight": "sum", "empty_set": "drop", "reduction": "edge-mean"},
+    **{"expectation": "sampled", "representation": "hidden", "supervision": "distance-aware", "potentials": "decided"},
+}
+
+
 def save_model(path: Path, weights: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     """Write a model."""
     save_sealed(path, weights, {"format": FORMAT, **metadata})
@@ -38,6 +45,8 @@ def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise PugnnError(f"{path} is not a model of this version of pugnn; load it with the version that wrote it")
     try:
         require_whole("num_features", metadata["num_features"], 0)
+        method = metadata["method"].items()
+        metadata["method"] = {name: value for name, value in method if (name, value) not in FORMER.items()}
         names, recipe = metadata["feature_names"], metadata.setdefault("recipe", None)
         if names is not None and (not isinstance(names, list) or len(names) != metadata["num_features"]):
             raise PugnnError("its feature names do not match its features")

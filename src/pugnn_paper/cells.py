@@ -22,11 +22,11 @@ from pugnn.errors import PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.features import Structure
 from pugnn.fitting import METHOD_DEFAULTS
-from pugnn.methods import METHODS, make_method
 from pugnn.runs import evaluate
 from pugnn.task import PUBenchmark, draw_benchmark, draw_labels, draw_rare, draw_share
 from pugnn.training import TrainingSettings
 from pugnn_paper.rows import Reading, Row
+from pugnn_paper.variants import method_class
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Cell:
         positive_classes: tuple[int, ...] | None = None,
     ) -> Cell:
         """A cell of a row under any protocol."""
-        defaults = {each.name: each.default for each in fields(METHODS[row.method]) if each.name != "prior"}
+        defaults = {each.name: each.default for each in fields(method_class(row.method)) if each.name != "prior"}
         options = {**defaults, **row.options}
-        method = make_method(row.method, **options, **({"prior": 0.5} if row.known_prior else {}))
+        method = method_class(row.method)(**options, **({"prior": 0.5} if row.known_prior else {}))
         settings = asdict(TrainingSettings(**{**method.training, **row.training}))
         return cls(
             dataset=dataset,
@@ -119,7 +119,7 @@ def measure(cell: Cell) -> dict[str, Any]:
         share = float(benchmark.positive[task.unlabelled].mean())
         known["prior"] = float(np.clip(share + cell.prior_error, 0.01, 0.99)) if cell.prior_error else share
     estimator = PUNodeClassifier(
-        make_method(cell.method, **cell.options, **known),
+        method_class(cell.method)(**cell.options, **known),
         **cell.training,
         threshold=cell.threshold,
         decide=True,

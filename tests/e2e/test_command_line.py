@@ -561,8 +561,7 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main):
         ([*FIT_PU_GNN, "--delta", "0"], ["delta", "0"]),
         ([*FIT_PU_GNN, "--near-prior", "1.2"], ["near_prior", "1.2"]),
         ([*FIT_PU_GNN, "--negatives", "0"], ["negatives", "0"]),
-        ([*FIT_PU_GNN, "--reduction", "max"], ["reduction", "'max'"]),
-        ([*FIT_PU_GNN, "--supervision", "none"], ["supervision", "'none'"]),
+        ([*FIT, "--method", "nnpu", "--correction", "max"], ["correction", "'max'"]),
         ([*FIT_PU_GNN, "--learning-rate", "1e30", "--out", "a/b/mine"], ["the loss became", "Lower the learning rate"]),
         (["check"], ["--dataset NAME, or --edges FILE"]),
         (["demo", "--labels", "2000"], ["cannot label 2000 nodes"]),
@@ -629,13 +628,6 @@ def test_every_option_of_pu_gnn_reaches_the_run(here, pugnn_main):
         "far_prior": 0.2,
         "alpha": 0.02,
         "negatives": 7,
-        "set_weights": "size",
-        "labelled_weight": "prior",
-        "empty_set": "dist-pu",
-        "reduction": "pair-mean",
-        "expectation": "exact",
-        "representation": "logit",
-        "supervision": "cross-entropy",
     }
     parameters = {
         "backbone": "sage",
@@ -662,7 +654,7 @@ OPTIONS_OF_METHODS = {
     "nnpu": {"prior": 0.2, "surrogate": "logistic", "correction": "clamp", "beta": 0.1, "gamma": 0.5},
     "dist-pu": {"prior": 0.2, "variant": "full"},
     "lsdan": {"prior": 0.2, "hops": 2, "risk": "unbiased"},
-    "grab": {"rounds": 1, "homophily": 0.8, "potentials": "uniform"},
+    "grab": {"rounds": 1, "homophily": 0.8},
     "label-propagation": {"prior": 0.2, "normalisation": "walk", "restart": 0.3},
     "graphany": {"prior": 0.2},
 }

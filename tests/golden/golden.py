@@ -39,6 +39,7 @@ from pugnn import (
     load_dataset,
     read_graph,
 )
+from pugnn_paper.variants import PUGNNVariant
 
 FILE = Path(__file__).with_name("golden.json")
 
@@ -48,7 +49,7 @@ PROJECTIONS = 16
 
 FITS: dict[str, dict[str, Any]] = {
     "pu-gnn": {"method": PUGNN(near_prior=0.6, far_prior=0.3)},
-    "pu-gnn cross-entropy": {"method": PUGNN(supervision="cross-entropy")},
+    "pu-gnn cross-entropy": {"method": PUGNNVariant(supervision="cross-entropy")},
     "naive": {"method": Naive()},
     "naive balanced": {"method": Naive(balanced=True)},
     "upu": {"method": UPU(prior=0.4)},
@@ -67,7 +68,9 @@ FITS: dict[str, dict[str, Any]] = {
     # A stronger penalty than the usual one: the solver converges, and where it stops does not depend on rounding.
     "smoothed-logistic": {"method": SmoothedLogistic(inverse_penalty=0.1)},
     "pu-gnn regulariser": {"method": PUGNN(near_prior=0.6, far_prior=0.3, alpha=1.0, negatives=5)},
-    "pu-gnn exact": {"method": PUGNN(near_prior=0.6, far_prior=0.3, alpha=1.0, negatives=5, expectation="exact")},
+    "pu-gnn exact": {
+        "method": PUGNNVariant(near_prior=0.6, far_prior=0.3, alpha=1.0, negatives=5, expectation="exact")
+    },
     "pu-gnn batches": {"method": PUGNN(near_prior=0.6, far_prior=0.3, alpha=1.0, negatives=5), "batch_size": 512},
     **{
         f"pu-gnn {name}": {"method": PUGNN(near_prior=0.6, far_prior=0.3, negatives=5), "backbone": name}

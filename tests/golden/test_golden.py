@@ -9,7 +9,7 @@ from pugnn.methods import METHODS
 
 
 def test_no_method_is_forgotten() -> None:
-    assert {options["method"].name for options in FITS.values()} == set(METHODS)
+    assert {options["method"].name for options in FITS.values()} == {*METHODS, "PUGNNVariant"}
 
 
 @pytest.mark.parametrize("name", [*FITS, *TABLES])

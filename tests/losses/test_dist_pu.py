@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from pugnn.errors import PugnnError
-from pugnn.losses import DistanceAwareLoss, DistPULoss, Sets, mean_entropy
+from pugnn.losses import DistPULoss, Sets, mean_entropy
+from pugnn_paper.variants import LossVariant
 
 SETS = Sets.of(np.array([0, 1]), np.array([2, 3]))
 VALUES = [1.0, -0.5, 2.0, -1.0]
@@ -44,7 +45,7 @@ def test_the_trivial_answer_costs_nothing_on_the_unlabelled_nodes():
 
 def test_it_is_the_distance_aware_loss_of_one_set():
     one_set = Sets.split(torch.tensor([0, 1]), torch.tensor([2, 3]), torch.tensor([], dtype=torch.long))
-    other = DistanceAwareLoss(near_prior=0.3, far_prior=0.1, empty_set="dist-pu")(LOGITS, one_set)
+    other = LossVariant(near_prior=0.3, far_prior=0.1, empty_set="dist-pu")(LOGITS, one_set)
     assert sum(DistPULoss(0.3)(LOGITS, SETS).values()).item() == pytest.approx(sum(other.values()).item())
 
 

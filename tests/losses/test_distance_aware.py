@@ -25,33 +25,20 @@ def mean_score(nodes: list[int]) -> float:
     return sum(1 / (1 + math.exp(-LOGITS[node].item())) for node in nodes) / len(nodes)
 
 
-def by_plain_loops(near_prior, far_prior, set_weights="equal", labelled_weight="sum") -> dict[str, float]:
-    n_near, n_far = 2, 3
-    share = n_near / (n_near + n_far)
-    weight = 2 * (near_prior + far_prior)
-    if labelled_weight == "prior":
-        weight = 2 * (n_near * near_prior + n_far * far_prior) / (n_near + n_far)
-    near_weight, far_weight = (share, 1 - share) if set_weights == "size" else (1, 1)
-    return {
-        "labelled": weight * abs(mean_score([0, 5]) - 1),
-        "near": near_weight * abs(mean_score([1, 2]) - near_prior),
-        "far": far_weight * abs(mean_score([3, 4, 6]) - far_prior),
-    }
-
-
 @pytest.mark.parametrize("priors", [(0.6, 0.3), (0.3, 0.1), (0.9, 0.8)])
-@pytest.mark.parametrize("set_weights", ["equal", "size"])
-@pytest.mark.parametrize("labelled_weight", ["sum", "prior"])
-def test_terms_by_plain_loops(priors, set_weights, labelled_weight):
-    loss = DistanceAwareLoss(*priors, set_weights=set_weights, labelled_weight=labelled_weight)
-    found = loss(LOGITS, SETS)
-    expected = by_plain_loops(*priors, set_weights, labelled_weight)
+def test_terms_by_plain_loops(priors):
+    found = DistanceAwareLoss(*priors)(LOGITS, SETS)
+    expected = {
+        "labelled": 2 * sum(priors) * abs(mean_score([0, 5]) - 1),
+        "near": abs(mean_score([1, 2]) - priors[0]),
+        "far": abs(mean_score([3, 4, 6]) - priors[1]),
+    }
     assert {name: value.item() for name, value in found.items()} == pytest.approx(expected, rel=1e-5)
 
 
 def test_defaults_are_the_papers():
     loss = DistanceAwareLoss()
-    assert (loss.near_prior, loss.far_prior, loss.set_weights, loss.labelled_weight) == (0.6, 0.3, "equal", "sum")
+    assert (loss.near_prior, loss.far_prior) == (0.6, 0.3)
     assert loss(LOGITS, SETS)["labelled"].item() == pytest.approx(1.8 * (1 - mean_score([0, 5])), rel=1e-5)
 
 
@@ -63,20 +50,15 @@ def test_absolute_value_of_the_mean_not_mean_of_absolute_values():
 
 def test_gradient_by_finite_differences():
     logits = LOGITS.double().requires_grad_()
-    for loss in (DistanceAwareLoss(), DistanceAwareLoss(set_weights="size", labelled_weight="prior")):
-        assert torch.autograd.gradcheck(lambda g, loss=loss: sum(loss(g, SETS).values()), logits)
+    assert torch.autograd.gradcheck(lambda g: sum(DistanceAwareLoss()(g, SETS).values()), logits)
 
 
-@pytest.mark.parametrize(("near", "far", "prior"), [([1, 2], [], 0.6), ([], [3, 4], 0.3)])
-def test_an_empty_set_is_dropped_or_becomes_dist_pu(near, far, prior):
+@pytest.mark.parametrize(("near", "far"), [([1, 2], []), ([], [3, 4])])
+def test_the_term_of_an_empty_set_is_dropped(near, far):
     which = sets([0, 5], near, far)
     dropped = DistanceAwareLoss()(LOGITS, which)
-    kept = "near" if near else "far"
-    assert set(dropped) == {"labelled", kept}
+    assert set(dropped) == {"labelled", "near" if near else "far"}
     assert dropped["labelled"].item() == pytest.approx(1.8 * (1 - mean_score([0, 5])), rel=1e-5)
-    dist_pu = DistanceAwareLoss(empty_set="dist-pu")(LOGITS, which)
-    assert dist_pu["labelled"].item() == pytest.approx(2 * prior * (1 - mean_score([0, 5])), rel=1e-5)
-    assert dist_pu[kept].item() == pytest.approx(abs(mean_score(near or far) - prior), rel=1e-5)
 
 
 def test_prior_of_all_unlabelled_nodes_is_weighted_by_size():
@@ -134,9 +116,6 @@ def test_warning_when_near_is_no_more_likely_than_far():
     [
         ({"near_prior": 1.0}, "near_prior must lie between 0 and 1"),
         ({"far_prior": 0.0}, "far_prior must lie between 0 and 1"),
-        ({"set_weights": "sizes"}, "set_weights must be one of equal, size; got 'sizes'"),
-        ({"labelled_weight": ""}, "labelled_weight must be one of sum, prior"),
-        ({"empty_set": "ignore"}, "empty_set must be one of drop, dist-pu"),
     ],
 )
 def test_bad_settings_are_explained(arguments, message):

@@ -32,66 +32,25 @@ def task() -> PUTask:
 SETTINGS = TrainingSettings(epochs=3, dropout=0.0)
 
 
-def first_epoch(task: PUTask, method: PUGNN, backbone: str = "gcn") -> dict[str, float]:
-    record = method.fit(task, TrainingSettings(epochs=1, dropout=0.0, backbone=backbone)).log[0]
+def first_epoch(task: PUTask, method: PUGNN) -> dict[str, float]:
+    record = method.fit(task, TrainingSettings(epochs=1, dropout=0.0)).log[0]
     return {name: value for name, value in record.items() if name not in ("epoch", "seconds", "total")}
 
 
-def expected_terms(task: PUTask, method: PUGNN, represent, **switches) -> dict[str, float]:
-    """The objective at the initial weights, put together from its parts."""
+def test_objective_is_loss_plus_alpha_times_regulariser(task):
+    method = PUGNN(delta=1, near_prior=0.7, far_prior=0.2, alpha=0.3, negatives=4)
     with torch.random.fork_rng():
         torch.manual_seed(derive_seed(0))
         model = make_backbone("gcn", 5, hidden=16, dropout=0.0)
     output = model(GraphInputs(task.graph))
-    terms = DistanceAwareLoss(**switches)(output.logit, split_near_far(task, method.delta))
-    parts = StructuralRegulariser(method.negatives, method.reduction)(
-        represent(output), task.graph, seed=derive_seed(0, 0, 1)
-    )
-    terms |= {name: method.alpha * part for name, part in parts.items()}
-    return {name: value.item() for name, value in terms.items()}
-
-
-@pytest.mark.parametrize(
-    ("representation", "represent"),
-    [
-        ("hidden", lambda output: output.embedding),
-        ("activated", lambda output: output.embedding.relu()),
-        ("logit", lambda output: output.logit[:, None]),
-    ],
-)
-@pytest.mark.parametrize("reduction", ["sum", "edge-mean", "pair-mean"])
-def test_objective_is_loss_plus_alpha_times_regulariser(task, representation, represent, reduction):
-    method = pu_gnn(delta=1, alpha=0.3, negatives=4, representation=representation, reduction=reduction)
-    assert first_epoch(task, method) == pytest.approx(expected_terms(task, method, represent), rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    "switches",
-    [
-        {"near_prior": 0.7, "far_prior": 0.2},
-        {"set_weights": "size"},
-        {"labelled_weight": "prior"},
-        {"empty_set": "dist-pu"},
-    ],
-)
-@pytest.mark.parametrize("delta", [1, 40])
-@pytest.mark.filterwarnings("ignore::pugnn.PugnnWarning")
-def test_switches_of_the_loss_reach_it(switches, delta):
-    graph = Graph.from_edges(range(39), range(1, 40), features=np.random.default_rng(0).normal(size=(40, 5)))
-    task = PUTask.from_positives(graph, np.array([0, 1]))  # on a path δ = 40 leaves the far set empty
-    method = pu_gnn(delta=delta, negatives=4, **switches)
-    expected = expected_terms(task, method, lambda output: output.embedding, **switches)
-    assert first_epoch(task, method) == pytest.approx(expected, rel=1e-6)
-    assert ("far" in expected) == (delta == 1)
+    expected = DistanceAwareLoss(0.7, 0.2)(output.logit, split_near_far(task, 1))
+    parts = StructuralRegulariser(4)(output.embedding, task.graph, seed=derive_seed(0, 0, 1))
+    expected |= {name: 0.3 * part for name, part in parts.items()}
+    assert first_epoch(task, method) == pytest.approx({name: term.item() for name, term in expected.items()}, rel=1e-6)
 
 
 def test_without_alpha_there_is_no_regulariser(task):
     assert set(first_epoch(task, pu_gnn(delta=1, alpha=0.0))) == {"labelled", "near", "far"}
-
-
-def test_cross_entropy_takes_the_place_of_the_pu_loss(task):
-    terms = first_epoch(task, pu_gnn(delta=1, supervision="cross-entropy"))
-    assert set(terms) == {"labelled", "unlabelled", "edges", "non_edges"}
 
 
 def test_negatives_are_drawn_anew_in_every_epoch(task):
@@ -134,8 +93,6 @@ def test_cora_with_27_labels_is_well_above_chance():
     ("options", "message"),
     [
         ({"alpha": -1.0}, "alpha must be a number and not negative"),
-        ({"representation": "z"}, "representation must be one of hidden, activated, logit; got 'z'"),
-        ({"supervision": "none"}, "supervision must be one of distance-aware, cross-entropy"),
         ({"delta": 0}, "delta must be a whole number"),
     ],
 )
@@ -156,8 +113,6 @@ def test_an_empty_set_is_a_sign_of_collapse():
     assert codes(path, delta=2) == []
     assert codes(path, delta=5) == ["empty-far-set"]
     assert codes(apart, delta=3) == ["empty-near-set"]
-    assert codes(path, delta=5, empty_set="dist-pu") == [], "nothing is dropped"
-    assert codes(path, delta=5, supervision="cross-entropy") == [], "the sets are not used"
 
 
 def test_methods_are_made_by_name():

@@ -11,13 +11,13 @@ from dense_views import dense_view, side_by_side
 from pugnn import PUNodeClassifier
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
+from pugnn.graph.derived import forget_derived
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods import Centroid, SmoothedLogistic, Views
 from pugnn.methods import views as module
 from pugnn.methods.evidence import KnownNodes
 from pugnn.methods.logistic import Ranking
 from pugnn.metrics import average_precision, roc_auc
-from pugnn.models import linear_views
 from pugnn.models.views import Attributes, NodeViews, closeness
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, score
@@ -311,7 +311,7 @@ def test_a_sample_of_the_nodes_is_enough(monkeypatch):
     free = np.setdiff1d(np.arange(600), labelled)
     found = []
     for size in (4096, 200):
-        linear_views.forget_views()
+        forget_derived()
         monkeypatch.setattr(module, "SAMPLE", size)
         found.append(fit(graph, labelled, Views(prior=0.3)).decision_function()[free])
     assert (found[0] != found[1]).any()
@@ -330,7 +330,7 @@ def test_bad_settings_are_named():
 
 def test_the_views_of_a_fit_are_computed_once(monkeypatch):
     counted = Mock(side_effect=NodeViews)
-    monkeypatch.setattr(linear_views, "NodeViews", counted)
+    monkeypatch.setattr("pugnn.models.views.views.NodeViews", counted)
     graph, _ = two_groups(homophily=0.9, signal=0.05)
     fitted = fit(graph, LABELLED, epochs=2)
     fitted.predict_proba()

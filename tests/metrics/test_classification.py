@@ -4,7 +4,20 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, precision_at_positives, roc_auc
+from pugnn.data import load_dataset
+from pugnn.metrics import (
+    METRICS,
+    accuracy,
+    average_precision,
+    f1,
+    macro_f1,
+    metric,
+    precision_at,
+    precision_at_positives,
+    roc_auc,
+)
+from pugnn.runs import evaluate
+from pugnn.task import draw_benchmark
 
 
 def plain_f1(truth, decided):
@@ -89,3 +102,27 @@ def test_precision_at_the_number_of_positives():
     best = sorted(range(50), key=lambda node: -scores[node])[: sum(truth)]
     assert precision_at_positives(truth, scores) == sum(truth[node] for node in best) / sum(truth)
     assert math.isnan(precision_at_positives(np.zeros(3, dtype=bool), np.arange(3.0)))
+
+
+def test_every_metric_is_known_by_name_in_the_order_of_the_record():
+    assert list(METRICS)[:8] == [
+        *("macro_f1", "f1", "accuracy", "roc_auc", "average_precision", "precision_at_positives"),
+        *("precision_at_20", "precision_at_100"),
+    ]
+    truth, scores = np.array([True, False, True, False]), np.array([0.9, 0.4, 0.3, 0.1])
+    values = {name: METRICS[name](truth, scores >= 0.5, scores) for name in METRICS}
+    assert values["macro_f1"] == macro_f1(truth, scores >= 0.5)
+    assert values["roc_auc"] == roc_auc(truth, scores)
+    assert np.isnan(values["precision_at_20"])
+
+
+def test_a_metric_of_another_file_is_part_of_every_evaluation(monkeypatch):
+    monkeypatch.setattr(METRICS, "_registered", dict(METRICS._registered))
+
+    @metric("error", "decisions", "error rate")
+    def error(truth, decided):
+        return float((truth != decided).mean())
+
+    benchmark = draw_benchmark(load_dataset("cora"), labels=20, seed=0)
+    found = evaluate(benchmark, benchmark.positive * 0.8, 0.5)
+    assert (found["error"], found["accuracy"], METRICS["error"].short) == (0.0, 100.0, "error rate")

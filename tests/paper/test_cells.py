@@ -11,11 +11,11 @@ import torch
 import pugnn
 from pugnn.data import load_dataset
 from pugnn.estimator import PUNodeClassifier
-from pugnn.methods import METHODS
 from pugnn.task import draw_benchmark, draw_labels
 from pugnn_paper import cells
 from pugnn_paper.cells import Cell, measure
 from pugnn_paper.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS, Row
+from pugnn_paper.variants import PUGNNVariant
 
 ROWS = {**PAPER_METHODS, **MORE_METHODS}
 BRIEF = {"epochs": 3}
@@ -84,7 +84,7 @@ def test_a_key_is_long_enough_for_a_claim_and_has_nothing_but_digits():
 
 
 def test_a_cell_has_the_defaults_of_its_method():
-    defaults = {field.name: field.default for field in fields(METHODS["pu-gnn"]) if field.name != "prior"}
+    defaults = {field.name: field.default for field in fields(PUGNNVariant) if field.name != "prior"}
     assert cell().options == {**defaults, "near_prior": 0.6, "far_prior": 0.3}
     assert cell("nnpu-clamp").options == {**cell("nnpu").options, "correction": "clamp"}
     assert "prior" not in cell("nnpu").options

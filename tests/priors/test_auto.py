@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from planted import evidence
+from pugnn import NNPU, PUNodeClassifier, Views
 from pugnn.errors import PugnnError
+from pugnn.methods.logistic import ranked_hidden
 from pugnn.metrics import RankModel
 from pugnn.metrics.bands import Prior
-from pugnn.priors import prior_bounds, prior_words, settle_prior
+from pugnn.priors import PRIORS, prior_bounds, prior_words, settle_prior
 
 
 @pytest.mark.parametrize("prior", [0, 1, -0.1, 1.5, float("nan"), None, True, "1.5", "0..0.5", "0.1..1"])
@@ -20,6 +22,11 @@ def test_a_prior_lies_between_0_and_1(prior):
 def test_text_that_is_no_prior_is_refused(prior):
     with pytest.raises(PugnnError, match=r"must be auto, a number, or a range such as 0\.02\.\.0\.1"):
         prior_bounds(prior)
+
+
+def test_the_refusal_names_the_estimators():
+    with pytest.raises(PugnnError, match=r"got 'many'. It may also name an estimator: .*dedpul"):
+        prior_bounds("many")
 
 
 def test_a_range_upside_down_is_refused():
@@ -35,6 +42,29 @@ def test_the_value_is_the_decided_share_and_the_interval_that_of_the_model():
     assert (settled.low, settled.high, settled.source) == (model.prior().low, model.prior().high, "estimated")
     assert settled.low < (0.2 * 1500 - 60) / 1440 < settled.high
     assert settled.bounds is None
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_every_estimator_can_be_chosen_by_name(name):
+    given = evidence(0.2, apart=2.5)
+    assert prior_bounds(name) == prior_bounds("auto")
+    settled = settle_prior(name, given)
+    assert settled.value == min(PRIORS[name](given), 0.5)
+    assert settled.low <= settled.value <= settled.high
+    assert (settled.source, settled.by) == ("estimated", name if name != "auto" else "")
+    words = prior_words(settled, 60)
+    assert (f"by {name} from" in words or f"is used, as {name} estimates" in words) == (name != "auto")
+
+
+def test_a_method_takes_the_prior_of_an_estimator():
+    task = evidence(0.2, apart=2.5).task
+    for method in (Views(prior="lowest-bound"), NNPU(prior="lowest-bound")):
+        fitted = PUNodeClassifier(method, epochs=2, progress=False).fit_task(task)
+        assert fitted.prior_ == PRIORS["lowest-bound"](ranked_hidden(task, 0))
+        assert fitted.settled_prior_.by == "lowest-bound"
+    assert PUNodeClassifier(Views(prior="lowest-bound"), epochs=2, progress=False).fit_task(task).decided_by_ == (
+        "the share of positives that lowest-bound estimates"
+    )
 
 
 def test_a_range_keeps_value_and_interval():

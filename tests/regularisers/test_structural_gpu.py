@@ -8,6 +8,7 @@ from pugnn.graph import Graph
 from pugnn.methods import PUGNN
 from pugnn.regularisers import structural as dispatch
 from pugnn.regularisers import structural_sums, structural_sums_reference
+from pugnn_paper.variants import PUGNNVariant
 
 pytestmark = [
     pytest.mark.gpu,
@@ -146,7 +147,7 @@ def test_a_whole_training_on_the_gpu(expectation, hub):
         ends = [*graph.sources, *[0] * len(spokes)], [*graph.indices, *spokes]
         graph = Graph.from_edges(*ends, features=graph.features)
     task = PUTask.from_positives(graph, torch.arange(3).numpy())
-    method = PUGNN(delta=1, near_prior=0.6, far_prior=0.3, alpha=0.1, expectation=expectation)
+    method = PUGNNVariant(delta=1, near_prior=0.6, far_prior=0.3, alpha=0.1, expectation=expectation)
     found = method.fit(task, TrainingSettings(epochs=20, dropout=0.0, device="cuda"))
     expected = method.fit(task, TrainingSettings(epochs=20, dropout=0.0))
     assert torch.allclose(score(found.model, graph), score(expected.model, graph), atol=1e-3)

@@ -26,7 +26,7 @@ from pugnn import (
 )
 from pugnn.checkup import check_up
 from pugnn.errors import WriteError
-from pugnn.models import linear_views
+from pugnn.graph.derived import forget_derived
 from pugnn.models.views import NodeViews
 from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
 from pugnn.runs.report import write_report
@@ -503,9 +503,9 @@ def test_a_run_whose_ranking_means_nothing_suggests_nobody(task, tmp_path):
 
 
 def test_a_run_computes_the_views_of_its_nodes_once(task, folder, monkeypatch):
-    linear_views.forget_views()
+    forget_derived()
     counted = Mock(side_effect=NodeViews)
-    monkeypatch.setattr(linear_views, "NodeViews", counted)
+    monkeypatch.setattr("pugnn.models.views.views.NodeViews", counted)
     run = into_folder(PUNodeClassifier(epochs=25, progress=False), task, folder)
     assert counted.call_count == 1
     assert run.record["suggestions"]

@@ -60,7 +60,6 @@ def test_a_batch_size_is_taken_as_given():
         (DistPU(prior=0.3, variant="full"), None, "use variant='formula'"),
         (LSDAN(prior=0.3), None, "the backbone lsdan needs the whole graph; use gcn, gcn-linear, sage, gat or gin"),
         (NNPU(prior=0.3), "appnp", "the backbone appnp needs the whole graph; use gcn, gcn-linear, sage, gat or gin"),
-        (PUGNN(delta=1, near_prior=0.6, far_prior=0.3, expectation="exact"), None, "use expectation='sampled'"),
     ],
 )
 def test_what_needs_the_whole_graph_says_so(method, backbone, message, monkeypatch):

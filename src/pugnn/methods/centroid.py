@@ -33,8 +33,8 @@ class Centroid(Method):
     the highest expected F1 (:meth:`pugnn.metrics.RankModel.decided_share`).
 
     Args:
-        prior: π, positive share of the unlabelled nodes; auto estimates it from hidden positives; a range such as
-            0.02..0.1 bounds the estimate.
+        prior: π, positive share of the unlabelled nodes; auto estimates it from hidden positives, or an estimator by
+            name, such as dedpul; a range such as 0.02..0.1 bounds the estimate.
     """
 
     trains: ClassVar[bool] = False

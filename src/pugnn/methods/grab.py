@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import torch
@@ -40,8 +40,8 @@ class GRAB(Method):
 
     1. decides every unlabelled node at one half and takes the share of positives as the prior :math:`\pi`;
     2. lets loopy belief propagation (:mod:`pugnn.graph.belief_propagation`) spread what is known along the edges:
-       labelled nodes are surely positive, known negatives surely not, the others positive with probability :math:`\pi`
-       to begin with;
+       labelled nodes are surely positive, known negatives surely not, and to begin with, the others are positive with
+       probability :math:`1 - \pi` if they were decided positive and :math:`\pi` if not, as in the authors' code;
     3. trains a *new* network with the beliefs as soft labels (:mod:`pugnn.losses.soft_labels`), until the loss has not
        fallen for five epochs.
 
@@ -53,13 +53,10 @@ class GRAB(Method):
     Args:
         rounds: maximum number of rounds after the first.
         homophily: ε, weight of two neighbours having the same class.
-        potentials: initial probability of being positive. ``decided``, as in the authors' code: π for nodes decided
-            negative and 1 − π for those decided positive; ``uniform``, as in the paper: π for all.
     """
 
     rounds: int = 10
     homophily: float = 0.9
-    potentials: Literal["decided", "uniform"] = "decided"
 
     @property
     def training(self) -> dict[str, Any]:
@@ -94,26 +91,28 @@ class GRAB(Method):
 
         best = run_round(0, np.zeros(task.graph.num_nodes))
         logs = [best.log]
-        prior, node_potentials = self.expect(task, score(best.model, task.graph).numpy())
+        prior, potentials = self.expect(task, score(best.model, task.graph).numpy())
         for number in range(1, self.rounds + 1):
-            beliefs = propagate_beliefs(task.graph, node_potentials, homophily=self.homophily)
+            beliefs = propagate_beliefs(task.graph, potentials, homophily=self.homophily)
             trained = run_round(number, beliefs)
             logs.append(trained.log)
             if _lowest(trained) > _lowest(best):
                 break
             best = trained
-            prior, node_potentials = self.expect(task, score(best.model, task.graph).numpy())
+            prior, potentials = self.expect(task, score(best.model, task.graph).numpy())
         return FittedMethod(best.model, join_logs(logs), prior)
 
     def expect(self, task: PUTask, scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The share of unlabelled nodes that the scores, shape ``(N,)``, decide positive, and the node potentials."""
         decided = scores >= 0.5
         prior = float(decided[task.unlabelled].mean())
-        potentials = np.full(len(scores), prior)
-        if self.potentials == "decided":
-            potentials[decided] = 1 - prior
+        potentials = self.node_potentials(decided, prior)
         potentials[task.labelled], potentials[task.negative] = 1.0, 0.0
         return prior, potentials
+
+    def node_potentials(self, decided: NDArray[np.bool_], prior: float) -> NDArray[np.float64]:
+        """The initial probability of being positive of every node that is not known."""
+        return np.where(decided, 1 - prior, prior)
 
 
 def _lowest(trained: Trained) -> float:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from torch.nn.functional import softplus
 
-from pugnn.methods.evidence import KnownNodes, Ranks, advantage
+from pugnn.graph.derived import derived
+from pugnn.methods.evidence import FOLDS, KnownNodes, Ranks, advantage
 from pugnn.metrics.rank_model import Checked
-from pugnn.models.linear_views import views_of
-from pugnn.models.views import Attributes, NodeViews, closeness
+from pugnn.models.views import Attributes, NodeViews, closeness, views_of
 from pugnn.priors import Evidence, Prior, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import TrainingSettings
@@ -179,8 +179,14 @@ def prior_of(wanted: float | str, task: PUTask, settings: TrainingSettings, *, p
         return settle_prior(wanted, ranked_hidden(task, settings.seed))
 
 
+def rank_once(known: KnownNodes) -> Ranking:
+    """The ranking of a task, which no setting of a method changes; kept for a task and its folds."""
+    graph, key = known.task.graph, (known.task.key, known.folds.tobytes())
+    return derived(graph, "ranking", lambda: rank(views_of(graph, Attributes.of(graph)), known), key, most=1 + FOLDS)
+
+
 def ranked_hidden(task: PUTask, seed: int) -> Evidence:
     """Hidden positives as the default method ranks them before it trains."""
     known = KnownNodes.of(task, seed)
-    ranking = rank(views_of(task.graph, Attributes.of(task.graph)), known)
+    ranking = rank_once(known)
     return Evidence(task, known.folds, ranking.ranks, ranking.checked)

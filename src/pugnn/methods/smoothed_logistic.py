@@ -25,8 +25,8 @@ class SmoothedLogistic(Centroid):
     :func:`pugnn.methods.logistic.logistic_regression`.
 
     Args:
-        prior: π, positive share of the unlabelled nodes; auto estimates it from the ranks of hidden positives; a range
-            such as 0.02..0.1 bounds the estimate.
+        prior: π, positive share of the unlabelled nodes; auto estimates it from the ranks of hidden positives, or an
+            estimator by name, such as dedpul; a range such as 0.02..0.1 bounds the estimate.
         inverse_penalty: C, weight of the data against the penalty on the coefficients.
     """
 

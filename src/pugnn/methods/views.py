@@ -15,7 +15,7 @@ from pugnn.errors import percent
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.evidence import KnownNodes, advantage
-from pugnn.methods.logistic import Ranking, rank
+from pugnn.methods.logistic import Ranking, rank_once
 from pugnn.metrics.bands import Hidden, no_signal
 from pugnn.models import Backbone, GraphInputs, LinearViews, Output, views_of
 from pugnn.models.views import SAMPLE, Attributes, NodeViews, forecast_views
@@ -84,7 +84,8 @@ class Views(Method):
     The setting ``weight_decay`` is the largest penalty.
 
     Args:
-        prior: positive share of the unlabelled nodes; auto estimates it; a range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of the unlabelled nodes; auto estimates it, or an estimator by name, such as dedpul; a
+            range such as 0.02..0.1 bounds the estimate.
     """
 
     settles_prior: ClassVar[bool] = True
@@ -113,7 +114,7 @@ class Views(Method):
         with part(0, RANKING), stage_progress("ranking by views of the attributes", show=run.get("progress", False)):
             attributes = Attributes.of(task.graph)
             views = views_of(task.graph, attributes)
-            ranking = rank(views, known)
+            ranking = rank_once(known)
         settled = settle_prior(self.prior, Evidence(task, known.folds, ranking.ranks, ranking.checked))
         prior = settled.value
         with part(RANKING, 1):

@@ -1,6 +1,7 @@
 """Metrics: how good scores are where the truth is known, and bands where it is not."""
 
 from pugnn.metrics.bands import Audit, Decided, Estimate, First, Hidden, Prior, estimate
+from pugnn.metrics.base import METRICS, Metric, metric
 from pugnn.metrics.classification import (
     accuracy,
     average_precision,
@@ -13,12 +14,14 @@ from pugnn.metrics.classification import (
 from pugnn.metrics.rank_model import Band, RankModel
 
 __all__ = [
+    "METRICS",
     "Audit",
     "Band",
     "Decided",
     "Estimate",
     "First",
     "Hidden",
+    "Metric",
     "Prior",
     "RankModel",
     "accuracy",
@@ -26,6 +29,7 @@ __all__ = [
     "estimate",
     "f1",
     "macro_f1",
+    "metric",
     "precision_at",
     "precision_at_positives",
     "roc_auc",

@@ -32,12 +32,14 @@ class Prior(Band):
     """Positive share of the unlabelled nodes: what a method expects and decides, and the ends of the 90 % interval.
 
     ``source`` is ``given``; within a given ``range``; ``estimated``; or ``assumed``, where nothing can be known.
-    ``least`` and ``most`` are the ends of the given range; of a given prior, both are its value.
+    ``least`` and ``most`` are the ends of the given range; of a given prior, both are its value. ``by`` names the
+    estimator, where one was chosen.
     """
 
     source: Literal["given", "range", "estimated", "assumed"]
     least: float = LOWEST
     most: float = HIGHEST
+    by: str = ""
 
     @classmethod
     def given(cls, value: float) -> Prior:

@@ -5,6 +5,7 @@ They equal scikit-learn's, whose import takes longer than a whole fit of a small
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, given, require_whole
 from pugnn.graph.index_arrays import as_array
-
-Truth = NDArray[np.bool_]
+from pugnn.metrics.base import Truth, metric
 
 
 def _checked(truth: Any, values: Any, what: str) -> tuple[Truth, NDArray[Any]]:
@@ -29,6 +29,14 @@ def _checked(truth: Any, values: Any, what: str) -> tuple[Truth, NDArray[Any]]:
     return mask.astype(np.bool_), array.astype(np.bool_) if what == "decided" else array
 
 
+@metric("macro_f1", "decisions", "macro-F1")
+def macro_f1(truth: Truth, decided: Truth) -> float:
+    """Mean of the F1 of the positive and of the negative class: the paper's measure."""
+    truth, decided = _checked(truth, decided, "decided")
+    return (f1(truth, decided) + f1(~truth, ~decided)) / 2
+
+
+@metric("f1", "decisions", "F1")
 def f1(truth: Truth, decided: Truth) -> float:
     """Harmonic mean of precision and recall of the positive class; 0 without true positives.
 
@@ -40,18 +48,14 @@ def f1(truth: Truth, decided: Truth) -> float:
     return float(2 * (truth & decided).sum() / max(1, truth.sum() + decided.sum()))
 
 
-def macro_f1(truth: Truth, decided: Truth) -> float:
-    """Mean of the F1 of the positive and of the negative class: the paper's measure."""
-    truth, decided = _checked(truth, decided, "decided")
-    return (f1(truth, decided) + f1(~truth, ~decided)) / 2
-
-
+@metric("accuracy", "decisions", "accuracy")
 def accuracy(truth: Truth, decided: Truth) -> float:
     """Share of correct decisions."""
     truth, decided = _checked(truth, decided, "decided")
     return float((truth == decided).mean())
 
 
+@metric("roc_auc", "scores", "ROC AUC", "AUC")
 def roc_auc(truth: Truth, scores: NDArray[np.floating]) -> float:
     """Probability that a positive scores above a negative, ties counting half; ``nan`` with one class only."""
     truth, scores = _checked(truth, scores, "scores")
@@ -62,6 +66,7 @@ def roc_auc(truth: Truth, scores: NDArray[np.floating]) -> float:
     return float((below + not_above).mean() / (2 * len(negative)))
 
 
+@metric("average_precision", "scores", "average precision", "AP")
 def average_precision(truth: Truth, scores: NDArray[np.floating]) -> float:
     """Mean over the positives of the precision among all nodes that score at least as high; ``nan`` without any."""
     truth, scores = _checked(truth, scores, "scores")
@@ -92,6 +97,7 @@ def precision_at(count: int, truth: Truth, scores: NDArray[np.floating]) -> floa
     return float((above.sum() + (count - len(above)) * level.mean()) / count)
 
 
+@metric("precision_at_positives", "scores", "precision at the number of positives", "P@n")
 def precision_at_positives(truth: Truth, scores: NDArray[np.floating]) -> float:
     """Share of positives among as many nodes as there are positives, which is their recall, too; ``nan`` without any.
 
@@ -101,3 +107,7 @@ def precision_at_positives(truth: Truth, scores: NDArray[np.floating]) -> float:
     """
     truth, scores = _checked(truth, scores, "scores")
     return precision_at(int(truth.sum()), truth, scores) if truth.any() else float("nan")
+
+
+for _count in (20, 100):
+    metric(f"precision_at_{_count}", "scores", f"precision at {_count}", f"P@{_count}")(partial(precision_at, _count))

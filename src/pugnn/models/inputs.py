@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,15 +12,15 @@ from torch import Tensor
 
 from pugnn.graph import Graph, Neighbourhood
 from pugnn.graph.compiling import kernel
+from pugnn.graph.derived import derived
 from pugnn.graph.distances import hop_graphs
 from pugnn.models.attention import Neighbourhoods
 from pugnn.models.sparse import SparseMatrix
 
 
-@lru_cache(maxsize=1)
 def inputs_on(graph: Graph, device: torch.device) -> GraphInputs:
-    """The inputs for a graph; those of the last graph are cached for consecutive training and scoring."""
-    return GraphInputs(graph, device)
+    """The inputs for a graph, shared by training and scoring."""
+    return derived(graph, "inputs", lambda: GraphInputs(graph, device), device)
 
 
 class GraphInputs:
@@ -168,7 +168,6 @@ def _with_self_loops(indptr, indices, inner, weights, scale):  # type: ignore[no
     return values, columns, starts
 
 
-@lru_cache(maxsize=1)
 def _strengths(graph: Graph) -> NDArray[np.float64]:
     """Sum of the weights of each node's edges."""
-    return np.asarray(graph.to_scipy() @ np.ones(graph.num_nodes))
+    return derived(graph, "strengths", lambda: np.asarray(graph.to_scipy() @ np.ones(graph.num_nodes)))

@@ -14,7 +14,7 @@ from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
 from pugnn.models.backbone import Backbone, Output
 from pugnn.models.inputs import GraphInputs
-from pugnn.models.views import VIEWS, Attributes, NodeViews, closeness
+from pugnn.models.views import VIEWS, Attributes, NodeViews, closeness, views_of
 from pugnn.task import PUTask
 
 #: A score turns from undecided to confident within a standard deviation.
@@ -49,7 +49,6 @@ class LinearViews(Backbone):
         super().__init__()
         self._columns = num_features or WIDTH
         self._known: tuple[Graph, NDArray[np.int64]] | None = None
-        self._closeness: NDArray[np.float32] | None = None
         for name in LinearViews.__annotations__:
             self.register_buffer(name, torch.empty(0, dtype=_TYPES.get(name, torch.float32)))
 
@@ -93,8 +92,7 @@ class LinearViews(Backbone):
 
     def know(self, graph: Graph, positives: NDArray[np.int64]) -> None:
         """Remember the known positives of a graph."""
-        if self._known is None or self._known[0] is not graph or not np.array_equal(self._known[1], positives):
-            self._known, self._closeness = (graph, positives), None
+        self._known = graph, positives
 
     def known_in(self, graph: Graph) -> NDArray[np.int64]:
         """The known positives of a graph: of the one that was told last, or none."""
@@ -110,9 +108,7 @@ class LinearViews(Backbone):
         """The log-odds of all nodes, but for the constant, shape ``(N,)``."""
         found: NDArray[np.float32] = (self.views(graph) @ self.direction.numpy()[:, :, None])[:, 0]
         if self.by_closeness and len(self.known_in(graph)):
-            if self._closeness is None:
-                self._closeness = closeness(graph, self.seeds(graph))[:, 0]
-            found += np.float32(self.by_closeness) * self._closeness
+            found += np.float32(self.by_closeness) * closeness(graph, self.seeds(graph))[:, 0]
         return found
 
     @property
@@ -149,26 +145,3 @@ class LinearViews(Backbone):
                 raise PugnnError(f"its weights {name} have the shape {given}, not {size}")
         if not (self.scale > 0).all():
             raise PugnnError("its weights scale must be positive")
-
-
-_last: list[tuple[Graph, Attributes, NodeViews]] = []
-
-
-def views_of(graph: Graph, attributes: Attributes, names: tuple[str, ...] = VIEWS) -> NodeViews:
-    """The views of a graph; those of the last one are kept for consecutive training, scoring and explaining."""
-    for before, how, views in _last:
-        if before is graph and views.names == names and _same(how, attributes):
-            return views
-    forget_views()  # before new ones need the memory
-    _last.append((graph, attributes, NodeViews(graph, attributes, names)))
-    return _last[0][2]
-
-
-def forget_views() -> None:
-    """Release the views of the last graph."""
-    _last.clear()
-
-
-def _same(one: Attributes, other: Attributes) -> bool:
-    equal = np.array_equal(one.centre, other.centre) and np.array_equal(one.scale, other.scale)
-    return equal and one.standardised == other.standardised

@@ -16,7 +16,7 @@ def prior_bounds(prior: object) -> tuple[float, float]:
     """The bounds between which a prior is wanted, both the same for a number; an error for anything else.
 
     Args:
-        prior: a number; ``"auto"``; or a range such as ``"0.02..0.1"``.
+        prior: a number; ``"auto"``; a range such as ``"0.02..0.1"``; or the name of an estimator (:data:`PRIORS`).
 
     Example:
         >>> prior_bounds("0.02..0.1"), prior_bounds(0.3)
@@ -30,7 +30,11 @@ def prior_bounds(prior: object) -> tuple[float, float]:
         try:
             ends = [float(first), float(last if dots else first)]
         except ValueError:
-            raise PugnnError(f"prior must be auto, a number, or a range such as 0.02..0.1; got {prior!r}") from None
+            if prior in PRIORS:
+                return LOWEST, HIGHEST
+            wanted = "prior must be auto, a number, or a range such as 0.02..0.1"
+            names = ", ".join(PRIORS)
+            raise PugnnError(f"{wanted}; got {prior!r}. It may also name an estimator: {names}") from None
     for end in ends:
         if type(end) is bool or not isinstance(end, Real) or not 0.0 < float(end) < 1.0:
             raise PugnnError(
@@ -45,19 +49,21 @@ def prior_bounds(prior: object) -> tuple[float, float]:
 def settle_prior(wanted: float | str, evidence: Evidence) -> Prior:
     """The prior that a method goes by.
 
-    The value is the share of the highest expected F1 (:meth:`pugnn.metrics.RankModel.decided_share`); and it is at most
-    one half, because training on an overestimate is far worse than on an underestimate. The interval is the rank
-    model's, and holds the value. Within a range, both keep to it.
+    The value is that of the chosen estimator, or else the share of the highest expected F1
+    (:meth:`pugnn.metrics.RankModel.decided_share`); and it is at most one half, because training on an overestimate is
+    far worse than on an underestimate. The interval is the rank model's, and holds the value. Within a range, both keep
+    to it.
 
     Args:
-        wanted: a number, ``"auto"``, or a range such as ``"0.02..0.1"``.
+        wanted: as for :func:`prior_bounds`.
         evidence: hidden positives.
     """
     low, high = prior_bounds(wanted)
     if low == high:
         return Prior.given(low)
     require_type("evidence", evidence, Evidence, "a pugnn.priors.Evidence")
-    ranged = wanted != "auto"
+    ranged = ".." in str(wanted)
+    by = "" if ranged or wanted == "auto" else str(wanted)
     # Where nothing could be hidden, or the scores of all nodes are equal, ranks say nothing.
     if len(evidence.ranks) < 2 or (evidence.ranks == 0.5).all():
         middle = float(expit((logit(low) + logit(high)) / 2)) if ranged else UNKNOWN_PRIOR
@@ -65,9 +71,10 @@ def settle_prior(wanted: float | str, evidence: Evidence) -> Prior:
     bounds = (low, high) if ranged else None
     model = RankModel.of(evidence.ranks, len(evidence.task.unlabelled), bounds=bounds, checked=evidence.checked)
     least, most = bounds or (LOWEST, MOST_PRIOR)
-    band, value = model.prior(), min(max(model.decided_share(), least), most)
+    band, value = model.prior(), PRIORS[by](evidence) if by else model.decided_share()
+    value = min(max(value, least), most)
     ends = min(band.low, value), max(band.high, value)
-    return Prior(value, *ends, "range" if ranged else "estimated", low, high)
+    return Prior(value, *ends, "range" if ranged else "estimated", low, high, by)
 
 
 @PRIORS.register("auto")
@@ -108,12 +115,12 @@ def prior_words(prior: Prior, labelled: int, *, signal: bool = True) -> str:
         )
     ranks = f"the ranks of {labelled} known positives that were hidden in turn"
     if prior.vague:
+        why = f"as {prior.by} estimates" if prior.by else "the share with the highest expected F1"
         return (
             f"How many of the unlabelled nodes are positive cannot be known well from {ranks}: between {low} and "
-            f"{high}. {value} is used, the share with the highest expected F1; check some finds, or give a prior, if "
-            "you know better."
+            f"{high}. {value} is used, {why}; check some finds, or give a prior, if you know better."
         )
-    within = " within the given range" if prior.source == "range" else ""
+    within = " within the given range" if prior.source == "range" else f" by {prior.by}" * bool(prior.by)
     return (
         f"About {value} of the unlabelled nodes are positive, between {low} and {high}: estimated{within} from {ranks}."
     )

@@ -28,14 +28,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from pugnn.errors import PugnnWarning, require_choice, require_whole
+from pugnn.errors import PugnnWarning, require_whole
 from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
 from pugnn.regularisers.sampled_pairs import Pairs
 from pugnn.regularisers.structural_cpu import structural_sums_cpu
@@ -44,47 +44,37 @@ from pugnn.regularisers.structural_exact import structural_sums_exact
 
 @dataclass(frozen=True)
 class StructuralRegulariser:
-    r"""R_S as two named terms.
+    r"""R_S as two named terms, scaled to a mean over edges.
+
+    With :math:`m = 2E` directed edges, these are :math:`A / m` and :math:`B / m` for the two sums
+    :math:`A = \sum (S_{ij} - 1)^2` and :math:`B = \sum S_{ik}^2`. The paper's literal sum starts at about 135,000 on
+    Cora against a PU loss of about 1, so that α = 0.01 would drown out the PU loss.
 
     Args:
         negatives: K, draws per directed edge. Paper: 50.
-        reduction: how the sum is scaled; with :math:`m = 2E` directed edges and the two sums
-            :math:`A = \sum (S_{ij} - 1)^2` and :math:`B = \sum S_{ik}^2`,
-
-            * ``"sum"``, as in the paper: :math:`A + B`. On Cora this starts at about 135,000 against a PU loss
-              of about 1, so α = 0.01 drowns out the PU loss.
-            * ``"edge-mean"``: :math:`(A + B) / m`, the mean over edges with the K draws summed.
-            * ``"pair-mean"``: :math:`A / m + B / (m K)`, mean over neighbours plus mean over non-neighbours.
-        expectation: ``"sampled"`` uses K draws, at a cost proportional to the number of edges; ``"exact"`` uses all
-            pairs of nodes, for small graphs or a GPU.
     """
 
     negatives: int = 50
-    reduction: Literal["sum", "edge-mean", "pair-mean"] = "edge-mean"
-    expectation: Literal["sampled", "exact"] = "sampled"
 
     def __post_init__(self) -> None:
         require_whole("negatives", self.negatives, 1)
-        require_choice("reduction", self.reduction, ("sum", "edge-mean", "pair-mean"))
-        require_choice("expectation", self.expectation, ("sampled", "exact"))
 
-    def __call__(self, embedding: Tensor, graph: Graph, *, seed: int | Tensor) -> dict[str, Tensor]:
+    def divisors(self, directed: int) -> tuple[int, int]:
+        """By what A and B are divided in a graph with so many directed edges."""
+        return directed, directed
+
+    def __call__(self, embedding: Tensor, graph: Graph, *, seed: int | Tensor | None) -> dict[str, Tensor]:
         """The two terms by name; their sum is R_S.
 
         Args:
             embedding: z, shape ``(N, d)``.
             graph: the graph of the N nodes.
             seed: of the draws; use a new one at every step. With CUDA and Triton it may be an int64 tensor of shape
-                ``(1,)`` on the device.
+                ``(1,)`` on the device. ``None`` for the exact expectation over all pairs of nodes.
         """
-        draws = None if self.expectation == "exact" else seed
-        edges, non_edges = structural_sums(embedding, graph, self.negatives, seed=draws)
-        directed = max(1, len(graph.indices))
-        if self.reduction == "edge-mean":
-            edges, non_edges = edges / directed, non_edges / directed
-        elif self.reduction == "pair-mean":
-            edges, non_edges = edges / directed, non_edges / (directed * self.negatives)
-        return {"edges": edges, "non_edges": non_edges}
+        edges, non_edges = structural_sums(embedding, graph, self.negatives, seed=seed)
+        by_edges, by_non_edges = self.divisors(max(1, len(graph.indices)))
+        return {"edges": edges / by_edges, "non_edges": non_edges / by_non_edges}
 
     def over_pairs(self, embedding: Tensor, pairs: Pairs, mean: Callable[[str, Tensor], Tensor]) -> dict[str, Tensor]:
         """The same terms, estimated from a sample of edges and non-neighbours; see :mod:`.sampled_pairs`.
@@ -94,17 +84,13 @@ class StructuralRegulariser:
             pairs: rows of z.
             mean: takes a mean over the pairs of a batch, as :meth:`pugnn.losses.Sets.mean` does.
         """
-        per_edge, per_draw = 1.0, 1.0
-        if self.reduction != "pair-mean":
-            per_draw *= self.negatives
-        if self.reduction == "sum":
-            per_edge, per_draw = per_edge * pairs.directed, per_draw * pairs.directed
+        by_edges, by_non_edges = self.divisors(pairs.directed)
         own = embedding[pairs.source]
         miss = torch.sigmoid(-(own * embedding[pairs.target]).sum(dim=1))
         similarity = torch.sigmoid((own * embedding[pairs.other]).sum(dim=1)) * pairs.has_other
         return {
-            "edges": per_edge * mean("edges", miss.square()),
-            "non_edges": per_draw * mean("non_edges", similarity.square()),
+            "edges": pairs.directed / by_edges * mean("edges", miss.square()),
+            "non_edges": pairs.directed * self.negatives / by_non_edges * mean("non_edges", similarity.square()),
         }
 
 

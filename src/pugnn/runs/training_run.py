@@ -27,7 +27,7 @@ from pugnn.files import replacing
 from pugnn.graph import graph_statistics
 from pugnn.memory import available_memory, memory_words
 from pugnn.methods.degenerate import RANKING_LOST
-from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, precision_at_positives, roc_auc
+from pugnn.metrics import METRICS
 from pugnn.runs.changes import EarlierRun
 from pugnn.runs.estimates import estimate_record
 from pugnn.runs.folder import RunFolder
@@ -223,16 +223,7 @@ def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) 
     """
     positive, scored = truth.positive[truth.scored], scores[truth.scored]
     decided = scored >= threshold
-    values = {
-        "macro_f1": macro_f1(positive, decided),
-        "f1": f1(positive, decided),
-        "accuracy": accuracy(positive, decided),
-        "roc_auc": roc_auc(positive, scored),
-        "average_precision": average_precision(positive, scored),
-        "precision_at_positives": precision_at_positives(positive, scored),
-        "precision_at_20": precision_at(20, positive, scored),
-        "precision_at_100": precision_at(100, positive, scored),
-    }
+    values = {name: metric(positive, decided, scored) for name, metric in METRICS.loadable().items()}
     percent = {name: None if math.isnan(value) else round(100 * value, 3) for name, value in values.items()}
     counts = {"test_nodes": len(scored), "positive": int(positive.sum()), "decided_positive": int(decided.sum())}
     return {**counts, **percent}

@@ -108,10 +108,20 @@ class PUTask(Displayed):
         stored, hashed = self.graph.stored, hashlib.sha256()
         graph = self.graph.digests.values() if stored is None else [stored.checksum]
         hashed.update(digest_of_texts(graph).encode())
+        self._update_by_nodes(hashed)
+        return hashed
+
+    @cached_property
+    def key(self) -> str:
+        """The same for the same sets of nodes."""
+        hashed = hashlib.sha256()
+        self._update_by_nodes(hashed)
+        return hashed.hexdigest()
+
+    def _update_by_nodes(self, hashed: hashlib._Hash) -> None:
         for nodes in (self.labelled, self.unlabelled, self.negative, self.confirmed):
             hashed.update(f"{nodes.dtype} {nodes.shape}".encode())  # so that it is clear where each array ends
             update(hashed, nodes)
-        return hashed
 
     @cached_property
     def digests(self) -> dict[str, str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
+from pugnn.metrics import METRICS
 from pugnn.task import Sampling
 from pugnn_paper.pages.blocks import Block, Heading, Line, Paragraph, Text, table
 from pugnn_paper.pages.page import opening
@@ -13,22 +14,7 @@ from pugnn_paper.pages.study_summary import Case, Metric, StudyResult, StudySumm
 from pugnn_paper.pages.wording import NONE, dataset_name, number, p_value, signed, span, spread
 from pugnn_paper.rows import Row
 
-METRIC_NAMES: dict[Metric, str] = {
-    "average_precision": "average precision",
-    "roc_auc": "ROC AUC",
-    "precision_at_positives": "precision at the number of positives",
-    "precision_at_20": "precision at 20",
-    "precision_at_100": "precision at 100",
-    "macro_f1": "macro-F1",
-}
-_SHORT: dict[Metric, str] = {
-    "average_precision": "AP",
-    "roc_auc": "AUC",
-    "precision_at_positives": "P@n",
-    "precision_at_20": "P@20",
-    "precision_at_100": "P@100",
-    "macro_f1": "macro-F1",
-}
+METRIC_NAMES: dict[Metric, str] = {name: METRICS[name].words for name in get_args(Metric)}
 #: Metrics that every summary has.
 _USUAL: tuple[Metric, ...] = ("average_precision", "roc_auc", "precision_at_100", "macro_f1")
 
@@ -150,7 +136,7 @@ def standings(study: Study, summary: StudySummary) -> Iterator[Block]:
         note=True,
     )
     given = {result.row for result in summary.results if result.prior_given}
-    heads: list[Text | str] = ["row", "prior", *(_SHORT[metric] for metric in shown)]
+    heads: list[Text | str] = ["row", "prior", *(METRICS[metric].short for metric in shown)]
     heads += [Text("near", "best"), Text("worst", "gap"), Text("share", "error"), Text("all or", "none"), "seconds"]
     lines: list[Line] = []
     for row in summary.rows:

@@ -2,17 +2,16 @@
 
 from pugnn.models.views.attributes import Attributes
 from pugnn.models.views.closeness import FAR, closeness, relative_walks
+from pugnn.models.views.comparison import comparable_rows
+from pugnn.models.views.edges import RESTART, STEPS, smooth
 from pugnn.models.views.views import (
-    RESTART,
     ROUNDING,
     SAMPLE,
-    STEPS,
     VIEWS,
     WEIGHTS,
     NodeViews,
-    comparable_rows,
     forecast_views,
-    smooth,
+    views_of,
 )
 
 __all__ = [
@@ -30,4 +29,5 @@ __all__ = [
     "forecast_views",
     "relative_walks",
     "smooth",
+    "views_of",
 ]

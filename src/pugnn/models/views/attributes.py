@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +14,7 @@ from torch import Tensor
 from pugnn.errors import PugnnError
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
+from pugnn.graph.derived import derived
 
 #: Rows that are handled at a time.
 CHUNK = 1 << 16
@@ -24,9 +24,6 @@ LARGEST = 1e18
 SHORTEST = 1e-12
 #: A spread of no more than this share of the mean is rounding: the column is constant.
 CONSTANT = 1e-10
-
-#: Structural attributes take long to compute, and stay as long as their graph does.
-_STRUCTURAL: WeakKeyDictionary[Graph, NDArray[np.float32]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -51,6 +48,10 @@ class Attributes:
     @classmethod
     def of(cls, graph: Graph) -> Attributes:
         """As the attributes of a graph suggest."""
+        return derived(graph, "attributes", lambda: cls._suggested(graph))
+
+    @classmethod
+    def _suggested(cls, graph: Graph) -> Attributes:
         x = _features(graph)
         n, columns = x.shape
         centre, scale = np.zeros(columns, np.float32), np.ones(columns, np.float32)
@@ -62,6 +63,11 @@ class Attributes:
             centre, spread = mean.astype(np.float32), np.sqrt(spread).astype(np.float32)
             scale = np.where(spread > CONSTANT * np.abs(mean), spread, np.float32(1))
         return cls(centre, scale, standardised)
+
+    @property
+    def key(self) -> tuple[bytes, bytes, bool]:
+        """The same for the same attributes."""
+        return self.centre.tobytes(), self.scale.tobytes(), self.standardised
 
     def tensors(self) -> dict[str, Tensor]:
         """What a model must keep of it."""
@@ -106,9 +112,7 @@ def _require_small(values: NDArray[np.float32]) -> None:
 def _features(graph: Graph) -> NDArray[np.float32] | sp.csr_array:
     if graph.num_features:
         return graph.features
-    if graph not in _STRUCTURAL:
-        _STRUCTURAL[graph] = Structure().encode(graph)
-    return _STRUCTURAL[graph]
+    return derived(graph, "structural attributes", lambda: Structure().encode(graph))
 
 
 def _chunks(x: NDArray[np.float32] | sp.csr_array) -> Iterator[NDArray[np.float32] | sp.csr_array]:

@@ -30,22 +30,20 @@ from torch import Tensor
 
 from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
-from pugnn.graph.smoothing import LANES, SparseRows, Table, neighbour_sums
-from pugnn.graph.vectors import aligned
+from pugnn.graph.derived import derived
+from pugnn.graph.smoothing import LANES, SparseRows
 from pugnn.memory import Forecast, available_memory
 from pugnn.models.views.attributes import Attributes, dense
+from pugnn.models.views.edges import edges_of, joined, whole_vectors
 
 #: The views and their weights: what smoothing makes of attributes is the best single view on most graphs.
 WEIGHTS = {"smoothed": 1.0, "own": 0.45, "neighbours": 0.45, "difference": 0.45, "two hops": 0.45}
 VIEWS = tuple(WEIGHTS)
-STEPS, RESTART = 10, 0.15
 #: Rows of up to so many columns have their exact length; that of wider ones is the root mean square of their products
 #: with so many random directions.
 EXACT, DIRECTIONS = 512, 128
 #: Rows that are shorter count as zero.
 ROUNDING = 1e-5
-#: Columns of the rows by which nodes are compared, at most.
-COMPARED = 256
 #: Columns that are smoothed at a time.
 TOGETHER = 64
 #: Passes over the edges in a product with all views that are not kept, of 8 columns; products of a fit with all nodes,
@@ -77,9 +75,46 @@ class NodeViews:
         self.graph, self.names = graph, tuple(names)
         self.rows = attributes.rows(graph)
         self.width = self.rows.shape[1]
-        self._edges = Edges(graph)
-        self._kept = self._keep() if worth_keeping(graph, self.width, self.rows.size) else None
-        self.scales = self._scales()
+        self.scales: dict[str, NDArray[np.float32]] = {}
+        self._edges = edges_of(graph)
+        self._kept: dict[str, Tensor] | None = {} if worth_keeping(graph, self.width, self.rows.size) else None
+        self._others: dict[tuple[str, ...], NodeViews] = {}
+        self._prepare()
+
+    def named(self, names: tuple[str, ...]) -> NodeViews:
+        """Views with these names; what they have in common with others is shared."""
+        if names not in self._others:
+            some = self._others[names] = copy.copy(self)
+            some.names = names
+            some._prepare()
+        return self._others[names]
+
+    def _prepare(self) -> None:
+        """Keep the tables that the views consist of, and find their scales."""
+        for table in self._tables:
+            self.table(table)
+        missing = [name for name in self.names if name not in self.scales]
+        if missing:
+            self.scales |= self._scales(missing)
+
+    @property
+    def _tables(self) -> list[str]:
+        """The tables that the views consist of, where rows are kept."""
+        if self._kept is None:
+            return []
+        return list(dict.fromkeys(table for name in self.names for table in _TABLES[name]))
+
+    def table(self, name: str) -> NDArray[np.float32]:
+        """The rows of a table, where they are kept."""
+        assert self._kept is not None
+        if name not in self._kept:
+            own = dense(self.rows)
+            rows = own if name == "own" else np.empty_like(own)
+            for first in range(0, self.width if name != "own" else 0, TOGETHER):
+                some = slice(first, first + TOGETHER)
+                rows[:, some] = self.images(name, own[:, some])
+            self._kept[name] = torch.from_numpy(rows)
+        return self._kept[name].numpy()
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -101,7 +136,8 @@ class NodeViews:
                 _product(self._by_row, w.transpose(1, 0, 2).reshape(self.width, -1)), k, self.names
             )
         found: dict[str, Any] = dict.fromkeys(self.names, 0.0)
-        for table, rows in self._kept.items():
+        for table in self._tables:
+            rows = self._kept[table]
             used = [name for name in self.names if table in _TABLES[name]]
             product = (rows @ torch.from_numpy(np.concatenate([by_name[name] for name in used], axis=1))).numpy()
             for at, name in enumerate(used):
@@ -112,11 +148,12 @@ class NodeViews:
         """The product of the transposed matrix with ``r``, shape ``(N, k)``, in the shape of directions."""
         k, scaled = r.shape[1], {name: self.scales[name][:, None] * r for name in self.names}
         if self._kept is None:
-            images = self._side_by_side(_joined(list(scaled.values())), k, self.names, transposed=True)
-            product = _product(self._by_column, _joined(images))[:, : k * len(self.names)]
+            images = self._side_by_side(joined(list(scaled.values())), k, self.names, transposed=True)
+            product = _product(self._by_column, joined(images))[:, : k * len(self.names)]
             return np.ascontiguousarray(product.reshape(self.width, len(self.names), k).transpose(1, 0, 2))
         found = {name: np.zeros((self.width, k), np.float32) for name in self.names}
-        for table, rows in self._kept.items():
+        for table in self._tables:
+            rows = self._kept[table]
             used = [name for name in self.names if table in _TABLES[name]]
             columns = torch.from_numpy(np.concatenate([scaled[name] for name in used], axis=1))
             product = (columns.t() @ rows).t().numpy()  # this order is faster
@@ -133,8 +170,8 @@ class NodeViews:
         """The views of some nodes, where rows are kept."""
         assert self._kept is not None
         some = copy.copy(self)
-        some._kept = {name: table[nodes] for name, table in self._kept.items()}
-        some.scales = {name: scale[nodes] for name, scale in self.scales.items()}
+        some._kept = {name: self._kept[name][nodes] for name in self._tables}
+        some.scales = {name: self.scales[name][nodes] for name in self.names}
         return some
 
     def images(self, name: str, values: NDArray[np.float32], *, transposed: bool = False) -> NDArray[np.float32]:
@@ -170,36 +207,33 @@ class NodeViews:
         """The same, transposed."""
         return self.rows.T if isinstance(self.rows, np.ndarray) else SparseRows(sp.csr_array(self.rows.T))
 
-    def _keep(self) -> dict[str, Tensor]:
-        """Rows of all tables that the views consist of."""
-        needed = dict.fromkeys(table for name in self.names for table in _TABLES[name])
-        own = dense(self.rows)
-        kept = {name: own if name == "own" else np.empty_like(own) for name in needed}
-        for first in range(0, self.width, TOGETHER):
-            some = slice(first, first + TOGETHER)
-            for name in needed:
-                if name != "own":
-                    kept[name][:, some] = self.images(name, own[:, some])
-        return {name: torch.from_numpy(rows) for name, rows in kept.items()}
-
-    def _scales(self) -> dict[str, NDArray[np.float32]]:
+    def _scales(self, names: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """For each view its weight over the length of each row; zero for rows of zeros."""
-        squares = {name: np.zeros(self.graph.num_nodes) for name in self.names if name != "own"}
+        squares = {name: np.zeros(self.graph.num_nodes) for name in names if name != "own"}
         signs = random_signs(self.width, DIRECTIONS) / np.float32(np.sqrt(DIRECTIONS)) if self.width > EXACT else None
         for first in range(0, self.width if signs is None else DIRECTIONS, TOGETHER):
             some = slice(first, first + TOGETHER)
             block = dense(self.rows[:, some]) if signs is None else self.rows @ signs[:, some]
             for name, total in squares.items():
-                kept = self._kept is not None and signs is None and name in self._kept
-                part = self._kept[name][:, some].numpy() if kept else self.images(name, block)  # type: ignore[index]
-                total += _squares(part)
+                kept = signs is None and name in self._tables
+                total += squared_lengths(self.table(name)[:, some] if kept else self.images(name, block))
         squares["own"] = filled_rows(self.rows)  # their length is 1 already
-        return {name: (WEIGHTS[name] * _inverse(squares[name])).astype(np.float32) for name in self.names}
+        return {name: (WEIGHTS[name] * inverse_lengths(squares[name])).astype(np.float32) for name in names}
+
+
+def views_of(graph: Graph, attributes: Attributes, names: tuple[str, ...] = VIEWS) -> NodeViews:
+    """The views of a graph, shared by all that read it."""
+    return unnamed_views(graph, attributes).named(names)
+
+
+def unnamed_views(graph: Graph, attributes: Attributes) -> NodeViews:
+    """What all views of a graph have in common."""
+    return derived(graph, "views", lambda: NodeViews(graph, attributes, ()), attributes.key)
 
 
 def _product(rows: SparseRows | NDArray[np.float32], columns: NDArray[np.float32]) -> NDArray[np.float32]:
     """Attributes, or transposed ones, times columns; as many, or filled up with zeros to whole vectors."""
-    return rows @ (columns if isinstance(rows, np.ndarray) else _table(columns))
+    return rows @ (columns if isinstance(rows, np.ndarray) else whole_vectors(columns))
 
 
 def filled_rows(rows: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float64]:
@@ -208,13 +242,13 @@ def filled_rows(rows: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float64]
     return np.asarray(filled).astype(np.float64)
 
 
-def _squares(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+def squared_lengths(rows: NDArray[np.float32]) -> NDArray[np.float64]:
     """Squared lengths of rows, without their squares in memory."""
     squares: NDArray[np.float64] = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
     return squares
 
 
-def _inverse(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+def inverse_lengths(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     """1 over lengths; 0 for those that are rounding alone, such as of a node that is the mean of its neighbours."""
     lengths = np.sqrt(squares)
     inverse: NDArray[np.float64] = np.where(lengths > ROUNDING, 1 / np.maximum(lengths, ROUNDING), 0.0)
@@ -255,90 +289,3 @@ def forecast_views(graph: Graph) -> tuple[Forecast, str]:
 def random_signs(rows: int, columns: int) -> NDArray[np.float32]:
     """The same 1 and −1 every time, shape ``(rows, columns)``."""
     return np.random.default_rng(0).choice(np.array([-1, 1], np.float32), (rows, columns))
-
-
-def comparable_rows(graph: Graph, attributes: Attributes) -> NDArray[np.float32]:
-    """The smoothed view less its mean, at length 1: similar rows for similar nodes.
-
-    Wide attributes are multiplied with random directions first, which keeps angles roughly as they are.
-    """
-    rows, edges = attributes.rows(graph), Edges(graph)
-    if rows.shape[1] > COMPARED:
-        rows = rows @ random_signs(rows.shape[1], COMPARED)
-    smoothed = np.empty(rows.shape, np.float32)
-    for first in range(0, rows.shape[1], TOGETHER):
-        some = slice(first, first + TOGETHER)
-        smoothed[:, some] = edges.smooth(dense(rows[:, some]))
-    smoothed *= _inverse(_squares(smoothed))[:, None].astype(np.float32)
-    smoothed -= smoothed.mean(axis=0, dtype=np.float64).astype(np.float32)
-    smoothed *= _inverse(_squares(smoothed))[:, None].astype(np.float32)
-    return smoothed
-
-
-def smooth(graph: Graph, values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Personalised PageRank of columns of numbers: T steps with restart β."""
-    return Edges(graph).smooth(values)
-
-
-class Edges:
-    """Sums over neighbours, for columns of numbers. ``root`` is 1 over the root of each node's degree and 1."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        strength = graph.degrees if graph.weights is None else graph.to_scipy().sum(axis=1, dtype=np.float64)
-        self.root = (1 / np.sqrt(strength + 1)).astype(np.float32)
-        self._inverse = (1 / np.maximum(graph.degrees, 1)).astype(np.float32)
-        self._ones = np.ones_like(self.root)
-
-    def mean(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The mean over neighbours, whatever the weights of edges are; 0 without any."""
-        table = _table(values)
-        out = _like(table)
-        neighbour_sums(self._graph, table, out, p=self._inverse, weighted=False)
-        return out[:, : values.shape[1]]
-
-    def mean_transposed(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The product with the transposed matrix: every node passes a number on, in equal parts."""
-        table = _table(values, self._inverse)
-        out = _like(table)
-        neighbour_sums(self._graph, table, out, p=self._ones, weighted=False)
-        return out[:, : values.shape[1]]
-
-    def smooth(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        r"""T steps with restart β; its matrix is symmetric.
-
-        With :math:`s = \tilde d^{-1/2}`, tables hold :math:`g = s \odot h`, so that one step
-        :math:`h' = (1 - \beta) s \odot \big(\sum_j g_j + g\big) + \beta x` needs no weight of an entry.
-        """
-        s = self.root
-        start, source = _table(values), _table(values, s)
-        target = _like(start)
-        for step in range(STEPS):
-            scale = self._ones if step == STEPS - 1 else s  # the last one gives h itself
-            p, q = np.float32(1 - RESTART) * s * scale, np.float32(RESTART) * scale
-            neighbour_sums(self._graph, source, target, p=p, q=q, x=start, t=1.0)
-            source, target = target, source
-        return source[:, : values.shape[1]]
-
-
-def _table(values: NDArray[np.float32], factors: NDArray[np.float32] | None = None) -> Table:
-    """Columns, times a factor of each row, filled up with zeros to whole vectors."""
-    n, columns = values.shape
-    if factors is None and columns % LANES == 0 and values.flags.c_contiguous:
-        return values
-    table: Table = aligned(np.empty, (n, -(-columns // LANES) * LANES), np.float32)
-    np.multiply(values, 1 if factors is None else factors[:, None], out=table[:, :columns])
-    table[:, columns:] = 0
-    return table
-
-
-def _joined(parts: list[NDArray[np.float32]]) -> Table:
-    """Columns side by side, filled up with zeros to whole vectors."""
-    columns = sum(part.shape[1] for part in parts)
-    spare = np.zeros((len(parts[0]), -columns % LANES), np.float32)
-    return np.concatenate([*parts, spare], axis=1)
-
-
-def _like(table: Table) -> Table:
-    """Room for as many numbers."""
-    return aligned(np.empty, table.shape, np.float32)
