@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pugnn.cli.config import option_value, read_config
-from pugnn.cli.input_data import InputData, read_input
+from pugnn.cli.input_data import read_input
 from pugnn.cli.options import DataOptions
 from pugnn.errors import PugnnError
 from pugnn.files import remove_unfinished
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pugnn.estimator import PUNodeClassifier
+    from pugnn.runs.run import InputData
     from pugnn.task import PUTask
 
 

@@ -2,34 +2,72 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.metrics import Estimate, f1, roc_auc
+from pugnn.metrics import (
+    Estimate,
+    accuracy,
+    average_precision,
+    f1,
+    macro_f1,
+    precision_at,
+    precision_at_positives,
+    roc_auc,
+)
+from pugnn.runs.run import Evidence
 from pugnn.task import PUBenchmark, PUTask
+from pugnn.training import scores_of
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
     from pugnn.estimator import PUNodeClassifier
 
 
-def estimate_record(
+def find_evidence(
     estimator: PUNodeClassifier,
     task: PUTask,
     check_up: CheckUp,
     log_odds: NDArray[np.float64],
     truth: PUBenchmark | None,
-) -> dict[str, Any]:
-    """The entries ``settled_prior``, ``estimate`` and ``estimate_missing`` of ``run.json`` for a fitted estimator."""
+) -> Evidence:
+    """What a fitted estimator has learnt from hidden positives, and metrics where the truth is known."""
     prior, estimate = estimator.settled_prior_, estimator.estimate_
-    record = {"settled_prior": None if prior is None else asdict(prior), "estimate": None, "estimate_missing": None}
+    found = Evidence(settled_prior=None if prior is None else asdict(prior))
+    if truth is not None:
+        found.metrics = evaluate(truth, scores_of(log_odds), estimator.threshold_)
     if estimate is None:
-        return record | {"estimate_missing": _why_missing(estimator, task)}
-    estimate = replace(estimate, caveat=check_up.caveat)
-    return record | {"estimate": with_truth(estimate, log_odds, estimator.predict(), truth)}
+        found.estimate_missing = _why_missing(estimator, task)
+    else:
+        estimate = replace(estimate, caveat=check_up.caveat)
+        found.estimate = with_truth(estimate, log_odds, estimator.predict(), truth)
+    return found
+
+
+def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) -> dict[str, Any]:
+    """Metrics on the benchmark's test nodes, never seen by any training: numbers of nodes, and values in percent.
+
+    A metric that does not exist, such as the AUC where all test nodes are of one class, is ``None``.
+    """
+    positive, scored = truth.positive[truth.scored], scores[truth.scored]
+    decided = scored >= threshold
+    values = {
+        "macro_f1": macro_f1(positive, decided),
+        "f1": f1(positive, decided),
+        "accuracy": accuracy(positive, decided),
+        "roc_auc": roc_auc(positive, scored),
+        "average_precision": average_precision(positive, scored),
+        "precision_at_positives": precision_at_positives(positive, scored),
+        "precision_at_20": precision_at(20, positive, scored),
+        "precision_at_100": precision_at(100, positive, scored),
+    }
+    percent = {name: None if math.isnan(value) else round(100 * value, 3) for name, value in values.items()}
+    counts = {"test_nodes": len(scored), "positive": int(positive.sum()), "decided_positive": int(decided.sum())}
+    return {**counts, **percent}
 
 
 def with_truth(

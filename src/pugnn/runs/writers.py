@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import chain
@@ -56,6 +56,7 @@ def score_table(
     task: PUTask | None = None,
     *,
     log_odds: NDArray[np.float64] | None = None,
+    order: NDArray[np.int64] | None = None,
     shown: Mapping[str, NDArray[Any]] | None = None,
 ) -> Table:
     """One line per node, best first: id, score, decision and rank, and last the columns ``shown``, given by position.
@@ -66,7 +67,8 @@ def score_table(
     rank (:meth:`pugnn.task.PUTask.ranks`), and known negatives are never decided positive.
     """
     stored = graph.stored is not None
-    order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
+    if order is None:
+        order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
     decision = (scores >= threshold).astype(np.int64)
     if task is not None:
         decision[task.negative] = 0
@@ -123,7 +125,7 @@ def write_scores(path: Path, table: Table) -> None:
     _write_csv(path, list(table), chain.from_iterable(rows))
 
 
-def write_log(path: Path, log: list[dict[str, float]]) -> None:
+def write_log(path: Path, log: Sequence[Mapping[str, float]]) -> None:
     """Write one line per epoch: every term of the loss, their total, and the seconds so far."""
     names = list(log[0])
     _write_csv(path, names, ([record[name] for name in names] for record in log))

@@ -11,7 +11,7 @@ import typer
 
 from pugnn.cli import declared, options
 from pugnn.cli.config import option_value, read_config, training_of
-from pugnn.cli.input_data import InputData, read_input
+from pugnn.cli.input_data import read_input
 from pugnn.cli.options import (
     DATA,
     FEEDBACK,
@@ -29,6 +29,7 @@ from pugnn.registry import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from pugnn.methods import Method
+    from pugnn.runs.run import InputData
 
 
 def fit(

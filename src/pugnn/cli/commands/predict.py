@@ -12,7 +12,7 @@ import typer
 
 from pugnn.cli import options
 from pugnn.cli.config import option_value, read_config
-from pugnn.cli.input_data import InputData, read_input
+from pugnn.cli.input_data import read_input
 from pugnn.cli.options import FEEDBACK, FOR_DRAWS, OUTPUT, DataOptions, option
 from pugnn.errors import PugnnError, quoted
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pugnn.runs.run import InputData
     from pugnn.task import PUTask
 
 #: Options that say something of a training.
@@ -52,7 +53,8 @@ def predict(
     """
     from pugnn.cli.terminal import print_notes, print_snapshot
     from pugnn.estimator import PUNodeClassifier
-    from pugnn.runs import changes_since, require_ending, score_table, write_scores
+    from pugnn.runs.changes import changes_since
+    from pugnn.runs.writers import require_ending, score_table, write_scores
     from pugnn.training import scores_of
 
     if os.path.lexists(out):

@@ -16,13 +16,14 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from pugnn.cli import options
-from pugnn.cli.input_data import InputData, read_input
+from pugnn.cli.input_data import read_input
 from pugnn.cli.options import METHOD, OUTPUT, DataOptions, flag, option
 from pugnn.errors import PugnnError, PugnnWarning
 
 if TYPE_CHECKING:
-    from pugnn_paper.records import Record
+    from pugnn.runs.run import InputData
     from pugnn.sweep.sweep import Trial
+    from pugnn_paper.records import Record
 
 #: Trials that the terminal shows; `sweep.json` has all.
 SHOWN = 10
@@ -72,11 +73,11 @@ def sweep(
     """
     from pugnn.evaluation import require_hidable
     from pugnn.executors import make_executor
-    from pugnn.sweep.space import parse_space
-    from pugnn_paper.records import RecordStore
-    from pugnn.sweep.sweep import Sweep, run_sweep
     from pugnn.files import replacing
     from pugnn.methods import DEFAULT_METHOD
+    from pugnn.sweep.space import parse_space
+    from pugnn.sweep.sweep import Sweep, run_sweep
+    from pugnn_paper.records import RecordStore
 
     name = method or DEFAULT_METHOD
     space, workers = parse_space(name, over or ()), make_executor(executor, jobs)
