@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import logit
 
 from pugnn.checkup import Finding
+from pugnn.estimator import PUNodeClassifier
 from pugnn.features import Statement
 from pugnn.graph import Graph
 from pugnn.methods import DEFAULT_METHOD
@@ -87,6 +88,7 @@ def graph_content(
     results.threshold = changes.pop("threshold", 0.5)
     values: dict[str, Any] = {
         "path": Path("edges.csv"),
+        "estimator": PUNodeClassifier(),
         "data": data,
         "settings": read_section(Settings, record),
         "evidence": read_section(Evidence, record),

@@ -37,9 +37,14 @@ def use_config(context: typer.Context, path: Path | None) -> Path | None:
 
 def read_config(path: Path) -> dict[str, Any]:
     """Options by name, with underscores. Those of a run are complete: it repeats even after a default has changed."""
+    return by_name(path, read_record(path)["options"] if path.suffix == ".json" else _read_toml(path))
+
+
+def by_name(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options in a file, with underscores."""
     options: dict[str, Any] = {}
     spelt: dict[str, str] = {}
-    for key, value in _parsed(path).items():
+    for key, value in given.items():
         name = key.replace("-", "_")
         if name in spelt:
             raise PugnnError(f"{path}: {spelt[name]!r} and {key!r} are the same option; keep one of them")
@@ -47,27 +52,36 @@ def read_config(path: Path) -> dict[str, Any]:
     return options
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def read_record(path: Path) -> dict[str, Any]:
+    """The content of the ``run.json`` of a run, which has options."""
+    text = _read(path)
     try:
-        text = regular(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise PugnnError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise PugnnError(f"{path} is not a UTF-8 text file; a config is TOML, or the run.json of a run") from None
-    if path.suffix == ".json":
-        try:
-            options = json.loads(text)["options"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise PugnnError(f"{path} is not the run.json of a run: it has no options") from None
-        if not isinstance(options, dict):
-            raise PugnnError(f"{path} is not the run.json of a run: its options are not a mapping")
-        return options
+        record = json.loads(text)
+        options = record["options"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise PugnnError(f"{path} is not the run.json of a run: it has no options") from None
+    if not isinstance(options, dict):
+        raise PugnnError(f"{path} is not the run.json of a run: its options are not a mapping")
+    return dict(record)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    text = _read(path)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PugnnError(f"{path} is not valid TOML: {error}") from None
     except RecursionError:
         raise PugnnError(f"{path} is not a config: it is nested too deeply") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return regular(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise PugnnError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise PugnnError(f"{path} is not a UTF-8 text file; a config is TOML, or the run.json of a run") from None
 
 
 def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> dict[str, Any]:

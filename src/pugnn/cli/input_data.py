@@ -39,11 +39,13 @@ def read_input(
 
 
 def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> InputData:
+    from pugnn.runs.kept_graph import input_states
     from pugnn.runs.run import InputData
     from pugnn.task import PUBenchmark
 
     if "truth" in options and "positives" not in options:
         raise PugnnError("--truth says which nodes are positive; --positives which of them are known. Give both.")
+    inputs = input_states(options)  # before they are read: a change meanwhile is a change
     data = _read_tables({name: value for name, value in options.items() if name not in FEEDBACK}, recipe)
     benchmark = None
     if data.task is not None and data.positive is not None:
@@ -57,6 +59,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
         task=data.task,
         benchmark=benchmark,
         shown=data.shown,
+        inputs=inputs,
     )
     columns = {"id": options.get("id"), "label": options.get("label"), "usual": data.id_column}
     return _with_feedback(found, options, options.get("positives", ""), **columns)

@@ -47,6 +47,7 @@ class InputData:
         class_of_node: true class of each node.
         feedback: nodes that were checked; in the task they are known.
         shown: columns of the node table as they are, one text per node.
+        inputs: size and time of the last change of each table.
     """
 
     name: str
@@ -59,6 +60,7 @@ class InputData:
     class_of_node: list[str] | None = None
     feedback: Feedback | None = None
     shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    inputs: Mapping[str, list[int]] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -174,6 +176,7 @@ class Run:
 
     Args:
         path: its folder.
+        estimator: fitted on the task.
         data: what was read, with known positives.
         settings: how it was made.
         evidence: what speaks for the results.
@@ -185,6 +188,7 @@ class Run:
     """
 
     path: Path
+    estimator: PUNodeClassifier
     data: InputData
     settings: Settings
     evidence: Evidence
@@ -260,6 +264,16 @@ class Run:
             mask[self.truth.test] = False
             mask[self.truth.scored] = True
         return mask
+
+    @property
+    def for_suggestions(self) -> dict[str, Any]:
+        """What :func:`pugnn.explain.suggest.suggest` goes by, besides scores and rows."""
+        return {
+            "prior": self.estimator.prior_,
+            "threshold": self.results.threshold,
+            "log_odds": self.log_odds,
+            "seed": self.estimator.seed,
+        }
 
     def name(self, position: int) -> str:
         """The id of a node, as shown."""

@@ -21,6 +21,7 @@ from pugnn.memory import available_memory, memory_words
 from pugnn.runs.changes import EarlierRun
 from pugnn.runs.estimates import find_evidence
 from pugnn.runs.folder import RunFolder
+from pugnn.runs.kept_graph import keep_graph
 from pugnn.runs.report import write_report
 from pugnn.runs.run import InputData, Results, Run, Settings
 from pugnn.runs.writers import MOST_IN_CSV, score_table, write_log, write_scores
@@ -91,6 +92,7 @@ def train_into_folder(
                 results.changes = before.changes(task, scores, warm=estimator.warm_, log_odds=log_odds)
             run = Run(
                 path=folder.path,
+                estimator=estimator,
                 data=data,
                 settings=Settings.of(estimator, data.options),
                 evidence=find_evidence(estimator, task, check_up, log_odds, data.benchmark),
@@ -100,7 +102,7 @@ def train_into_folder(
                 check_up=check_up.to_plain(),
                 log=estimator.log_,
             )
-            written = _write_results(folder.partial, estimator, run)
+            written = _write_results(folder.partial, run)
         results.warnings = [*noted, STOPPED]
         results.seconds = {"training": round(trained - started, 3)}
         _write(folder.partial, run, started)
@@ -109,9 +111,9 @@ def train_into_folder(
         folder.abandon()
         raise
     with _noted_warnings() as later:
-        results.suggestions = _if_possible("suggestions", lambda: _suggestions(estimator, run))
+        results.suggestions = _if_possible("suggestions", lambda: _suggestions(run))
         with part(TRAINED, EXPLAINED), stage_progress("explaining the best finds", show=estimator.progress):
-            results.explanations = _if_possible("explanations", lambda: _explanations(estimator, run)) or []
+            results.explanations = _if_possible("explanations", lambda: _explanations(run)) or []
         results.warnings = noted + later
         if (folder.path / "run.json").exists():  # nobody has moved the run in the meantime
             with part(EXPLAINED, 1), stage_progress("writing the report", show=estimator.progress):
@@ -119,7 +121,7 @@ def train_into_folder(
     return run
 
 
-def _write_results(folder: Path, estimator: PUNodeClassifier, run: Run) -> list[str]:
+def _write_results(folder: Path, run: Run) -> list[str]:
     """Write scores, model and log; the names of the files that must be there."""
     table = score_table(
         run.task.graph,
@@ -137,11 +139,12 @@ def _write_results(folder: Path, estimator: PUNodeClassifier, run: Run) -> list[
         warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)
     for name in written:
         write_scores(folder / name, table)
-    estimator.save(folder / "model.safetensors")
-    if not run.log:  # label propagation trains nothing
-        return [*written, "model.safetensors"]
-    write_log(folder / "log.csv", run.log)
-    return [*written, "model.safetensors", "log.csv"]
+    run.estimator.save(folder / "model.safetensors")
+    written += ["model.safetensors", *keep_graph(folder, run.data)]
+    if run.log:  # label propagation trains nothing
+        write_log(folder / "log.csv", run.log)
+        written.append("log.csv")
+    return written
 
 
 def _write(folder: Path, run: Run, started: float) -> None:
@@ -180,26 +183,18 @@ def _noted_warnings() -> Iterator[list[str]]:
         yield noted
 
 
-def _suggestions(estimator: PUNodeClassifier, run: Run) -> dict[str, list[dict[str, Any]]] | None:
+def _suggestions(run: Run) -> dict[str, list[dict[str, Any]]] | None:
     """Whom to check next; nobody where the ranking means nothing, and no best finds where there is no signal."""
     if not run.results.ranked:
         return None
-    found = suggest_for_all(
-        run.task,
-        run.scores,
-        node_rows(estimator.model_, run.task.graph),
-        prior=estimator.prior_,
-        threshold=estimator.threshold_,
-        count=SUGGESTED,
-        log_odds=run.log_odds,
-        seed=estimator.seed,
-    )
+    rows = node_rows(run.estimator.model_, run.task.graph)
+    found = suggest_for_all(run.task, run.scores, rows, count=SUGGESTED, **run.for_suggestions)
     return found if run.evidence.signal else found | {"precision": []}
 
 
-def _explanations(estimator: PUNodeClassifier, run: Run) -> list[dict[str, Any]]:
+def _explanations(run: Run) -> list[dict[str, Any]]:
     """Why the best finds score so high; none where that takes long, or more memory than there is."""
-    graph = run.task.graph
+    graph, estimator = run.task.graph, run.estimator
     if graph.num_nodes > MOST_FOR_EXPLANATIONS:
         warnings.warn(NO_EXPLANATIONS, PugnnWarning, stacklevel=2)
         return []

@@ -12,15 +12,20 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, shorten
 from pugnn.files import is_formula, replacing, write_csv
 from pugnn.graph import UNREACHABLE, Graph
+from pugnn.io.ids import text_column
 from pugnn.task import PUTask
 
 #: Formats of a file of scores, by the ending of its name.
 ENDINGS = (".csv", ".csv.gz", ".parquet")
+
+#: Columns of the scores of a run, before those that are shown as they are.
+COLUMNS = ("id", "score", "log_odds", "decision", "rank", "known", "distance", "nearest")
 
 #: Rows that are written at once.
 _AT_ONCE = 1 << 20
@@ -90,6 +95,19 @@ def score_table(
     for name, values in (shown or {}).items():
         table[f"{name} (shown)" if name in table else name] = values[order]
     return table
+
+
+def original_name(column: str) -> str:
+    """The name in the node table of a column that is shown."""
+    name = column.removesuffix(" (shown)")
+    return name if name in COLUMNS else column
+
+
+def as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of ids as the texts by which nodes are found."""
+    if pa.types.is_integer(ids.type) or pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
+        return ids.cast(pa.large_string())
+    return text_column(list(map(str, ids.to_pylist())))
 
 
 def table_file(nodes: int) -> str:

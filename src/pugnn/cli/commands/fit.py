@@ -76,8 +76,8 @@ def fit(
     first, as by `pugnn check`.
 
     The run folder holds `report.html` (open it in a browser), `scores.csv` and `scores.parquet` (every node, best
-    first), `model.safetensors` (for `pugnn predict`), `run.json` (everything about the run; `--config` repeats it)
-    and `log.csv`.
+    first), `model.safetensors` (for `pugnn predict`), `run.json` (everything about the run; `--config` repeats it),
+    `graph` (a copy of the data, for commands on the run) and `log.csv`.
 
     Examples:
 
