@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
@@ -14,25 +14,54 @@ import typer
 
 from pugnn.errors import PugnnError, shown
 from pugnn.files import regular
+from pugnn.registry import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from pugnn.methods import Method
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """The method that a command is to train, and the options in its config, which is read once."""
+
+    method: str
+    config: dict[str, Any]
+
+    @classmethod
+    def of(cls, arguments: Sequence[str]) -> Chosen:
+        """What the arguments of `fit`, or the config among them, name."""
+        file = _value_of("--config", arguments)
+        config = {} if file is None else read_config(Path(file))
+        named = _value_of("--method", arguments) or config.get("method")
+        # Any mistake is reported when options are parsed.
+        return cls(named if named and isinstance(named, str) else DEFAULT_METHOD, config)
+
+
 def use_config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the options in a file the defaults of the command that is about to run."""
     if path is not None:
-        options = read_config(path)
-        dropped: list[str] = []
-        if isinstance(options.get("method"), str) and context.obj not in (None, options["method"]):
-            options, dropped = _for_method(context.obj, path, options)
+        chosen = context.obj or Chosen("", read_config(path))
+        options, dropped = chosen.config, list[str]()
+        if chosen.method and isinstance(options.get("method"), str) and chosen.method != options["method"]:
+            options, dropped = _for_method(chosen.method, path, options)
         context.default_map = _defaults(context, path, options)
         if dropped:
             from pugnn.cli.terminal import print_notes
 
-            words = f"not taken over from {path}, because {context.obj} has no such option: {', '.join(dropped)}"
+            words = f"not taken over from {path}, because {chosen.method} has no such option: {', '.join(dropped)}"
             print_notes([words])
     return path
+
+
+def _value_of(name: str, arguments: Sequence[str]) -> str | None:
+    """The value of an option on a command line, where it is given twice the last one."""
+    found = None
+    for at, argument in enumerate(arguments):
+        if argument == name and at + 1 < len(arguments):
+            found = arguments[at + 1]
+        elif argument.startswith(f"{name}="):
+            found = argument[len(name) + 1 :]
+    return found
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pugnn.cli import options
+from pugnn.cli.app import ON_A_RUN, command
 from pugnn.cli.opened import open_run
 from pugnn.cli.options import OUTPUT, option
 from pugnn.errors import PugnnError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pugnn.metrics import Band, Estimate
 
 
+@command(ON_A_RUN)
 def evaluate(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],

@@ -16,6 +16,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pugnn.cli import options
+from pugnn.cli.app import ON_A_RUN, command
 from pugnn.cli.options import OUTPUT, option
 from pugnn.errors import PugnnError, printable, require_whole, shown
 
@@ -33,6 +34,7 @@ INDENTED = (0, 0, 0, 2)
 MOST_COMPARED = 100_000
 
 
+@command(ON_A_RUN)
 def explain(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pugnn.cli import options
+from pugnn.cli.app import command
 from pugnn.cli.config import option_value, read_config
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import FEEDBACK, FOR_DRAWS, OUTPUT, DataOptions, option
+from pugnn.cli.options import DATA, FEEDBACK, FOR_DRAWS, OUTPUT, DataOptions, option, options_of
 from pugnn.errors import PugnnError, quoted
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 NOT_FOR_PREDICT = ("truth", "column", *FOR_DRAWS, *FEEDBACK)
 
 
+@command(data=options_of(DataOptions, DATA, without=NOT_FOR_PREDICT))
 def predict(
     *,
     model: Annotated[Path, typer.Argument(help="A run folder, or the model.safetensors in it.")],

@@ -11,6 +11,7 @@ from typing import Annotated, cast
 import typer
 
 from pugnn.cli import options
+from pugnn.cli.app import ON_A_RUN, command
 from pugnn.cli.options import OUTPUT, option
 from pugnn.errors import PugnnError, PugnnWarning, require_choice, require_whole
 
@@ -20,6 +21,7 @@ USUAL = 20
 COLUMNS = ("id", "rank", "score", "reason", "verdict")
 
 
+@command(ON_A_RUN)
 def suggest(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
