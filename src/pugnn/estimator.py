@@ -297,6 +297,16 @@ class PUNodeClassifier(Parameters):
         estimator._fitted = None
         return estimator
 
+    def restore(self, task: PUTask, log_odds: NDArray[np.float64] | None) -> Self:
+        """Make a loaded classifier what it was after ``fit``: it knows its task and the log-odds of the nodes there.
+
+        These are computed where they are not given.
+        """
+        found = self.decision_function(task.graph) if log_odds is None else log_odds
+        found[task.negative] = fitting.KNOWN_NEGATIVE
+        self.labelled_, self.negative_, self._fitted = task.labelled, task.negative, (task.graph, found)
+        return self
+
     def _settings_record(self) -> dict[str, Any]:
         return fitting.settings_record(*self.checked(), self.get_params(deep=False))
 

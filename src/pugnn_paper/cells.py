@@ -22,7 +22,7 @@ from pugnn.errors import PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.features import Structure
 from pugnn.fitting import METHOD_DEFAULTS
-from pugnn.runs import evaluate
+from pugnn.metrics import measure as measure_scores
 from pugnn.task import PUBenchmark, draw_benchmark, draw_labels, draw_rare, draw_share
 from pugnn.training import TrainingSettings
 from pugnn_paper.rows import Reading, Row
@@ -131,7 +131,7 @@ def measure(cell: Cell) -> dict[str, Any]:
         training_started = time.perf_counter()
         estimator.fit(task.graph, task.graph.ids[task.labelled], unlabelled=task.unlabelled)
         trained = time.perf_counter()
-    metrics = evaluate(benchmark, estimator.predict_proba()[:, 1], estimator.threshold_)
+    metrics = measure_scores(benchmark, estimator.predict_proba()[:, 1], estimator.threshold_)
     return {
         "key": cell.key,
         "cell": asdict(cell),

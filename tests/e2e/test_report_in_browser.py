@@ -14,7 +14,7 @@ import pytest
 from estimates import CHANGES, ESTIMATE, SUGGESTIONS
 from pugnn.runs.report import write_report
 from pugnn.runs.report.data import page_data
-from report_contents import path_content, random_content
+from report_contents import path_content, random_content, with_task
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -163,7 +163,7 @@ def test_scores_that_look_equal_are_told_apart(opened):
 def test_rejected_nodes_are_not_among_the_finds(opened):
     content = path_content([0.9, 0.8, 0.7, 0.2])
     task = replace(content.task, negative=np.array([2]), unlabelled=np.array([1, 3]))
-    page = opened(replace(content, task=task))
+    page = opened(with_task(content, task))
     assert page.locator("#rows td:nth-child(2)").all_inner_texts() == ["n1", "n3"]
     page.select_option("#show", "all")
     assert page.locator("#rows td:nth-child(4)").all_inner_texts() == ["known", "positive", "rejected", "no"]
@@ -171,11 +171,11 @@ def test_rejected_nodes_are_not_among_the_finds(opened):
 
 
 def test_measures_at_the_threshold_of_the_run_are_those_of_the_record(opened):
-    from pugnn.runs import evaluate
+    from pugnn.metrics import measure
 
     content = random_content(400)
     page = opened(content)
-    metrics = evaluate(content.truth, content.scores, 0.5)
+    metrics = measure(content.truth, content.scores, 0.5)
     assert page.locator("#macro-f1").inner_text() == f"{metrics['macro_f1']:.1f} %"
 
 

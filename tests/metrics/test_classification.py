@@ -11,12 +11,12 @@ from pugnn.metrics import (
     average_precision,
     f1,
     macro_f1,
+    measure,
     metric,
     precision_at,
     precision_at_positives,
     roc_auc,
 )
-from pugnn.runs import evaluate
 from pugnn.task import draw_benchmark
 
 
@@ -124,5 +124,5 @@ def test_a_metric_of_another_file_is_part_of_every_evaluation(monkeypatch):
         return float((truth != decided).mean())
 
     benchmark = draw_benchmark(load_dataset("cora"), labels=20, seed=0)
-    found = evaluate(benchmark, benchmark.positive * 0.8, 0.5)
+    found = measure(benchmark, benchmark.positive * 0.8, 0.5)
     assert (found["error"], found["accuracy"], METRICS["error"].short) == (0.0, 100.0, "error rate")

@@ -9,8 +9,7 @@ from conftest import random_graph
 from pugnn import PUNodeClassifier
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.runs import EarlierRun, changes_since
-from pugnn.runs.changes import _first
+from pugnn.runs.changes import EarlierRun, _first, changes_since
 from pugnn.task import PUTask
 
 IDS = [f"n{i}" for i in range(8)]

@@ -7,7 +7,7 @@ import pytest
 from planted import evidence
 from pugnn import PUBenchmark, PUNodeClassifier
 from pugnn.checkup import check_up
-from pugnn.runs.estimates import estimate_record, with_truth
+from pugnn.runs.estimates import find_evidence, with_truth
 from pugnn.task import PUTask
 
 TASK = evidence(0.2, known=11, nodes=300).task
@@ -21,7 +21,7 @@ def fitted():
 
 
 def test_the_record_of_a_method_that_hides_positives(fitted):
-    found = estimate_record(fitted, TASK, CHECK_UP, fitted.decision_function(), None)
+    found = vars(find_evidence(fitted, TASK, CHECK_UP, fitted.decision_function(), None))
     assert json.loads(json.dumps(found)) == found, "plain values"
     assert found["settled_prior"] == found["estimate"]["prior"] == vars(fitted.settled_prior_)
     assert found["estimate"]["caveat"] == CHECK_UP.caveat
@@ -38,7 +38,7 @@ def test_the_record_says_why_there_is_no_estimate():
         (TASK, "label-propagation", "trained again without some known positives: `pugnn evaluate` does that"),
     ):
         classifier = PUNodeClassifier(method, progress=False).fit_task(task)
-        found = estimate_record(classifier, task, CHECK_UP, classifier.decision_function(), None)
+        found = vars(find_evidence(classifier, task, CHECK_UP, classifier.decision_function(), None))
         assert found["estimate"] is None
         assert words in found["estimate_missing"]
         assert found["settled_prior"]["value"] == classifier.prior_

@@ -2,7 +2,7 @@ import pytest
 
 from pugnn.errors import PugnnError
 from pugnn.files import lock
-from pugnn.runs import RunFolder, next_free
+from pugnn.runs.folder import RunFolder, next_free
 
 
 def left_by_a_killed_run(path):

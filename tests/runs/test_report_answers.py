@@ -4,9 +4,11 @@ import pytest
 
 from estimates import CHANGES, ESTIMATE, SUGGESTIONS, band
 from pugnn.runs.report.answers import about, answers, feedback_command, what_changed, with_band
+from pugnn.runs.run import Evidence, Results, read_section
 
 RECORD = {
-    "unlabelled": 17_000,
+    "threshold": 0.5,
+    "prior": 0.18,
     "settled_prior": ESTIMATE["prior"],
     "estimate": ESTIMATE,
     "suggestions": SUGGESTIONS,
@@ -16,7 +18,11 @@ RECORD = {
 
 
 def told(**changes):
-    return [f"{each.question} {each.short} {each.text}" for each in answers({**RECORD, **changes})]
+    return [f"{each.question} {each.short} {each.text}" for each in answers_of({**RECORD, **changes}, 17_000)]
+
+
+def answers_of(record, nodes):
+    return answers(nodes, read_section(Evidence, record), read_section(Results, record))
 
 
 def estimate(**changes):
@@ -95,7 +101,9 @@ def test_without_an_estimate_the_reason_is_told():
 
 
 def test_runs_of_earlier_versions_have_answers():
-    many, good, later = (f"{each.short} {each.text}" for each in answers({"unlabelled": 5, "degenerate": []}))
+    many, good, later = (
+        f"{each.short} {each.text}" for each in answers_of({"threshold": 0.5, "prior": 0.1, "degenerate": []}, 5)
+    )
     assert many == good == "Nobody can tell yet. This run made no estimate."
     assert later.startswith("Check the first 20. Then run again")
 

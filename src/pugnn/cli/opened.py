@@ -2,80 +2,75 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from pugnn.cli.config import option_value, read_config
-from pugnn.cli.input_data import InputData, read_input
+from pugnn.cli.config import by_name, option_value, read_record
+from pugnn.cli.input_data import read_input
 from pugnn.cli.options import DataOptions
 from pugnn.errors import PugnnError
 from pugnn.files import remove_unfinished
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from pugnn.estimator import PUNodeClassifier
+    from pugnn.runs.run import Run
     from pugnn.task import PUTask
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenedRun:
-    """A run folder, the content of its ``run.json``, its model, its data, and scores and log-odds by position."""
+def open_run(folder: Path) -> Run:
+    """Open a run and its data.
 
-    path: Path
-    record: dict[str, Any]
-    estimator: PUNodeClassifier
-    data: InputData
-    scores: NDArray[np.float64]
-    log_odds: NDArray[np.float64]
-
-
-def open_run(folder: Path) -> OpenedRun:
-    """Read a run and its data again; the tables must be where they were, and as they were."""
+    Without the graph in its folder, or with tables that have been written to since, these are read again: they must be
+    where they were, and as they were.
+    """
     from pugnn.estimator import PUNodeClassifier
-    from pugnn.fitting import KNOWN_NEGATIVE
+    from pugnn.runs.kept_graph import open_kept, read_scores
+    from pugnn.runs.run import Evidence, Results, Run, Settings, read_section
     from pugnn.training import scores_of
 
     file = folder / "run.json"
     remove_unfinished(folder)  # of a run that was killed while it added explanations
     if not file.is_file():
         raise PugnnError(f"{folder} is not a run folder: it has no run.json. Give the folder that `pugnn fit` wrote.")
-    options, record = read_config(file), json.loads(file.read_text(encoding="utf-8-sig"))
+    record = read_record(file)
     _require_sound(file, record)
-    estimator = PUNodeClassifier.load(folder / "model.safetensors")
-    hints = get_type_hints(DataOptions)
+    options, hints = by_name(file, record["options"]), get_type_hints(DataOptions)
     given = {
         field.name: option_value(file, field.name, options[field.name], hints[field.name])
         for field in fields(DataOptions)
         if options.get(field.name) is not None
     }
-    data = read_input(DataOptions(**given), seed=estimator.seed, recipe=estimator.recipe_)
-    if data.task is None:
+    if not {"dataset", "positives"} & given.keys():
         raise PugnnError(f"{file} names no known positives, so the run cannot be opened again")
-    changed = _changes(data.task, record)
+    estimator = PUNodeClassifier.load(folder / "model.safetensors")
+    kept = open_kept(folder, record, given, estimator)
+    data = kept or read_input(DataOptions(**given), seed=estimator.seed, recipe=estimator.recipe_)
+    assert data.task is not None
+    changed = "" if kept else _changes(data.task, record)
     if changed:
         raise PugnnError(f"the data have changed since {folder} was trained: {changed}. Train again with `pugnn fit`.")
-    log_odds = estimator.decision_function(data.graph)
-    log_odds[data.task.negative] = KNOWN_NEGATIVE  # as in the run
-    return OpenedRun(
+    log_odds, shown = read_scores(folder / "scores.parquet", data.graph) or (None, {})
+    estimator.restore(data.task, log_odds)
+    return Run(
         path=folder,
-        record=record,
         estimator=estimator,
-        data=data,
-        scores=scores_of(log_odds),
-        log_odds=log_odds,
+        data=replace(data, shown=data.shown or shown),
+        settings=read_section(Settings, record),
+        evidence=read_section(Evidence, record),
+        results=read_section(Results, record),
+        scores=scores_of(estimator.decision_function()),
+        log_odds=estimator.decision_function(),
+        check_up=record.get("check_up", {}),
     )
 
 
 def _changes(task: PUTask, record: dict[str, Any]) -> str:
     """What differs from the data of a run, in words; empty if nothing does."""
     from pugnn.graph import graph_statistics
+    from pugnn.runs.run import count_nodes
 
-    nodes = ("labelled", "unlabelled", "negative")
-    now = {**asdict(graph_statistics(task.graph)), **{name: len(getattr(task, name)) for name in nodes}}
+    nodes = count_nodes(task)
+    now = {**asdict(graph_statistics(task.graph)), **nodes}
     then = {**record["data"], **{name: record.get(name, 0) for name in nodes}}  # at first there were no negatives
     counts = [
         f"{name} is now {value}, and was {then.get(name)}" for name, value in now.items() if then.get(name) != value

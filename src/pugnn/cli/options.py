@@ -117,7 +117,12 @@ def flag(name: str) -> str:
 
 
 def options_of(
-    kind: type, panel: str, *, without: Collection[str] = (), defaults: Mapping[str, Any] | None = None, **more: Any
+    kind: type,
+    panel: str,
+    *,
+    without: Collection[str] = (),
+    defaults: Mapping[str, Any] | None = None,
+    hidden: Collection[str] = (),
 ) -> dict[str, Any]:
     """An option for each field of a dataclass, described as in its docstring; ``None`` where it is not given.
 
@@ -126,7 +131,7 @@ def options_of(
         panel: heading of the options.
         without: fields that are no options.
         defaults: to show in the help, instead of those of the fields.
-        more: for each :func:`option`.
+        hidden: fields that the help leaves out.
     """
     hints, help_of, found = get_type_hints(kind), field_help(kind), {}
     for field in fields(kind):
@@ -142,7 +147,7 @@ def options_of(
         parts = get_args(hint) or (hint,)
         value = str if choices or str in parts else next(part for part in parts if part is not type(None))
         metavar = f"[{'|'.join(choices)}]" if choices else None
-        described = option(words, flag(field.name), panel=panel, metavar=metavar, **more)
+        described = option(words, flag(field.name), panel=panel, metavar=metavar, hidden=field.name in hidden)
         found[field.name] = Annotated[value | None, described]
     return found
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
 from rich.markup import escape
@@ -25,9 +24,8 @@ from pugnn.graph import UNREACHABLE
 if TYPE_CHECKING:
     # The estimator and torch are slow to load, and `check` needs neither.
     from pugnn.checkup import CheckUp
-    from pugnn.cli.input_data import InputData
-    from pugnn.runs import Run
-    from pugnn.task import PUBenchmark, PUTask
+    from pugnn.runs.run import Run
+    from pugnn.task import PUBenchmark
 
 #: Longer ids are shortened.
 LONGEST_ID = 40
@@ -129,30 +127,27 @@ def _truth(truth: PUBenchmark) -> Text:
     )
 
 
-def print_run(run: Run, data: InputData, *, top: int = 10) -> None:
+def print_run(run: Run, *, top: int = 10) -> None:
     """Show how many, how good and what next; then the best finds, and a summary of the run."""
     from pugnn.runs.report.answers import answers
 
-    assert data.task is not None
-    known = np.concatenate([data.task.labelled, data.task.negative])
-    unknown = np.setdiff1d(np.arange(data.graph.num_nodes), known)
     console = Console(highlight=False, emoji=False)
     lines = Table.grid(padding=(0, 1))
-    for answer in answers(run.record):
+    for answer in answers(len(run.task.unlabelled), run.evidence, run.results):
         lines.add_row(Text(answer.question, style="bold"), Text(printable(f"{answer.short} {answer.text}")))
     console.print(lines)
-    estimate = run.record["estimate"]
+    estimate = run.evidence.estimate
     if estimate is not None and estimate["caveat"] is not None:
         _print_marked(console, "warning", printable(estimate["caveat"]))
-    for note in run.record["method_notes"]:
+    for note in run.results.method_notes:
         _print_marked(console, "note", printable(note))
-    console.print(_found(run, data, data.task, unknown, top))
-    console.print(_summary(run, data, data.task, unknown))
-    if run.record["changes"] is not None:
-        console.print(_changes(run.record["changes"]))
-    if run.record["degenerate"]:
+    console.print(_found(run, top))
+    console.print(_summary(run))
+    if run.results.changes is not None:
+        console.print(_changes(run.results.changes))
+    if run.results.degenerate:
         _print_marked(console, "warning", "This result is degenerate", style="bold reverse")
-        for reason in run.record["degenerate"]:
+        for reason in run.results.degenerate:
             console.print(Padding(Text(f"- {reason['message']}"), INDENTED))
 
 
@@ -205,48 +200,45 @@ def _pairs(title: str, rows: Mapping[str, str]) -> Table:
     return table
 
 
-def _found(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64], top: int) -> Table:
-    classes, truth = data.class_of_node, data.benchmark
-    best = unknown[np.argsort(-run.log_odds[unknown], kind="stable")][:top]
+def _found(run: Run, top: int) -> Table:
+    classes, truth, best = run.data.class_of_node, run.truth, run.others[:top]
     columns = [Column("id"), *(Column(name, justify="right") for name in ("score", "log-odds", "hops to a known one"))]
     if classes is not None:
         columns.append(Column("true class (never shown to the method)"))
     if truth is not None:
         columns.append(Column("right"))
-    columns += [Column(escape(shown(name, LONGEST_ID))) for name in data.shown]
-    table = Table(*columns, title=f"Found: the {len(best)} best of {len(unknown):,} unlabelled nodes", box=box.SIMPLE)
+    columns += [Column(escape(shown(name, LONGEST_ID))) for name in run.data.shown]
+    title = f"Found: the {len(best)} best of {len(run.others):,} unlabelled nodes"
+    table = Table(*columns, title=title, box=box.SIMPLE)
     for node in best:
-        hops = task.distances[node]
-        row = [escape(shown(data.graph.ids[node], LONGEST_ID)), f"{run.scores[node]:.4f}", f"{run.log_odds[node]:.3f}"]
+        hops = run.task.distances[node]
+        row = [escape(shown(run.task.graph.ids[node], LONGEST_ID))]
+        row += [f"{run.scores[node]:.4f}", f"{run.log_odds[node]:.3f}"]
         row.append("unreachable" if hops == UNREACHABLE else str(hops))
         if classes is not None:
             row.append(escape(classes[node]))
         if truth is not None:
             row.append("[green]yes[/]" if truth.positive[node] else "[red]no[/]")
-        row += [escape(shown(cells[node], LONGEST_ID)) for cells in data.shown.values()]
+        row += [escape(shown(cells[node], LONGEST_ID)) for cells in run.data.shown.values()]
         table.add_row(*row)
     return table
 
 
-def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]) -> Table:
-    from pugnn.runs.report.content import run_title
-
-    graph, record, metrics = data.graph, run.record, run.record["metrics"]
+def _summary(run: Run) -> Table:
+    task, graph, metrics, seconds = run.task, run.task.graph, run.evidence.metrics, run.results.seconds
     negative = f" and {counted(len(task.negative), 'negative')}" if len(task.negative) else ""
     known = f"{counted(len(task.labelled), 'positive')}{negative} among {graph.num_nodes:,} nodes"
-    if data.benchmark is not None:
-        classes = data.class_of_node or []
-        names = sorted({classes[node] for node in np.flatnonzero(data.benchmark.positive)} if classes else ())
-        known += f"; {int(data.benchmark.positive.sum()):,} are truly positive"
+    if run.truth is not None:
+        classes = run.data.class_of_node or []
+        names = sorted({classes[node] for node in np.flatnonzero(run.truth.positive)} if classes else ())
+        known += f"; {int(run.truth.positive.sum()):,} are truly positive"
         known += f" ({', '.join(names)})" if names else ""
-    count = int((run.scores[unknown] >= record["threshold"]).sum())
-    score = "scores" if count == 1 else "score"
-    found = f"{counted(count, 'unlabelled node')} {score} {record['threshold']:.3g} or more"
-    if count in (0, len(unknown)):
-        found += f" ({'all' if count else 'none'} of them)"
-    title = run_title(record["options"])
+    score = "scores" if run.found == 1 else "score"
+    found = f"{counted(run.found, 'unlabelled node')} {score} {run.results.threshold:.3g} or more"
+    if run.found in (0, len(run.others)):
+        found += f" ({'all' if run.found else 'none'} of them)"
     rows = {
-        **({"title": title} if title else {}),
+        **({"title": run.settings.title} if run.settings.title else {}),
         "graph": f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {graph.num_features:,} features",
         "known": known,
         "found": found,
@@ -256,7 +248,7 @@ def _summary(run: Run, data: InputData, task: PUTask, unknown: NDArray[np.int64]
         auc = metrics["roc_auc"]
         rows["AUC"] = "not defined: one class only" if auc is None else f"{auc:.1f} %"
     rows |= {
-        "time": f"{record['seconds']['training']:.1f} s training, {record['seconds']['total']:.1f} s in total",
+        "time": f"{seconds['training']:.1f} s training, {seconds['total']:.1f} s in total",
         "run folder": str(run.path),
         "report": f"{run.path / 'report.html'} (open it in a browser)",
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -11,12 +12,14 @@ from rich.console import Console
 
 from pugnn import processes
 from pugnn.checkup import check_up
-from pugnn.cli.input_data import InputData
 from pugnn.cli.terminal import print_notes, print_recipe, print_run, print_verdicts
 from pugnn.errors import DegenerateWarning, PugnnError, WriteError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.memory import available_memory
-from pugnn.runs import EarlierRun, RunFolder, next_free, train_into_folder
+from pugnn.runs.changes import EarlierRun
+from pugnn.runs.folder import RunFolder, next_free
+from pugnn.runs.run import InputData
+from pugnn.runs.training_run import train_into_folder
 from pugnn.waiting import part, status_line
 
 #: A run that takes less memory than this, and less than half of what there is, needs no words.
@@ -47,9 +50,9 @@ def train_and_show(
     found = data.feedback
     confirmed, rejected = (0, 0) if found is None else (len(found.confirmed), len(found.rejected))
     before = None if start is None else EarlierRun.of(start, confirmed=confirmed, rejected=rejected)
-    notes = (*data.notes, *([] if before is None else before.notes))
+    notes = (*data.notes, *(() if before is None else before.notes))
     given = {"start": None if start is None else str(start), "title": title}
-    recorded = {**data.options, **{name: value for name, value in given.items() if value is not None}}
+    options = {**data.options, **{name: value for name, value in given.items() if value is not None}}
     if resume and out is None:
         raise PugnnError("--resume needs --out, the name of the run that was stopped")
     method, settings = estimator.checked()
@@ -73,6 +76,7 @@ def train_and_show(
         if plan is not None and (plan.batch_size is not None or plan.forecast.total >= least):
             notes = (*notes, plan.memory)
             print_notes([plan.memory])
+        data = replace(data, options=options, notes=notes)
     except BaseException:
         folder.abandon()
         raise
@@ -80,19 +84,7 @@ def train_and_show(
         with part(CHECKING, 1), warnings.catch_warnings():
             if not as_json:  # print_run shows it
                 warnings.simplefilter("ignore", DegenerateWarning)
-            run = train_into_folder(
-                estimator,
-                data.task,
-                folder,
-                options=recorded,
-                check_up=assessed,
-                notes=notes,
-                recipe=data.recipe,
-                truth=data.benchmark,
-                class_of_node=data.class_of_node,
-                before=before,
-                shown=data.shown,
-            )
+            run = train_into_folder(estimator, data, folder, assessed, before)
     except (KeyboardInterrupt, WriteError, processes.LostProcessError):
         words = "stopped before the first checkpoint; nothing was kept"
         if folder.path.exists():
@@ -104,4 +96,4 @@ def train_and_show(
     if as_json:
         typer.echo(json.dumps({"folder": str(run.path), **run.record}))
     else:
-        print_run(run, data)
+        print_run(run)

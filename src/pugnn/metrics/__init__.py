@@ -1,7 +1,7 @@
 """Metrics: how good scores are where the truth is known, and bands where it is not."""
 
 from pugnn.metrics.bands import Audit, Decided, Estimate, First, Hidden, Prior, estimate
-from pugnn.metrics.base import METRICS, Metric, metric
+from pugnn.metrics.base import METRICS, Metric, measure, metric
 from pugnn.metrics.classification import (
     accuracy,
     average_precision,
@@ -29,6 +29,7 @@ __all__ = [
     "estimate",
     "f1",
     "macro_f1",
+    "measure",
     "metric",
     "precision_at",
     "precision_at_positives",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.registry import Registry
+from pugnn.task import PUBenchmark
 
 Truth = NDArray[np.bool_]
 
@@ -50,3 +52,16 @@ def metric(
         return measure
 
     return add
+
+
+def measure(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) -> dict[str, Any]:
+    """Metrics on the benchmark's test nodes, never seen by any training: numbers of nodes, and values in percent.
+
+    A metric that does not exist, such as the AUC where all test nodes are of one class, is ``None``.
+    """
+    positive, scored = truth.positive[truth.scored], scores[truth.scored]
+    decided = scored >= threshold
+    values = {name: each(positive, decided, scored) for name, each in METRICS.loadable().items()}
+    percent = {name: None if math.isnan(value) else round(100 * value, 3) for name, value in values.items()}
+    counts = {"test_nodes": len(scored), "positive": int(positive.sum()), "decided_positive": int(decided.sum())}
+    return {**counts, **percent}

@@ -1,19 +1,18 @@
-"""Runs: a folder with everything one training produced."""
+"""Runs: a folder with everything one training produced. What needs torch is imported from its module."""
 
-from pugnn.runs.changes import EarlierRun, changes_since
 from pugnn.runs.folder import RunFolder, next_free
-from pugnn.runs.training_run import Run, evaluate, train_into_folder
+from pugnn.runs.run import Evidence, InputData, Results, Run, Settings
 from pugnn.runs.writers import require_ending, score_table, write_scores
 
 __all__ = [
-    "EarlierRun",
+    "Evidence",
+    "InputData",
+    "Results",
     "Run",
     "RunFolder",
-    "changes_since",
-    "evaluate",
+    "Settings",
     "next_free",
     "require_ending",
     "score_table",
-    "train_into_folder",
     "write_scores",
 ]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.graph import Graph
-from pugnn.io.ids import ids_of, text_column
+from pugnn.io.ids import ids_of
+from pugnn.runs.writers import as_text
 from pugnn.task import PUTask
 
 _NOT_KNOWN = "what has changed since the earlier run is not known, because"
@@ -57,7 +58,7 @@ class EarlierRun:
         file = folder / "scores.parquet"
         try:
             table = pq.read_table(file, columns=["id", "score"])
-            scores = pa.table({"id": _as_text(table["id"]), "score": table["score"]})
+            scores = pa.table({"id": as_text(table["id"]), "score": table["score"]})
         except _UNREADABLE as error:
             notes.append(f"{_NOT_KNOWN} {file} cannot be read: {error}")
         return cls(folder.resolve().name, classifier, scores, confirmed, rejected, tuple(notes))
@@ -107,7 +108,7 @@ def changes_since(
     try:
         with file.open("rb") as content, pq.ParquetFile(content) as table:
             for batch in table.iter_batches(columns=["id", "score", "decision"]):
-                positions = ids.find(_as_text(pa.chunked_array([batch["id"]])))
+                positions = ids.find(as_text(pa.chunked_array([batch["id"]])))
                 here = positions >= 0
                 gone += len(here) - int(here.sum())
                 earlier[positions[here]] = batch["score"].to_numpy()[here]
@@ -171,12 +172,6 @@ def _first(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     least = -np.inf if len(values) <= count else np.partition(values, -count)[-count]
     candidates = np.flatnonzero(values >= least)
     return candidates[np.argsort(-values[candidates], kind="stable")][:count]
-
-
-def _as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
-    if pa.types.is_integer(ids.type) or pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
-        return ids.cast(pa.large_string())
-    return text_column(list(map(str, ids.to_pylist())))
 
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -8,28 +8,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.metrics import Estimate, f1, roc_auc
+from pugnn.metrics import Estimate, f1, measure, roc_auc
+from pugnn.runs.run import Evidence
 from pugnn.task import PUBenchmark, PUTask
+from pugnn.training import scores_of
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
     from pugnn.estimator import PUNodeClassifier
 
 
-def estimate_record(
+def find_evidence(
     estimator: PUNodeClassifier,
     task: PUTask,
     check_up: CheckUp,
     log_odds: NDArray[np.float64],
     truth: PUBenchmark | None,
-) -> dict[str, Any]:
-    """The entries ``settled_prior``, ``estimate`` and ``estimate_missing`` of ``run.json`` for a fitted estimator."""
+) -> Evidence:
+    """What a fitted estimator has learnt from hidden positives, and metrics where the truth is known."""
     prior, estimate = estimator.settled_prior_, estimator.estimate_
-    record = {"settled_prior": None if prior is None else asdict(prior), "estimate": None, "estimate_missing": None}
+    found = Evidence(settled_prior=None if prior is None else asdict(prior))
+    if truth is not None:
+        found.metrics = measure(truth, scores_of(log_odds), estimator.threshold_)
     if estimate is None:
-        return record | {"estimate_missing": _why_missing(estimator, task)}
-    estimate = replace(estimate, caveat=check_up.caveat)
-    return record | {"estimate": with_truth(estimate, log_odds, estimator.predict(), truth)}
+        found.estimate_missing = _why_missing(estimator, task)
+    else:
+        estimate = replace(estimate, caveat=check_up.caveat)
+        found.estimate = with_truth(estimate, log_odds, estimator.predict(), truth)
+    return found
 
 
 def with_truth(

@@ -1,22 +1,15 @@
-"""From a graph and its positives to a complete run folder."""
+"""From what was read to a complete run folder."""
 
 from __future__ import annotations
 
 import json
-import math
-import platform
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from pugnn.errors import DegenerateWarning, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
@@ -24,16 +17,14 @@ from pugnn.explain.explaining import MOST_EXACT, explain_best
 from pugnn.explain.forecast import explanation_memory
 from pugnn.explain.suggest import node_rows, suggest_for_all
 from pugnn.files import replacing
-from pugnn.graph import graph_statistics
 from pugnn.memory import available_memory, memory_words
-from pugnn.methods.degenerate import RANKING_LOST
-from pugnn.metrics import METRICS
 from pugnn.runs.changes import EarlierRun
-from pugnn.runs.estimates import estimate_record
+from pugnn.runs.estimates import find_evidence
 from pugnn.runs.folder import RunFolder
-from pugnn.runs.report import ReportContent, write_report
+from pugnn.runs.kept_graph import keep_graph
+from pugnn.runs.report import write_report
+from pugnn.runs.run import InputData, Results, Run, Settings
 from pugnn.runs.writers import MOST_IN_CSV, score_table, write_log, write_scores
-from pugnn.task import PUBenchmark, PUTask
 from pugnn.training import scores_of
 from pugnn.training.forecast import memory_on
 from pugnn.training.progress import stage_progress
@@ -41,7 +32,6 @@ from pugnn.waiting import part
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
-    from pugnn.features import Statement
 
 NO_CSV = f"scores.csv is left out: more than {MOST_IN_CSV:,} nodes are too many for a spreadsheet; see scores.parquet"
 
@@ -62,30 +52,13 @@ TRAINED, EXPLAINED = 0.8, 0.95
 SUGGESTED = 5
 
 
-@dataclass(frozen=True)
-class Run:
-    """A finished run: its folder, what ``run.json`` says, and scores and log-odds by position."""
-
-    path: Path
-    record: dict[str, Any]
-    scores: NDArray[np.float64]
-    log_odds: NDArray[np.float64]
-
-
 @part(0, 1)
 def train_into_folder(
     estimator: PUNodeClassifier,
-    task: PUTask,
+    data: InputData,
     folder: RunFolder,
-    *,
-    options: dict[str, Any],
     check_up: CheckUp,
-    notes: Sequence[str] = (),
-    recipe: Sequence[Statement] = (),
-    truth: PUBenchmark | None = None,
-    class_of_node: list[str] | None = None,
     before: EarlierRun | None = None,
-    shown: Mapping[str, NDArray[Any]] | None = None,
 ) -> Run:
     """Train, score every node and write scores, report, model, log and ``run.json``.
 
@@ -94,18 +67,13 @@ def train_into_folder(
 
     Args:
         estimator: not fitted yet.
-        task: the graph and its known positives.
+        data: what was read, with known positives.
         folder: where to put it all; it stays partial, with a checkpoint, if the run is stopped.
-        options: where the data came from, as options of the command line.
         check_up: what was found before training.
-        notes: what was repaired in the data.
-        recipe: how attributes became features, see :meth:`pugnn.features.Recipe.describe`.
-        truth: the benchmark that the task was drawn from, for metrics after training.
-        class_of_node: true class of each node, for the report.
         before: an earlier run to go on from.
-        shown: columns of the node table to show as they are, one text per node.
     """
-    started = time.perf_counter()
+    started, task = time.perf_counter(), data.task
+    assert task is not None
     try:
         with _noted_warnings() as noted, part(0, TRAINED):
             start = None if before is None else before.classifier
@@ -113,78 +81,77 @@ def train_into_folder(
             trained = time.perf_counter()
             log_odds = estimator.decision_function()
             scores = scores_of(log_odds)
-            written = _write_results(folder.partial, estimator, task, log_odds, shown)
-        record = _record(estimator, task, options)
-        record |= {"notes": list(notes), "recipe": [asdict(line) for line in recipe]}
-        record["check_up"] = check_up.to_plain()
-        record["metrics"] = None if truth is None else evaluate(truth, scores, estimator.threshold_)
-        record |= {"warnings": [*noted, STOPPED], "method_notes": list(estimator.notes_)}
-        record["changes"] = None
-        if before is not None:
-            record["changes"] = before.changes(task, scores, warm=estimator.warm_, log_odds=log_odds)
-        record["degenerate"] = [asdict(reason) for reason in estimator.degenerate_]
-        record |= estimate_record(estimator, task, check_up, log_odds, truth)
-        record |= {"suggestions": None, "explanations": []}
-        seconds = {"training": trained - started, "total": time.perf_counter() - started}
-        record["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
-        content = ReportContent(
-            record=record,
-            log=estimator.log_,
-            task=task,
-            scores=scores,
-            log_odds=log_odds,
-            threshold=estimator.threshold_,
-            check_up=check_up,
-            truth=truth,
-            class_of_node=class_of_node,
-            shown=shown or {},
-            folder=folder.path.resolve().name,
-        )
-        _write(folder.partial, content)
+            results = Results(
+                threshold=estimator.threshold_,
+                prior=estimator.prior_,
+                decided_by=estimator.decided_by_,
+                degenerate=[asdict(reason) for reason in estimator.degenerate_],
+                method_notes=list(estimator.notes_),
+            )
+            if before is not None:
+                results.changes = before.changes(task, scores, warm=estimator.warm_, log_odds=log_odds)
+            run = Run(
+                path=folder.path,
+                estimator=estimator,
+                data=data,
+                settings=Settings.of(estimator, data.options),
+                evidence=find_evidence(estimator, task, check_up, log_odds, data.benchmark),
+                results=results,
+                scores=scores,
+                log_odds=log_odds,
+                check_up=check_up.to_plain(),
+                log=estimator.log_,
+            )
+            written = _write_results(folder.partial, run)
+        results.warnings = [*noted, STOPPED]
+        results.seconds = {"training": round(trained - started, 3)}
+        _write(folder.partial, run, started)
         folder.finish([*written, "report.html", "run.json"])
     except BaseException:
         folder.abandon()
         raise
     with _noted_warnings() as later:
-        suggested = _if_possible("suggestions", lambda: _suggestions(estimator, task, scores, log_odds))
-    with _noted_warnings() as last:
+        results.suggestions = _if_possible("suggestions", lambda: _suggestions(run))
         with part(TRAINED, EXPLAINED), stage_progress("explaining the best finds", show=estimator.progress):
-            explained = _if_possible("explanations", lambda: _explanations(estimator, task, log_odds, shown or {}))
-        record |= {"suggestions": suggested, "explanations": explained or [], "warnings": noted + later + last}
-        record["seconds"]["total"] = round(time.perf_counter() - started, 3)
+            results.explanations = _if_possible("explanations", lambda: _explanations(run)) or []
+        results.warnings = noted + later
         if (folder.path / "run.json").exists():  # nobody has moved the run in the meantime
             with part(EXPLAINED, 1), stage_progress("writing the report", show=estimator.progress):
-                _if_possible("suggestions and explanations", lambda: _write(folder.path, content))
-    return Run(folder.path, record, scores, log_odds)
+                _if_possible("suggestions and explanations", lambda: _write(folder.path, run, started))
+    return run
 
 
-def _write_results(
-    folder: Path,
-    estimator: PUNodeClassifier,
-    task: PUTask,
-    log_odds: NDArray[np.float64],
-    shown: Mapping[str, NDArray[Any]] | None,
-) -> list[str]:
+def _write_results(folder: Path, run: Run) -> list[str]:
     """Write scores, model and log; the names of the files that must be there."""
-    table = score_table(task.graph, scores_of(log_odds), estimator.threshold_, task, log_odds=log_odds, shown=shown)
+    table = score_table(
+        run.task.graph,
+        run.scores,
+        run.results.threshold,
+        run.task,
+        log_odds=run.log_odds,
+        order=run.order,
+        shown=run.data.shown,
+    )
     written = ["scores.parquet"]
-    if task.graph.num_nodes <= MOST_IN_CSV:
+    if run.task.graph.num_nodes <= MOST_IN_CSV:
         written.append("scores.csv")
     else:
         warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)
     for name in written:
         write_scores(folder / name, table)
-    estimator.save(folder / "model.safetensors")
-    if not estimator.log_:  # label propagation trains nothing
-        return [*written, "model.safetensors"]
-    write_log(folder / "log.csv", estimator.log_)
-    return [*written, "model.safetensors", "log.csv"]
+    run.estimator.save(folder / "model.safetensors")
+    written += ["model.safetensors", *keep_graph(folder, run.data)]
+    if run.log:  # label propagation trains nothing
+        write_log(folder / "log.csv", run.log)
+        written.append("log.csv")
+    return written
 
 
-def _write(folder: Path, content: ReportContent) -> None:
+def _write(folder: Path, run: Run, started: float) -> None:
     """Write the report and ``run.json``."""
-    write_report(folder / "report.html", content)
-    text = json.dumps(content.record, indent=2, ensure_ascii=False) + "\n"
+    run.results.seconds["total"] = round(time.perf_counter() - started, 3)
+    write_report(folder / "report.html", run)
+    text = json.dumps(run.record, indent=2, ensure_ascii=False) + "\n"
     with replacing(folder / "run.json") as temporary:
         # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
         temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
@@ -216,76 +183,25 @@ def _noted_warnings() -> Iterator[list[str]]:
         yield noted
 
 
-def evaluate(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) -> dict[str, Any]:
-    """Metrics on the benchmark's test nodes, never seen by any training: numbers of nodes, and values in percent.
-
-    A metric that does not exist, such as the AUC where all test nodes are of one class, is ``None``.
-    """
-    positive, scored = truth.positive[truth.scored], scores[truth.scored]
-    decided = scored >= threshold
-    values = {name: metric(positive, decided, scored) for name, metric in METRICS.loadable().items()}
-    percent = {name: None if math.isnan(value) else round(100 * value, 3) for name, value in values.items()}
-    counts = {"test_nodes": len(scored), "positive": int(positive.sum()), "decided_positive": int(decided.sum())}
-    return {**counts, **percent}
-
-
-def _suggestions(
-    estimator: PUNodeClassifier, task: PUTask, scores: NDArray[np.float64], log_odds: NDArray[np.float64]
-) -> dict[str, list[dict[str, Any]]] | None:
+def _suggestions(run: Run) -> dict[str, list[dict[str, Any]]] | None:
     """Whom to check next; nobody where the ranking means nothing, and no best finds where there is no signal."""
-    if not RANKING_LOST.isdisjoint(reason.code for reason in estimator.degenerate_):
+    if not run.results.ranked:
         return None
-    found = suggest_for_all(
-        task,
-        scores,
-        node_rows(estimator.model_, task.graph),
-        prior=estimator.prior_,
-        threshold=estimator.threshold_,
-        count=SUGGESTED,
-        log_odds=log_odds,
-        seed=estimator.seed,
-    )
-    return found if estimator.estimate_ is None or estimator.estimate_.signal else found | {"precision": []}
+    rows = node_rows(run.estimator.model_, run.task.graph)
+    found = suggest_for_all(run.task, run.scores, rows, count=SUGGESTED, **run.for_suggestions)
+    return found if run.evidence.signal else found | {"precision": []}
 
 
-def _explanations(
-    estimator: PUNodeClassifier, task: PUTask, log_odds: NDArray[np.float64], shown: Mapping[str, NDArray[Any]]
-) -> list[dict[str, Any]]:
+def _explanations(run: Run) -> list[dict[str, Any]]:
     """Why the best finds score so high; none where that takes long, or more memory than there is."""
-    if task.graph.num_nodes > MOST_FOR_EXPLANATIONS:
+    graph, estimator = run.task.graph, run.estimator
+    if graph.num_nodes > MOST_FOR_EXPLANATIONS:
         warnings.warn(NO_EXPLANATIONS, PugnnWarning, stacklevel=2)
         return []
-    needed = explanation_memory(estimator.model_, task.graph, MOST_EXACT)
+    needed = explanation_memory(estimator.model_, graph, MOST_EXACT)
     room = min(available_memory(), memory_on(estimator.device))
     if needed > room:
         words = f"they take about {memory_words(needed)} of memory, and {memory_words(room)} are available"
         warnings.warn(f"explanations are left out: {words}. {TO_EXPLAIN}", PugnnWarning, stacklevel=2)
         return []
-    return [each.to_plain() for each in explain_best(estimator, task, log_odds, shown)]
-
-
-def _record(estimator: PUNodeClassifier, task: PUTask, options: dict[str, Any]) -> dict[str, Any]:
-    method, parameters = dict(estimator.settings_["method"]), dict(estimator.settings_["parameters"])
-    parameters.pop("progress")
-    settings = {"method": method.pop("name"), **method, **parameters}
-    return {
-        "pugnn": version("pugnn"),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        # Everything that decides the run, under the names of the command line: with it, `--config` repeats the run.
-        "options": {**options, **{name: value for name, value in settings.items() if value is not None}},
-        "data": {
-            **asdict(graph_statistics(task.graph)),
-            "cleaning": asdict(task.graph.cleaning),
-            "digests": task.digests,
-        },
-        "labelled": len(task.labelled),
-        "unlabelled": len(task.unlabelled),
-        "negative": len(task.negative),
-        "threshold": estimator.threshold_,
-        "decided_by": estimator.decided_by_,
-        "prior": estimator.prior_,
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("torch", "numpy", "scipy", "numba", "scikit-learn")},
-        },
-    }
+    return [each.to_plain() for each in explain_best(estimator, run.task, run.log_odds, run.data.shown)]

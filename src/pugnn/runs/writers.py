@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import chain
@@ -12,15 +12,20 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, shorten
 from pugnn.files import is_formula, replacing, write_csv
 from pugnn.graph import UNREACHABLE, Graph
+from pugnn.io.ids import text_column
 from pugnn.task import PUTask
 
 #: Formats of a file of scores, by the ending of its name.
 ENDINGS = (".csv", ".csv.gz", ".parquet")
+
+#: Columns of the scores of a run, before those that are shown as they are.
+COLUMNS = ("id", "score", "log_odds", "decision", "rank", "known", "distance", "nearest")
 
 #: Rows that are written at once.
 _AT_ONCE = 1 << 20
@@ -56,6 +61,7 @@ def score_table(
     task: PUTask | None = None,
     *,
     log_odds: NDArray[np.float64] | None = None,
+    order: NDArray[np.int64] | None = None,
     shown: Mapping[str, NDArray[Any]] | None = None,
 ) -> Table:
     """One line per node, best first: id, score, decision and rank, and last the columns ``shown``, given by position.
@@ -66,7 +72,8 @@ def score_table(
     rank (:meth:`pugnn.task.PUTask.ranks`), and known negatives are never decided positive.
     """
     stored = graph.stored is not None
-    order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
+    if order is None:
+        order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
     decision = (scores >= threshold).astype(np.int64)
     if task is not None:
         decision[task.negative] = 0
@@ -88,6 +95,19 @@ def score_table(
     for name, values in (shown or {}).items():
         table[f"{name} (shown)" if name in table else name] = values[order]
     return table
+
+
+def original_name(column: str) -> str:
+    """The name in the node table of a column that is shown."""
+    name = column.removesuffix(" (shown)")
+    return name if name in COLUMNS else column
+
+
+def as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of ids as the texts by which nodes are found."""
+    if pa.types.is_integer(ids.type) or pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
+        return ids.cast(pa.large_string())
+    return text_column(list(map(str, ids.to_pylist())))
 
 
 def table_file(nodes: int) -> str:
@@ -123,7 +143,7 @@ def write_scores(path: Path, table: Table) -> None:
     _write_csv(path, list(table), chain.from_iterable(rows))
 
 
-def write_log(path: Path, log: list[dict[str, float]]) -> None:
+def write_log(path: Path, log: Sequence[Mapping[str, float]]) -> None:
     """Write one line per epoch: every term of the loss, their total, and the seconds so far."""
     names = list(log[0])
     _write_csv(path, names, ([record[name] for name in names] for record in log))

@@ -1,1 +1,1 @@
-"""The commands, one file each."""
+"""The commands: each file adds its own to the program."""

@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.options import FOR_GRAPHS, OUTPUT, DataOptions, option
+from pugnn.cli.app import DATA_SETS, command
+from pugnn.cli.options import DATA, FOR_GRAPHS, OUTPUT, DataOptions, option, options_of
 from pugnn.errors import PugnnError
 from pugnn.waiting import status_line
 
@@ -19,6 +20,7 @@ from pugnn.waiting import status_line
 NOT_FOR_BUILD = {field.name for field in fields(DataOptions)} - {*FOR_GRAPHS, "id"} | {"show"}
 
 
+@command(DATA_SETS, data=options_of(DataOptions, DATA, without=NOT_FOR_BUILD))
 def build(
     *,
     data: DataOptions,

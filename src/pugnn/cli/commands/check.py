@@ -8,12 +8,14 @@ from dataclasses import asdict
 import typer
 
 from pugnn.cli import options
+from pugnn.cli.app import command
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import DataOptions
+from pugnn.cli.options import DATA, FEEDBACK, DataOptions, options_of
 from pugnn.errors import PugnnError
 from pugnn.waiting import status_line
 
 
+@command(data=options_of(DataOptions, DATA, without=(*FEEDBACK, "show")))
 def check(
     *,
     config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)

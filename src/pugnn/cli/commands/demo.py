@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
+from pugnn.cli.app import command
 from pugnn.cli.input_data import read_input
 from pugnn.cli.options import DataOptions
 
 
+@command()
 def demo(
     seed: options.Seed = 0,
     labels: Annotated[int, typer.Option(help="Number of known papers.", min=1)] = 27,

@@ -13,6 +13,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pugnn.cli import options
+from pugnn.cli.app import ON_A_RUN, command
 from pugnn.cli.opened import open_run
 from pugnn.cli.options import OUTPUT, option
 from pugnn.errors import PugnnError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pugnn.metrics import Band, Estimate
 
 
+@command(ON_A_RUN)
 def evaluate(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
@@ -52,8 +54,7 @@ def evaluate(
     for estimator in estimators:
         estimator.check_parameters()
     opened = open_run(run)
-    task = opened.data.task
-    assert task is not None
+    task = opened.task
     caveat = check_up(task, seed=opened.estimator.seed).caveat
     found: dict[str, dict[str, Any] | None] = {}
     console = Console(highlight=False, emoji=False)
@@ -67,7 +68,7 @@ def evaluate(
             if estimate is None and estimator is opened.estimator:
                 raise PugnnError("all nodes have the same score, so that hidden positives say nothing about a ranking")
             name, decided = new_name(estimator, found), estimator.predict(task.graph)
-            truth = (estimator.decision_function(task.graph), decided, opened.data.benchmark)
+            truth = (estimator.decision_function(task.graph), decided, opened.truth)
             found[name] = None if estimate is None else with_truth(estimate, *truth)
             _add(table, name, estimate)
     mine = next(iter(found.values()))

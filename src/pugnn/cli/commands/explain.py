@@ -16,6 +16,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pugnn.cli import options
+from pugnn.cli.app import ON_A_RUN, command
 from pugnn.cli.options import OUTPUT, option
 from pugnn.errors import PugnnError, printable, require_whole, shown
 
@@ -33,6 +34,7 @@ INDENTED = (0, 0, 0, 2)
 MOST_COMPARED = 100_000
 
 
+@command(ON_A_RUN)
 def explain(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
@@ -43,7 +45,7 @@ def explain(
 ) -> None:
     """Explain scores: what speaks for and against a node, and what would change the decision.
 
-    The tables of the run must be where they were. Contributions add up to the log-odds of the score; they are exact for
+    Contributions add up to the log-odds of the score; they are exact for
     the default method and for label propagation. `--show` of the run adds columns of the node table.
 
     Examples:
@@ -63,10 +65,9 @@ def explain(
     if out is not None and os.path.lexists(out):
         raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
     opened = open_run(run)
-    task, columns = opened.data.task, opened.data.shown
-    assert task is not None
+    task, columns = opened.task, opened.data.shown
     if ids:
-        nodes = _positions(opened.data.graph, ids)
+        nodes = _positions(task.graph, ids)
         found = explain(opened.estimator, task, nodes, log_odds=opened.log_odds, shown=columns)
     else:
         found = explain_best(opened.estimator, task, opened.log_odds, columns, top)

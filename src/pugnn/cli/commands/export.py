@@ -10,13 +10,15 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.options import OUTPUT, DataOptions, option
+from pugnn.cli.app import DATA_SETS, command
+from pugnn.cli.options import DATA, OUTPUT, DataOptions, option, options_of
 from pugnn.errors import PugnnError
 
 #: All but the name of the data set and the number of known positives.
 NOT_FOR_EXPORT = {field.name for field in fields(DataOptions)} - {"dataset", "labels", "label_ratio", "label_ratio_of"}
 
 
+@command(DATA_SETS, data=options_of(DataOptions, DATA, without=NOT_FOR_EXPORT))
 def export(
     *,
     data: DataOptions,

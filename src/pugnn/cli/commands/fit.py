@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from pugnn.cli import declared, options
-from pugnn.cli.config import option_value, read_config, training_of
-from pugnn.cli.input_data import InputData, read_input
+from pugnn.cli.app import SETTINGS_OF_APP, command
+from pugnn.cli.config import Chosen, option_value, training_of
+from pugnn.cli.input_data import read_input
 from pugnn.cli.options import (
     DATA,
     FEEDBACK,
@@ -29,8 +31,20 @@ from pugnn.registry import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from pugnn.methods import Method
+    from pugnn.runs.run import InputData
 
 
+class _Fit(TyperCommand):
+    """`fit` with the options of the method that is asked for."""
+
+    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        chosen = Chosen.of(args)
+        single = typer.Typer(**SETTINGS_OF_APP)
+        single.command("fit")(fit_command(chosen.method, args))
+        return typer.main.get_command(single).make_context(info_name, args, parent, obj=chosen, **extra)
+
+
+@command(cls=_Fit, data=options_of(DataOptions, DATA), settings={}, training={})
 def fit(
     *,
     context: typer.Context,
@@ -75,8 +89,8 @@ def fit(
     first, as by `pugnn check`.
 
     The run folder holds `report.html` (open it in a browser), `scores.csv` and `scores.parquet` (every node, best
-    first), `model.safetensors` (for `pugnn predict`), `run.json` (everything about the run; `--config` repeats it)
-    and `log.csv`.
+    first), `model.safetensors` (for `pugnn predict`), `run.json` (everything about the run; `--config` repeats it),
+    `graph` (a copy of the data, for commands on the run) and `log.csv`.
 
     Examples:
 
@@ -136,7 +150,7 @@ def _going_on(
     changed = [name for name in FEEDBACK if new(name)]
     if config is None or config.suffix != ".json" or not changed:
         return data, start
-    earlier = read_config(config)
+    earlier = context.obj.config
     both: dict[str, Any] = {}
     for name in changed:
         before = option_value(config, name, earlier.get(name, []), list[str] | None)
@@ -162,29 +176,18 @@ def _require_plausible(found: InputData, prior: object) -> None:
         )
 
 
-def chosen_method(arguments: Sequence[str]) -> str:
-    """The method that the arguments of `fit`, or the config among them, name."""
-    chosen = _value_of("--method", arguments)
-    config = _value_of("--config", arguments)
-    if chosen is None and config is not None:
-        named = read_config(Path(config)).get("method")
-        chosen = named if isinstance(named, str) else None  # any mistake is reported when options are parsed
-    return chosen or DEFAULT_METHOD
-
-
 def fit_command(name: str, arguments: Sequence[str]) -> Callable[..., None]:
     """The command with the options of a method."""
     own = declared.methods()
     method = own[name] if name in own else _imported(name)
     settings = options_of(method, METHOD)
-    data = options_of(DataOptions, DATA)
-    command = with_options(fit, data=data, settings=settings, training=_training_options(method))
-    known = set(map(flag, command.__annotations__))
+    found = with_options(fit, data=options_of(DataOptions, DATA), settings=settings, training=_training_options(method))
+    known = set(map(flag, found.__annotations__))
     for given in (argument.split("=")[0] for argument in arguments):
         if given.startswith("--") and given not in known and (owners := _owners(given)):
             mine = ", ".join(map(flag, settings)) or "none"
             raise PugnnError(f"{name} has no option {given}; it has {mine}. {given} belongs to {', '.join(owners)}.")
-    return command
+    return found
 
 
 def _imported(name: str) -> type[Method]:
@@ -205,24 +208,14 @@ def _owners(option: str) -> list[str]:
 
 
 def _training_options(method: type[Method]) -> dict[str, Any]:
-    """Settings of the training, with the defaults of a method; hidden if it trains nothing."""
+    """Settings of the training, with the defaults of a method; those that have no effect on it are hidden."""
     defaults, settings = training_of(method), declared.training_settings()
-    hidden = not method.trains
+    names = [field.name for field in fields(settings) if field.name not in ("seed", "device")]
+    hidden = set(method.unused if method.trains else names)
     found = options_of(settings, TRAINING, without=("seed", "device"), defaults=defaults, hidden=hidden)
     backbone = defaults.get("backbone", settings.backbone)
     words = f"The network: {', '.join(declared.backbones())}. Default: {backbone}."
-    return found | {"backbone": Annotated[str | None, option(words, panel=TRAINING, hidden=hidden)]}
-
-
-def _value_of(name: str, arguments: Sequence[str]) -> str | None:
-    """The value of an option on a command line, where it is given twice the last one."""
-    found = None
-    for at, argument in enumerate(arguments):
-        if argument == name and at + 1 < len(arguments):
-            found = arguments[at + 1]
-        elif argument.startswith(f"{name}="):
-            found = argument[len(name) + 1 :]
-    return found
+    return found | {"backbone": Annotated[str | None, option(words, panel=TRAINING, hidden="backbone" in hidden)]}
 
 
 def _number(threshold: str) -> float:

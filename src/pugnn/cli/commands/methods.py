@@ -7,10 +7,12 @@ import json
 import typer
 
 from pugnn.cli import options
+from pugnn.cli.app import SETTINGS, command
 from pugnn.cli.options import summary
 from pugnn.errors import PugnnError
 
 
+@command(SETTINGS)
 def methods(as_json: options.Json = False) -> None:
     """List all methods, including those of other installed packages.
 

@@ -11,21 +11,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pugnn.cli import options
+from pugnn.cli.app import command
 from pugnn.cli.config import option_value, read_config
-from pugnn.cli.input_data import InputData, read_input
-from pugnn.cli.options import FEEDBACK, FOR_DRAWS, OUTPUT, DataOptions, option
+from pugnn.cli.input_data import read_input
+from pugnn.cli.options import DATA, FEEDBACK, FOR_DRAWS, OUTPUT, DataOptions, option, options_of
 from pugnn.errors import PugnnError, quoted
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pugnn.runs.run import InputData
     from pugnn.task import PUTask
 
 #: Options that say something of a training.
 NOT_FOR_PREDICT = ("truth", "column", *FOR_DRAWS, *FEEDBACK)
 
 
+@command(data=options_of(DataOptions, DATA, without=NOT_FOR_PREDICT))
 def predict(
     *,
     model: Annotated[Path, typer.Argument(help="A run folder, or the model.safetensors in it.")],
@@ -52,7 +55,8 @@ def predict(
     """
     from pugnn.cli.terminal import print_notes, print_snapshot
     from pugnn.estimator import PUNodeClassifier
-    from pugnn.runs import changes_since, require_ending, score_table, write_scores
+    from pugnn.runs.changes import changes_since
+    from pugnn.runs.writers import require_ending, score_table, write_scores
     from pugnn.training import scores_of
 
     if os.path.lexists(out):

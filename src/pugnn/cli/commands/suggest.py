@@ -6,11 +6,12 @@ import json
 import os
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from pugnn.cli import options
+from pugnn.cli.app import ON_A_RUN, command
 from pugnn.cli.options import OUTPUT, option
 from pugnn.errors import PugnnError, PugnnWarning, require_choice, require_whole
 
@@ -20,6 +21,7 @@ USUAL = 20
 COLUMNS = ("id", "rank", "score", "reason", "verdict")
 
 
+@command(ON_A_RUN)
 def suggest(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
@@ -53,10 +55,9 @@ def suggest(
         pugnn fit --config runs/mine/run.json --checked to_check.csv
     """
     from pugnn.cli.opened import open_run
-    from pugnn.explain.suggest import GOALS, node_rows, to_plain
+    from pugnn.explain.suggest import GOALS, Goal, node_rows, to_plain
     from pugnn.explain.suggest import suggest as suggested
     from pugnn.files import replacing, write_csv
-    from pugnn.methods.degenerate import RANKING_LOST
 
     if count is not None:
         require_whole("-n", count, 1)
@@ -64,31 +65,20 @@ def suggest(
     if out is not None and os.path.lexists(out):
         raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
     opened = open_run(run)
-    task, estimator = opened.data.task, opened.estimator
-    assert task is not None
-    if not RANKING_LOST.isdisjoint(reason["code"] for reason in opened.record["degenerate"]):
+    if not opened.results.ranked:
         warnings.warn(
             f"the ranking of {run} means nothing, see its report; run again first", PugnnWarning, stacklevel=2
         )
-    estimate = opened.record.get("estimate")
-    if estimate is not None and not estimate.get("signal", True) and goal == "precision":
+    if not opened.evidence.signal and goal == "precision":
         warnings.warn(
             "no signal was found, so these may not be finds at all; --for learning may teach more",
             PugnnWarning,
             stacklevel=2,
         )
+    task, rows = opened.task, node_rows(opened.estimator.model_, opened.task.graph)
     wanted = min(USUAL, len(task.unlabelled)) if count is None else count
-    nodes = suggested(
-        task,
-        opened.scores,
-        node_rows(estimator.model_, task.graph),
-        goal=goal,  # type: ignore[arg-type]  # checked above
-        prior=estimator.prior_,
-        threshold=estimator.threshold_,
-        count=wanted,
-        log_odds=opened.log_odds,
-        seed=estimator.seed,
-    )
+    chosen = cast(Goal, goal)  # checked above
+    nodes = suggested(task, opened.scores, rows, goal=chosen, count=wanted, **opened.for_suggestions)
     found = [to_plain(task.graph, each) for each in nodes]
     if out is not None:
         with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:

@@ -16,17 +16,20 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from pugnn.cli import options
-from pugnn.cli.input_data import InputData, read_input
-from pugnn.cli.options import METHOD, OUTPUT, DataOptions, flag, option
+from pugnn.cli.app import SETTINGS, command
+from pugnn.cli.input_data import read_input
+from pugnn.cli.options import DATA, METHOD, OUTPUT, DataOptions, flag, option, options_of
 from pugnn.errors import PugnnError, PugnnWarning
 
 if TYPE_CHECKING:
+    from pugnn.runs.run import InputData
     from pugnn.sweep import Judgement, Settings, Trial
 
 #: Trials that the terminal shows; `sweep.json` has all.
 SHOWN = 10
 
 
+@command(SETTINGS, data=options_of(DataOptions, DATA, without=("truth", "show")))
 def sweep(
     *,
     config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from pugnn.cli import options
+from pugnn.cli.app import DATA_SETS, command
 from pugnn.cli.options import OUTPUT, option
 
 
+@command(DATA_SETS)
 def synthetic(
     *,
     nodes: Annotated[int, option("Number of nodes, at least 100.")],

@@ -9,6 +9,7 @@ from typing import Any
 
 from pugnn.errors import counted, percent, shown
 from pugnn.metrics.bands import REMEDY, WIDE, no_signal_words
+from pugnn.runs.run import Evidence, Results
 
 #: The precision of the list is told for its first so many nodes.
 TOLD_FOR = 100
@@ -38,16 +39,15 @@ class Answer:
     text: str
 
 
-def answers(record: Mapping[str, Any]) -> list[Answer]:
-    """How many positives there are, how good the list is, and what to do next, from the content of ``run.json``.
+def answers(nodes: int, evidence: Evidence, results: Results) -> list[Answer]:
+    """How many positives there are among so many unlabelled nodes, how good the list is, and what to do next.
 
     Example:
-        >>> record = {"estimate": None, "estimate_missing": "one known positive cannot be hidden.", "prior": 0.1,
-        ...           "unlabelled": 50, "suggestions": None, "degenerate": []}
-        >>> print(*(f"{each.question} {each.short}" for each in answers(record)), sep="; ")
+        >>> found = answers(50, Evidence(), Results(threshold=0.5, prior=0.1))
+        >>> print(*(f"{each.question} {each.short}" for each in found), sep="; ")
         How many? Nobody can tell yet.; How good is the list? Nobody can tell yet.; What next? Check the first 20.
     """
-    return [_how_many(record), _how_good(record), _what_next(record)]
+    return [_how_many(nodes, evidence, results), _how_good(evidence), _what_next(evidence, results)]
 
 
 def feedback_command(run: str, checked: str | None = None) -> str:
@@ -56,19 +56,19 @@ def feedback_command(run: str, checked: str | None = None) -> str:
     return f"pugnn fit --config {run}/run.json {answers}"
 
 
-def _how_many(record: Mapping[str, Any]) -> Answer:
-    question, estimate = "How many?", record.get("estimate")
-    prior, nodes = record.get("settled_prior"), record["unlabelled"]
+def _how_many(nodes: int, evidence: Evidence, results: Results) -> Answer:
+    question, estimate, prior = "How many?", evidence.estimate, evidence.settled_prior
+    decided = "" if results.decided_by is None else f" Decided positive: {results.decided_by}."
     if prior is None:
         return Answer(question, "Nobody can tell yet.", "This run made no estimate.")
     if prior["source"] == "assumed":
-        why = "The data do not tell." if estimate is not None else _why_not(record)
+        why = "The data do not tell." if estimate is not None else _why_not(evidence)
         assumed = (
             f"This run assumes {percent(prior['value'])} of the {nodes:,} unlabelled nodes; if you know, give --prior."
         )
         return Answer(question, "Nobody can tell yet.", f"{why} {assumed}")
-    if not _signal(record):
-        return Answer(question, "Nobody can tell.", no_signal_words(record["estimate"]["chance"]) + _decided(record))
+    if estimate is not None and not evidence.signal:
+        return Answer(question, "Nobody can tell.", no_signal_words(estimate["chance"]) + decided)
     value, low, high = (about(prior[name] * nodes) for name in ("value", "low", "high"))
     short = f"About {value} positives" + (f" ({low} to {high})" if low != high else "")
     text = f"among the {nodes:,} unlabelled nodes"
@@ -86,26 +86,14 @@ def _how_many(record: Mapping[str, Any]) -> Answer:
     truth = None if estimate is None else estimate["truth"]
     if truth is not None:
         text += f" In truth {about(truth['prior'] * nodes)}."
-    return Answer(question, short, text + _decided(record))
+    return Answer(question, short, text + decided)
 
 
-def _signal(record: Mapping[str, Any]) -> bool:
-    """Whether the known positives can be told from other nodes, as far as anybody knows."""
-    estimate = record.get("estimate")
-    return estimate is None or bool(estimate.get("signal", True))
-
-
-def _decided(record: Mapping[str, Any]) -> str:
-    """By which rule nodes are decided positive, as a sentence; earlier versions did not say."""
-    rule = record.get("decided_by")
-    return "" if rule is None else f" Decided positive: {rule}."
-
-
-def _how_good(record: Mapping[str, Any]) -> Answer:
-    question, estimate = "How good is the list?", record.get("estimate")
+def _how_good(evidence: Evidence) -> Answer:
+    question, estimate = "How good is the list?", evidence.estimate
     if estimate is None:
-        return Answer(question, "Nobody can tell yet.", _why_not(record))
-    if not _signal(record):
+        return Answer(question, "Nobody can tell yet.", _why_not(evidence))
+    if not evidence.signal:
         return Answer(question, "No better than chance,", "as far as hidden positives tell.")
     if not estimate["first"]:
         return Answer(question, "Nobody can tell.", "There are too few unlabelled nodes for a share of the first ones.")
@@ -125,24 +113,24 @@ def _how_good(record: Mapping[str, Any]) -> Answer:
     return Answer(question, short, text)
 
 
-def _what_next(record: Mapping[str, Any]) -> Answer:
-    question, suggested = "What next?", record.get("suggestions")
+def _what_next(evidence: Evidence, results: Results) -> Answer:
+    question, suggested = "What next?", results.suggestions
     again = "Then run again with the answers: right ones as known positives, wrong ones as known negatives."
-    if not _signal(record):
-        nobody = str(record.get("decided_by")).startswith("nobody")
+    if not evidence.signal:
+        nobody = (results.decided_by or "").startswith("nobody")
         decide = " To decide all the same, run again with --decide." if nobody else ""
         return Answer(question, "Give it more to go by.", f"{REMEDY}{decide}")
     sure = [shown(each["id"], 20) for each in suggested["precision"]] if suggested else []
     if sure:
         more = ", …" if len(sure) > NAMED else "."
         return Answer(question, "Check the best finds first:", f"{', '.join(sure[:NAMED])}{more} {again}")
-    if record["degenerate"]:
+    if results.degenerate:
         return Answer(question, "Run again.", "This result is degenerate: the notice says what to change.")
     return Answer(question, "Check the first 20.", again)
 
 
-def _why_not(record: Mapping[str, Any]) -> str:
-    missing = str(record.get("estimate_missing") or "this run made no estimate.")
+def _why_not(evidence: Evidence) -> str:
+    missing = evidence.estimate_missing or "this run made no estimate."
     return missing[:1].upper() + missing[1:]
 
 

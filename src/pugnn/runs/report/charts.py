@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.runs.report.content import ReportContent
+from pugnn.runs.run import Run
 
 #: Bars of a histogram, and the size of the box that its outline is drawn in.
 BINS, HEIGHT = 50, 100
@@ -59,9 +59,9 @@ class Curve:
     last: float
 
 
-def score_axis(content: ReportContent) -> tuple[float, float]:
+def score_axis(run: Run) -> tuple[float, float]:
     """Range of the histograms."""
-    low, high = float(content.scores.min()), float(content.scores.max())
+    low, high = float(run.scores.min()), float(run.scores.max())
     if high - low >= NARROW:
         return 0.0, 1.0
     margin = max((high - low) * 0.05, 1e-6)
@@ -85,14 +85,14 @@ def bars(labels: Sequence[str], counts: Sequence[int]) -> list[Bar]:
     ]
 
 
-def degree_bars(content: ReportContent) -> list[tuple[Bar, Bar]]:
+def degree_bars(run: Run) -> list[tuple[Bar, Bar]]:
     """Numbers of neighbours, in bins that double in width: all nodes, and the known positives."""
-    degrees = content.task.graph.degrees
+    degrees = run.task.graph.degrees
     edges = [0, 1, 2, 3]
     while edges[-1] <= degrees.max(initial=0):
         edges.append(2 * edges[-1] - 1)
     labels = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(edges)]
-    everyone, known = (np.histogram(part, edges)[0].tolist() for part in (degrees, degrees[content.task.labelled]))
+    everyone, known = (np.histogram(part, edges)[0].tolist() for part in (degrees, degrees[run.task.labelled]))
     return list(zip(bars(labels, everyone), bars(labels, known), strict=True))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.graph import NO_SOURCE, UNREACHABLE
-from pugnn.runs.report.content import ReportContent
+from pugnn.runs.run import Run
 
 #: The list holds at most this many of the best nodes, with at most this many bytes of ids and shown columns.
 MOST_LISTED = 100_000
@@ -21,19 +21,18 @@ MOST_BYTES_OF_IDS = 4_000_000
 LONGEST_ID = 200
 
 
-def page_data(content: ReportContent) -> dict[str, Any]:
+def page_data(run: Run) -> dict[str, Any]:
     """Everything that the script of the page needs, in plain values."""
-    steps = slider_steps(content.scores[content.others], content.threshold)
+    steps = slider_steps(run.scores[run.others], run.results.threshold)
     return {
         "steps": steps.tolist(),
-        "start": int(np.searchsorted(steps, content.threshold)),
+        "start": int(np.searchsorted(steps, run.results.threshold)),
         "rings": [
-            {"nodes": len(ring.members), "reach": _reaching(content.scores[ring.members], steps)}
-            for ring in content.rings
+            {"nodes": len(ring.members), "reach": _reaching(run.scores[ring.members], steps)} for ring in run.rings
         ],
-        "expected": _expected(content),
-        "truth": _truth(content, steps),
-        "list": _list(content),
+        "expected": _expected(run),
+        "truth": _truth(run, steps),
+        "list": _list(run),
     }
 
 
@@ -73,9 +72,9 @@ def _reaching(scores: NDArray[np.float64], steps: NDArray[np.float64]) -> list[i
     return reaching
 
 
-def _expected(content: ReportContent) -> list[dict[str, Any]]:
+def _expected(run: Run) -> list[dict[str, Any]]:
     """Bands of precision and recall by the number of nodes taken, ascending; none where they are not known."""
-    estimate = content.record.get("estimate")
+    estimate = run.evidence.estimate
     if estimate is None:
         return []
     points = {each["taken"]: each for each in (*estimate["first"], estimate["decided"]) if each is not None}
@@ -90,10 +89,10 @@ def _expected(content: ReportContent) -> list[dict[str, Any]]:
     ]
 
 
-def _truth(content: ReportContent, steps: NDArray[np.float64]) -> dict[str, Any] | None:
-    if content.truth is None:
+def _truth(run: Run, steps: NDArray[np.float64]) -> dict[str, Any] | None:
+    if run.truth is None:
         return None
-    scores, positive = content.scores[content.truth.scored], content.truth.positive[content.truth.scored]
+    scores, positive = run.scores[run.truth.scored], run.truth.positive[run.truth.scored]
     return {
         "nodes": len(scores),
         "positive": int(positive.sum()),
@@ -102,58 +101,58 @@ def _truth(content: ReportContent, steps: NDArray[np.float64]) -> dict[str, Any]
     }
 
 
-def _list(content: ReportContent) -> dict[str, Any]:
+def _list(run: Run) -> dict[str, Any]:
     """The best nodes by columns; columns of numbers are the bytes of a typed array."""
-    kept, names = _kept(content)
+    kept, names = _kept(run)
     index = {position: place for place, position in enumerate(names)}
-    ids = content.task.graph.ids
-    distances = np.where(content.task.distances == UNREACHABLE, -1, content.task.distances)[kept]
-    nearest = [index.get(position, NO_SOURCE) for position in content.task.nearest[kept].tolist()]
+    ids = run.task.graph.ids
+    distances = np.where(run.task.distances == UNREACHABLE, -1, run.task.distances)[kept]
+    nearest = [index.get(position, NO_SOURCE) for position in run.task.nearest[kept].tolist()]
     listed = {
         "kept": len(kept),
         "names": [_cut(str(ids[position])) for position in names],
-        "scores": _bytes(content.scores[kept], "<f8"),
-        "log_odds": _bytes(content.log_odds[kept], "<f8"),
-        "rejected": np.flatnonzero(content.rejected[kept]).tolist(),
+        "scores": _bytes(run.scores[kept], "<f8"),
+        "log_odds": _bytes(run.log_odds[kept], "<f8"),
+        "rejected": np.flatnonzero(run.known[kept] < 0).tolist(),
         "hops": _bytes(distances, "<i4"),
         "nearest": _bytes(nearest, "<i4"),
     }
-    shown = [{"name": _cut(name), "values": [*map(_cut, cells[kept])]} for name, cells in content.shown.items()]
-    return {**listed, **_classes(content, kept), "shown": shown}
+    shown = [{"name": _cut(name), "values": [*map(_cut, cells[kept])]} for name, cells in run.data.shown.items()]
+    return {**listed, **_classes(run, kept), "shown": shown}
 
 
-def _kept(content: ReportContent) -> tuple[NDArray[np.int64], list[int]]:
+def _kept(run: Run) -> tuple[NDArray[np.int64], list[int]]:
     """Positions in the list, best first, and those whose names are needed: the same, then their nearest known."""
     kept: list[int] = []
     charged: set[int] = {NO_SOURCE}
     spent = 0
-    ids = content.task.graph.ids
-    for position in content.order[:MOST_LISTED].tolist():
-        for needed in {position, int(content.task.nearest[position])} - charged:
+    ids = run.task.graph.ids
+    for position in run.order[:MOST_LISTED].tolist():
+        for needed in {position, int(run.task.nearest[position])} - charged:
             spent += _size(_cut(str(ids[needed])))
             charged.add(needed)
-        spent += sum(_size(_cut(cells[position])) for cells in content.shown.values())
+        spent += sum(_size(_cut(cells[position])) for cells in run.data.shown.values())
         if spent > MOST_BYTES_OF_IDS and kept:
             break
         kept.append(position)
     listed = np.asarray(kept, dtype=np.int64)
-    nearest = content.task.nearest[listed]
+    nearest = run.task.nearest[listed]
     return listed, [*kept, *np.setdiff1d(nearest[nearest != NO_SOURCE], listed).tolist()]
 
 
-def _classes(content: ReportContent, kept: NDArray[np.int64]) -> dict[str, Any]:
+def _classes(run: Run, kept: NDArray[np.int64]) -> dict[str, Any]:
     """True classes of the nodes in the list; −1 where unknown."""
-    truth = content.truth
+    truth = run.truth
     if truth is None:
         return {"classes": None}
-    names = content.class_of_node
+    names = run.data.class_of_node
     table: dict[tuple[str, bool], int] = {}
     column = []
     for position in kept.tolist():
         positive = bool(truth.positive[position])
         name = names[position] if names is not None else "positive" if positive else "not positive"
         label = (_cut(str(name)), positive)
-        column.append(table.setdefault(label, len(table)) if content.judged[position] else -1)
+        column.append(table.setdefault(label, len(table)) if run.judged[position] else -1)
     return {
         "classes": [{"name": name, "positive": positive} for name, positive in table],
         "named": names is not None,

@@ -7,80 +7,65 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pugnn.errors import shown
+from pugnn.errors import counted, shown
 from pugnn.explain.wording import score_words, signed
-from pugnn.features import Statement, grouped
+from pugnn.features import grouped
 from pugnn.files import replacing
 from pugnn.runs.report import charts
 from pugnn.runs.report.answers import GOALS, answers, feedback_command, what_changed, with_band
-from pugnn.runs.report.content import ReportContent, in_hops
 from pugnn.runs.report.data import island, page_data
+from pugnn.runs.report.picture import picture
 from pugnn.runs.report.templates import content_policy, fill_template, resource
 from pugnn.runs.report.words import next_steps, summary
-
-#: Parts of ``run.json`` that are shown elsewhere on the page.
-ELSEWHERE = (
-    "changes",
-    "check_up",
-    "degenerate",
-    "estimate",
-    "estimate_missing",
-    "explanations",
-    "method_notes",
-    "metrics",
-    "notes",
-    "recipe",
-    "settled_prior",
-    "suggestions",
-    "warnings",
-)
+from pugnn.runs.run import Run, count_nodes, describe_data
+from pugnn.runs.writers import table_file
 
 #: Lines of the recipe, and of the repairs, that are shown.
 MOST_LINES = 200
 
 
-def write_report(path: Path, content: ReportContent) -> None:
+def write_report(path: Path, run: Run) -> None:
     """Write the report of a run as one HTML file that works without a network."""
-    page = render(content)
+    page = render(run)
     with replacing(path) as temporary:
         temporary.write_bytes(page.encode("utf-8", "replace"))
 
 
-def render(content: ReportContent) -> str:
-    """The page as text. User content is escaped, in the template and in the data of the script."""
+def render(run: Run) -> str:
+    """The page as text. User run is escaped, in the template and in the data of the script."""
     style, script = resource(__package__, "style.css"), resource(__package__, "report.js")
-    axis = charts.score_axis(content)
-    data = {**page_data(content), "axis": axis}
+    axis = charts.score_axis(run)
+    data = {**page_data(run), "axis": axis}
     values = {
-        "title": content.title,
-        "content": content,
-        "record": content.record,
+        "title": run.settings.title or f"Report on {shown(run.path.resolve().name)}",
+        "run": run,
+        "table_file": table_file(run.task.graph.num_nodes),
         "policy": content_policy(style, script),
         "style": style,
         "script": script,
         "data": island(data),
         "listed": data["list"]["kept"],
-        "answers": answers(content.record),
-        "estimate": content.record.get("estimate"),
-        "expected": _expected(content.record),
+        "answers": answers(len(run.task.unlabelled), run.evidence, run.results),
+        "estimate": run.evidence.estimate,
+        "expected": _expected(run.evidence.estimate),
         "goals": GOALS,
-        "suggestions": content.record.get("suggestions"),
+        "suggestions": run.results.suggestions,
         "command": feedback_command("…"),
-        "changes": content.record.get("changes"),
-        "summary": summary(content),
-        "steps": next_steps(content),
+        "changes": run.results.changes,
+        "summary": summary(run),
+        "steps": next_steps(run),
         "axis": axis,
         "bins": charts.BINS,
         "height": charts.HEIGHT,
-        "histograms": [charts.histogram(content.scores[ring.members], axis) for ring in content.rings],
-        "rings": _rings(content),
-        "degrees": charts.degree_bars(content),
-        "curves": charts.curves(content.log),
-        "picture": content.picture,
-        "protocol": _protocol(content.record),
+        "histograms": [charts.histogram(run.scores[ring.members], axis) for ring in run.rings],
+        "rings": _rings(run),
+        "degrees": charts.degree_bars(run),
+        "curves": charts.curves(run.log),
+        "picture": picture(run),
+        "protocol": _protocol(run.settings.options),
         "most_lines": MOST_LINES,
-        "recipe": grouped(Statement(**line) for line in content.record["recipe"]),
-        "settings": _settings(content.record),
+        "recipe": grouped(run.data.recipe),
+        "settings": _settings(run),
     }
     filters: dict[str, Callable[..., str]] = {
         "shown": shown,
@@ -89,27 +74,26 @@ def render(content: ReportContent) -> str:
         "day": _day,
         "with_band": with_band,
         "what_changed": what_changed,
-        "hops": in_hops,
+        "hops": lambda hops: counted(hops, "hop"),
         "signed": signed,
         "score_words": score_words,
     }
     return fill_template(__package__, "template.html", values, filters)
 
 
-def _rings(content: ReportContent) -> list[dict[str, Any]]:
+def _rings(run: Run) -> list[dict[str, Any]]:
     """Sizes of the rings and, where the truth is known, the share of positives in each."""
-    bars = charts.bars([ring.label for ring in content.rings], [len(ring.members) for ring in content.rings])
+    bars = charts.bars([ring.label for ring in run.rings], [len(ring.members) for ring in run.rings])
     lines = []
-    for bar, ring in zip(bars, content.rings, strict=True):
-        judged = ring.members[content.judged[ring.members]]
-        positive = content.truth.positive[judged] if content.truth is not None and len(judged) else None
+    for bar, ring in zip(bars, run.rings, strict=True):
+        judged = ring.members[run.judged[ring.members]]
+        positive = run.truth.positive[judged] if run.truth is not None and len(judged) else None
         lines.append({"bar": bar, "positive": None if positive is None else 100 * float(positive.mean())})
     return lines
 
 
-def _expected(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _expected(estimate: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """What to expect of the top of the list and of the nodes decided positive, beside the truth where it is known."""
-    estimate = record.get("estimate")
     if estimate is None:
         return []
     truth = estimate["truth"]
@@ -124,24 +108,23 @@ def _expected(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*lines, {"words": f"{decided['taken']:,} decided positive", "lift": None, "truth": share, **decided}]
 
 
-def _protocol(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _protocol(options: Mapping[str, Any]) -> list[tuple[str, str]]:
     """How the known positives were drawn, if they were."""
     names = ("dataset", "labels", "label_ratio", "label_ratio_of", "unlabelled", "truth", "seed")
-    options = record["options"]
     return [(_words(name), str(options[name])) for name in names if options.get(name) is not None]
 
 
-def _settings(record: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The rest of ``run.json`` in groups of names and values."""
-    groups: dict[str, list[tuple[str, str]]] = {"run": []}
-    for name, value in record.items():
-        if name in ELSEWHERE:
-            continue
-        if isinstance(value, Mapping):
-            groups[name] = [(_words(key), _plain(inner)) for key, inner in _flat(value)]
-        else:
-            groups["run"].append((_words(name), _plain(value)))
-    return [(_words(name), rows) for name, rows in groups.items() if rows]
+def _settings(run: Run) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What is shown nowhere else on the page, in groups of names and values."""
+    results = {name: getattr(run.results, name) for name in ("threshold", "decided_by", "prior")}
+    groups: dict[str, Mapping[str, Any]] = {
+        "run": {"pugnn": run.settings.pugnn, "finished": run.settings.finished, **count_nodes(run.task), **results},
+        "options": run.settings.options,
+        "data": describe_data(run.task),
+        "versions": run.settings.versions,
+        "seconds": run.results.seconds,
+    }
+    return [(name, [(_words(key), _plain(each)) for key, each in _flat(rows)]) for name, rows in groups.items() if rows]
 
 
 def _flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import shown
 from pugnn.graph import Graph
-
-if TYPE_CHECKING:
-    from pugnn.runs.report.content import ReportContent
+from pugnn.runs.run import Run
 
 FINDS, MOST_NODES, NEIGHBOURS_EACH = 20, 90, 4
 
@@ -49,13 +46,13 @@ class Picture:
     lines: list[tuple[int, int]]
 
 
-def picture(content: ReportContent) -> Picture:
+def picture(run: Run) -> Picture:
     """The best finds, their paths to the nearest known positives, and their best neighbours."""
-    nodes = _chosen(content)
-    lines = _lines(content.task.graph, nodes)
-    finds = content.others[:FINDS].tolist()
+    nodes = _chosen(run)
+    lines = _lines(run.task.graph, nodes)
+    finds = run.others[:FINDS].tolist()
     ranks = {node: rank for rank, node in enumerate(finds, 1)}
-    kinds = ["known" if content.known[node] else "find" if node in ranks else "other" for node in nodes]
+    kinds = ["known" if run.known[node] > 0 else "find" if node in ranks else "other" for node in nodes]
     labelled = np.array([kind != "other" for kind in kinds], dtype=bool)
     wide = layout(lines, WIDE, np.where(labelled, *WIDE_ROOMS))
     tall = layout(lines, TALL, np.where(labelled, *TALL_ROOMS))
@@ -63,9 +60,9 @@ def picture(content: ReportContent) -> Picture:
         Dot(
             wide=wide[at],
             tall=tall[at],
-            name=content.name(node),
-            label=shown(content.task.graph.ids[node], limit=14),
-            score=float(content.scores[node]),
+            name=run.name(node),
+            label=shown(run.task.graph.ids[node], limit=14),
+            score=float(run.scores[node]),
             kind=kinds[at],
             rank=ranks.get(node),
         )
@@ -74,27 +71,27 @@ def picture(content: ReportContent) -> Picture:
     return Picture(dots, lines)
 
 
-def _chosen(content: ReportContent) -> list[int]:
+def _chosen(run: Run) -> list[int]:
     """Positions of the nodes in the picture: finds, then paths, then neighbours, as far as there is room."""
-    graph, finds = content.task.graph, content.others[:FINDS].tolist()
-    paths = [node for find in finds for node in _path(content, find)]
+    graph, finds = run.task.graph, run.others[:FINDS].tolist()
+    paths = [node for find in finds for node in _path(run, find)]
     neighbours = []
     for find in finds:
         around = graph.neighbours(find)
-        best = np.argsort(-(content.scores[around] + content.known[around]), kind="stable")  # known ones first
+        best = np.argsort(-(run.scores[around] + (run.known[around] > 0)), kind="stable")  # known ones first
         neighbours += around[best[:NEIGHBOURS_EACH]].tolist()
     return list(dict.fromkeys([*finds, *paths, *neighbours]))[:MOST_NODES]
 
 
-def _path(content: ReportContent, node: int) -> list[int]:
+def _path(run: Run, node: int) -> list[int]:
     """One shortest path from a node to its nearest known positive, without the node itself."""
-    if not 0 < content.task.distances[node] <= LONGEST_PATH:
+    if not 0 < run.task.distances[node] <= LONGEST_PATH:
         return []
     path: list[int] = []
-    while content.task.distances[node] > 0:
-        around = content.task.graph.neighbours(node)
-        closer = (content.task.distances[around] < content.task.distances[node]) & (
-            content.task.nearest[around] == content.task.nearest[node]
+    while run.task.distances[node] > 0:
+        around = run.task.graph.neighbours(node)
+        closer = (run.task.distances[around] < run.task.distances[node]) & (
+            run.task.nearest[around] == run.task.nearest[node]
         )
         node = int(around[closer][0])
         path.append(node)

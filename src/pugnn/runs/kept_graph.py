@@ -1,0 +1,151 @@
+"""The graph of a run, kept in its folder: commands on the run open it, and read no table again."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.features.encoding import FeatureBlocks
+from pugnn.files import new_folder
+from pugnn.graph import Graph
+from pugnn.io.ids import ids_of
+from pugnn.runs.run import InputData, count_nodes
+from pugnn.runs.writers import COLUMNS, as_text, original_name
+from pugnn.store import Manifest, open_store, read_manifest
+from pugnn.store.features import write_features
+from pugnn.store.format import listed_files, open_array, write_array
+from pugnn.task import PUBenchmark, PUTask
+
+if TYPE_CHECKING:
+    from pugnn.estimator import PUNodeClassifier
+
+#: The folder in that of a run.
+NAME = "graph"
+#: Bytes; larger graphs are not kept.
+MAX_BYTES = 1 << 28
+#: Options that name tables.
+TABLES = ("edges", "nodes", "attributes", "positives", "truth", "checked", "confirmed", "rejected")
+
+
+def keep_graph(folder: Path, data: InputData) -> list[str]:
+    """Keep a graph that was read from tables as a store in the folder of a run; the names of what is there then.
+
+    Nothing is kept of larger graphs, nor where ids are neither text nor integers.
+    """
+    shutil.rmtree(folder / NAME, ignore_errors=True)  # of a run that was stopped
+    graph = data.graph
+    arrays: dict[str, NDArray[Any]] = {"indptr": graph.indptr, "indices": graph.indices, **_id_arrays(graph.ids)}
+    if graph.weights is not None:
+        arrays["weights"] = graph.weights
+    if data.benchmark is not None:
+        arrays["truth"] = np.flatnonzero(data.benchmark.positive)
+    features = graph.features.nbytes if isinstance(graph.features, np.ndarray) else 8 * graph.features.nnz
+    size = features + sum(array.nbytes for array in arrays.values())
+    if "edges" not in data.options or "order" not in arrays or size > MAX_BYTES:
+        return []
+    try:
+        with new_folder(folder / NAME) as temporary:
+            for name, array in arrays.items():
+                write_array(temporary, name, array)
+            write_features(temporary, FeatureBlocks.of(graph.features), graph.ids)
+            Manifest(
+                files=listed_files(temporary),
+                cleaning=asdict(graph.cleaning),
+                recipe=graph.recipe or {},
+                feature_names=list(graph.feature_names or ()),
+                id_column=None,
+                notes=[],
+                built_from=[{"file": file, "state": state} for file, state in data.inputs.items()],
+            ).write(temporary)
+    except PugnnError as error:
+        warnings.warn(f"the run has no graph, so that commands on it will read the tables: {error}", PugnnWarning, 2)
+        return []
+    return [NAME]
+
+
+def open_kept(
+    folder: Path, record: Mapping[str, Any], options: Mapping[str, Any], estimator: PUNodeClassifier
+) -> InputData | None:
+    """The data of a run without reading any table; ``None`` if it has not kept them, or a table has changed since.
+
+    A table that is gone has not changed.
+
+    Args:
+        folder: of the run.
+        record: the content of its ``run.json``.
+        options: its data options.
+        estimator: its model, which remembers the known nodes.
+    """
+    path = folder / NAME
+    try:
+        graph, manifest = open_store(path, verified=True), read_manifest(path)
+        then = {each["file"]: each["state"] for each in manifest.built_from}
+    except (PugnnError, KeyError, TypeError):
+        return None
+    known = estimator.known_.find(graph)
+    given = PUTask.from_positives(graph, known["positives"])
+    task = given.with_feedback(known["confirmed"], known["rejected"])
+    digests = record["data"].get("digests", graph.digests)  # at first there were none
+    same = (
+        all(then.get(file) == state for file, state in input_states(options).items())
+        and all(digests.get(part) == graph.digests[part] for part in ("edges", "edge weights", "attributes"))
+        and all(record.get(name) == count for name, count in count_nodes(task).items())
+    )
+    if not same:
+        return None
+    benchmark = None
+    if "truth.npy" in manifest.files:
+        positive = np.isin(np.arange(graph.num_nodes), open_array(path, "truth"))
+        benchmark = replace(PUBenchmark.of_unlabelled(given, positive), task=task, scored=task.unlabelled)
+    return InputData(name=folder.name, graph=graph, options=dict(options), task=task, benchmark=benchmark)
+
+
+def read_scores(file: Path, graph: Graph) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]] | None:
+    """Log-odds and shown columns by position, as a run has written them; ``None`` if they are no longer all there."""
+    try:
+        table = pq.read_table(file)
+        positions = ids_of(graph).find(as_text(table["id"]))
+        log_odds = table["log_odds"].to_numpy()
+    except (OSError, pa.ArrowException, KeyError, PugnnError):
+        return None
+    if not np.array_equal(np.sort(positions), np.arange(graph.num_nodes)):
+        return None
+    order = np.argsort(positions)
+    shown = {name: table[name].to_numpy()[order] for name in table.column_names[len(COLUMNS) :]}
+    return log_odds[order], {original_name(name): cells for name, cells in shown.items()}
+
+
+def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Size and time of the last change of each table that data options name, as far as they are there."""
+    given = [options[name] for name in TABLES if options.get(name)]
+    names = [os.path.expanduser(name) for each in given for name in ([each] if isinstance(each, str) else each)]
+    files = [file for name in names for file in ([name] if os.path.lexists(name) else glob.glob(name, recursive=True))]
+    states = ((file, os.stat(file)) for file in files if os.path.exists(file))
+    return {file: [state.st_size, state.st_mtime_ns] for file, state in states}
+
+
+def _id_arrays(ids: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """The ids as a store has them, and their order; nothing if it cannot have them."""
+    if ids.dtype == np.int64:
+        return {"ids": ids, "order": np.argsort(ids).astype(np.int32)}
+    try:
+        texts = pa.array(ids.tolist(), pa.large_string())
+    except (pa.ArrowException, UnicodeError):
+        return {}
+    _, places, letters = texts.buffers()
+    starts = np.frombuffer(places, np.int64)[: len(texts) + 1]
+    order = pc.sort_indices(texts).to_numpy().astype(np.int32)
+    return {"id_starts": starts, "id_letters": np.frombuffer(letters, np.uint8)[: starts[-1]], "order": order}

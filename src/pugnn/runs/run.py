@@ -1,0 +1,291 @@
+"""A run: what was read, how it was trained, what speaks for the result, and the result."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.errors import counted, shown
+from pugnn.graph import UNREACHABLE, Graph, graph_statistics
+from pugnn.task import PUBenchmark, PUTask
+
+if TYPE_CHECKING:
+    from pugnn.estimator import PUNodeClassifier
+    from pugnn.features import Statement
+    from pugnn.io import Feedback
+
+#: Longer titles are cut.
+LONGEST_TITLE = 120
+
+#: Rings that are shown separately; those further out are merged.
+MOST_RINGS = 8
+
+Section = TypeVar("Section")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class InputData:
+    """What was read; known positives, the truth and the true class of each node only where they are given.
+
+    Args:
+        name: a short one for runs.
+        graph: with its features and ids.
+        options: the data options with which ``run.json`` repeats the run.
+        notes: repairs, one sentence each.
+        recipe: how attributes became features.
+        task: the graph with its known nodes.
+        benchmark: the same with the truth.
+        class_of_node: true class of each node.
+        feedback: nodes that were checked; in the task they are known.
+        shown: columns of the node table as they are, one text per node.
+        inputs: size and time of the last change of each table.
+    """
+
+    name: str
+    graph: Graph
+    options: dict[str, Any]
+    notes: tuple[str, ...] = ()
+    recipe: tuple[Statement, ...] = ()
+    task: PUTask | None = None
+    benchmark: PUBenchmark | None = None
+    class_of_node: list[str] | None = None
+    feedback: Feedback | None = None
+    shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    inputs: Mapping[str, list[int]] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Settings:
+    """How a run was made.
+
+    Args:
+        options: everything that decides the run, under the names of the command line: with it, ``--config`` repeats it.
+        pugnn: version of this package.
+        finished: when the training was.
+        versions: of Python and of the packages that results depend on.
+    """
+
+    options: dict[str, Any]
+    pugnn: str
+    finished: str
+    versions: dict[str, str]
+
+    @classmethod
+    def of(cls, estimator: PUNodeClassifier, options: Mapping[str, Any]) -> Settings:
+        """Those of a fitted estimator on data with these options."""
+        method, parameters = dict(estimator.settings_["method"]), dict(estimator.settings_["parameters"])
+        parameters.pop("progress")
+        settings = {"method": method.pop("name"), **method, **parameters}
+        packages = ("torch", "numpy", "scipy", "numba", "scikit-learn")
+        return cls(
+            options={**options, **{name: value for name, value in settings.items() if value is not None}},
+            pugnn=version("pugnn"),
+            finished=datetime.now(UTC).isoformat(timespec="seconds"),
+            versions={"python": platform.python_version(), **{name: version(name) for name in packages}},
+        )
+
+    @property
+    def title(self) -> str:
+        """The title that the run was given, on one line and not too long; empty if it was given none."""
+        return shown(" ".join(str(self.options.get("title") or "").split()), LONGEST_TITLE)
+
+
+@dataclass(kw_only=True)
+class Evidence:
+    """What can be said of the result without negatives and, where the truth is known, with it.
+
+    Args:
+        settled_prior: how many positives there are (:class:`pugnn.metrics.Prior`), in plain values.
+        estimate: how good the list is (:class:`pugnn.metrics.Estimate`), in plain values, beside the ``truth``.
+        estimate_missing: why there is no estimate.
+        metrics: against the truth.
+    """
+
+    settled_prior: dict[str, Any] | None = None
+    estimate: dict[str, Any] | None = None
+    estimate_missing: str | None = None
+    metrics: dict[str, Any] | None = None
+
+    @property
+    def signal(self) -> bool:
+        """Whether the known positives can be told from other nodes, as far as anybody knows."""
+        return self.estimate is None or bool(self.estimate.get("signal", True))
+
+
+@dataclass(kw_only=True)
+class Results:
+    """What a run has found, besides the scores; lists and mappings are plain values.
+
+    Args:
+        threshold: from which a node is decided positive.
+        prior: positive share of the unlabelled nodes that the method assumed or found.
+        decided_by: who is decided positive, in words.
+        degenerate: signs of a collapse (:class:`pugnn.methods.Reason`).
+        method_notes: what the method decided on the way.
+        warnings: that were shown meanwhile.
+        changes: since an earlier run.
+        suggestions: nodes to check, by goal.
+        explanations: of the best finds (:class:`pugnn.explain.Explanation`).
+        seconds: of the training and in total.
+    """
+
+    threshold: float
+    prior: float
+    decided_by: str | None = None
+    degenerate: list[dict[str, Any]] = field(default_factory=list)
+    method_notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    changes: dict[str, Any] | None = None
+    suggestions: dict[str, list[dict[str, Any]]] | None = None
+    explanations: list[dict[str, Any]] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the order of the scores means anything."""
+        from pugnn.methods.degenerate import RANKING_LOST  # torch is slow to load
+
+        return RANKING_LOST.isdisjoint(reason["code"] for reason in self.degenerate)
+
+
+def read_section(kind: type[Section], record: Mapping[str, Any]) -> Section:
+    """A section of the content of ``run.json``; what an earlier version did not write has its default."""
+    return kind(**{each.name: record[each.name] for each in fields(kind) if each.name in record})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Ring:
+    """The nodes other than known positives at one distance from the nearest known one."""
+
+    label: str
+    members: NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run:
+    """All of a run, which terminal, report and ``run.json`` show.
+
+    Args:
+        path: its folder.
+        estimator: fitted on the task.
+        data: what was read, with known positives.
+        settings: how it was made.
+        evidence: what speaks for the results.
+        results: what it has found.
+        scores: by position.
+        log_odds: by position; they differ even where scores are rounded to 1.
+        check_up: what was found before training (:class:`pugnn.checkup.CheckUp`), in plain values.
+        log: one record per epoch; empty where nothing was trained.
+    """
+
+    path: Path
+    estimator: PUNodeClassifier
+    data: InputData
+    settings: Settings
+    evidence: Evidence
+    results: Results
+    scores: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
+    check_up: dict[str, Any] = field(default_factory=dict)
+    log: Sequence[Mapping[str, float]] = ()
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The content of ``run.json``."""
+        return {
+            **vars(self.settings),
+            "data": describe_data(self.task),
+            **count_nodes(self.task),
+            "notes": list(self.data.notes),
+            "recipe": [asdict(line) for line in self.data.recipe],
+            "check_up": self.check_up,
+            **vars(self.evidence),
+            **vars(self.results),
+        }
+
+    @property
+    def task(self) -> PUTask:
+        """The graph with its known nodes."""
+        assert self.data.task is not None
+        return self.data.task
+
+    @property
+    def truth(self) -> PUBenchmark | None:
+        """The true classes, where they are known."""
+        return self.data.benchmark
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Positions of all nodes, best first, as in the table of scores."""
+        return np.argsort(-self.log_odds, kind="stable")
+
+    @cached_property
+    def known(self) -> NDArray[np.int64]:
+        """1 for each known positive, −1 for each known negative, and 0 for all other nodes."""
+        return self.task.known
+
+    @cached_property
+    def others(self) -> NDArray[np.int64]:
+        """Positions of the nodes about which nothing is known, best first."""
+        others: NDArray[np.int64] = self.order[self.known[self.order] == 0]
+        return others
+
+    @cached_property
+    def found(self) -> int:
+        """Number of others that reach the threshold."""
+        return int((self.scores[self.others] >= self.results.threshold).sum())
+
+    @cached_property
+    def rings(self) -> list[Ring]:
+        """The others by distance; those without a path to any known positive come last."""
+        hops = self.task.distances[self.others]
+        reached = [int(each) for each in np.unique(hops) if each != UNREACHABLE]
+        rings = [Ring(counted(each, "hop"), self.others[hops == each]) for each in reached[:MOST_RINGS]]
+        if len(reached) > MOST_RINGS:
+            far = (hops > reached[MOST_RINGS - 1]) & (hops != UNREACHABLE)
+            rings.append(Ring(f"{reached[MOST_RINGS]} or more", self.others[far]))
+        unreached = self.others[hops == UNREACHABLE]
+        return [*rings, Ring("no path", unreached)] if len(unreached) else rings
+
+    @cached_property
+    def judged(self) -> NDArray[np.bool_]:
+        """Which nodes have a known true class."""
+        mask = np.full(self.task.graph.num_nodes, self.truth is not None)
+        if self.truth is not None:
+            mask[self.truth.test] = False
+            mask[self.truth.scored] = True
+        return mask
+
+    @property
+    def for_suggestions(self) -> dict[str, Any]:
+        """What :func:`pugnn.explain.suggest.suggest` goes by, besides scores and rows."""
+        return {
+            "prior": self.estimator.prior_,
+            "threshold": self.results.threshold,
+            "log_odds": self.log_odds,
+            "seed": self.estimator.seed,
+        }
+
+    def name(self, position: int) -> str:
+        """The id of a node, as shown."""
+        return shown(self.task.graph.ids[position])
+
+
+def describe_data(task: PUTask) -> dict[str, Any]:
+    """The entry ``data`` of ``run.json``: sizes of the graph, how it was cleaned, and digests of its parts."""
+    graph = task.graph
+    return {**asdict(graph_statistics(graph)), "cleaning": asdict(graph.cleaning), "digests": task.digests}
+
+
+def count_nodes(task: PUTask) -> dict[str, int]:
+    """Numbers of the nodes of each kind, as in ``run.json``."""
+    return {name: len(getattr(task, name)) for name in ("labelled", "unlabelled", "negative")}
