@@ -57,7 +57,6 @@ results: $(READY)
 	$(BIN)/pugnn reproduce table2 --reading all --methods naive,nnpu,dist-pu,pu-gnn --datasets cora --draws 10 \
 	  --out docs/results
 	$(BIN)/pugnn reproduce checks --draws 10 --out docs/results
-	$(BIN)/python scripts/build_results.py
 
 # The studies beside the paper's tables, as far as an hour on two cores allows, half of it for rare positives; needs
 # PUGNN_DATA.
@@ -69,10 +68,9 @@ studies: $(READY)
 	$(BIN)/pugnn reproduce wrong-prior --draws 3 --out docs/results
 	$(BIN)/pugnn reproduce biased-labels --draws 2 --datasets cora,citeseer,cora_ml --methods $(YARDSTICKS) --out docs/results
 	$(BIN)/pugnn reproduce rare --draws 1 --datasets $(THINNED) --out docs/results
-	$(BIN)/python scripts/build_results.py
 
-# benchmarks/results/: an hour on a quiet machine; needs PUGNN_DATA for DBLP. trust.py, feedback.py and minibatch.py,
-# which take hours there and minutes on a GPU, say themselves how they are run.
+# benchmarks/results/: an hour on a quiet machine; needs PUGNN_DATA for DBLP. trust.py, feedback.py, minibatch.py and
+# checkup.py, which take longer, say themselves how they are run.
 benchmarks: $(READY)
 	cd benchmarks && for name in busy step scaling variance training views explain attention ids fit tables wide_tables structural_features shared_batches smoothing memory ray_cluster scale; do \
 	  ../$(BIN)/python $$name.py > results/$$name.tmp && mv results/$$name.tmp results/$$name.txt || exit 1; done

@@ -24,9 +24,9 @@ SCRIPTS = {
 }
 #: How those are called that need to be told something, once or several times.
 ARGUMENTS = {
+    "benchmarks/checkup.py": [["rates"], ["delta"], ["backbones"]],
     "benchmarks/minibatch.py": [["results"], ["gradients"], ["speed"]],
     "examples/ray_train.py": [["edges.csv", "nodes.csv", "positives.csv", "--out", "model", "--workers", "1"]],
-    "scripts/build_checkup.py": [["rates"], ["delta"], ["backbones"], ["page"]],
     "scripts/build_screenshots.py": [["run"]],
 }
 #: Importing these takes longer than the scripts, so all of them are forked from one process that has done it.

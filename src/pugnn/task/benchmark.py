@@ -23,8 +23,11 @@ from pugnn.graph import hop_distances
 from pugnn.graph.index_arrays import positions_within
 from pugnn.task.task import PUTask
 
+#: What a label ratio is a share of.
 RatioOf = Literal["all_nodes", "all_positives", "train_positives", "train_nodes"]
+#: Nodes that count as unlabelled.
 Unlabelled = Literal["all", "train"]
+#: How known positives are drawn.
 Sampling = Literal["uniform", "by-degree", "one-community"]
 
 #: Hidden positives that must stay, so that a ranking can be judged by them.

@@ -1,32 +1,26 @@
-"""Measure how often the check-up is right, and put that and its output into docs/checkup.md.
+"""How often the check-up is right, and what its advice is worth.
 
-    PUGNN_DATA=FOLDER python scripts/build_checkup.py rates       # verdicts over many draws of labels, 20 minutes
-    PUGNN_DATA=FOLDER python scripts/build_checkup.py delta       # PU-GNN at δ = 1 … 5, 15 minutes
-    PUGNN_DATA=FOLDER python scripts/build_checkup.py backbones   # with links and without, 15 minutes
-    PUGNN_DATA=FOLDER python scripts/build_checkup.py page        # docs/checkup.md from these, one minute
+    PUGNN_DATA=FOLDER python benchmarks/checkup.py rates       # verdicts over many draws of labels, 20 minutes
+    PUGNN_DATA=FOLDER python benchmarks/checkup.py delta       # PU-GNN at δ = 1 … 5, 15 minutes
+    PUGNN_DATA=FOLDER python benchmarks/checkup.py backbones   # with links and without, 15 minutes
 
-The first three write tables to docs/checkup; the last one puts them into the page, below its own text. With SMALLEST=1
-in the environment they take seconds, to see that they still run.
+Each prints its tables; results/checkup_*.txt has them.
 """
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 
+from measuring import sized, table
 from pugnn.checkup import CheckUp, check_up
-from pugnn.cli.terminal import print_check_up
 from pugnn.data import Dataset, load_dataset
 from pugnn.estimator import PUNodeClassifier
 from pugnn.graph import Graph, hop_distances
@@ -35,19 +29,14 @@ from pugnn.methods.base import Method
 from pugnn.metrics import macro_f1, roc_auc
 from pugnn.task import PUBenchmark, PUTask, draw_benchmark
 
-PAGE = Path(__file__).parent.parent / "docs" / "checkup.md"
-MARK = "<!-- Below this line: made by scripts/build_checkup.py -->\n"
-SMALLEST = bool(os.environ.get("SMALLEST"))
-DRAWS = 1 if SMALLEST else 30
-SIZES = (27,) if SMALLEST else (27, 100)
-RATED = ("cora", "citeseer", "pubmed", "dblp", "polblogs", "tolokers", "squirrel_filtered")[: 1 if SMALLEST else None]
-EPOCHS = 1 if SMALLEST else None
-COMMAND = "pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv"
-SHOWN = {"cora": 100, "polblogs": 100, "tolokers": 100, "squirrel_filtered": 100}
-BY_DELTA = [("cora", (5, 27), 5), ("citeseer", (7, 33), 5), ("pubmed", (39, 197), 2)]
-BY_BACKBONE = [("squirrel_filtered", 30), ("squirrel_filtered", 60), ("tolokers", 118)]
-if SMALLEST:
-    SHOWN, BY_DELTA, BY_BACKBONE = {"cora": 27}, [("cora", (27,), 1)], [("cora", 27)]
+DRAWS = sized(30, 1)
+SIZES = sized((27, 100), (27,))
+RATED = sized(("cora", "citeseer", "pubmed", "dblp", "polblogs", "tolokers", "squirrel_filtered"), ("cora",))
+#: Rated with a hundredth of the nodes labelled, too.
+ALSO_ONE_PERCENT = ("cora", "polblogs", "tolokers", "squirrel_filtered")
+EPOCHS = sized(None, 1)
+BY_DELTA = sized([("cora", (5, 27), 5), ("citeseer", (7, 33), 5), ("pubmed", (39, 197), 2)], [("cora", (27,), 1)])
+BY_BACKBONE = sized([("squirrel_filtered", 30), ("squirrel_filtered", 60), ("tolokers", 118)], [("cora", 27)])
 
 Draw = Callable[[Dataset, int, np.random.Generator], NDArray[np.int64]]
 
@@ -139,7 +128,7 @@ def rates() -> None:
     sampling = [["data set", "known", "drawn as", "random", "links", "part", "each other's neighbours", "alike"]]
     for name in RATED:
         data = load_dataset(name)
-        for count in sorted({*SIZES, round(0.01 * data.graph.num_nodes)} if name in SHOWN else SIZES):
+        for count in sorted({*SIZES, round(0.01 * data.graph.num_nodes)} if name in ALSO_ONE_PERCENT else SIZES):
             for words, draw in DRAWN.items():
                 if draw is most_alike and not data.graph.num_features:
                     continue
@@ -156,9 +145,9 @@ def rates() -> None:
                 if draw in (any_nodes, any_nodes_by_degree):
                     continue  # these ask about homophily: there is no class to be a sample of
                 sampling.append([*start, *(_percent(sum(signs)) for signs in zip(*map(_signs, found), strict=True))])
-                print(homophily[-1], sampling[-1], flush=True)
-    _write("homophily", homophily)
-    _write("sampling", sampling)
+    print(f"Do positives cluster? Share of draws with each verdict\n\n{table(homophily[0], homophily[1:])}\n")
+    print("A random sample? Share of draws in which it was not denied, and denied by each check\n")
+    print(table(sampling[0], sampling[1:]))
 
 
 def _signs(found: CheckUp) -> tuple[bool, ...]:
@@ -193,8 +182,7 @@ def delta() -> None:
             words = ", ".join(f"{delta} ({times} of {draws})" for delta, times in advised.most_common())
             rows.append([name, str(count), str(draws), "macro-F1", *quality, words])
             rows.append(["", "", "", "near", *near, ""])
-            print(rows[-2], rows[-1], flush=True)
-    _write("delta", rows)
+    print(table(rows[0], rows[1:]))
 
 
 def backbones() -> None:
@@ -215,11 +203,10 @@ def backbones() -> None:
                 options = {"dist-pu": {"prior": prior}, "naive": {"balanced": True}}[method]
                 scores.append(_train(make_method(method, **options), task, data.graph, backbone)[1])
             cells.setdefault((method, backbone), []).append(f"{np.mean(scores):.1f} ± {np.std(scores):.1f}")
-            print(name, count, method, backbone, cells[method, backbone][-1], flush=True)
     rows += [
         [f"{method}{' --balanced' * (method == 'naive')}", bone, *found] for (method, bone), found in cells.items()
     ]
-    _write("backbones", rows)
+    print(table(rows[0], rows[1:]))
 
 
 def _train(method: Method, benchmark: PUBenchmark, graph: Graph, backbone: str | None = None) -> tuple[float, float]:
@@ -243,46 +230,5 @@ def _near_share(task: PUTask, delta: int) -> float:
     return float((hop_distances(task.graph, task.labelled)[task.unlabelled] <= delta).mean())
 
 
-def _write(name: str, rows: list[list[str]]) -> None:
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    lines.insert(1, f"|{'---|' * len(rows[0])}")
-    folder = PAGE.with_suffix("")
-    folder.mkdir(exist_ok=True)
-    (folder / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-# ---------------------------------------------------------------------- the page
-
-
-def page() -> None:
-    """The page: its own text, then output and tables."""
-    said, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
-    PAGE.write_text(said + MARK + "\n" + "\n".join(_parts()).rstrip() + "\n", encoding="utf-8")
-    print(PAGE)
-
-
-def _parts() -> Iterable[str]:
-    yield "## As printed\n"
-    for name, count in SHOWN.items():
-        data = load_dataset(name)
-        for words, draw in (("at random", at_random), ("by degree", by_degree)):
-            labelled = draw(data, count, np.random.default_rng(0))
-            printed = io.StringIO()
-            console = Console(file=printed, width=100, highlight=False, emoji=False)
-            print_check_up(console, check_up(PUTask.from_positives(data.graph, labelled)), COMMAND)
-            text = "\n".join(line.rstrip() for line in printed.getvalue().splitlines())
-            yield f"### {name}, {count} positives drawn {words}\n\n```text\n{text}\n```\n"
-    folder = PAGE.with_suffix("")
-    for name, title in (
-        ("homophily", "Do positives cluster? How often each verdict was given"),
-        ("sampling", "A random sample? How often that was denied, and by which check"),
-        ("delta", "PU-GNN by delta"),
-        ("backbones", "With links and without: ROC-AUC (%)"),
-    ):
-        command = "rates" if name in ("homophily", "sampling") else name
-        yield f"## {title}\n\nMade by `python scripts/build_checkup.py {command}`.\n"
-        yield (folder / f"{name}.md").read_text(encoding="utf-8")
-
-
 if __name__ == "__main__":
-    {"rates": rates, "delta": delta, "backbones": backbones, "page": page}[sys.argv[1]]()
+    {"rates": rates, "delta": delta, "backbones": backbones}[sys.argv[1]]()
