@@ -6,13 +6,13 @@ from pugnn.sweep.space import USUAL, Range, parse_space, settings_of
 
 
 def test_ranges_choices_and_given_values():
-    over = ["learning-rate=1e-4..1e-1", "hidden=16,64,16", "delta=1..3", "epochs=50", "set_weights=equal,size"]
+    over = ["learning-rate=1e-4..1e-1", "hidden=16,64,16", "delta=1..3", "epochs=50", "backbone=gcn,sage"]
     assert parse_space("pu-gnn", over) == {
         "learning_rate": Range(1e-4, 1e-1, whole=False),
         "hidden": (16, 64),
         "delta": Range(1, 3, whole=True),
         "epochs": (50,),
-        "set_weights": ("equal", "size"),
+        "backbone": ("gcn", "sage"),
     }
 
 
