@@ -22,8 +22,7 @@ from pugnn.io.arguments import Request
 from pugnn.io.database import Limits
 from pugnn.io.edge_table import Edges, EdgeTable
 from pugnn.io.id_types import IdColumn, typed_ids
-from pugnn.io.ids import IdTable
-from pugnn.io.integer_ids import INTEGER_TYPES, IntegerIds
+from pugnn.io.ids import INTEGER_TYPES, IdTable
 from pugnn.io.node_list import read_lists
 from pugnn.io.node_table import NodeTable, id_place, read_nodes
 from pugnn.io.opening import read_tables
@@ -150,7 +149,7 @@ def _new_ids(edges: EdgeTable, nodes: Table | None, id_name: str | None) -> IdTa
     kinds = [edges.table.types[at] for at in edges.ends]
     if nodes is not None:
         kinds.append(nodes.types[id_place(nodes, id_name)])
-    return IntegerIds() if INTEGER_TYPES.issuperset(kinds) else IdTable()
+    return IdTable(integers=INTEGER_TYPES.issuperset(kinds))
 
 
 def _attributes_of(
