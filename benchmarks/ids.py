@@ -1,4 +1,4 @@
-"""From ids to positions: dictionary encoding by pyarrow, which `pugnn.io` uses, DuckDB and Polars.
+"""From ids to positions: the table of `pugnn.io`, dictionary encoding by pyarrow, DuckDB and Polars.
 
     python benchmarks/ids.py        # needs Polars; two minutes
     python benchmarks/ids.py --hash-table ../older/.venv/bin/python

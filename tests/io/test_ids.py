@@ -83,6 +83,21 @@ def test_many_ids_and_batches():
     assert table.find(column(["node -1", "node"])).tolist() == [UNKNOWN, UNKNOWN]
 
 
+@pytest.mark.parametrize("different", [1, 3])
+def test_texts_with_the_same_hash_stay_apart(monkeypatch, different):
+    def badly(letters, starts, keys, first, last):
+        keys[first:last] = (starts[first + 1 : last + 1] - starts[first:last]) % different
+
+    monkeypatch.setattr("pugnn.io.ids.hash_texts", badly)
+    values = [f"node {number}" for number in np.random.default_rng(0).integers(0, 300, 1000)]
+    table = IdTable()
+    found = [table.add(column(part))[0] for part in (values[:500], values[500:])]
+    assert [table.texts()[at] for at in np.concatenate(found)] == values
+    assert sorted(table.texts()) == sorted(set(values))
+    assert table.find(column(values)).tolist() == np.concatenate(found).tolist()
+    assert table.find(column(["node", "node 300"])).tolist() == [UNKNOWN, UNKNOWN]
+
+
 def test_nulls_are_empty():
     table = IdTable()
     assert table.add(column(["a", None, ""]))[0].tolist() == [0, EMPTY, EMPTY]

@@ -3,7 +3,6 @@ import pyarrow as pa
 import pytest
 
 from pugnn.io.ids import IdTable, text_column
-from pugnn.io.integer_ids import IntegerIds
 
 
 def column(values) -> pa.ChunkedArray:
@@ -13,7 +12,7 @@ def column(values) -> pa.ChunkedArray:
 @pytest.mark.parametrize("spread", [1, 2**20, 2**41])
 def test_positions_are_those_of_ids_as_text(spread):
     rng = np.random.default_rng(0)
-    integers, texts = IntegerIds(), IdTable()
+    integers, texts = IdTable(integers=True), IdTable()
     for _ in range(3):
         pairs = (rng.integers(-50_000, 50_000, (2, 100_000)) * spread).tolist()
         found = integers.add(*map(column, pairs))
@@ -25,13 +24,13 @@ def test_positions_are_those_of_ids_as_text(spread):
 
 
 def test_a_cell_without_an_id_is_empty():
-    ids = IntegerIds()
+    ids = IdTable(integers=True)
     (first,) = ids.add(column([None, 0, 7]))
     assert first.tolist() == [-2, 0, 1]
 
 
 def test_texts_are_found_if_they_are_written_as_integers_are():
-    ids = IntegerIds()
+    ids = IdTable(integers=True)
     ids.add(column([-(2**63) + 1, 7, 2**63 - 1]))
     texts = ["7", str(2**63 - 1), str(2**63), "007", "seven", "", " ", str(-(2**63) + 1), None]
     assert ids.find(text_column(texts)).tolist() == [1, 2, -1, -1, -1, -2, -2, 0, -2]

@@ -77,6 +77,11 @@ class Stored:
     order: NDArray[np.int32]
     sums: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def arrow(self) -> pa.Array:
+        """The ids as an array of Arrow's."""
+        return self.ids.arrow if isinstance(self.ids, TextIds) else pa.array(self.ids)
+
     def find(self, wanted: Sequence[Any]) -> NDArray[np.int64]:
         """Positions of the nodes with these ids; −1 where there is none."""
         if isinstance(self.ids, TextIds):
@@ -86,7 +91,7 @@ class Stored:
 
     def look_up(self, wanted: pa.Array) -> NDArray[np.int64]:
         """Likewise, of ids in an array of their own type; a null is none. A binary search for all of them at once."""
-        ids = self.ids.arrow if isinstance(self.ids, TextIds) else pa.array(self.ids)
+        ids = self.arrow
         lower = np.zeros(len(wanted), np.int64)  # how many ids are, for certain, lower than the wanted one
         for bit in reversed(range(len(ids).bit_length())):
             more = lower + (1 << bit)

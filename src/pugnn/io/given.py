@@ -13,9 +13,8 @@ from pugnn.errors import PugnnError
 from pugnn.features.recipe import Recipe
 from pugnn.graph import Graph
 from pugnn.graph.index_arrays import sound_matrix
-from pugnn.io.assembling import TableGraph
 from pugnn.io.objects import is_frame
-from pugnn.io.reading import read_graph
+from pugnn.io.reading import TableGraph, read_graph
 from pugnn.task import PUTask, resolve_positives
 
 _FORMS = "give what read_graph returns, a NetworkX graph, PyG data, a scipy adjacency matrix or a data frame of edges"

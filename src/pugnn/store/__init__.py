@@ -2,7 +2,6 @@
 
 from pugnn.store.building import build_store
 from pugnn.store.format import Manifest, read_manifest
-from pugnn.store.opening import open_store
-from pugnn.store.reading import read_store
+from pugnn.store.reading import open_store, read_store
 
 __all__ = ["Manifest", "build_store", "open_store", "read_manifest", "read_store"]

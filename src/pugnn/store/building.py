@@ -20,11 +20,11 @@ from pugnn.files import as_path, new_folder
 from pugnn.graph.building import Features
 from pugnn.graph.edges import Adjacency, merge_edges
 from pugnn.io.arguments import Request
-from pugnn.io.assembling import InMemory, assemble
 from pugnn.io.database import Limits
 from pugnn.io.edge_table import Edges
 from pugnn.io.id_types import IdColumn
 from pugnn.io.ids import IdTable
+from pugnn.io.reading import InMemory, assemble
 from pugnn.memory import available_memory
 from pugnn.store.features import features_in, write_features
 from pugnn.store.format import Manifest, found_arrays, listed_files, new_array, write_array
@@ -67,7 +67,7 @@ def build_store(
         on_phase: called with a few words at the beginning of each phase.
     """
     path, columns = as_path(out, "out"), {"source": source, "target": target, "id": id, "weight": weight, "label": None}
-    request = Request.of(columns, edges=edges, kinds=kinds, recipe=recipe, on_phase=on_phase)
+    request = Request(columns, edges=edges, kinds=kinds, recipe=recipe, on_phase=on_phase)
     if os.path.lexists(path):
         raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
     with new_folder(path) as folder, unchanged([edges, nodes, attributes]) as inputs:
@@ -113,11 +113,9 @@ class _InFolder(InMemory):
             for piece in pieces:
                 for file, numbers in zip(files, piece, strict=True):
                     file.write(b"" if numbers is None else numbers.data)
-        mapped = [np.memmap(path, np.int32, "r+") if path.stat().st_size else None for path in paths]
-        sources, targets, weights = mapped
-        assert sources is not None
-        assert targets is not None
-        return Edges(sources, targets, None if weights is None else weights.view(np.float32))
+        sources, targets = (np.memmap(path, np.int32, "r+") for path in paths[:2])
+        weighted = paths[2].stat().st_size > 0
+        return Edges(sources, targets, np.memmap(paths[2], np.float32, "r+") if weighted else None)
 
     def merge(self, num_nodes: int, edges: Edges) -> Adjacency:
         kinds = {"indices": np.int32} if edges.weights is None else {"indices": np.int32, "weights": np.float32}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -147,14 +147,16 @@ def found_arrays(folder: Path) -> dict[str, NDArray[Any]]:
 
 def listed_files(folder: Path) -> dict[str, StoredFile]:
     """All arrays in a folder, with their checksums."""
-    names = sorted(path.name for path in folder.glob("*.npy"))
-    with ThreadPoolExecutor(available_threads()) as pool:
-        sums = pool.map(lambda name: checksum_of(folder / name), names)
-        files = {}
-        for name, checksum in zip(names, sums, strict=True):
-            array = open_array(folder, name.removesuffix(".npy"))
-            files[name] = StoredFile(array.dtype.str, array.shape, (folder / name).stat().st_size, checksum)
+    files = {}
+    for name, checksum in _checksums(folder, sorted(path.name for path in folder.glob("*.npy"))).items():
+        array = open_array(folder, name.removesuffix(".npy"))
+        files[name] = StoredFile(array.dtype.str, array.shape, (folder / name).stat().st_size, checksum)
     return files
+
+
+def _checksums(folder: Path, names: Collection[str]) -> dict[str, str]:
+    with ThreadPoolExecutor(available_threads()) as pool:
+        return dict(zip(names, pool.map(lambda name: checksum_of(folder / name), names), strict=True))
 
 
 def checksum_of(path: Path) -> str:
@@ -197,10 +199,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 def verify(folder: Path, manifest: Manifest) -> None:
     """Read all files and compare their checksums; a second or so per gigabyte, if the disk is fast."""
-    with ThreadPoolExecutor(available_threads()) as pool:
-        found = dict(
-            zip(manifest.files, pool.map(lambda name: checksum_of(folder / name), manifest.files), strict=True)
-        )
+    found = _checksums(folder, manifest.files)
     for name, file in manifest.files.items():
         if found[name] != file.sha256:
             raise damaged(folder, f"the content of {name} has changed since it was written")

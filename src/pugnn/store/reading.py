@@ -1,4 +1,4 @@
-"""A store with its known positives, as commands use it."""
+"""Opening a store: a graph whose arrays stay on disk until they are used; and with its known positives."""
 
 from __future__ import annotations
 
@@ -6,16 +6,64 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from pugnn.errors import require_type
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path
+from pugnn.graph import Cleaning, Graph
+from pugnn.graph.building import reject_infinite
+from pugnn.graph.index_arrays import require_adjacency, require_inside
+from pugnn.graph.stored import Stored
 from pugnn.io.arguments import Request
-from pugnn.io.assembling import TableGraph
 from pugnn.io.ids import ids_of
 from pugnn.io.node_list import read_lists
 from pugnn.io.opening import read_tables
-from pugnn.store.format import read_manifest
-from pugnn.store.opening import open_store
+from pugnn.io.reading import TableGraph
+from pugnn.store.features import features_in
+from pugnn.store.format import MANIFEST, damaged, open_arrays, read_manifest, verify
+from pugnn.store.ids import ids_in
 from pugnn.task import PUTask
+
+
+def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph:
+    """Open a store that :func:`build_store` or ``pugnn build`` wrote.
+
+    The arrays are memory-mapped, and the system reads what is used. All files must be there, each of its length.
+    Arrays of positions are read once, to see that all lie within the graph: kernels rely on that.
+
+    Args:
+        path: the folder.
+        verified: read all files once and compare their checksums, about a second per gigabyte.
+    """
+    require_type("verified", verified, bool, "True or False")
+    folder = as_path(path)
+    manifest = read_manifest(folder)
+    if verified:
+        verify(folder, manifest)
+    arrays = open_arrays(folder, manifest)
+    try:
+        indptr, indices, weights = arrays["indptr"], arrays["indices"], arrays.get("weights")
+        require_adjacency(indptr, indices, weights)
+        require_inside(arrays["order"], len(indptr) - 1, "order")
+        if len(arrays["order"]) != len(indptr) - 1:
+            raise ValueError("order must have one entry per node")
+        ids = ids_in(arrays)
+        features = features_in(arrays, (len(indptr) - 1, len(manifest.feature_names)))
+        sums = {name.removesuffix(".npy"): file.sha256 for name, file in manifest.files.items()}
+        if verified:
+            reject_infinite(features, ids)  # type: ignore[arg-type]
+        return Graph(
+            indptr,
+            indices,
+            features,
+            ids,  # type: ignore[arg-type]  # behaves like an array where it is text
+            weights,
+            tuple(manifest.feature_names),
+            Cleaning(**manifest.cleaning),
+            manifest.recipe,
+            Stored(folder, manifest.checksum, (indptr, indices, features, ids, weights), ids, arrays["order"], sums),
+        )
+    except (KeyError, TypeError, ValueError) as error:  # it has a checksum, but `pugnn build` did not write it
+        raise damaged(folder, f"{MANIFEST} does not fit the other files: {error}") from None
 
 
 def read_store(
@@ -37,7 +85,7 @@ def read_store(
         label: likewise.
         on_phase: called with a few words at the beginning of each phase.
     """
-    request = Request.of({"id": id, "label": label}, on_phase=on_phase)
+    request = Request({"id": id, "label": label}, on_phase=on_phase)
     request.say(f"verifying {path}")
     graph, manifest = open_store(path, verified=True), read_manifest(as_path(path))
     listed, notes = read_tables(
