@@ -144,7 +144,7 @@ class _Building:
     def _read_nodes(self, table: Table, ids: IdTable) -> NodeTable:
         self.say(f"reading {table.shown}")
         kinds = known_kinds(table, self.kinds, self.recipe)
-        return read_nodes(table, self.wanted["id"], ids, kinds, on_demand=True)
+        return read_nodes(table, self.wanted["id"], ids, kinds)
 
     def _write_edges(self, edges: EdgeTable, ids: IdTable, nodes: NodeTable | None) -> Cleaning:
         shown = edges.table.shown
