@@ -154,7 +154,9 @@ class ReadColumns(NumberColumns):
         for numbers in map(self.column, names):
             indices.append(np.flatnonzero(numbers).astype(np.int32))
             data.append(numbers[indices[-1]])
-        entries = np.concatenate(data), np.concatenate(indices), np.cumsum([len(part) for part in indices])
+        indptr = np.cumsum([len(part) for part in indices])
+        kind = sp.get_index_dtype(maxval=indptr[-1])  # the same for both, or scipy would copy them
+        entries = np.concatenate(data), np.concatenate(indices, dtype=kind), indptr.astype(kind)
         return sp.csc_array(entries, shape=(self.rows, len(names)))
 
     def of_rows(self, rows: NDArray[np.int64]) -> NumberColumns:  # noqa: D102

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, quoted
@@ -17,7 +16,7 @@ from pugnn.features.number_columns import MatrixColumns, NumberColumns, ReadColu
 from pugnn.io.columns import ID, find_column, require_column
 from pugnn.io.id_types import IdColumn
 from pugnn.io.ids import EMPTY, IdTable, text_column
-from pugnn.io.number_scan import MAYBE, OTHER_NUMBERS, Irregular, scan_numbers
+from pugnn.io.number_scan import MAYBE, OTHER_NUMBERS, Irregular, scan_numbers, stack_columns
 from pugnn.io.table import Table, Unreadable
 
 _IRREGULAR = "its rows do not all have the same form"
@@ -184,7 +183,7 @@ def _numbers_in_text(table: Table, places: Sequence[int], kinds: Mapping[str, st
         except Irregular:
             raise Unreadable(table, _IRREGULAR) from None
     kept = np.flatnonzero(known)
-    return MatrixColumns(tuple(table.names[at] for at in kept), _stacked(blocks, kept))
+    return MatrixColumns(tuple(table.names[at] for at in kept), stack_columns(blocks, kept))
 
 
 def _typed_numbers(table: Table, places: Sequence[int]) -> NumberColumns:
@@ -203,21 +202,3 @@ def _typed_numbers(table: Table, places: Sequence[int]) -> NumberColumns:
 
     ((rows,),) = table.query("count(*)")
     return ReadColumns(tuple(numeric), rows, read).finite()
-
-
-def _stacked(blocks: list[sp.csr_array], kept: NDArray[np.int64]) -> sp.csc_array:
-    """Some columns of blocks of rows, the blocks below one another; each is freed once it is copied."""
-    total = sum(np.bincount(block.indices, minlength=block.shape[1])[kept] for block in blocks) + np.zeros_like(kept)
-    indptr = np.concatenate([[0], np.cumsum(total)])
-    data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], np.int32)
-    free, rows = indptr[:-1].copy(), 0
-    blocks.reverse()
-    while blocks:
-        block = blocks.pop().tocsc()
-        for place, column in enumerate(kept.tolist()):
-            inside = slice(block.indptr[column], block.indptr[column + 1])
-            outside = slice(free[place], free[place] + inside.stop - inside.start)
-            data[outside], indices[outside] = block.data[inside], block.indices[inside] + rows
-            free[place] = outside.stop
-        rows += block.shape[0]
-    return sp.csc_array((data, indices, indptr), shape=(rows, len(kept)))

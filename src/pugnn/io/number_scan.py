@@ -60,7 +60,7 @@ def scan_numbers(
         data = np.frombuffer(left + chunk, dtype=np.uint8)
         # Each cell takes a byte at least, what ends it; each row as many as there are columns.
         columns, values = np.empty(len(data) + 1, np.int32), np.empty(len(data) + 1)
-        ends = np.zeros(len(data) // width + 2, np.int64)
+        ends = np.zeros(len(data) // width + 2, np.int32)  # as columns, or scipy would copy these
         state, used, rows, skip = _scan(data, last, ord(delimiter), skip, known, columns, values, ends)
         if state == _IRREGULAR:
             raise Irregular
@@ -71,6 +71,34 @@ def scan_numbers(
         if len(left) > LONGEST_LINE:  # a quotation mark that is not closed
             raise Irregular
     return blocks
+
+
+def stack_columns(blocks: list[sp.csr_array], kept: NDArray[np.int64]) -> sp.csc_array:
+    """Some columns of blocks of rows, the blocks below one another; each is freed once it is copied."""
+    width = blocks[0].shape[1] if blocks else 0
+    place = np.full(width, -1)
+    place[kept] = np.arange(len(kept))
+    total = sum((np.bincount(block.indices, minlength=width)[kept] for block in blocks), np.zeros_like(kept))
+    kind = sp.get_index_dtype(maxval=total.sum())
+    indptr, rows = np.concatenate([[0], np.cumsum(total)]).astype(kind), 0
+    free, data, indices = indptr[:-1].copy(), np.empty(indptr[-1]), np.empty(indptr[-1], kind)
+    blocks.reverse()
+    while blocks:
+        block = blocks.pop()
+        _append(block.indptr, block.indices, block.data, place, rows, free, indices, data)
+        rows += block.shape[0]
+    return sp.csc_array((data, indices, indptr), shape=(rows, len(kept)))
+
+
+@kernel(nogil=True)
+def _append(indptr, columns, values, place, first, free, indices, data):  # type: ignore[no-untyped-def]
+    """Copy rows to where the columns that have a place are still free."""
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            column = place[columns[entry]]
+            if column >= 0:
+                indices[free[column]], data[free[column]] = first + row, values[entry]
+                free[column] += 1
 
 
 @kernel(nogil=True)
