@@ -2,6 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from pugnn.features import number_columns
 from pugnn.io.ids import IdTable
 from pugnn.io.node_table import read_nodes
 from pugnn.io.opening import read_tables
@@ -19,29 +20,30 @@ NODES = pa.table(
         "word": ["u", "v", "w", "u"],
     }
 )
+COLUMNS = {
+    "x": [1.5, np.nan, -2.0],
+    "nan": [np.nan, 0.0, 3.0],
+    "flag": [1.0, 0.0, np.nan],
+    "none": [np.nan] * 3,
+    "zero": [0.0] * 3,
+    "one": [1.0, 0.0, 1.0],
+}
 
 
-def columns(nodes: pa.Table, *, on_demand: bool):
-    def read(tables):
-        numbers = read_nodes(tables["nodes"], None, IdTable(), {}, on_demand=on_demand).numbers
-        return (
-            numbers.names,
-            numbers.rows,
-            {
-                name: (numbers.summary(name), numbers.column(name), numbers.part([name]).toarray())
-                for name in numbers.names
-            },
-        )
-
-    return read_tables({"nodes": nodes}, {}, read)
-
-
+@pytest.mark.parametrize("at_once", [1, 8, 1 << 26])  # each column by itself, two at a time, all together
 @pytest.mark.parametrize("rows", [3, 4])  # without and with a repeated row, which is skipped
-def test_columns_on_demand_are_those_in_memory(rows):
-    nodes = NODES.slice(0, rows)
-    names, count, found = columns(nodes, on_demand=True)
-    assert (names, count) == columns(nodes, on_demand=False)[:2] == (("x", "nan", "flag", "none", "zero", "one"), 3)
-    for name, (summary, column, part) in columns(nodes, on_demand=False)[2].items():
-        np.testing.assert_equal(vars(found[name][0]), vars(summary), err_msg=name)
-        np.testing.assert_array_equal(found[name][1], column)
-        np.testing.assert_array_equal(found[name][2], part)
+def test_columns_are_the_same_however_many_are_read_at_once(rows, at_once, monkeypatch):
+    monkeypatch.setattr(number_columns, "READ_AT_ONCE", at_once)
+
+    def look(tables):
+        numbers = read_nodes(tables["nodes"], None, IdTable(), {}).numbers
+        assert (numbers.names, numbers.rows) == (tuple(COLUMNS), 3)
+        for name, wanted in COLUMNS.items():
+            np.testing.assert_array_equal(numbers.column(name), wanted)
+            np.testing.assert_array_equal(numbers.part([name]).toarray()[:, 0], wanted)
+            stored = np.array([value for value in wanted if value != 0])
+            np.testing.assert_equal(vars(numbers.summary(name)), vars(number_columns.Summary.of(stored, 3)))
+        np.testing.assert_array_equal(numbers.part(["one", "x"]).toarray(), np.stack([COLUMNS["one"], COLUMNS["x"]], 1))
+        assert numbers.part([]).shape == (3, 0)
+
+    read_tables({"nodes": NODES.slice(0, rows)}, {}, look)

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pugnn.io.number_scan import MAYBE, OTHER_NUMBERS, WORDS, Irregular, scan_numbers
@@ -21,6 +21,7 @@ def column(*cells: str) -> tuple[list[float], int]:
     return numbers[:, 0].tolist(), int(known[0])
 
 
+@settings(deadline=None)  # the first one may have to wait for the compiler
 @given(st.floats(allow_nan=False, width=32) | st.floats(-1e30, 1e30) | st.integers(-(10**18), 10**18))
 def test_numbers_are_read_as_python_reads_them(number):
     for text in (repr(number), f"{number:.17g}", f"{number:.6g}", f" {number:.3e}", f"{number:+.10g}\t"):

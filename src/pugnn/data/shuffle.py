@@ -38,13 +38,14 @@ class Shuffle:
 
     def forwards(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where each number is mapped to."""
-        return _forwards(numbers, self.size, self._bits, *self._rounds)  # type: ignore[no-any-return]
+        return _map(numbers, self.size, self._bits, *self._rounds, False)  # type: ignore[no-any-return]
 
     def backwards(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Which number is mapped to each of these."""
         factors, terms = self._rounds
         inverse = [pow(factor, -1, 2**self._bits) for factor in factors.tolist()]
-        return _backwards(numbers, self.size, self._bits, np.array(inverse, dtype=np.uint64), terms)  # type: ignore[no-any-return]
+        undone = np.array(inverse[::-1], dtype=np.uint64), terms[::-1].copy()
+        return _map(numbers, self.size, self._bits, *undone, True)  # type: ignore[no-any-return]
 
     @cached_property
     def _bits(self) -> int:
@@ -58,31 +59,19 @@ class Shuffle:
 
 
 @kernel(nogil=True)
-def _forwards(numbers, size, bits, factors, terms):  # type: ignore[no-untyped-def]
+def _map(numbers, size, bits, factors, terms, backwards):  # type: ignore[no-untyped-def]
     mask, half = (uint64(1) << uint64(bits)) - uint64(1), uint64((bits + 1) // 2)
     found = np.empty(len(numbers), dtype=np.int64)
     for at in range(len(numbers)):
         x = uint64(numbers[at])
         while True:
             for each in range(ROUNDS):
-                x = (x * factors[each] + terms[each]) & mask
-                x ^= x >> half
-            if x < uint64(size):
-                break
-        found[at] = np.int64(x)
-    return found
-
-
-@kernel(nogil=True)
-def _backwards(numbers, size, bits, inverse, terms):  # type: ignore[no-untyped-def]
-    mask, half = (uint64(1) << uint64(bits)) - uint64(1), uint64((bits + 1) // 2)
-    found = np.empty(len(numbers), dtype=np.int64)
-    for at in range(len(numbers)):
-        x = uint64(numbers[at])
-        while True:
-            for each in range(ROUNDS - 1, -1, -1):
-                x ^= x >> half
-                x = ((x - terms[each]) * inverse[each]) & mask
+                if backwards:
+                    x ^= x >> half
+                    x = ((x - terms[each]) * factors[each]) & mask
+                else:
+                    x = (x * factors[each] + terms[each]) & mask
+                    x ^= x >> half
             if x < uint64(size):
                 break
         found[at] = np.int64(x)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,7 @@ class Attributes:
         stored: the user's names of ``a_0``, ``a_1``, ….
         numbers: numeric columns, one row per node that has one.
         sparse: attributes that were given in sparse form, one row per node of the graph.
+        surveyed: what DuckDB's table ``distinct_cells`` was made from.
     """
 
     connection: DuckDBPyConnection
@@ -72,6 +73,7 @@ class Attributes:
     stored: tuple[str, ...] = ()
     numbers: NumberColumns | None = None
     sparse: NumberColumns | None = None
+    surveyed: list[str] = field(default_factory=list)
 
     def cells(self, name: str, *, learning: bool = False) -> Cells:
         """The cells of a column; all are missing if the table lacks it."""
@@ -112,7 +114,8 @@ class Cells:
     """The cells of one column.
 
     In SQL, ``cell`` is a cell as it is stored, and ``text`` its trimmed text, null if the cell is not ``present``: if
-    it is null, NaN or one of :data:`MISSING_WORDS`.
+    it is null, NaN or one of :data:`MISSING_WORDS`. Most columns repeat their values: what depends on a cell alone is
+    computed once for each distinct one (:meth:`survey`, :meth:`read`).
     """
 
     attributes: Attributes  # the table
@@ -147,8 +150,45 @@ class Cells:
         return self.type == "DATE" or self.type.startswith("TIMESTAMP")
 
     def sql(self, select: str, rest: str = "") -> str:
-        """A query of ``position``, ``cell``, ``present`` and ``text``; ``rest`` follows its FROM clause."""
+        """A query of ``position``, ``cell``, ``present`` and ``text`` by row; ``rest`` follows its FROM clause."""
+        return f"SELECT {select} FROM ({self._explained(self._rows)}) AS cells {rest}"
+
+    def query(self, select: str, rest: str = "") -> Any:
+        """The result of a query as in :meth:`sql`."""
+        return self.attributes.connection.execute(self.sql(select, rest))
+
+    def survey(self, select: str, rest: str = "", parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """All rows of the same query by distinct cell: the first ``position`` of each, and its number of ``rows``."""
+        query = f"SELECT {select} FROM {self._distinct()} AS cells {rest}"
+        return list(self.attributes.connection.execute(query, parameters).fetchall())
+
+    def read(self, value: str, fill: float, rest: str = "", parameters: dict[str, Any] | None = None) -> NDArray[Any]:
+        """One number per node, shape ``(N,)``; ``fill`` where the SQL ``value`` is null or the node has no row."""
+        values = f"SELECT cell, {value} AS value FROM {self._distinct()} AS cells {rest}"
+        rows = self.attributes.connection.execute(
+            f"SELECT position, value FROM ({self._rows}) JOIN ({values}) USING (cell)", parameters
+        ).fetchnumpy()
+        values_of = np.ma.filled(rows["value"], fill)
+        numbers = np.full(self.attributes.num_nodes, fill, dtype=values_of.dtype)
+        numbers[rows["position"]] = values_of
+        return numbers
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Which nodes have no value, shape ``(N,)``."""
+        if self.numbers is not None:
+            return np.isnan(self.values)
+        missing = np.ones(self.attributes.num_nodes, np.bool_)
+        missing[self.query("position", "WHERE present").fetchnumpy()["position"]] = False
+        return missing
+
+    @property
+    def _rows(self) -> str:
+        """SQL for positions and cells."""
         column = f"({self.column} ->> '$')" if self.type == "JSON" else self.column  # without JSON's quotation marks
+        return f"SELECT {self.attributes.position} AS position, {column} AS cell FROM {self.attributes.table}"
+
+    def _explained(self, cells: str) -> str:
+        """SQL for cells with ``present`` and ``text`` beside them."""
         present, words = "cell IS NOT NULL", "cell::VARCHAR"
         if self.is_text:
             # Not IN: DuckDB turns a list of more than a few words into a join, even if the result is not used.
@@ -159,29 +199,18 @@ class Cells:
             # Integers may be floats in another snapshot.
             whole = "cell = trunc(cell) AND abs(cell) < 1e15"
             words = f"CASE WHEN {whole} THEN cell::BIGINT::VARCHAR ELSE cell::VARCHAR END"
-        cells = f"SELECT {self.attributes.position} AS position, {column} AS cell FROM {self.attributes.table}"
-        cells = f"SELECT position, cell, {present} AS present FROM ({cells})"
-        cells = f"SELECT position, cell, present, CASE WHEN present THEN {words} END AS text FROM ({cells})"
-        return f"SELECT {select} FROM ({cells}) AS cells {rest}"
+        cells = f"SELECT *, {present} AS present FROM ({cells})"
+        return f"SELECT *, CASE WHEN present THEN {words} END AS text FROM ({cells})"
 
-    def query(self, select: str, rest: str = "", parameters: dict[str, Any] | None = None) -> Any:
-        """The result of a query as in :meth:`sql`."""
-        return self.attributes.connection.execute(self.sql(select, rest), parameters)
-
-    def read(self, value: str, fill: float, rest: str = "", parameters: dict[str, Any] | None = None) -> NDArray[Any]:
-        """One number per node, shape ``(N,)``; ``fill`` where the SQL ``value`` is null or the node has no row."""
-        rows = self.query(f"position, {value} AS value", rest, parameters).fetchnumpy()
-        values = np.ma.filled(rows["value"], fill)
-        numbers = np.full(self.attributes.num_nodes, fill, dtype=values.dtype)
-        numbers[rows["position"]] = values
-        return numbers
-
-    def missing(self) -> NDArray[np.bool_]:
-        """Which nodes have no value, shape ``(N,)``."""
-        if self.numbers is not None:
-            return np.isnan(self.values)
-        missing: NDArray[np.bool_] = self.read("NOT present", True)
-        return missing
+    def _distinct(self) -> str:
+        """The table of distinct cells; it is kept until that of another column is needed."""
+        if self.attributes.surveyed != [self._rows]:
+            distinct = f"SELECT min(position) AS position, cell, count(*) AS rows FROM ({self._rows}) GROUP BY cell"
+            self.attributes.connection.execute(
+                f"CREATE OR REPLACE TEMP TABLE distinct_cells AS {self._explained(distinct)}"
+            )
+            self.attributes.surveyed[:] = [self._rows]
+        return "distinct_cells"
 
     def stretches(self, rows: int) -> Iterator[tuple[range, str]]:
         """Ranges of this many positions, each with the SQL condition that selects its cells, to bound memory."""

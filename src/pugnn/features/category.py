@@ -43,12 +43,11 @@ class CategoryEncoding(Encoding):
 
     @classmethod
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
-        ((nodes,),) = cells.query("count(text)").fetchall()
-        frequent = cells.query(
-            "text, count(*)",
-            f"WHERE text IS NOT NULL GROUP BY text HAVING count(*) >= {LEAST_NODES} "
-            f"ORDER BY count(*) DESC, text LIMIT {MOST_VALUES}",
-        ).fetchall()
+        ((nodes,),) = cells.survey("coalesce(sum(rows), 0)", "WHERE present")
+        frequent = cells.survey(
+            "text, sum(rows) AS nodes",
+            f"WHERE present GROUP BY text HAVING nodes >= {LEAST_NODES} ORDER BY nodes DESC, text LIMIT {MOST_VALUES}",
+        )
         missing = int(cells.attributes.has_row.sum()) - nodes
         pooled = nodes - sum(count for _, count in frequent)
         return cls(cells.name, missing, tuple(value for value, _ in frequent), pooled, nodes)
@@ -77,9 +76,9 @@ class CategoryEncoding(Encoding):
             now = f"{counted(others, 'node')} ({100 * others / nodes:.2g} %, in training {before:.2g} %)"
             return (f"{now} with a value that was rare or unseen in training; it counts as other",)
         distinct = f"DISTINCT left(text, {SHOWN_CHARACTERS}) AS value"
-        unseen = cells.query(
+        unseen = cells.survey(
             distinct, "WHERE NOT list_contains($values::VARCHAR[], text) ORDER BY value", {"values": list(self.values)}
-        ).fetchall()
+        )
         which = shorten(value for (value,) in unseen)
         unseen_in = f"{counted(others, 'node')} with a value that did not occur in training ({which})"
         return (f"{unseen_in}; it counts as {self.stand_in}",)

@@ -21,7 +21,8 @@ from pugnn.registry import Registry
 #: Matrices with a smaller share of non-zeros than this are kept sparse.
 SPARSE_BELOW = 0.25
 
-_HELD = 1 << 26
+#: Numbers that wait in memory, and numbers that are put side by side at once, so that a cache holds them.
+_HELD, _AT_ONCE = 1 << 26, 1 << 20
 
 #: From the number in a feature to what the user's table says.
 Reading = Callable[[float], str]
@@ -176,12 +177,16 @@ class FeatureBlocks:
     def joined(self) -> Features:
         """All of them: sparse, without stored zeros, if they are mostly zero; else dense."""
         if not self.sparse:
-            return next(self.pieces(self.nodes))
+            dense, at = np.empty((self.nodes, self.width), np.float32), 0
+            for piece in self.pieces(max(1, _AT_ONCE // self.width)):
+                dense[at : at + len(piece)] = piece
+                at += len(piece)
+            return dense
         self._put_aside()
         # Adjacent dense blocks become sparse together: a thousand numeric columns are one step.
         parts = [
-            sp.csr_array(np.hstack(list(g))) if dense else sp.hstack(list(g))
-            for dense, g in groupby(self._blocks, _is_dense)
+            sp.csr_array(np.hstack(list(g))) if are_dense else sp.hstack(list(g))
+            for are_dense, g in groupby(self._blocks, _is_dense)
         ]
         joined = sp.csr_array(sp.hstack(parts, format="csr"), dtype=np.float32)
         joined.eliminate_zeros()

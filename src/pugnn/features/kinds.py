@@ -109,7 +109,7 @@ def _kind_of_values(cells: Cells) -> Choice:
     present, few = _few_values(cells)
     if few:
         return few
-    truths = 0 if cells.is_date else cells.query("count(*)", "WHERE present AND cell::DOUBLE IN (0, 1)").fetchone()[0]
+    ((truths,),) = [(0,)] if cells.is_date else cells.survey(_rows("present AND cell::DOUBLE IN (0, 1)"))
     return Choice("boolean" if truths == present else "number")
 
 
@@ -119,26 +119,24 @@ def _kind_of_texts(cells: Cells) -> Choice:
         return few
     untyped = not cells.attributes.typed or cells.type == "JSON"
     number, vector = (NUMBER_IN_TEXT, _BRACKETED) if untyped else ("NULL", "false")  # else someone chose text
-    numbers, truths, days, bracketed = cells.query(
-        f"count({number}), count({truth_in_text('cell')}), count({DAYS_IN_TEXT}), count(*) FILTER ({vector})",
-        "WHERE present",
-    ).fetchone()
+    values = (f"({value}) IS NOT NULL" for value in (number, truth_in_text("cell"), DAYS_IN_TEXT))
+    ((numbers, truths, days, bracketed),) = cells.survey(", ".join(map(_rows, (*values, vector))), "WHERE present")
     if truths == present:
         return Choice("boolean")
     if max(numbers, days) >= NEARLY_ALL * present:
         return Choice("number")
     if bracketed >= NEARLY_ALL * present:
-        ((first,),) = cells.query("try_cast(arg_min(cell, position) AS FLOAT[])", f"WHERE {_BRACKETED}").fetchall()
+        ((first,),) = cells.survey("try_cast(arg_min(cell, position) AS FLOAT[])", f"WHERE {_BRACKETED}")
         if first and None not in first:
             return Choice("vector")
     _reject_local_forms(cells, present)
-    different, words = cells.query(f"count(DISTINCT text), sum({_WORDS})").fetchone()
+    ((different, words),) = cells.survey(f"count(DISTINCT text), sum(rows * ({_WORDS}))")
     if different * LEAST_REPEATS <= present and different <= MOST_VALUES:
         return Choice("category")
     if words >= LEAST_WORDS * present:
         return Choice("text")
     if different >= NEARLY_ALL * present:
-        example = quoted(cells.query("left(min(text), 100)").fetchone()[0])
+        example = quoted(cells.survey("left(min(text), 100)")[0][0])
         reason = f"nearly every node has its own value, such as {example}, as with identifiers"
         return Choice("ignore", f"{reason}; --column {cells.name}=text would use it")
     return Choice("category")
@@ -149,19 +147,24 @@ def _reject_local_forms(cells: Cells, present: int) -> None:
         (_LOCAL_NUMBER, NUMBER_IN_TEXT, "is a number that is not written like 1234.5"),
         (_LOCAL_DATE, "NULL", "is a date that is not written like 2024-12-31"),
     ):
-        found, others, first = cells.query(
-            f"count(*) FILTER ({local}), count({plain}), min(position) FILTER ({local})", "WHERE present"
-        ).fetchone()
+        ((found, others, first),) = cells.survey(
+            f"{_rows(local)}, {_rows(f'({plain}) IS NOT NULL')}, min(position) FILTER ({local})", "WHERE present"
+        )
         if found and found + others >= NEARLY_ALL * present:
             raise cells.complaint(first, problem)
 
 
+def _rows(condition: str) -> str:
+    """SQL for the number of rows whose cells satisfy a condition, in a survey."""
+    return f"coalesce(sum(rows) FILTER ({condition}), 0)"
+
+
 def _few_values(cells: Cells) -> tuple[int, Choice | None]:
     """How many cells are present, and the kind of a column that holds one value or none."""
-    present, same = cells.query("count(*), min(cell) = max(cell)", "WHERE present").fetchone()
+    ((present, different),) = cells.survey(f"{_rows('true')}, count(*)", "WHERE present")
     if not present:
         return 0, Choice("ignore", EMPTY)
-    if not same:
+    if different > 1:
         return present, None
     if present == cells.attributes.has_row.sum():
         return present, Choice("ignore", CONSTANT)

@@ -1,9 +1,9 @@
-"""Numeric columns, kept without their zeros, or read again whenever one is needed."""
+"""Numeric columns, kept without their zeros, or read when they are needed."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -12,8 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-#: Numbers that are read at once.
-READ_AT_ONCE = 1 << 24
+from pugnn.features.attributes import LARGEST
+
+#: Numbers that are read at once, and held.
+READ_AT_ONCE = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -119,52 +121,49 @@ class MatrixColumns(NumberColumns):
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnsOnDemand(NumberColumns):
-    """Numeric columns of a table that are read again when they are used: together they may be too much for memory."""
+class ReadColumns(NumberColumns):
+    """Numeric columns of a table that are read when they are used, some at a time: all may be too much for memory."""
 
-    summaries: Mapping[str, Summary]  # by name
+    names: tuple[str, ...]
     table_rows: int  # number of rows of the table
-    read: Callable[[Sequence[str]], dict[str, NDArray[np.float64]]]  # gives some columns
+    read: Callable[[Sequence[str]], Mapping[str, NDArray[np.float64]]]  # gives some columns
     row_of: NDArray[np.int64] | None = None  # the rows that count, if not all do
-    _last: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Names of the columns."""
-        return tuple(self.summaries)
+    last: dict[str, NDArray[np.float64]] = field(default_factory=dict)  # the columns that were read last
+    summaries: dict[str, Summary] = field(default_factory=dict)  # those that were made
 
     @property
     def rows(self) -> int:  # noqa: D102
         return self.table_rows if self.row_of is None else len(self.row_of)
 
     def column(self, name: str) -> NDArray[np.float64]:  # noqa: D102
-        if name not in self._last:  # read it and its neighbours, which are likely to be next
+        if name not in self.last:  # read it and its neighbours, which are likely to be next
             at_once = max(1, READ_AT_ONCE // max(self.table_rows, 1))
             first = self.places[name] // at_once * at_once
-            self._last.clear()
-            self._last.update(self.read(self.names[first : first + at_once]))
-        return self._last[name] if self.row_of is None else self._last[name][self.row_of]
+            self.last.clear()
+            self.last.update(self.read(self.names[first : first + at_once]))
+        return self.last[name] if self.row_of is None else self.last[name][self.row_of]
 
     def summary(self, name: str) -> Summary:  # noqa: D102
-        if self.row_of is None:
-            return self.summaries[name]
-        column = self.column(name)
-        return Summary.of(column[column != 0], self.rows)
+        if name not in self.summaries:
+            column = self.column(name)
+            self.summaries[name] = Summary.of(column[column != 0], self.rows)
+        return self.summaries[name]
 
     def part(self, names: Sequence[str]) -> sp.csc_array:  # noqa: D102
-        return columns_as_matrix(map(self.column, names), self.rows)
+        indices, data = [np.zeros(0, np.int32)], [np.zeros(0)]
+        for numbers in map(self.column, names):
+            indices.append(np.flatnonzero(numbers).astype(np.int32))
+            data.append(numbers[indices[-1]])
+        indptr = np.cumsum([len(part) for part in indices])
+        kind = sp.get_index_dtype(maxval=indptr[-1])  # the same for both, or scipy would copy them
+        entries = np.concatenate(data), np.concatenate(indices, dtype=kind), indptr.astype(kind)
+        return sp.csc_array(entries, shape=(self.rows, len(names)))
 
     def of_rows(self, rows: NDArray[np.int64]) -> NumberColumns:  # noqa: D102
-        return replace(self, row_of=rows)
+        return replace(self, row_of=rows, summaries={})
 
-
-def columns_as_matrix(columns: Iterable[NDArray[np.float64]], rows: int) -> sp.csc_array:
-    """Columns of so many rows as a matrix, without zeros."""
-    indices, data = [np.zeros(0, np.int32)], [np.zeros(0)]
-    for numbers in columns:
-        indices.append(np.flatnonzero(numbers).astype(np.int32))
-        data.append(numbers[indices[-1]])
-    indptr = np.cumsum([len(part) for part in indices])
-    entries = np.concatenate(data)
-    del data
-    return sp.csc_array((entries, np.concatenate(indices), indptr), shape=(rows, len(indptr) - 1))
+    def finite(self) -> NumberColumns:
+        """Without columns that hold a number which is too large for a feature."""
+        ends = {name: (self.summary(name).lowest, self.summary(name).highest) for name in self.names}
+        good = [name for name in self.names if not max(map(abs, ends[name])) > LARGEST]  # NaN is not
+        return replace(self, names=tuple(good))

@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, quoted
-from pugnn.features.attributes import LARGEST, NO_ROWS, Attributes, is_number_type
+from pugnn.features.attributes import NO_ROWS, Attributes, is_number_type
 from pugnn.features.kinds import needs_text
-from pugnn.features.number_columns import (
-    READ_AT_ONCE,
-    ColumnsOnDemand,
-    MatrixColumns,
-    NumberColumns,
-    Summary,
-    columns_as_matrix,
-)
+from pugnn.features.number_columns import MatrixColumns, NumberColumns, ReadColumns
 from pugnn.io.columns import ID, find_column, require_column
 from pugnn.io.id_types import IdColumn
 from pugnn.io.ids import EMPTY, IdTable, text_column
-from pugnn.io.number_scan import MAYBE, OTHER_NUMBERS, Irregular, scan_numbers
+from pugnn.io.number_scan import MAYBE, OTHER_NUMBERS, Irregular, scan_numbers, stack_columns
 from pugnn.io.table import Table, Unreadable
-
-#: Columns of which statistics are taken at once.
-_SUMMARISED_AT_ONCE = 100
-
-#: SQL for statistics of a column: how many numbers there are, how many of them are not zero, the smallest and the
-#: largest, how many are 1, and how many are no integers. (With FILTER they take six times as long.)
-_STATISTICS = (
-    "row(count({0}), count(nullif({0}, 0)), min({0}), max({0}), sum(({0} = 1)::INTEGER), "
-    "sum(({0} <> trunc({0}))::INTEGER))"
-)
 
 _IRREGULAR = "its rows do not all have the same form"
 
@@ -93,13 +75,10 @@ class NodeTable:
         return self.table.locate(position if self.row_of is None else int(self.row_of[position]))
 
 
-def read_nodes(
-    table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[str, str], *, on_demand: bool = False
-) -> NodeTable:
+def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[str, str]) -> NodeTable:
     """Read a node table: its ids into ``ids``, its numeric columns, and the others into DuckDB's ``node_rows``.
 
-    ``wanted`` is the user's name of the column of ids, and ``kinds`` has the kinds of columns that are known. Numeric
-    columns of a table with types are read one by one, when they are needed, if they are wanted ``on_demand``.
+    ``wanted`` is the user's name of the column of ids, and ``kinds`` has the kinds of columns that are known.
     """
     at = id_place(table, wanted)
     others = [i for i in range(len(table.names)) if i != at]
@@ -108,11 +87,7 @@ def read_nodes(
         with table.reading():
             table.connection.execute(f"CREATE OR REPLACE TABLE read_once AS SELECT * FROM {table.sql}")
         table.sql, table.by_column = "read_once", True
-    numbers: NumberColumns
-    if table.delimited:
-        numbers = _numbers_in_text(table, maybe_numbers, kinds)
-    else:
-        numbers = (_numbers_on_demand if on_demand else _typed_numbers)(table, maybe_numbers)
+    numbers = _numbers_in_text(table, maybe_numbers, kinds) if table.delimited else _typed_numbers(table, maybe_numbers)
     stored = [i for i in others if table.names[i] not in numbers.places]
     columns = [f"c_{i} AS a_{place}" for place, i in enumerate(stored)]
     id_text, id_sql = ids.sql(table, at), table.sql
@@ -208,86 +183,22 @@ def _numbers_in_text(table: Table, places: Sequence[int], kinds: Mapping[str, st
         except Irregular:
             raise Unreadable(table, _IRREGULAR) from None
     kept = np.flatnonzero(known)
-    return MatrixColumns(tuple(table.names[at] for at in kept), _stacked(blocks, kept))
+    return MatrixColumns(tuple(table.names[at] for at in kept), stack_columns(blocks, kept))
 
 
 def _typed_numbers(table: Table, places: Sequence[int]) -> NumberColumns:
     """The purely numeric ones of the columns at these places of a table with types."""
-    names: list[str] = []
-
-    def columns() -> Iterator[NDArray[np.float64]]:
-        for name, numbers in _numeric_columns(table, places, rows):
-            names.append(name)
-            yield numbers
-
-    ((rows,),) = table.query("count(*)")
-    matrix = columns_as_matrix(columns(), rows)
-    return MatrixColumns(tuple(names), matrix)
-
-
-def _numbers_on_demand(table: Table, places: Sequence[int]) -> NumberColumns:
-    """The same columns, to be read again when they are needed."""
-    ((rows,),) = table.query("count(*)")
-    numeric, summaries = _numeric_places(table, places), {}
-    for first in range(0, len(numeric), _SUMMARISED_AT_ONCE):
-        block = numeric[first : first + _SUMMARISED_AT_ONCE]
-        numbers = ", ".join(f"CASE WHEN NOT isnan(c_{at}::DOUBLE) THEN c_{at}::DOUBLE END AS n_{at}" for at in block)
-        statistics = ", ".join(_STATISTICS.format(f"n_{at}") for at in block)
-        with table.reading():
-            query = f"SELECT {statistics} FROM (SELECT {numbers} FROM {table.sql})"
-            (found,) = table.connection.execute(query).fetchall()
-        for at, (present, nonzero, lowest, highest, ones, broken) in zip(block, found, strict=True):
-            ends = (lowest, highest) if present else (np.nan, np.nan)
-            if not max(map(abs, ends)) > LARGEST:  # NaN is not
-                low, high = ends
-                summaries[table.names[at]] = Summary(
-                    present, rows - present, nonzero, low, high, (ones or 0) == nonzero, not broken
-                )
-    place_of = {table.names[at]: at for at in numeric}
+    numeric = {
+        table.names[at]: f"c_{at}::DOUBLE"
+        for at in places
+        if table.types[at] == "BOOLEAN" or is_number_type(table.types[at])
+    }
 
     def read(names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-        return dict(zip(names, _read_numbers(table, [place_of[name] for name in names]), strict=True))
+        with table.reading():
+            query = ", ".join(f"{numeric[name]} AS n_{at}" for at, name in enumerate(names))
+            columns = table.connection.execute(f"SELECT {query} FROM {table.sql}").fetchnumpy()
+        return {name: np.ma.filled(columns.pop(f"n_{at}"), np.nan) for at, name in enumerate(names)}
 
-    return ColumnsOnDemand(summaries, rows, read)
-
-
-def _numeric_columns(table: Table, places: Sequence[int], rows: int) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Names and numbers of those of the columns at these places that hold nothing but numbers."""
-    numeric = _numeric_places(table, places)
-    at_once = max(1, READ_AT_ONCE // max(rows, 1))
-    for first in range(0, len(numeric), at_once):
-        block = numeric[first : first + at_once]
-        for at, numbers in zip(block, _read_numbers(table, block), strict=True):
-            if not (np.abs(numbers) > LARGEST).any():  # NaN is not
-                yield table.names[at], numbers
-
-
-def _numeric_places(table: Table, places: Sequence[int]) -> list[int]:
-    return [at for at in places if table.types[at] == "BOOLEAN" or is_number_type(table.types[at])]
-
-
-def _read_numbers(table: Table, places: Sequence[int]) -> Iterator[NDArray[np.float64]]:
-    """The numbers in some columns of a table with types, NaN where there is none."""
-    with table.reading():
-        query = f"SELECT {', '.join(f'c_{at}::DOUBLE AS c_{at}' for at in places)} FROM {table.sql}"
-        columns = table.connection.execute(query).fetchnumpy()
-    for at in places:
-        yield np.ma.filled(columns.pop(f"c_{at}"), np.nan)
-
-
-def _stacked(blocks: list[sp.csr_array], kept: NDArray[np.int64]) -> sp.csc_array:
-    """Some columns of blocks of rows, the blocks below one another; each is freed once it is copied."""
-    total = sum(np.bincount(block.indices, minlength=block.shape[1])[kept] for block in blocks) + np.zeros_like(kept)
-    indptr = np.concatenate([[0], np.cumsum(total)])
-    data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], np.int32)
-    free, rows = indptr[:-1].copy(), 0
-    blocks.reverse()
-    while blocks:
-        block = blocks.pop().tocsc()
-        for place, column in enumerate(kept.tolist()):
-            inside = slice(block.indptr[column], block.indptr[column + 1])
-            outside = slice(free[place], free[place] + inside.stop - inside.start)
-            data[outside], indices[outside] = block.data[inside], block.indices[inside] + rows
-            free[place] = outside.stop
-        rows += block.shape[0]
-    return sp.csc_array((data, indices, indptr), shape=(rows, len(kept)))
+    ((rows,),) = table.query("count(*)")
+    return ReadColumns(tuple(numeric), rows, read).finite()

@@ -26,10 +26,12 @@ _TENS = [Fraction(10) ** power for power in range(-_MOST_TENS, _MOST_TENS + 1)]
 _TENS_HIGH = np.array([float(ten) for ten in _TENS])
 _TENS_LOW = np.array([float(ten - Fraction(high)) for ten, high in zip(_TENS, _TENS_HIGH.tolist(), strict=True)])
 
-_ALL_WORDS = (*TRUE_WORDS, *FALSE_WORDS, *MISSING_WORDS)
-_LETTERS = np.frombuffer("".join(_ALL_WORDS).encode(), dtype=np.uint8)
-_WORD_ENDS = np.cumsum([0, *map(len, _ALL_WORDS)])
-_TRUE, _TRUE_OR_FALSE = len(TRUE_WORDS), len(TRUE_WORDS) + len(FALSE_WORDS)
+# Words as numbers: a 1, and their letters.
+_LONGEST_WORD = 7
+_TRUE_WORDS, _FALSE_WORDS, _MISSING_WORDS = (
+    np.array([int.from_bytes(b"\1" + word.encode()) for word in words], dtype=np.uint64)
+    for words in (TRUE_WORDS, FALSE_WORDS, MISSING_WORDS)
+)
 
 
 class Irregular(Exception):
@@ -60,7 +62,7 @@ def scan_numbers(
         data = np.frombuffer(left + chunk, dtype=np.uint8)
         # Each cell takes a byte at least, what ends it; each row as many as there are columns.
         columns, values = np.empty(len(data) + 1, np.int32), np.empty(len(data) + 1)
-        ends = np.zeros(len(data) // width + 2, np.int64)
+        ends = np.zeros(len(data) // width + 2, np.int32)  # as columns, or scipy would copy these
         state, used, rows, skip = _scan(data, last, ord(delimiter), skip, known, columns, values, ends)
         if state == _IRREGULAR:
             raise Irregular
@@ -71,6 +73,34 @@ def scan_numbers(
         if len(left) > LONGEST_LINE:  # a quotation mark that is not closed
             raise Irregular
     return blocks
+
+
+def stack_columns(blocks: list[sp.csr_array], kept: NDArray[np.int64]) -> sp.csc_array:
+    """Some columns of blocks of rows, the blocks below one another; each is freed once it is copied."""
+    width = blocks[0].shape[1] if blocks else 0
+    place = np.full(width, -1)
+    place[kept] = np.arange(len(kept))
+    total = sum((np.bincount(block.indices, minlength=width)[kept] for block in blocks), np.zeros_like(kept))
+    kind = sp.get_index_dtype(maxval=total.sum())
+    indptr, rows = np.concatenate([[0], np.cumsum(total)]).astype(kind), 0
+    free, data, indices = indptr[:-1].copy(), np.empty(indptr[-1]), np.empty(indptr[-1], kind)
+    blocks.reverse()
+    while blocks:
+        block = blocks.pop()
+        _append(block.indptr, block.indices, block.data, place, rows, free, indices, data)
+        rows += block.shape[0]
+    return sp.csc_array((data, indices, indptr), shape=(rows, len(kept)))
+
+
+@kernel(nogil=True)
+def _append(indptr, columns, values, place, first, free, indices, data):  # type: ignore[no-untyped-def]
+    """Copy rows to where the columns that have a place are still free."""
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            column = place[columns[entry]]
+            if column >= 0:
+                indices[free[column]], data[free[column]] = first + row, values[entry]
+                free[column] += 1
 
 
 @kernel(nogil=True)
@@ -217,17 +247,16 @@ def _product(number, high, low):  # type: ignore[no-untyped-def]
 @kernel(nogil=True)
 def _word(data, start, end):  # type: ignore[no-untyped-def]
     """What a cell that is not a number holds: true or false, a missing value, or something else."""
-    for word in range(len(_WORD_ENDS) - 1):
-        length = _WORD_ENDS[word + 1] - _WORD_ENDS[word]
-        if length == end - start:
-            same = True
-            for place in range(length):
-                letter = data[start + place]
-                if 65 <= letter <= 90:
-                    letter += 32
-                same = same and letter == _LETTERS[_WORD_ENDS[word] + place]
-            if same and word < _TRUE_OR_FALSE:
-                return _WORD, 1.0 if word < _TRUE else 0.0
-            if same:
-                return _MISSING, np.nan
-    return _OTHER, 0.0
+    if start == end:
+        return _MISSING, np.nan
+    if end - start > _LONGEST_WORD:
+        return _OTHER, 0.0
+    word = np.uint64(1)
+    for at in range(start, end):
+        letter = data[at] + 32 if 65 <= data[at] <= 90 else data[at]
+        word = word << np.uint64(8) | np.uint64(letter)
+    if (word == _TRUE_WORDS).any():
+        return _WORD, 1.0
+    if (word == _FALSE_WORDS).any():
+        return _WORD, 0.0
+    return (_MISSING, np.nan) if (word == _MISSING_WORDS).any() else (_OTHER, 0.0)

@@ -133,9 +133,6 @@ def read_graph(
 class InMemory:
     """Keeps the arrays of a graph; a store keeps them in files."""
 
-    #: Whether numeric columns of the node table are read again whenever they are needed.
-    on_demand = False
-
     def collect(self, pieces: Iterable[Edges]) -> Edges:
         """All edges, given some at a time."""
         sources, targets, weights = zip(*pieces, strict=True)
@@ -177,7 +174,7 @@ def _assemble(tables: dict[str, Table], matrix: sp.csr_array | None, request: Re
     if "nodes" in tables:
         say(f"reading {tables['nodes'].shown}")
         kinds = _known_kinds(tables["nodes"], request)
-        nodes = read_nodes(tables["nodes"], columns["id"], ids, kinds, on_demand=place.on_demand)
+        nodes = read_nodes(tables["nodes"], columns["id"], ids, kinds)
         notes += nodes.notes
     say(f"reading {shown}")
     edges = place.collect(edge_table.pieces(ids))

@@ -96,8 +96,6 @@ class _InFolder(InMemory):
         memory: bytes for what is in memory meanwhile.
     """
 
-    on_demand = True
-
     def __init__(self, folder: Path, memory: int) -> None:
         self._folder, self._memory = folder, memory
         self.overflow = folder / "overflow"  # for what is not to be held in memory

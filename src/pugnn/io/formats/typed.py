@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
+
 from pugnn.errors import PugnnError
 from pugnn.io.database import literal, paths_sql
 from pugnn.io.formats.files import HEAD_BYTES, LONGEST_LINE, File
@@ -28,7 +30,7 @@ def parquet_table(shown: str, files: list[File], connection: DuckDBPyConnection)
     table = _typed(shown, files, connection, "read_parquet", f"{together}binary_as_string=true, {_NO_PARTITIONS}")
     table.by_column = True
     # DuckDB renames columns whose names differ only in case.
-    schemas = [_column_names(file, connection) for file in files]
+    schemas = [pq.read_schema(file.path).names for file in files]
     for file, names in zip(files, schemas, strict=True):
         if len(files) > 1:
             _reject_alike(names, file.shown, ", so several files cannot be read together")
@@ -67,17 +69,6 @@ def json_table(shown: str, files: list[File], connection: DuckDBPyConnection) ->
     table = _typed(shown, files, connection, "read_json", f"{options}, columns={{{columns}}}")
     table.repair = explain
     return table
-
-
-def _column_names(file: File, connection: DuckDBPyConnection) -> list[str]:
-    """Names of the columns of a Parquet file, as they are written there."""
-    rows = connection.execute(f"SELECT name, num_children FROM parquet_schema({literal(str(file.path))})").fetchall()
-    names, inner = [], 0  # the schema is a tree, in depth-first order
-    for name, children in rows[1:]:
-        if not inner:
-            names.append(name)
-        inner = max(inner - 1, 0) + (children or 0)
-    return names
 
 
 def _reject_alike(names: Sequence[str], shown: str, consequence: str = "") -> None:
