@@ -12,8 +12,7 @@ def test_memory_is_found():
 def test_memory_can_be_limited(monkeypatch):
     monkeypatch.setenv("PUGNN_MEMORY", "2GB")
     assert available_memory() == 2 * 10**9
-    assert Forecast({"rows": 10**9, "scores": 10**9}).fits
-    assert not Forecast({"rows": 10**9, "scores": 10**9 + 1}).fits
+    assert Forecast({"rows": 10**9, "scores": 10**9}).total == available_memory()
 
 
 @pytest.mark.parametrize(

@@ -76,11 +76,6 @@ class Forecast:
         """Bytes in all."""
         return sum(self.parts.values())
 
-    @property
-    def fits(self) -> bool:
-        """Whether there is that much memory."""
-        return self.total <= available_memory()
-
     def __str__(self) -> str:
         parts = sorted(((name, size) for name, size in self.parts.items() if size), key=lambda part: -part[1])
         return f"{memory_words(self.total)} ({', '.join(f'{name} {memory_words(size)}' for name, size in parts)})"
