@@ -1,10 +1,9 @@
-"""How much memory there is, how much a run will need, and how much it has used."""
+"""How much memory there is, and how much a run will need."""
 
 from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,14 +50,6 @@ def memory_words(size: float) -> str:
         if size >= scale:
             return f"{size / scale:.1f} {unit}" if size < 10 * scale else f"{size / scale:.0f} {unit}"
     return f"{size:.0f} bytes"
-
-
-def peak_memory() -> int:
-    """The largest number of bytes that this process has had in memory so far."""
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 @dataclass(frozen=True)
