@@ -1,10 +1,9 @@
-"""How much memory there is, how much a run will need, and how much it has used."""
+"""How much memory there is, and how much a run will need."""
 
 from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,14 +52,6 @@ def memory_words(size: float) -> str:
     return f"{size:.0f} bytes"
 
 
-def peak_memory() -> int:
-    """The largest number of bytes that this process has had in memory so far."""
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
-
-
 @dataclass(frozen=True)
 class Forecast:
     """What a run is going to hold in memory at its peak.
@@ -75,11 +66,6 @@ class Forecast:
     def total(self) -> int:
         """Bytes in all."""
         return sum(self.parts.values())
-
-    @property
-    def fits(self) -> bool:
-        """Whether there is that much memory."""
-        return self.total <= available_memory()
 
     def __str__(self) -> str:
         parts = sorted(((name, size) for name, size in self.parts.items() if size), key=lambda part: -part[1])

@@ -61,14 +61,6 @@ def count_on_host() -> int:
     return int(os.environ.get("LOCAL_WORLD_SIZE", count())) if count() > 1 else 1
 
 
-def meet() -> None:
-    """Wait until all processes are here."""
-    if count() > 1:
-        import torch
-
-        _sum(torch.zeros(1, device=_meeting_place()))
-
-
 def started() -> int:
     """How many processes the launcher has started, whether they have joined or not."""
     text = os.environ.get("WORLD_SIZE", "1")

@@ -17,7 +17,7 @@ import torch
 from pugnn import processes
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.losses import SetMeans, Sets, confident_prior_matching
+from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods import PUGNN
 from pugnn.models import GCN
 from pugnn.task import PUTask
@@ -75,13 +75,13 @@ def refusal(action) -> str:
 
 def findings(folder: Path) -> dict[str, Any]:
     values = torch.arange(1.0, 8.0)[processes.own_share(7)].requires_grad_()
-    means = SetMeans()
-    mean = means("all", values)
+    sets = Sets.of(np.arange(1), np.arange(1))
+    mean = sets.mean("all", values)
     mean.square().backward()
     weights = torch.tensor([[1.0, 0.0], [0.0, 0.0], [2.0, 1.0]])[processes.own_share(3)]
-    weighted = means("weighted", torch.tensor([[1.0, 5.0], [2.0, 6.0], [4.0, 7.0]])[processes.own_share(3)], weights)
-    parts = SetMeans(2)
-    halves = [float(parts("x", torch.tensor(part)[processes.own_share(2)])) for part in ([1.0, 3.0], [8.0, 10.0])]
+    weighted = sets.mean(
+        "weighted", torch.tensor([[1.0, 5.0], [2.0, 6.0], [4.0, 7.0]])[processes.own_share(3)], weights
+    )
 
     weight = torch.full((2,), 3.0, requires_grad=True)
     weight.grad, unused = torch.full((2,), 1.0 + processes.rank()), torch.zeros(3, requires_grad=True)
@@ -108,7 +108,6 @@ def findings(folder: Path) -> dict[str, Any]:
         "mean": mean.item(),
         "gradient": values.grad.tolist(),
         "weighted": weighted.tolist(),
-        "halves": halves,
         "summed": weight.grad.tolist(),
         "unused": None if unused.grad is None else unused.grad.tolist(),
         "copied": copied.tolist(),

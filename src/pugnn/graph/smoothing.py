@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
-from pugnn.graph.vectors import INDEX, aligned, data_of, load, loop, store
+from pugnn.graph.vectors import INDEX, aligned, ask_for, data_of, load, loop, spread, store
 from pugnn.threads import available_threads
 
 #: A table has a multiple of so many columns.
@@ -157,7 +157,7 @@ def _add_up(_context, h, indices, out, x, places, factors, weights, vectors, lan
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
         h, indices, out, *rest = data_of(context, builder, signature, arguments, 4 if square else 3)
         start, stop, end, width, shift, own = cgutils.unpack_tuple(builder, arguments[4], 6)
-        p, t, q = (_everywhere(builder, factor, vector) for factor in cgutils.unpack_tuple(builder, arguments[5], 3))
+        p, t, q = (spread(builder, factor, vector) for factor in cgutils.unpack_tuple(builder, arguments[5], 3))
         weight_data = None
         if weighted:
             weight_data = context.make_array(signature.args[6])(context, builder, arguments[6]).data
@@ -173,11 +173,11 @@ def _add_up(_context, h, indices, out, x, places, factors, weights, vectors, lan
             ahead = builder.add(entry, ir.Constant(INDEX, _AHEAD))
             soon = row_of(builder.select(builder.icmp_signed("<", ahead, end), ahead, end))
             for number in range(count):
-                _prefetch(builder, h, builder.add(soon, ir.Constant(INDEX, numbers * number)))
+                ask_for(builder, h, builder.add(soon, ir.Constant(INDEX, numbers * number)))
             row = row_of(entry)
             rows = [part(h, row, number) for number in range(count)]
             if weighted:
-                weight = _everywhere(builder, builder.load(builder.gep(weight_data, [entry])), vector)
+                weight = spread(builder, builder.load(builder.gep(weight_data, [entry])), vector)
                 rows = [builder.fmul(weight, each) for each in rows]
             return [builder.fadd(total, each) for total, each in zip(totals, rows, strict=True)]
 
@@ -191,19 +191,3 @@ def _add_up(_context, h, indices, out, x, places, factors, weights, vectors, lan
             store(builder, out, builder.add(own, ir.Constant(INDEX, numbers * number)), value)
 
     return types.void(h, indices, out, x, places, factors, weights, vectors, lanes), generate
-
-
-def _everywhere(builder: Any, number: Any, vector: Any) -> Any:
-    blank = ir.Constant(vector, ir.Undefined)
-    first = builder.insert_element(blank, number, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(
-        first, blank, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
-    )
-
-
-def _prefetch(builder: Any, table: Any, at: Any) -> None:
-    byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
-    kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-    ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    pointer = builder.bitcast(builder.gep(table, [at]), byte)
-    builder.call(ask, [pointer, *(ir.Constant(flag, value) for value in (0, 3, 1))])

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
+from numba.core import cgutils
 from numpy.typing import DTypeLike, NDArray
 
 CACHE_LINE = 64
@@ -41,6 +42,23 @@ def load(builder: Any, data: Any, at: Any, vector: Any) -> Any:
 def store(builder: Any, data: Any, at: Any, value: Any) -> None:
     """Write a vector to position ``at``."""
     builder.store(value, builder.bitcast(builder.gep(data, [at]), value.type.as_pointer()), align=4)
+
+
+def spread(builder: Any, number: Any, vector: Any) -> Any:
+    """The vector that has the same number everywhere."""
+    blank = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(blank, number, ir.Constant(ir.IntType(32), 0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    return builder.shuffle_vector(first, blank, everywhere)
+
+
+def ask_for(builder: Any, data: Any, at: Any) -> None:
+    """Prefetch the cache line at position ``at``."""
+    byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+    ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    pointer = builder.bitcast(builder.gep(data, [at]), byte)
+    builder.call(ask, [pointer, *(ir.Constant(flag, value) for value in (0, 3, 1))])  # to read, keep it, data
 
 
 def loop(

@@ -5,7 +5,7 @@ from pugnn.losses.cross_entropy import UnlabelledAsNegativeLoss
 from pugnn.losses.dist_pu import DistPULoss, mean_entropy
 from pugnn.losses.distance_aware import DistanceAwareLoss, split_near_far
 from pugnn.losses.nnpu import NonNegativeLoss
-from pugnn.losses.sets import SetMeans, Sets
+from pugnn.losses.sets import Sets
 from pugnn.losses.soft_labels import SoftLabelLoss
 from pugnn.losses.upu import UnbiasedLoss
 
@@ -13,7 +13,6 @@ __all__ = [
     "DistPULoss",
     "DistanceAwareLoss",
     "NonNegativeLoss",
-    "SetMeans",
     "Sets",
     "SoftLabelLoss",
     "UnbiasedLoss",

@@ -15,51 +15,6 @@ from pugnn import processes
 from pugnn.errors import PugnnError
 
 
-class SetMeans:
-    """Means over sets of nodes of which one step sees a batch: the one home for what batches have in common.
-
-    A mean has the value over all batches of the epoch so far and the gradient of the current batch alone, an unbiased
-    estimate of the gradient of the whole mean. With a single batch that is the plain mean. Where several processes
-    share each batch, value and count are sums over all of them, and gradients that of each one's own share: they add
-    up to the gradient of the batch.
-
-    Args:
-        batches: number of batches per epoch.
-
-    Example:
-        >>> means = SetMeans(batches=2)
-        >>> [float(means("labelled", torch.tensor(batch))) for batch in ([1.0, 3.0], [8.0])]
-        [2.0, 4.0]
-    """
-
-    def __init__(self, batches: int = 1) -> None:
-        self._single = batches == 1
-        self._so_far: dict[str, Tensor] = {}
-
-    def __call__(self, key: str, values: Tensor, weights: Tensor | None = None) -> Tensor:
-        """The mean of a set, over the first dimension.
-
-        Args:
-            key: names set and quantity.
-            values: those of this batch, one per node, or one row.
-            weights: how much each value counts; by default all the same.
-        """
-        if self._single and processes.count() == 1:
-            return values.mean(dim=0) if weights is None else (values * weights).sum(dim=0) / weights.sum(dim=0)
-        if weights is None:
-            total, number = values.sum(dim=0), torch.full_like(values[:1].sum(dim=0), len(values))
-        else:
-            total, number = (values * weights).sum(dim=0), weights.sum(dim=0)
-        # Added up in double precision, which counts to any number and hardly depends on how a batch is shared.
-        whole = processes.sum_over_processes(torch.stack([total, number]).double())
-        total, number = whole.to(values.dtype)
-        here = _ratio(total, number)
-        if self._single:
-            return here
-        so_far = self._so_far[key] = self._so_far.get(key, 0.0) + whole.detach()
-        return here + (_ratio(*so_far).to(values.dtype) - here).detach()
-
-
 @dataclass(frozen=True)
 class Sets:
     """The sets of a batch, as rows of the network's output.
@@ -70,7 +25,6 @@ class Sets:
         negative: the known negatives, see :meth:`known_negatives`.
         near: unlabelled nodes near a known positive, where a loss asks for them, and
         far: all others.
-        means: takes means over the sets.
         sizes: how many nodes the sets have in all, by name, where a batch, or this process, holds only some of them.
     """
 
@@ -79,7 +33,6 @@ class Sets:
     negative: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.int64))
     near: Tensor | None = None
     far: Tensor | None = None
-    means: SetMeans = field(default_factory=SetMeans)
     sizes: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -105,9 +58,26 @@ class Sets:
         """How many nodes a set has in all."""
         return self.sizes[name] if name in self.sizes else len(getattr(self, name))
 
-    def mean(self, key: str, values: Tensor, weights: Tensor | None = None) -> Tensor:
-        """The mean of a set, see :class:`SetMeans`."""
-        return self.means(key, values, weights)
+    def mean(self, name: str, values: Tensor, weights: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """The mean over a set, along the first dimension; 0 without any node.
+
+        Where several processes share a batch, values and counts are sums over all of them, and gradients those of each
+        one's own share: they add up to the gradient of the batch.
+
+        Args:
+            name: of the set or quantity, for the reader.
+            values: those of the batch, one per node, or one row.
+            weights: how much each value counts; by default all the same.
+        """
+        if processes.count() == 1 and len(values):
+            return values.mean(dim=0) if weights is None else (values * weights).sum(dim=0) / weights.sum(dim=0)
+        if weights is None:
+            total, number = values.sum(dim=0), torch.full_like(values[:1].sum(dim=0), len(values))
+        else:
+            total, number = (values * weights).sum(dim=0), weights.sum(dim=0)
+        # Added up in double precision, which counts to any number and hardly depends on how a batch is shared.
+        whole = processes.sum_over_processes(torch.stack([total, number]).double()).to(values.dtype)
+        return whole[0] / whole[1].where(whole[1] > 0, 1.0)
 
     def sum(self, name: str, values: Tensor) -> Tensor:
         """The sum over all nodes of a set, ``values`` being those of its nodes in the batch."""
@@ -136,11 +106,6 @@ class Sets:
             return {}
         weight = labelled_weight * self.negative_share
         return {"known_negative": weight * self.mean("known_negative", losses.flatten())}
-
-
-def _ratio(total: Tensor, number: Tensor) -> Tensor:
-    """0 where there is no node of a set."""
-    return total / number.where(number > 0, 1.0)
 
 
 def require_prior(prior: object) -> None:

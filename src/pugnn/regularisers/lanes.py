@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from pugnn.graph.vectors import INDEX, data_of, load, loop, store
+from pugnn.graph.vectors import INDEX, ask_for, data_of, load, loop, spread, store
 
 LANES = 16
 
@@ -50,11 +50,7 @@ def prefetch(_context, table, at):  # type: ignore[no-untyped-def]
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
         (data,) = data_of(context, builder, signature, arguments, 1)
-        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
-        builder.call(ask, [pointer, *(ir.Constant(flag, value) for value in (0, 3, 1))])  # to read, keep it, data
+        ask_for(builder, data, arguments[1])
 
     return signature, generate
 
@@ -84,7 +80,7 @@ def _add_rows(context: Any, builder: Any, signature: Any, arguments: Any, *, bot
 
     def add_row(t: Any, totals: list[Any]) -> list[Any]:
         row = builder.add(builder.load(builder.gep(rows, [t])), shift)
-        slope = _spread(builder, builder.load(builder.gep(slopes, [t])), vector)
+        slope = spread(builder, builder.load(builder.gep(slopes, [t])), vector)
         gained = builder.fmul(slope, load(builder, table, row, vector), flags=_FAST)
         if both_ends:
             given = builder.fmul(slope, mine, flags=_FAST)
@@ -97,13 +93,6 @@ def _add_rows(context: Any, builder: Any, signature: Any, arguments: Any, *, bot
 
 def _vector(context: Any, table: Any) -> Any:
     return ir.VectorType(context.get_value_type(table.dtype), LANES)
-
-
-def _spread(builder: Any, number: Any, vector: Any) -> Any:
-    blank = ir.Constant(vector, ir.Undefined)
-    first = builder.insert_element(blank, number, ir.Constant(ir.IntType(32), 0))
-    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    return builder.shuffle_vector(first, blank, everywhere)
 
 
 # ---------------------------------------------------------------------- exponential

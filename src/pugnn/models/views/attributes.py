@@ -81,10 +81,6 @@ class Attributes:
             x = np.hstack([standardised, np.ones((len(standardised), 1), np.float32)])
         return x
 
-    def columns_of(self, graph: Graph, nodes: slice | NDArray[np.int64]) -> NDArray[np.float32] | sp.csr_array:
-        """The same of some nodes of a graph."""
-        return self.columns(_features(graph)[nodes])
-
     def rows(self, graph: Graph) -> NDArray[np.float32] | sp.csr_array:
         """The attributes of all nodes, each row at length 1; sparse where most entries are zero."""
         x = _features(graph)

@@ -84,14 +84,15 @@ class NodeViews:
     def named(self, names: tuple[str, ...]) -> NodeViews:
         """Views with these names; what they have in common with others is shared."""
         if names not in self._others:
-            some = self._others[names] = copy.copy(self)
+            some = copy.copy(self)
             some.names = names
             some._prepare()
+            self._others[names] = some
         return self._others[names]
 
     def _prepare(self) -> None:
         """Keep the tables that the views consist of, and find their scales."""
-        for table in self._tables:
+        for table in sorted(self._tables, key=lambda name: name != "own"):  # first that which others are made of
             self.table(table)
         missing = [name for name in self.names if name not in self.scales]
         if missing:
@@ -108,7 +109,7 @@ class NodeViews:
         """The rows of a table, where they are kept."""
         assert self._kept is not None
         if name not in self._kept:
-            own = dense(self.rows)
+            own = self._kept["own"].numpy() if "own" in self._kept else dense(self.rows)
             rows = own if name == "own" else np.empty_like(own)
             for first in range(0, self.width if name != "own" else 0, TOGETHER):
                 some = slice(first, first + TOGETHER)
