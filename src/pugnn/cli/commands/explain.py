@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,14 +55,14 @@ def explain(
     """
     from pugnn.cli.opened import open_run
     from pugnn.explain import explain, explain_best
-    from pugnn.files import replacing
+    from pugnn.files import require_new, write_json
 
     if (top is None) == (not ids):
         raise PugnnError("name the nodes to explain by their ids, or give --top N for the best finds")
     if top is not None:
         require_whole("--top", top, 1)
-    if out is not None and os.path.lexists(out):
-        raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
+    if out is not None:
+        require_new(out)
     opened = open_run(run)
     task, columns = opened.task, opened.data.shown
     if ids:
@@ -73,9 +72,7 @@ def explain(
         found = explain_best(opened.estimator, task, opened.log_odds, columns, top)
     plain = [each.to_plain() for each in found]
     if out is not None:
-        with replacing(out) as temporary:
-            text = json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
-            temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+        write_json(out, plain)
     if as_json:
         typer.echo(json.dumps(plain))
         return
