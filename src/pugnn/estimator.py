@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn import fitting
@@ -24,7 +23,7 @@ from pugnn.models import Backbone, BackboneLike
 from pugnn.parameters import Parameters, not_fitted
 from pugnn.task import Known, PUTask
 from pugnn.threads import threads_for
-from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, require_fitting, scores_of
+from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, scores_of
 
 #: What a model's file holds besides weights and settings: attributes of the estimator, without their underscore.
 SAVED = ("num_features", "feature_names", "recipe", "threshold", "prior", "settled_prior", "known")
@@ -85,6 +84,7 @@ class PUNodeClassifier(Parameters):
     notes_: tuple[str, ...]
     settings_: dict[str, Any]
     settled_prior_: Prior | None
+    _fitted: tuple[Graph, NDArray[np.float64]] | None
 
     def __init__(
         self,
@@ -185,14 +185,11 @@ class PUNodeClassifier(Parameters):
         self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
         self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
         self.notes_ = (*fitted.notes, *([f"Nothing of the earlier model is taken over: {fresh}."] if fresh else []))
-        self.labelled_, self.negative_, self.known_ = task.labelled, task.negative, Known.of(task)
-        self.classes_ = np.array([0, 1])
+        self.known_, self.classes_ = Known.of(task), np.array([0, 1])
         self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
         self.recipe_ = graph.recipe
         fix_scoring(self.model_, graph)
-        found_log_odds = log_odds(self.model_, graph).numpy()
-        found_log_odds[task.negative] = fitting.KNOWN_NEGATIVE  # whatever the model makes of them, they are known
-        self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, found_log_odds
+        self.restore(task, log_odds(self.model_, graph).numpy())
         scores = self.predict_proba()[:, 1]
         free = scores[task.unlabelled]
         by = fitting.decide(free, self.prior_, fitted.hidden, self.threshold, self.budget, anyway=self.decide)
@@ -284,9 +281,7 @@ class PUNodeClassifier(Parameters):
             for name in SAVED:
                 setattr(estimator, f"{name}_", metadata[name])
             method, settings = estimator.checked()
-            with torch.device("meta"):  # sizes are compared before any memory is allocated
-                expected = method.build(estimator.num_features_, settings).state_dict()
-            require_fitting(expected, tensors)
+            fitting.require_weights(method, settings, estimator.num_features_, tensors)
             estimator.model_ = method.build(estimator.num_features_, settings)
             estimator.model_.load_state_dict(tensors)
         except UNLOADABLE as error:
@@ -297,13 +292,10 @@ class PUNodeClassifier(Parameters):
         estimator._fitted = None
         return estimator
 
-    def restore(self, task: PUTask, log_odds: NDArray[np.float64] | None) -> Self:
-        """Make a loaded classifier what it was after ``fit``: it knows its task and the log-odds of the nodes there.
-
-        These are computed where they are not given.
-        """
+    def restore(self, task: PUTask, log_odds: NDArray[np.float64] | None = None) -> Self:
+        """Make a loaded classifier what ``fit`` made it: it knows its task, and the log-odds of all nodes there."""
         found = self.decision_function(task.graph) if log_odds is None else log_odds
-        found[task.negative] = fitting.KNOWN_NEGATIVE
+        found[task.negative] = fitting.KNOWN_NEGATIVE  # whatever the model makes of them, they are known
         self.labelled_, self.negative_, self._fitted = task.labelled, task.negative, (task.graph, found)
         return self
 

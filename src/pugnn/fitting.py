@@ -86,6 +86,13 @@ def identity(task: PUTask, method: Method, settings: TrainingSettings, start: We
     return digest.hexdigest()
 
 
+def require_weights(method: Method, settings: TrainingSettings, num_features: int, weights: Weights) -> None:
+    """Raise unless these are weights of a method's network for so many features; no memory is allocated for it."""
+    with torch.device("meta"):
+        expected = method.build(num_features, settings).state_dict()
+    require_fitting(expected, weights)
+
+
 def why_fresh(method: Method, settings: TrainingSettings, num_features: int, earlier: str, start: Weights) -> str:
     """Why a training cannot go on from an earlier model; empty if it can.
 
@@ -100,10 +107,8 @@ def why_fresh(method: Method, settings: TrainingSettings, num_features: int, ear
         return f"{method.name} trains no network"
     if earlier != method.name:
         return f"the earlier model is one of {earlier}, not of {method.name}"
-    with torch.device("meta"):
-        expected = method.build(num_features, settings).state_dict()
     try:
-        require_fitting(expected, start)
+        require_weights(method, settings, num_features, start)
     except PugnnError as error:
         return f"the earlier model has other sizes; {error}"
     return ""

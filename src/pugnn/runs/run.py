@@ -272,6 +272,7 @@ class Run:
             "prior": self.estimator.prior_,
             "threshold": self.results.threshold,
             "log_odds": self.log_odds,
+            "order": self.order,
             "seed": self.estimator.seed,
         }
 

@@ -200,4 +200,6 @@ def _explanations(run: Run) -> list[dict[str, Any]]:
         words = f"they take about {memory_words(needed)} of memory, and {memory_words(room)} are available"
         warnings.warn(f"explanations are left out: {words}. {TO_EXPLAIN}", PugnnWarning, stacklevel=2)
         return []
-    return [each.to_plain() for each in explain_best(estimator, run.task, run.log_odds, run.data.shown)]
+    return [
+        each.to_plain() for each in explain_best(estimator, run.task, run.log_odds, run.data.shown, None, run.order)
+    ]

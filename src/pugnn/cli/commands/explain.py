@@ -67,9 +67,9 @@ def explain(
     task, columns = opened.task, opened.data.shown
     if ids:
         nodes = _positions(task.graph, ids)
-        found = explain(opened.estimator, task, nodes, log_odds=opened.log_odds, shown=columns)
+        found = explain(opened.estimator, task, nodes, log_odds=opened.log_odds, order=opened.order, shown=columns)
     else:
-        found = explain_best(opened.estimator, task, opened.log_odds, columns, top)
+        found = explain_best(opened.estimator, task, opened.log_odds, columns, top, opened.order)
     plain = [each.to_plain() for each in found]
     if out is not None:
         write_json(out, plain)
