@@ -17,10 +17,10 @@ from pugnn.graph import Graph
 from pugnn.graph.index_arrays import positions_within
 from pugnn.io.given import as_graph
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
-from pugnn.metrics.bands import Prior, estimate
+from pugnn.metrics.bands import estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
-from pugnn.parameters import Parameters, not_fitted
+from pugnn.parameters import Parameters, require_fitted
 from pugnn.task import Known, PUTask
 from pugnn.threads import threads_for
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, scores_of
@@ -75,15 +75,13 @@ class PUNodeClassifier(Parameters):
     Example:
         >>> from pugnn import Graph, PUNodeClassifier
         >>> graph = Graph.from_edges([0, 1, 2, 3, 4], [1, 2, 0, 4, 5], features=np.eye(6))
-        >>> classifier = PUNodeClassifier(epochs=5).fit(graph, positives=[0])  # doctest: +SKIP
-        >>> classifier.predict_proba().shape  # doctest: +SKIP
+        >>> PUNodeClassifier(epochs=5).fit(graph, positives=[0]).predict_proba().shape  # doctest: +SKIP
         (6, 2)
     """
 
     model_: Backbone
     notes_: tuple[str, ...]
     settings_: dict[str, Any]
-    settled_prior_: Prior | None
     _fitted: tuple[Graph, NDArray[np.float64]] | None
 
     def __init__(
@@ -182,12 +180,11 @@ class PUNodeClassifier(Parameters):
         self.settled_prior_ = settled if fitted.hidden is None else fitted.hidden.prior
         fresh = fresh or fitted.fresh
         self.warm_ = start is not None and not fresh
-        self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
+        self.settings_ = fitting.settings_record(method, settings, self.get_params())  # whatever set_params does later
         self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
         self.notes_ = (*fitted.notes, *([f"Nothing of the earlier model is taken over: {fresh}."] if fresh else []))
         self.known_, self.classes_ = Known.of(task), np.array([0, 1])
-        self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
-        self.recipe_ = graph.recipe
+        self.num_features_, self.feature_names_, self.recipe_ = graph.num_features, graph.feature_names, graph.recipe
         fix_scoring(self.model_, graph)
         self.restore(task, log_odds(self.model_, graph).numpy())
         scores = self.predict_proba()[:, 1]
@@ -287,9 +284,8 @@ class PUNodeClassifier(Parameters):
         except UNLOADABLE as error:
             raise PugnnError(f"{path} cannot be loaded: {error}") from None
         estimator.model_.eval().scored = metadata["scored"]
-        estimator.settings_ = estimator._settings_record()
-        estimator.classes_ = np.array([0, 1])
-        estimator._fitted = None
+        estimator.settings_ = fitting.settings_record(method, settings, estimator.get_params())
+        estimator.classes_, estimator._fitted = np.array([0, 1]), None
         return estimator
 
     def restore(self, task: PUTask, log_odds: NDArray[np.float64] | None = None) -> Self:
@@ -299,20 +295,6 @@ class PUNodeClassifier(Parameters):
         self.labelled_, self.negative_, self._fitted = task.labelled, task.negative, (task.graph, found)
         return self
 
-    def _settings_record(self) -> dict[str, Any]:
-        return fitting.settings_record(*self.checked(), self.get_params(deep=False))
-
     def checked(self) -> tuple[Method, TrainingSettings]:
         """The method and the settings of its training, or an error that names an invalid parameter."""
-        method = make_method(self.method) if isinstance(self.method, str) else self.method
-        if not isinstance(method, Method):
-            raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
-        return method, fitting.training_settings(method, self.get_params(deep=False))
-
-
-def require_fitted(given: Any, what: str = "estimator") -> None:
-    """Raise unless this is a classifier that was fitted or loaded; ``what`` it is for messages."""
-    if not isinstance(given, PUNodeClassifier):
-        raise PugnnError(f"{what} must be a fitted PUNodeClassifier, got {type(given).__name__}")
-    if not hasattr(given, "model_"):
-        raise not_fitted("this classifier has not been fitted; call fit(graph, positives) first")
+        return fitting.checked_settings(self.get_params())

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, require_type
-from pugnn.estimator import PUNodeClassifier, require_fitted
+from pugnn.estimator import PUNodeClassifier
 from pugnn.fitting import learnable_task
 from pugnn.graph.building import listed
 from pugnn.io import TableGraph
@@ -21,6 +21,7 @@ from pugnn.methods.evidence import FOLDS, KnownNodes
 from pugnn.methods.logistic import prior_of
 from pugnn.metrics.bands import Estimate, Hidden, Prior, estimate
 from pugnn.metrics.rank_model import Checked
+from pugnn.parameters import require_fitted
 from pugnn.task import PUTask
 from pugnn.waiting import part, status_line
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from pugnn.errors import PugnnError, require_whole
 from pugnn.io import read_feedback
 from pugnn.io.given import as_task, given_task, require_edges
-from pugnn.methods import METHODS, FittedMethod, Method
+from pugnn.methods import METHODS, FittedMethod, Method, make_method
 from pugnn.metrics.bands import Hidden, Prior, no_signal
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
@@ -218,8 +218,12 @@ def decide(
     return Decision(USUAL, USUAL, rule)
 
 
-def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSettings:
-    """The settings of a training by the estimator's parameters, which are checked, and the method's own."""
+def checked_settings(parameters: dict[str, Any]) -> tuple[Method, TrainingSettings]:
+    """The method and the settings of its training by the estimator's parameters, which are checked, and its own."""
+    named = parameters["method"]
+    method = make_method(named) if isinstance(named, str) else named
+    if not isinstance(method, Method):
+        raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {named!r}")
     require_threshold(parameters["threshold"], method)
     require_budget(parameters["budget"], parameters["threshold"])
     mine = {field.name: parameters[field.name] for field in fields(TrainingSettings)}
@@ -233,7 +237,7 @@ def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSet
     for name in surplus:
         if name in method.unused and given[name] != getattr(own, name):  # a loaded model has them all
             raise PugnnError(f"{name} has no effect on {method.name}; leave it out, or take another method")
-    return settings
+    return method, settings
 
 
 def count_threshold(scores: NDArray[np.float64], count: int) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 
 from pugnn.errors import PugnnError, given, require_type
-from pugnn.estimator import PUNodeClassifier, require_fitted
+from pugnn.estimator import PUNodeClassifier
 from pugnn.explain.changes import smallest_change
 from pugnn.explain.columns import Columns
 from pugnn.explain.explanation import AttributePart, Change, Explanation, Known, NodePart
@@ -26,6 +26,7 @@ from pugnn.graph.index_arrays import as_array, positions_within, require_numbers
 from pugnn.io import TableGraph
 from pugnn.io.given import as_graph
 from pugnn.models import Backbone, LinearViews, Propagation
+from pugnn.parameters import require_fitted
 from pugnn.task import PUTask
 from pugnn.training import scores_of
 from pugnn.waiting import advance

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 INDENTED = (0, 0, 0, 2)
 
+#: Columns that are not numbers.
+TEXTS = ("node", "known", "attribute", "own value")
+
 #: Among more ids than this, none that are spelt alike are looked for.
 MOST_COMPARED = 100_000
 
@@ -117,18 +120,11 @@ def print_explanation(explanation: Explanation) -> None:
 def _nodes(explanation: Explanation) -> Table:
     from pugnn.explain.wording import score_words, signed
 
-    names = ("node", "hops", "known", explanation.unit, "score without it")
-    table = Table(
-        *(Column(name, justify="left" if at in (0, 2) else "right") for at, name in enumerate(names)), box=box.SIMPLE
-    )
+    table = _table("node", "hops", "known", explanation.unit, "score without it")
     for part in explanation.nodes:
-        table.add_row(
-            escape(shown(part.id)),
-            "far" if part.hops is None else str(part.hops),
-            part.known or "",
-            signed(part.contribution),
-            score_words(part.score_without),
-        )
+        hops = "far" if part.hops is None else str(part.hops)
+        numbers = (signed(part.contribution), score_words(part.score_without))
+        table.add_row(escape(shown(part.id)), hops, part.known or "", *numbers)
     named = sum(part.contribution for part in explanation.nodes)
     table.add_row("all others", "", "", signed(explanation.around - named))
     return table
@@ -137,18 +133,19 @@ def _nodes(explanation: Explanation) -> Table:
 def _attributes(explanation: Explanation) -> Table:
     from pugnn.explain.wording import score_words, signed
 
-    names = ("attribute", "own value", explanation.unit, "own", "around", "score without it")
-    table = Table(
-        *(Column(name, justify="right" if at > 1 else "left") for at, name in enumerate(names)), box=box.SIMPLE
-    )
+    table = _table("attribute", "own value", explanation.unit, "own", "around", "score without it")
     parts = (*explanation.speak_for, *explanation.speak_against)
     for part in parts:
         numbers = map(signed, (part.contribution, part.own, part.around))
         texts = (escape(shown(each)) for each in (part.name, part.value))
         table.add_row(*texts, *numbers, score_words(part.score_without))
-    own, around = (
-        total - sum(getattr(part, side) for part in parts)
-        for side, total in (("own", explanation.own), ("around", explanation.around))
-    )
+    own = explanation.own - sum(part.own for part in parts)
+    around = explanation.around - sum(part.around for part in parts)
     table.add_row("all others", "", *map(signed, (own + around, own, around)))
     return table
+
+
+def _table(*names: str) -> Table:
+    """A table with these columns, of texts and of numbers."""
+    columns = (Column(name, justify="left" if name in TEXTS else "right") for name in names)
+    return Table(*columns, box=box.SIMPLE)
