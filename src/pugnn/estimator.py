@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn import fitting
@@ -18,13 +17,13 @@ from pugnn.graph import Graph
 from pugnn.graph.index_arrays import positions_within
 from pugnn.io.given import as_graph
 from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
-from pugnn.metrics.bands import Prior, estimate
+from pugnn.metrics.bands import estimate
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
-from pugnn.parameters import Parameters, not_fitted
+from pugnn.parameters import Parameters, require_fitted
 from pugnn.task import Known, PUTask
 from pugnn.threads import threads_for
-from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, require_fitting, scores_of
+from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, scores_of
 
 #: What a model's file holds besides weights and settings: attributes of the estimator, without their underscore.
 SAVED = ("num_features", "feature_names", "recipe", "threshold", "prior", "settled_prior", "known")
@@ -76,15 +75,14 @@ class PUNodeClassifier(Parameters):
     Example:
         >>> from pugnn import Graph, PUNodeClassifier
         >>> graph = Graph.from_edges([0, 1, 2, 3, 4], [1, 2, 0, 4, 5], features=np.eye(6))
-        >>> classifier = PUNodeClassifier(epochs=5).fit(graph, positives=[0])  # doctest: +SKIP
-        >>> classifier.predict_proba().shape  # doctest: +SKIP
+        >>> PUNodeClassifier(epochs=5).fit(graph, positives=[0]).predict_proba().shape  # doctest: +SKIP
         (6, 2)
     """
 
     model_: Backbone
     notes_: tuple[str, ...]
     settings_: dict[str, Any]
-    settled_prior_: Prior | None
+    _fitted: tuple[Graph, NDArray[np.float64]] | None
 
     def __init__(
         self,
@@ -182,17 +180,13 @@ class PUNodeClassifier(Parameters):
         self.settled_prior_ = settled if fitted.hidden is None else fitted.hidden.prior
         fresh = fresh or fitted.fresh
         self.warm_ = start is not None and not fresh
-        self.settings_ = self._settings_record()  # as fitted, whatever set_params does later
+        self.settings_ = fitting.settings_record(method, settings, self.get_params())  # whatever set_params does later
         self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
         self.notes_ = (*fitted.notes, *([f"Nothing of the earlier model is taken over: {fresh}."] if fresh else []))
-        self.labelled_, self.negative_, self.known_ = task.labelled, task.negative, Known.of(task)
-        self.classes_ = np.array([0, 1])
-        self.num_features_, self.feature_names_ = graph.num_features, graph.feature_names
-        self.recipe_ = graph.recipe
+        self.known_, self.classes_ = Known.of(task), np.array([0, 1])
+        self.num_features_, self.feature_names_, self.recipe_ = graph.num_features, graph.feature_names, graph.recipe
         fix_scoring(self.model_, graph)
-        found_log_odds = log_odds(self.model_, graph).numpy()
-        found_log_odds[task.negative] = fitting.KNOWN_NEGATIVE  # whatever the model makes of them, they are known
-        self._fitted: tuple[Graph, NDArray[np.float64]] | None = graph, found_log_odds
+        self.restore(task, log_odds(self.model_, graph).numpy())
         scores = self.predict_proba()[:, 1]
         free = scores[task.unlabelled]
         by = fitting.decide(free, self.prior_, fitted.hidden, self.threshold, self.budget, anyway=self.decide)
@@ -284,43 +278,23 @@ class PUNodeClassifier(Parameters):
             for name in SAVED:
                 setattr(estimator, f"{name}_", metadata[name])
             method, settings = estimator.checked()
-            with torch.device("meta"):  # sizes are compared before any memory is allocated
-                expected = method.build(estimator.num_features_, settings).state_dict()
-            require_fitting(expected, tensors)
+            fitting.require_weights(method, settings, estimator.num_features_, tensors)
             estimator.model_ = method.build(estimator.num_features_, settings)
             estimator.model_.load_state_dict(tensors)
         except UNLOADABLE as error:
             raise PugnnError(f"{path} cannot be loaded: {error}") from None
         estimator.model_.eval().scored = metadata["scored"]
-        estimator.settings_ = estimator._settings_record()
-        estimator.classes_ = np.array([0, 1])
-        estimator._fitted = None
+        estimator.settings_ = fitting.settings_record(method, settings, estimator.get_params())
+        estimator.classes_, estimator._fitted = np.array([0, 1]), None
         return estimator
 
-    def restore(self, task: PUTask, log_odds: NDArray[np.float64] | None) -> Self:
-        """Make a loaded classifier what it was after ``fit``: it knows its task and the log-odds of the nodes there.
-
-        These are computed where they are not given.
-        """
+    def restore(self, task: PUTask, log_odds: NDArray[np.float64] | None = None) -> Self:
+        """Make a loaded classifier what ``fit`` made it: it knows its task, and the log-odds of all nodes there."""
         found = self.decision_function(task.graph) if log_odds is None else log_odds
-        found[task.negative] = fitting.KNOWN_NEGATIVE
+        found[task.negative] = fitting.KNOWN_NEGATIVE  # whatever the model makes of them, they are known
         self.labelled_, self.negative_, self._fitted = task.labelled, task.negative, (task.graph, found)
         return self
 
-    def _settings_record(self) -> dict[str, Any]:
-        return fitting.settings_record(*self.checked(), self.get_params(deep=False))
-
     def checked(self) -> tuple[Method, TrainingSettings]:
         """The method and the settings of its training, or an error that names an invalid parameter."""
-        method = make_method(self.method) if isinstance(self.method, str) else self.method
-        if not isinstance(method, Method):
-            raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {self.method!r}")
-        return method, fitting.training_settings(method, self.get_params(deep=False))
-
-
-def require_fitted(given: Any, what: str = "estimator") -> None:
-    """Raise unless this is a classifier that was fitted or loaded; ``what`` it is for messages."""
-    if not isinstance(given, PUNodeClassifier):
-        raise PugnnError(f"{what} must be a fitted PUNodeClassifier, got {type(given).__name__}")
-    if not hasattr(given, "model_"):
-        raise not_fitted("this classifier has not been fitted; call fit(graph, positives) first")
+        return fitting.checked_settings(self.get_params())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, require_type
-from pugnn.estimator import PUNodeClassifier, require_fitted
+from pugnn.estimator import PUNodeClassifier
 from pugnn.fitting import learnable_task
 from pugnn.graph.building import listed
 from pugnn.io import TableGraph
@@ -21,6 +21,7 @@ from pugnn.methods.evidence import FOLDS, KnownNodes
 from pugnn.methods.logistic import prior_of
 from pugnn.metrics.bands import Estimate, Hidden, Prior, estimate
 from pugnn.metrics.rank_model import Checked
+from pugnn.parameters import require_fitted
 from pugnn.task import PUTask
 from pugnn.waiting import part, status_line
 
@@ -132,37 +133,29 @@ def cross_validate(
         PUNodeClassifier(method, seed=seed).check_parameters()
     task, _ = given_task(graph, positives)
     require_hidable(task)
-    found: dict[str, Estimate | None] = {}
     estimators = [PUNodeClassifier(method, seed=seed, progress=progress) for method in wanted]
     with part(0, 1):
-        for number, estimator in enumerate(estimators):
-            bands = evaluate_next(estimators, number, task, progress=progress)
-            found[new_name(estimator, found)] = bands
-    return found
+        return dict(evaluate_all(estimators, task, progress=progress))
 
 
-def evaluate_next(
-    estimators: Sequence[PUNodeClassifier],
-    number: int,
-    task: PUTask,
-    *,
-    caveat: str | None = None,
-    progress: bool = False,
-) -> Estimate | None:
-    """What :func:`evaluate` says of one of several estimators, which is fitted first if it is not."""
-    estimator, before = estimators[number], 0.0
-    with part(number / len(estimators), (number + 1) / len(estimators)):
-        if not hasattr(estimator, "model_"):
-            before = AT_ONCE
-            with part(0, before):
-                estimator.fit_task(task)
-        with part(before, 1):
-            return evaluate(estimator, task, caveat=caveat, progress=progress)
+def evaluate_all(
+    estimators: Sequence[PUNodeClassifier], task: PUTask, *, caveat: str | None = None, progress: bool = False
+) -> Iterator[tuple[str, Estimate | None]]:
+    """What :func:`evaluate` says of estimators, which are fitted first if they are not, by the names of their methods.
 
-
-def new_name(estimator: PUNodeClassifier, taken: Container[str]) -> str:
-    """The name of a fitted estimator's method, with primes if it is taken: the same method with other settings."""
-    name: str = estimator.settings_["method"]["name"]
-    while name in taken:
-        name += "'"
-    return name
+    A name has primes if it is taken: the same method with other settings.
+    """
+    names: set[str] = set()
+    for number, estimator in enumerate(estimators):
+        before = 0.0 if hasattr(estimator, "model_") else AT_ONCE
+        with part(number / len(estimators), (number + 1) / len(estimators)):
+            if before:
+                with part(0, before):
+                    estimator.fit_task(task)
+            with part(before, 1):
+                found = evaluate(estimator, task, caveat=caveat, progress=progress)
+        name: str = estimator.settings_["method"]["name"]
+        while name in names:
+            name += "'"
+        names.add(name)
+        yield name, found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import secrets
@@ -45,6 +46,20 @@ def replacing(path: Path) -> Iterator[Path]:
         raise WriteError(f"cannot write {path}: {error.strerror or error}. Nothing was changed there.") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def require_new(path: Path) -> None:
+    """Raise if there is something under a name that is to be written."""
+    if os.path.lexists(path):
+        raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write plain values as JSON."""
+    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    with replacing(path) as temporary:
+        # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
+        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
 
 
 def cache_folder() -> Path:

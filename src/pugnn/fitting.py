@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from pugnn.errors import PugnnError, require_whole
 from pugnn.io import read_feedback
 from pugnn.io.given import as_task, given_task, require_edges
-from pugnn.methods import METHODS, FittedMethod, Method
+from pugnn.methods import METHODS, FittedMethod, Method, make_method
 from pugnn.metrics.bands import Hidden, Prior, no_signal
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
@@ -86,6 +86,13 @@ def identity(task: PUTask, method: Method, settings: TrainingSettings, start: We
     return digest.hexdigest()
 
 
+def require_weights(method: Method, settings: TrainingSettings, num_features: int, weights: Weights) -> None:
+    """Raise unless these are weights of a method's network for so many features; no memory is allocated for it."""
+    with torch.device("meta"):
+        expected = method.build(num_features, settings).state_dict()
+    require_fitting(expected, weights)
+
+
 def why_fresh(method: Method, settings: TrainingSettings, num_features: int, earlier: str, start: Weights) -> str:
     """Why a training cannot go on from an earlier model; empty if it can.
 
@@ -100,10 +107,8 @@ def why_fresh(method: Method, settings: TrainingSettings, num_features: int, ear
         return f"{method.name} trains no network"
     if earlier != method.name:
         return f"the earlier model is one of {earlier}, not of {method.name}"
-    with torch.device("meta"):
-        expected = method.build(num_features, settings).state_dict()
     try:
-        require_fitting(expected, start)
+        require_weights(method, settings, num_features, start)
     except PugnnError as error:
         return f"the earlier model has other sizes; {error}"
     return ""
@@ -215,8 +220,12 @@ def decide(
     return Decision(USUAL, USUAL, rule)
 
 
-def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSettings:
-    """The settings of a training by the estimator's parameters, which are checked, and the method's own."""
+def checked_settings(parameters: dict[str, Any]) -> tuple[Method, TrainingSettings]:
+    """The method and the settings of its training by the estimator's parameters, which are checked, and its own."""
+    named = parameters["method"]
+    method = make_method(named) if isinstance(named, str) else named
+    if not isinstance(method, Method):
+        raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {named!r}")
     require_threshold(parameters["threshold"], method)
     require_budget(parameters["budget"], parameters["threshold"])
     mine = {field.name: parameters[field.name] for field in fields(TrainingSettings)}
@@ -230,7 +239,7 @@ def training_settings(method: Method, parameters: dict[str, Any]) -> TrainingSet
     for name in surplus:
         if name in method.unused and given[name] != getattr(own, name):  # a loaded model has them all
             raise PugnnError(f"{name} has no effect on {method.name}; leave it out, or take another method")
-    return settings
+    return method, settings
 
 
 def count_threshold(scores: NDArray[np.float64], count: int) -> float:

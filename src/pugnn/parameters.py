@@ -49,3 +49,11 @@ def not_fitted(message: str) -> PugnnError:
     from sklearn.exceptions import NotFittedError
 
     return type("NotFittedError", (PugnnError, NotFittedError), {})(message)  # type: ignore[no-any-return]
+
+
+def require_fitted(given: Any, what: str = "estimator") -> None:
+    """Raise unless this is a classifier that was fitted or loaded; ``what`` it is for messages."""
+    if not isinstance(given, Parameters):
+        raise PugnnError(f"{what} must be a fitted PUNodeClassifier, got {type(given).__name__}")
+    if not hasattr(given, "model_"):
+        raise not_fitted("this classifier has not been fitted; call fit(graph, positives) first")

@@ -75,6 +75,7 @@ def test_a_run_is_complete(folder: Path) -> None:
     files_named = set(re.findall(r"`([a-z]+\.[a-z]+)`", PAGE.read_text(encoding="utf-8").split("## 4.")[0]))
     tables = {"edges.csv", "nodes.csv", "positives.csv", "truth.csv"}
     assert files_named - tables == files
+    assert [path.name for path in (folder / "runs/cora").iterdir() if path.is_dir()] == ["graph"]
 
 
 def test_a_later_snapshot_has_the_new_node(folder: Path) -> None:

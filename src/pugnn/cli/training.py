@@ -49,7 +49,7 @@ def train_and_show(
     assert data.task is not None
     found = data.feedback
     confirmed, rejected = (0, 0) if found is None else (len(found.confirmed), len(found.rejected))
-    before = None if start is None else EarlierRun.of(start, confirmed=confirmed, rejected=rejected)
+    before = None if start is None else EarlierRun.of(start, data.graph, confirmed=confirmed, rejected=rejected)
     notes = (*data.notes, *(() if before is None else before.notes))
     given = {"start": None if start is None else str(start), "title": title}
     options = {**data.options, **{name: value for name, value in given.items() if value is not None}}

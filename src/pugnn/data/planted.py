@@ -8,7 +8,6 @@ and the number of the row, so that no piece depends on another one and nothing i
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from pugnn.data.shuffle import Shuffle
 from pugnn.errors import PugnnError, require_number, require_share, require_whole
-from pugnn.files import new_folder
+from pugnn.files import new_folder, require_new
 from pugnn.graph import Graph
 from pugnn.graph.compiling import kernel
 from pugnn.graph.random import random_bits
@@ -152,8 +151,7 @@ def write_planted(folder: Path, **settings: Any) -> Planted:
         settings: the arguments of :class:`Planted`.
     """
     plan = Planted(**settings)
-    if os.path.lexists(folder):
-        raise PugnnError(f"{folder} already exists and is not overwritten. Choose another --out, or remove it first.")
+    require_new(folder)
     with new_folder(folder) as unfinished, status_line() as line:
         edges, nodes, truth, positives = (unfinished / name for name in TABLES)
         _write(edges, plan.edges, EDGES_AT_ONCE, partial(_edge_table, plan), line)

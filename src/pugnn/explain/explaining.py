@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 
 from pugnn.errors import PugnnError, given, require_type
-from pugnn.estimator import PUNodeClassifier, require_fitted
+from pugnn.estimator import PUNodeClassifier
 from pugnn.explain.changes import smallest_change
 from pugnn.explain.columns import Columns
 from pugnn.explain.explanation import AttributePart, Change, Explanation, Known, NodePart
@@ -26,6 +26,7 @@ from pugnn.graph.index_arrays import as_array, positions_within, require_numbers
 from pugnn.io import TableGraph
 from pugnn.io.given import as_graph
 from pugnn.models import Backbone, LinearViews, Propagation
+from pugnn.parameters import require_fitted
 from pugnn.task import PUTask
 from pugnn.training import scores_of
 from pugnn.waiting import advance
@@ -50,6 +51,7 @@ def explain(
     nodes: ArrayLike,
     *,
     log_odds: NDArray[np.float64] | None = None,
+    order: NDArray[np.int64] | None = None,
     shown: Mapping[str, NDArray[Any]] | None = None,
 ) -> list[Explanation]:
     """Why nodes have their scores.
@@ -63,6 +65,7 @@ def explain(
             form that ``fit`` takes, no known positives are named.
         nodes: positions of the nodes, see :meth:`pugnn.Graph.positions`.
         log_odds: those of all nodes (:meth:`~pugnn.PUNodeClassifier.decision_function`), if they are at hand.
+        order: positions of all nodes, best first, if they are sorted already.
         shown: columns to show with each node, one text per node.
 
     Example:
@@ -81,7 +84,7 @@ def explain(
         log_odds = estimator.decision_function(graph, positives)
     require_numbers("log_odds", log_odds, graph.num_nodes)
     _require_shown(shown, graph.num_nodes)
-    context = _Context(graph, known, log_odds, estimator.threshold_, shown or {})
+    context = _Context(graph, known, log_odds, order, estimator.threshold_, shown or {})
     found = []
     for node, parts in zip(positions, _parts(estimator.model_for(graph, positives), graph, positions), strict=True):
         found.append(context.explanation(int(node), parts))
@@ -103,12 +106,16 @@ def explain_best(
     log_odds: NDArray[np.float64],
     shown: Mapping[str, NDArray[Any]],
     count: int | None = None,
+    order: NDArray[np.int64] | None = None,
 ) -> list[Explanation]:
     """Explain the unlabelled nodes that score highest; by default as many as can be explained in a moment."""
     if count is None:
         count = MOST_EXACT if isinstance(estimator.model_, LinearViews | Propagation) else MOST_BY_GRADIENTS
-    best = task.unlabelled[np.argsort(-log_odds[task.unlabelled], kind="stable")[:count]]
-    return explain(estimator, task, best, log_odds=log_odds, shown=shown)
+    order = np.argsort(-log_odds, kind="stable") if order is None else order
+    unlabelled = np.zeros(len(order), np.bool_)
+    unlabelled[task.unlabelled] = True
+    best = order[unlabelled[order]][:count]
+    return explain(estimator, task, best, log_odds=log_odds, order=order, shown=shown)
 
 
 def _parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
@@ -127,12 +134,13 @@ class _Context:
         graph: Graph,
         task: PUTask | None,
         log_odds: NDArray[np.float64],
+        order: NDArray[np.int64] | None,
         threshold: float,
         shown: Mapping[str, NDArray[Any]],
     ) -> None:
         self.graph, self.task, self.threshold, self.shown = graph, task, threshold, shown
         self.scores = scores_of(log_odds)
-        self.rank = PUTask(graph, NOTHING, NOTHING).ranks(log_odds) if task is None else task.ranks(log_odds)
+        self.rank = (task or PUTask(graph, NOTHING, NOTHING)).ranks(log_odds, order)
         self.known: dict[int, Known] = {}
         if task is not None:
             self.known = dict.fromkeys(task.labelled.tolist(), "positive")

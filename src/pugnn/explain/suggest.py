@@ -59,6 +59,7 @@ def suggest(
     threshold: float,
     count: int = 20,
     log_odds: NDArray[np.float64] | None = None,
+    order: NDArray[np.int64] | None = None,
     seed: int = 0,
 ) -> list[Suggestion]:
     r"""Unlabelled nodes to check next, most useful first.
@@ -89,6 +90,7 @@ def suggest(
         threshold: score from which a node is decided positive.
         count: how many, at most.
         log_odds: order of the nodes where scores are rounded to 1.
+        order: positions of all nodes, best first, if they are sorted already.
         seed: of the samples that are compared in a large graph.
     """
     require_choice("goal", goal, GOALS)
@@ -104,8 +106,9 @@ def suggest(
         require_numbers("log_odds", log_odds, task.graph.num_nodes)
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or len(rows) != task.graph.num_nodes:
         raise PugnnError(f"rows must be rows of all nodes, as node_rows gives them; got {given(rows)}")
-    order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
-    rank = task.ranks(scores if log_odds is None else log_odds)
+    sorted_by = scores if log_odds is None else log_odds
+    order = np.argsort(-sorted_by, kind="stable") if order is None else order
+    rank = task.ranks(sorted_by, order)
     free = np.zeros(len(order), dtype=bool)
     free[task.unlabelled] = True
     free[task.negative] = False
@@ -145,21 +148,15 @@ def suggest(
 
 
 def suggest_for_all(
-    task: PUTask,
-    scores: NDArray[np.float64],
-    rows: Rows,
-    *,
-    prior: float,
-    threshold: float,
-    count: int,
-    log_odds: NDArray[np.float64],
-    seed: int = 0,
+    task: PUTask, scores: NDArray[np.float64], rows: Rows, *, count: int, **options: Any
 ) -> dict[str, list[dict[str, Any]]]:
-    """Suggestions for every goal as plain values, for JSON; fewer than ``count`` where there are not so many."""
+    """Suggestions for every goal as plain values, for JSON; fewer than ``count`` where there are not so many.
+
+    The other ``options`` are those of :func:`suggest`.
+    """
     count = min(count, len(np.setdiff1d(task.unlabelled, task.negative)))
     if not count:
         return {goal: [] for goal in GOALS}
-    options: dict[str, Any] = {"prior": prior, "threshold": threshold, "log_odds": log_odds, "seed": seed}
     found = {goal: suggest(task, scores, rows, goal=goal, count=count, **options) for goal in GOALS}
     return {goal: [to_plain(task.graph, each) for each in suggestions] for goal, suggestions in found.items()}
 

@@ -7,20 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.graph import Graph
-from pugnn.io.ids import ids_of
-from pugnn.runs.writers import as_text
+from pugnn.runs.writers import read_columns
 from pugnn.task import PUTask
 
 _NOT_KNOWN = "what has changed since the earlier run is not known, because"
-#: What reading the scores of a run may raise.
-_UNREADABLE = (OSError, pa.ArrowException, KeyError)
 
 #: Nodes that are listed as having risen, and as having fallen, at most.
 MOST_LISTED = 20
@@ -33,7 +28,7 @@ class EarlierRun:
     Args:
         name: of its folder.
         classifier: its model; ``None`` if it cannot be loaded.
-        scores: a table of each node's id, as text, and score; ``None`` if they cannot be read.
+        scores: by position in the graph of the new run, nan for new nodes; ``None`` if they cannot be read.
         confirmed: number of nodes that were confirmed since the first labels.
         rejected: number of nodes that were rejected.
         notes: what could not be read, one sentence each.
@@ -41,26 +36,24 @@ class EarlierRun:
 
     name: str
     classifier: PUNodeClassifier | None
-    scores: pa.Table | None
+    scores: NDArray[np.float64] | None
     confirmed: int
     rejected: int
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, folder: Path, *, confirmed: int, rejected: int) -> EarlierRun:
-        """The run in a folder."""
+    def of(cls, folder: Path, graph: Graph, *, confirmed: int, rejected: int) -> EarlierRun:
+        """The run in a folder, for a new one on this graph."""
         classifier = scores = None
         notes = []
         try:
             classifier = PUNodeClassifier.load(folder / "model.safetensors")
         except PugnnError as error:
             notes.append(f"the training starts afresh, without the model of the earlier run: {error}")
-        file = folder / "scores.parquet"
         try:
-            table = pq.read_table(file, columns=["id", "score"])
-            scores = pa.table({"id": as_text(table["id"]), "score": table["score"]})
-        except _UNREADABLE as error:
-            notes.append(f"{_NOT_KNOWN} {file} cannot be read: {error}")
+            scores = read_columns(folder / "scores.parquet", graph, ["score"])[0]["score"]
+        except PugnnError as error:
+            notes.append(f"{_NOT_KNOWN} {error}")
         return cls(folder.resolve().name, classifier, scores, confirmed, rejected, tuple(notes))
 
     def changes(
@@ -79,10 +72,7 @@ class EarlierRun:
         counts = {"before": self.name, "confirmed": self.confirmed, "rejected": self.rejected, "warm": warm}
         if self.scores is None:
             return {**counts, "rose": [], "fell": []}
-        positions = ids_of(task.graph).find(self.scores["id"])
-        earlier = np.full(len(scores), np.nan)
-        earlier[positions[positions >= 0]] = self.scores["score"].to_numpy()[positions >= 0]
-        return {**counts, **_moves(task.graph, _unknown(task.graph, task), earlier, scores, log_odds)}
+        return {**counts, **_moves(task.graph, _unknown(task.graph, task), self.scores, scores, log_odds)}
 
 
 def changes_since(
@@ -103,18 +93,11 @@ def changes_since(
         decided: which nodes are decided positive, now.
         log_odds: to rank nodes by whose scores are equal.
     """
-    ids, gone = ids_of(graph), 0
-    earlier, before = np.full(len(scores), np.nan), np.zeros(len(scores), np.bool_)
     try:
-        with file.open("rb") as content, pq.ParquetFile(content) as table:
-            for batch in table.iter_batches(columns=["id", "score", "decision"]):
-                positions = ids.find(as_text(pa.chunked_array([batch["id"]])))
-                here = positions >= 0
-                gone += len(here) - int(here.sum())
-                earlier[positions[here]] = batch["score"].to_numpy()[here]
-                before[positions[here]] = batch["decision"].to_numpy()[here]
-    except (*_UNREADABLE, ValueError) as error:
-        raise PugnnError(f"{_NOT_KNOWN} {file} cannot be read: {error}") from None
+        found, gone = read_columns(file, graph, ["score", "decision"])
+    except PugnnError as error:
+        raise PugnnError(f"{_NOT_KNOWN} {error}") from None
+    earlier, before = found["score"], found["decision"] == 1
     new, unknown = np.isnan(earlier), _unknown(graph, task)
     return {
         "before": file.parent.resolve().name,

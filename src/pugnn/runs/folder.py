@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pugnn.errors import PugnnError, shorten
-from pugnn.files import lock, locked, remove_unfinished
+from pugnn.files import lock, locked, remove_unfinished, require_new
 
 
 class RunFolder:
@@ -25,8 +25,7 @@ class RunFolder:
     """
 
     def __init__(self, path: Path, *, resume: bool = False) -> None:
-        if os.path.lexists(path):
-            raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
+        require_new(path)
         self.path = path
         self.partial = path.with_name(path.name + ".partial")
         self.checkpoint = self.partial / "checkpoint.safetensors"

@@ -21,9 +21,8 @@ from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.features.encoding import FeatureBlocks
 from pugnn.files import new_folder
 from pugnn.graph import Graph
-from pugnn.io.ids import ids_of
 from pugnn.runs.run import InputData, count_nodes
-from pugnn.runs.writers import COLUMNS, as_text, original_name
+from pugnn.runs.writers import COLUMNS, original_name, read_columns
 from pugnn.store import Manifest, open_store, read_manifest
 from pugnn.store.features import write_features
 from pugnn.store.format import listed_files, open_array, write_array
@@ -116,16 +115,14 @@ def open_kept(
 def read_scores(file: Path, graph: Graph) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]] | None:
     """Log-odds and shown columns by position, as a run has written them; ``None`` if they are no longer all there."""
     try:
-        table = pq.read_table(file)
-        positions = ids_of(graph).find(as_text(table["id"]))
-        log_odds = table["log_odds"].to_numpy()
-    except (OSError, pa.ArrowException, KeyError, PugnnError):
+        shown = pq.read_schema(file).names[len(COLUMNS) :]
+        found, gone = read_columns(file, graph, ["log_odds"], shown)
+    except (OSError, pa.ArrowException, PugnnError):
         return None
-    if not np.array_equal(np.sort(positions), np.arange(graph.num_nodes)):
+    log_odds = found.pop("log_odds")
+    if gone or np.isnan(log_odds).any():
         return None
-    order = np.argsort(positions)
-    shown = {name: table[name].to_numpy()[order] for name in table.column_names[len(COLUMNS) :]}
-    return log_odds[order], {original_name(name): cells for name, cells in shown.items()}
+    return log_odds, {original_name(name): cells for name, cells in found.items()}
 
 
 def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:

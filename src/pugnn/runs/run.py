@@ -68,15 +68,15 @@ class Settings:
     """How a run was made.
 
     Args:
-        options: everything that decides the run, under the names of the command line: with it, ``--config`` repeats it.
         pugnn: version of this package.
         finished: when the training was.
+        options: everything that decides the run, under the names of the command line: with it, ``--config`` repeats it.
         versions: of Python and of the packages that results depend on.
     """
 
-    options: dict[str, Any]
     pugnn: str
     finished: str
+    options: dict[str, Any]
     versions: dict[str, str]
 
     @classmethod
@@ -87,9 +87,9 @@ class Settings:
         settings = {"method": method.pop("name"), **method, **parameters}
         packages = ("torch", "numpy", "scipy", "numba", "scikit-learn")
         return cls(
-            options={**options, **{name: value for name, value in settings.items() if value is not None}},
             pugnn=version("pugnn"),
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
+            options={**options, **{name: value for name, value in settings.items() if value is not None}},
             versions={"python": platform.python_version(), **{name: version(name) for name in packages}},
         )
 
@@ -272,6 +272,7 @@ class Run:
             "prior": self.estimator.prior_,
             "threshold": self.results.threshold,
             "log_odds": self.log_odds,
+            "order": self.order,
             "seed": self.estimator.seed,
         }
 

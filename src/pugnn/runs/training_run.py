@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from pugnn.estimator import PUNodeClassifier
 from pugnn.explain.explaining import MOST_EXACT, explain_best
 from pugnn.explain.forecast import explanation_memory
 from pugnn.explain.suggest import node_rows, suggest_for_all
-from pugnn.files import replacing
+from pugnn.files import write_json
 from pugnn.memory import available_memory, memory_words
 from pugnn.runs.changes import EarlierRun
 from pugnn.runs.estimates import find_evidence
@@ -151,10 +150,7 @@ def _write(folder: Path, run: Run, started: float) -> None:
     """Write the report and ``run.json``."""
     run.results.seconds["total"] = round(time.perf_counter() - started, 3)
     write_report(folder / "report.html", run)
-    text = json.dumps(run.record, indent=2, ensure_ascii=False) + "\n"
-    with replacing(folder / "run.json") as temporary:
-        # What a name that is not UTF-8 leaves in a text is escaped in the way of JSON: it comes back as it was.
-        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+    write_json(folder / "run.json", run.record)
 
 
 def _if_possible(name: str, make: Callable[[], Any]) -> Any:
@@ -204,4 +200,6 @@ def _explanations(run: Run) -> list[dict[str, Any]]:
         words = f"they take about {memory_words(needed)} of memory, and {memory_words(room)} are available"
         warnings.warn(f"explanations are left out: {words}. {TO_EXPLAIN}", PugnnWarning, stacklevel=2)
         return []
-    return [each.to_plain() for each in explain_best(estimator, run.task, run.log_odds, run.data.shown)]
+    return [
+        each.to_plain() for each in explain_best(estimator, run.task, run.log_odds, run.data.shown, None, run.order)
+    ]

@@ -1,4 +1,4 @@
-"""The files of a run: scores, log and picture."""
+"""The tables of a run, scores and log: writing them, and reading scores again."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from typing import IO, Any, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, shorten
 from pugnn.files import is_formula, replacing, write_csv
 from pugnn.graph import UNREACHABLE, Graph
-from pugnn.io.ids import text_column
+from pugnn.io.ids import ids_of, text_column
 from pugnn.task import PUTask
 
 #: Formats of a file of scores, by the ending of its name.
@@ -108,6 +109,29 @@ def as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_integer(ids.type) or pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
         return ids.cast(pa.large_string())
     return text_column(list(map(str, ids.to_pylist())))
+
+
+def read_columns(
+    file: Path, graph: Graph, numbers: Sequence[str], texts: Sequence[str] = ()
+) -> tuple[dict[str, NDArray[Any]], int]:
+    """Columns of a table of scores by position in a graph, and how many of its nodes are not in that graph.
+
+    The file, a Parquet one, is read piece by piece. What it does not tell of a node is nan.
+    """
+    ids, gone = ids_of(graph), 0
+    found: dict[str, NDArray[Any]] = {name: np.full(graph.num_nodes, np.nan) for name in numbers}
+    found |= {name: np.full(graph.num_nodes, np.nan, object) for name in texts}
+    try:
+        with file.open("rb") as content, pq.ParquetFile(content) as table:
+            for batch in table.iter_batches(columns=["id", *found]):
+                positions = ids.find(as_text(pa.chunked_array([batch["id"]])))
+                here = positions >= 0
+                gone += len(here) - int(here.sum())
+                for name, column in found.items():
+                    column[positions[here]] = batch[name].to_numpy(zero_copy_only=False)[here]
+    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        raise PugnnError(f"{file} cannot be read: {error}") from None
+    return found, gone
 
 
 def table_file(nodes: int) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from pugnn.errors import PugnnError
-from pugnn.files import new_folder, write_csv
+from pugnn.files import new_folder, require_new, write_csv
 from pugnn.task.benchmark import PUBenchmark
 
 
@@ -20,8 +18,7 @@ def export_tables(name: str, benchmark: PUBenchmark, folder: Path) -> list[Path]
     Ids become text that begins with ``name``, such as ``cora-31336``. The features of a node are one cell, a list of
     numbers, which reads back to the last bit; a data set without features has ids alone.
     """
-    if os.path.lexists(folder):
-        raise PugnnError(f"{folder} already exists and is not overwritten. Choose another --out, or remove it first.")
+    require_new(folder)
     graph = benchmark.task.graph
     ids = [f"{name}-{node_id}" for node_id in graph.ids.tolist()]
     upper = graph.sources < graph.indices

@@ -81,9 +81,12 @@ class PUTask(Displayed):
         known[self.labelled], known[self.negative] = 1, -1
         return known
 
-    def ranks(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The rank of each node in all lists, from 1, among those that are not known; known nodes have none, but 0."""
-        order = np.argsort(-scores, kind="stable")
+    def ranks(self, scores: NDArray[np.float64], order: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """The rank of each node in all lists, from 1, among those that are not known; known nodes have none, but 0.
+
+        ``order`` are the positions of all nodes, best first, if they are sorted already.
+        """
+        order = np.argsort(-scores, kind="stable") if order is None else order
         order = order[self.known[order] == 0]
         ranks = np.zeros(len(scores), np.int64)
         ranks[order] = np.arange(1, len(order) + 1)

@@ -45,36 +45,32 @@ def evaluate(
     """
     from pugnn.checkup import check_up
     from pugnn.estimator import PUNodeClassifier
-    from pugnn.evaluation import evaluate_next, new_name
-    from pugnn.files import replacing
+    from pugnn.evaluation import evaluate_all
+    from pugnn.files import write_json
     from pugnn.runs.estimates import with_truth
 
-    others = [name.strip() for name in (methods or "").split(",") if name.strip()]
-    estimators = [PUNodeClassifier(name) for name in others]
-    for estimator in estimators:
+    names = [name.strip() for name in (methods or "").split(",") if name.strip()]
+    others = [PUNodeClassifier(name) for name in names]
+    for estimator in others:
         estimator.check_parameters()
     opened = open_run(run)
-    task = opened.task
-    caveat = check_up(task, seed=opened.estimator.seed).caveat
+    task, own = opened.task, opened.estimator
+    caveat = check_up(task, seed=own.seed).caveat
     found: dict[str, dict[str, Any] | None] = {}
     console = Console(highlight=False, emoji=False)
     table = _table()
-    for estimator in estimators:
-        estimator.set_params(seed=opened.estimator.seed, device=opened.estimator.device)
-    compared = (opened.estimator, *estimators)
+    compared = [own, *(other.set_params(seed=own.seed, device=own.device) for other in others)]
+    evaluated = evaluate_all(compared, task, caveat=caveat, progress=True)
     with part(0, 1):
-        for number, estimator in enumerate(compared):
-            estimate = evaluate_next(compared, number, task, caveat=caveat, progress=True)
-            if estimate is None and estimator is opened.estimator:
+        for estimator, (name, estimate) in zip(compared, evaluated, strict=True):
+            if estimate is None and estimator is own:
                 raise PugnnError("all nodes have the same score, so that hidden positives say nothing about a ranking")
-            name, decided = new_name(estimator, found), estimator.predict(task.graph)
-            truth = (estimator.decision_function(task.graph), decided, opened.truth)
+            truth = (estimator.decision_function(), estimator.predict(), opened.truth)
             found[name] = None if estimate is None else with_truth(estimate, *truth)
             _add(table, name, estimate)
     mine = next(iter(found.values()))
     assert mine is not None
-    with replacing(run / "estimate.json") as temporary:
-        temporary.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    write_json(run / "estimate.json", found)
     if as_json:
         typer.echo(json.dumps({"run": str(run), "estimates": found}))
         return

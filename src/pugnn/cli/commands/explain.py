@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
     from pugnn.graph import Graph
 
 INDENTED = (0, 0, 0, 2)
+
+#: Columns that are not numbers.
+TEXTS = ("node", "known", "attribute", "own value")
 
 #: Among more ids than this, none that are spelt alike are looked for.
 MOST_COMPARED = 100_000
@@ -56,26 +58,24 @@ def explain(
     """
     from pugnn.cli.opened import open_run
     from pugnn.explain import explain, explain_best
-    from pugnn.files import replacing
+    from pugnn.files import require_new, write_json
 
     if (top is None) == (not ids):
         raise PugnnError("name the nodes to explain by their ids, or give --top N for the best finds")
     if top is not None:
         require_whole("--top", top, 1)
-    if out is not None and os.path.lexists(out):
-        raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
+    if out is not None:
+        require_new(out)
     opened = open_run(run)
     task, columns = opened.task, opened.data.shown
     if ids:
         nodes = _positions(task.graph, ids)
-        found = explain(opened.estimator, task, nodes, log_odds=opened.log_odds, shown=columns)
+        found = explain(opened.estimator, task, nodes, log_odds=opened.log_odds, order=opened.order, shown=columns)
     else:
-        found = explain_best(opened.estimator, task, opened.log_odds, columns, top)
+        found = explain_best(opened.estimator, task, opened.log_odds, columns, top, opened.order)
     plain = [each.to_plain() for each in found]
     if out is not None:
-        with replacing(out) as temporary:
-            text = json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
-            temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+        write_json(out, plain)
     if as_json:
         typer.echo(json.dumps(plain))
         return
@@ -120,18 +120,11 @@ def print_explanation(explanation: Explanation) -> None:
 def _nodes(explanation: Explanation) -> Table:
     from pugnn.explain.wording import score_words, signed
 
-    names = ("node", "hops", "known", explanation.unit, "score without it")
-    table = Table(
-        *(Column(name, justify="left" if at in (0, 2) else "right") for at, name in enumerate(names)), box=box.SIMPLE
-    )
+    table = _table("node", "hops", "known", explanation.unit, "score without it")
     for part in explanation.nodes:
-        table.add_row(
-            escape(shown(part.id)),
-            "far" if part.hops is None else str(part.hops),
-            part.known or "",
-            signed(part.contribution),
-            score_words(part.score_without),
-        )
+        hops = "far" if part.hops is None else str(part.hops)
+        numbers = (signed(part.contribution), score_words(part.score_without))
+        table.add_row(escape(shown(part.id)), hops, part.known or "", *numbers)
     named = sum(part.contribution for part in explanation.nodes)
     table.add_row("all others", "", "", signed(explanation.around - named))
     return table
@@ -140,18 +133,19 @@ def _nodes(explanation: Explanation) -> Table:
 def _attributes(explanation: Explanation) -> Table:
     from pugnn.explain.wording import score_words, signed
 
-    names = ("attribute", "own value", explanation.unit, "own", "around", "score without it")
-    table = Table(
-        *(Column(name, justify="right" if at > 1 else "left") for at, name in enumerate(names)), box=box.SIMPLE
-    )
+    table = _table("attribute", "own value", explanation.unit, "own", "around", "score without it")
     parts = (*explanation.speak_for, *explanation.speak_against)
     for part in parts:
         numbers = map(signed, (part.contribution, part.own, part.around))
         texts = (escape(shown(each)) for each in (part.name, part.value))
         table.add_row(*texts, *numbers, score_words(part.score_without))
-    own, around = (
-        total - sum(getattr(part, side) for part in parts)
-        for side, total in (("own", explanation.own), ("around", explanation.around))
-    )
+    own = explanation.own - sum(part.own for part in parts)
+    around = explanation.around - sum(part.around for part in parts)
     table.add_row("all others", "", *map(signed, (own + around, own, around)))
     return table
+
+
+def _table(*names: str) -> Table:
+    """A table with these columns, of texts and of numbers."""
+    columns = (Column(name, justify="left" if name in TEXTS else "right") for name in names)
+    return Table(*columns, box=box.SIMPLE)

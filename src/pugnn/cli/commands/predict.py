@@ -55,12 +55,12 @@ def predict(
     """
     from pugnn.cli.terminal import print_notes, print_snapshot
     from pugnn.estimator import PUNodeClassifier
+    from pugnn.files import require_new
     from pugnn.runs.changes import changes_since
     from pugnn.runs.writers import require_ending, score_table, write_scores
     from pugnn.training import scores_of
 
-    if os.path.lexists(out):
-        raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
+    require_new(out)
     require_ending(out)
     file = model / "model.safetensors" if os.path.isdir(model) else model
     estimator = PUNodeClassifier.load(file)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from pathlib import Path
 from typing import Annotated, cast
@@ -13,7 +12,7 @@ import typer
 from pugnn.cli import options
 from pugnn.cli.app import ON_A_RUN, command
 from pugnn.cli.options import OUTPUT, option
-from pugnn.errors import PugnnError, PugnnWarning, require_choice, require_whole
+from pugnn.errors import PugnnWarning, require_choice, require_whole
 
 #: Nodes that are suggested where no number is given.
 USUAL = 20
@@ -57,13 +56,13 @@ def suggest(
     from pugnn.cli.opened import open_run
     from pugnn.explain.suggest import GOALS, Goal, node_rows, to_plain
     from pugnn.explain.suggest import suggest as suggested
-    from pugnn.files import replacing, write_csv
+    from pugnn.files import replacing, require_new, write_csv
 
     if count is not None:
         require_whole("-n", count, 1)
     require_choice("--for", goal, GOALS)
-    if out is not None and os.path.lexists(out):
-        raise PugnnError(f"{out} already exists and is not overwritten. Choose another --out, or remove it first.")
+    if out is not None:
+        require_new(out)
     opened = open_run(run)
     if not opened.results.ranked:
         warnings.warn(
