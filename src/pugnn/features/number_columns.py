@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,10 +47,14 @@ class Summary:
         )
 
 
-class NumberColumns(ABC):
-    """Columns of finite numbers and missing values."""
+@dataclass(frozen=True, eq=False)
+class MatrixColumns:
+    """Columns of finite numbers and missing values in memory."""
 
-    names: tuple[str, ...]  # of the columns, unique
+    names: tuple[str, ...]  # unique
+    #: Shape ``(rows, columns)``, float64 in CSC form; a missing number is NaN, and zeros are not stored.
+    matrix: sp.csc_array
+    _summaries: dict[str, Summary] = field(default_factory=dict, init=False)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -59,54 +62,28 @@ class NumberColumns(ABC):
         return {name: at for at, name in enumerate(self.names)}
 
     @property
-    @abstractmethod
     def rows(self) -> int:
         """Number of rows."""
-
-    @abstractmethod
-    def column(self, name: str) -> NDArray[np.float64]:
-        """The numbers of a column, NaN where there is none, shape ``(rows,)``."""
-
-    @abstractmethod
-    def summary(self, name: str) -> Summary:
-        """Statistics of a column."""
-
-    @abstractmethod
-    def part(self, names: Sequence[str]) -> sp.csc_array:
-        """Some columns as a matrix, without zeros."""
-
-    @abstractmethod
-    def of_rows(self, rows: NDArray[np.int64]) -> NumberColumns:
-        """The numbers of some rows."""
-
-
-@dataclass(frozen=True, eq=False)
-class MatrixColumns(NumberColumns):
-    """Numeric columns in memory."""
-
-    names: tuple[str, ...]
-    #: Shape ``(rows, columns)``, float64 in CSC form; a missing number is NaN, and zeros are not stored.
-    matrix: sp.csc_array
-    _summaries: dict[str, Summary] = field(default_factory=dict, init=False)
-
-    @property
-    def rows(self) -> int:  # noqa: D102
         return int(self.matrix.shape[0])
 
-    def column(self, name: str) -> NDArray[np.float64]:  # noqa: D102
+    def column(self, name: str) -> NDArray[np.float64]:
+        """The numbers of a column, NaN where there is none, shape ``(rows,)``."""
         stored, data = self._inside(name), np.zeros(self.rows)
         data[self.matrix.indices[stored]] = self.matrix.data[stored]
         return data
 
-    def summary(self, name: str) -> Summary:  # noqa: D102
+    def summary(self, name: str) -> Summary:
+        """Statistics of a column."""
         if name not in self._summaries:
             self._summaries[name] = Summary.of(self.matrix.data[self._inside(name)], self.rows)
         return self._summaries[name]
 
-    def part(self, names: Sequence[str]) -> sp.csc_array:  # noqa: D102
+    def part(self, names: Sequence[str]) -> sp.csc_array:
+        """Some columns as a matrix, without zeros."""
         return self.matrix[:, [self.places[name] for name in names]]
 
-    def of_rows(self, rows: NDArray[np.int64]) -> NumberColumns:  # noqa: D102
+    def of_rows(self, rows: NDArray[np.int64]) -> Self:
+        """The numbers of some rows."""
         return replace(self, matrix=self.matrix[rows]) if self.names else self
 
     def with_rows(self, rows: int) -> MatrixColumns:
@@ -121,8 +98,8 @@ class MatrixColumns(NumberColumns):
 
 
 @dataclass(frozen=True, eq=False)
-class ReadColumns(NumberColumns):
-    """Numeric columns of a table that are read when they are used, some at a time: all may be too much for memory."""
+class ReadColumns:
+    """The same of a table, read when they are used and some at a time: all may be too much for memory."""
 
     names: tuple[str, ...]
     table_rows: int  # number of rows of the table
@@ -131,11 +108,18 @@ class ReadColumns(NumberColumns):
     last: dict[str, NDArray[np.float64]] = field(default_factory=dict)  # the columns that were read last
     summaries: dict[str, Summary] = field(default_factory=dict)  # those that were made
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each column by its name."""
+        return {name: at for at, name in enumerate(self.names)}
+
     @property
-    def rows(self) -> int:  # noqa: D102
+    def rows(self) -> int:
+        """Number of rows."""
         return self.table_rows if self.row_of is None else len(self.row_of)
 
-    def column(self, name: str) -> NDArray[np.float64]:  # noqa: D102
+    def column(self, name: str) -> NDArray[np.float64]:
+        """The numbers of a column, NaN where there is none, shape ``(rows,)``."""
         if name not in self.last:  # read it and its neighbours, which are likely to be next
             at_once = max(1, READ_AT_ONCE // max(self.table_rows, 1))
             first = self.places[name] // at_once * at_once
@@ -143,13 +127,15 @@ class ReadColumns(NumberColumns):
             self.last.update(self.read(self.names[first : first + at_once]))
         return self.last[name] if self.row_of is None else self.last[name][self.row_of]
 
-    def summary(self, name: str) -> Summary:  # noqa: D102
+    def summary(self, name: str) -> Summary:
+        """Statistics of a column."""
         if name not in self.summaries:
             column = self.column(name)
             self.summaries[name] = Summary.of(column[column != 0], self.rows)
         return self.summaries[name]
 
-    def part(self, names: Sequence[str]) -> sp.csc_array:  # noqa: D102
+    def part(self, names: Sequence[str]) -> sp.csc_array:
+        """Some columns as a matrix, without zeros."""
         indices, data = [np.zeros(0, np.int32)], [np.zeros(0)]
         for numbers in map(self.column, names):
             indices.append(np.flatnonzero(numbers).astype(np.int32))
@@ -159,11 +145,15 @@ class ReadColumns(NumberColumns):
         entries = np.concatenate(data), np.concatenate(indices, dtype=kind), indptr.astype(kind)
         return sp.csc_array(entries, shape=(self.rows, len(names)))
 
-    def of_rows(self, rows: NDArray[np.int64]) -> NumberColumns:  # noqa: D102
+    def of_rows(self, rows: NDArray[np.int64]) -> Self:
+        """The numbers of some rows."""
         return replace(self, row_of=rows, summaries={})
 
-    def finite(self) -> NumberColumns:
+    def finite(self) -> Self:
         """Without columns that hold a number which is too large for a feature."""
         ends = {name: (self.summary(name).lowest, self.summary(name).highest) for name in self.names}
         good = [name for name in self.names if not max(map(abs, ends[name])) > LARGEST]  # NaN is not
         return replace(self, names=tuple(good))
+
+
+NumberColumns: TypeAlias = MatrixColumns | ReadColumns
