@@ -29,12 +29,12 @@ from joblib import Parallel, delayed, parallel_config
 from measuring import machine, sized, table
 from pugnn import PUNodeClassifier, check_up
 from pugnn.errors import PugnnWarning
+from pugnn_paper.cells import named_dataset
+from pugnn_paper.studies import STUDIES, extreme_classes
 from pugnn.methods.logistic import ranked_hidden
 from pugnn.metrics import f1, precision_at, roc_auc
 from pugnn.task import PUTask, draw_labels, draw_rare
 from pugnn.task.benchmark import can_be_rare
-from pugnn_paper.cells import named_dataset
-from pugnn_paper.studies import STUDIES, extreme_classes
 
 DATASETS = sized(STUDIES["rare"].datasets, ("cora",))
 LABELS = sized((10, 30, 100), (30,))

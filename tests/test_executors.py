@@ -9,11 +9,11 @@ from dataclasses import asdict, replace
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.executors import make_executor
 from pugnn_paper.cells import Cell
-from pugnn_paper.records import RecordStore
+from pugnn.executors import make_executor
 from pugnn_paper.rows import PAPER_METHODS, READINGS
 from pugnn_paper.runner import run_cells
+from pugnn_paper.records import RecordStore
 
 CHILD = """
 import os, time

@@ -20,13 +20,13 @@ from pugnn import __version__
 from pugnn.data import Dataset, load_dataset
 from pugnn.errors import PugnnWarning
 from pugnn.estimator import PUNodeClassifier
+from pugnn_paper.rows import Reading, Row
 from pugnn.features.structural import Structure
 from pugnn.fitting import METHOD_DEFAULTS
 from pugnn.methods import METHODS, make_method
 from pugnn.runs.estimates import evaluate
 from pugnn.task import PUBenchmark, draw_benchmark, draw_labels, draw_rare, draw_share
 from pugnn.training import TrainingSettings
-from pugnn_paper.rows import Reading, Row
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from pugnn_paper.cells import Cell
 from pugnn_paper.pages.blocks import Block, Heading, Paragraph, table
 from pugnn_paper.pages.page import opening
 from pugnn_paper.pages.wording import dataset_name, signed, spread
-from pugnn_paper.records import Record
 from pugnn_paper.rows import Row
 from pugnn_paper.statistics import mean_and_deviation
+from pugnn_paper.records import Record
 from pugnn_paper.tables import footer
 
 #: Index of the largest class.

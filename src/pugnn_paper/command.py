@@ -74,10 +74,10 @@ def reproduce(
 
         pugnn reproduce graphs --datasets cora,amazon_cs --methods views,dist-pu --labels 30 --draws 2
     """
-    from pugnn.waiting import duration
     from pugnn_paper.reproduce import Request
     from pugnn_paper.reproduce import reproduce as run
     from pugnn_paper.rows import READINGS
+    from pugnn.waiting import duration
 
     request = Request(
         what,

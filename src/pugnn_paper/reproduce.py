@@ -10,10 +10,9 @@ from pathlib import Path
 
 from pugnn.data import dataset_names
 from pugnn.errors import PugnnError, require_share, require_whole
-from pugnn.executors import make_executor
-from pugnn.files import replacing, write_csv
 from pugnn_paper.cells import Cell
 from pugnn_paper.checks import check_cells, checks_page
+from pugnn.executors import make_executor
 from pugnn_paper.pages.blocks import Block, to_html, to_markdown
 from pugnn_paper.pages.page import readings_page, statistics_page, table_page
 from pugnn_paper.pages.rare_page import rare_page
@@ -21,11 +20,12 @@ from pugnn_paper.pages.study_page import Share, study_page
 from pugnn_paper.pages.study_summary import StudyResult
 from pugnn_paper.pages.summary import Result
 from pugnn_paper.published import TABLE1
-from pugnn_paper.records import RecordStore
 from pugnn_paper.rows import READINGS
 from pugnn_paper.runner import run_cells
+from pugnn_paper.records import RecordStore
 from pugnn_paper.studies import DRAWS, STUDIES, StudyGrid
 from pugnn_paper.tables import TABLES, Grid, count_nodes
+from pugnn.files import replacing, write_csv
 
 WHAT = ("table1", *TABLES, "all", "checks", *STUDIES)
 

@@ -13,10 +13,10 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from pugnn import __version__
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.executors import Executor
-from pugnn.waiting import duration, part, status_line
 from pugnn_paper.cells import Cell, measure
+from pugnn.executors import Executor
 from pugnn_paper.records import Record, RecordStore
+from pugnn.waiting import duration, part, status_line
 
 #: Seconds between looks at another process's work.
 LOOK_EVERY = 1.0

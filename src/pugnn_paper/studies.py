@@ -9,14 +9,14 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.task.benchmark import LEAST_HIDDEN, can_be_rare
 from pugnn_paper.cells import Cell, named_dataset
 from pugnn_paper.pages.study_page import Share, Study, StudyPage, share_words
 from pugnn_paper.pages.study_summary import Metric, StudyPlace, StudyResult
 from pugnn_paper.published import TABLE1
-from pugnn_paper.records import Record
 from pugnn_paper.rows import FAST_METHODS, GRAPH_METHODS, RARE_METHODS, READINGS, WRONG_PRIORS, Row
+from pugnn_paper.records import Record
 from pugnn_paper.tables import footer
+from pugnn.task.benchmark import LEAST_HIDDEN, can_be_rare
 
 #: Repetitions where none are asked for.
 DRAWS = 5

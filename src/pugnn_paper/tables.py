@@ -8,13 +8,13 @@ from itertools import product
 
 from pugnn.data import load_dataset
 from pugnn.errors import counted
-from pugnn.waiting import duration
 from pugnn_paper import published
 from pugnn_paper.cells import Cell
 from pugnn_paper.pages.page import TablePage, TableSpec
 from pugnn_paper.pages.summary import Place, Result
-from pugnn_paper.records import Record
 from pugnn_paper.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS
+from pugnn_paper.records import Record
+from pugnn.waiting import duration
 
 _PROTOCOL = (
     "Macro-F1 (%) on the test nodes, mean ± standard deviation over the draws, at threshold 0.5. A random tenth of the "

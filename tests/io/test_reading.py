@@ -23,7 +23,7 @@ from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.features import Recipe
 from pugnn.graph import Graph
 from pugnn.io import read_graph
-from pugnn.runs.writers import score_table, write_scores
+from pugnn.runs import score_table, write_scores
 from pugnn.task import PUTask
 
 EDGES = "source,target\na,b\nb,c\n"

@@ -11,11 +11,11 @@ import torch
 import pugnn
 from pugnn.data import load_dataset
 from pugnn.estimator import PUNodeClassifier
-from pugnn.methods import METHODS
-from pugnn.task import draw_benchmark, draw_labels
 from pugnn_paper import cells
 from pugnn_paper.cells import Cell, measure
 from pugnn_paper.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS, Row
+from pugnn.methods import METHODS
+from pugnn.task import draw_benchmark, draw_labels
 
 ROWS = {**PAPER_METHODS, **MORE_METHODS}
 BRIEF = {"epochs": 3}

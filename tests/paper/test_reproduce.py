@@ -11,9 +11,9 @@ from conftest import markdown_tables
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn_paper import checks, published, runner
 from pugnn_paper.checks import CHECKS, check_cells
-from pugnn_paper.records import RecordStore
 from pugnn_paper.reproduce import Request, reproduce
 from pugnn_paper.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS
+from pugnn_paper.records import RecordStore
 from pugnn_paper.tables import TABLES, count_nodes
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from e2e.own_tables import PUGNN
-from pugnn_paper.records import RecordStore
 from pugnn_paper.reproduce import Request, reproduce
+from pugnn_paper.records import RecordStore
 
 #: Six trainings of less than a second.
 SMALL = Request("table2", datasets=["cora"], methods=["naive", "nnpu"], ratios=[0.01], draws=3)

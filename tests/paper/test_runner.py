@@ -9,12 +9,12 @@ from dataclasses import asdict, replace
 import pytest
 
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.executors import LocalExecutor
 from pugnn_paper import runner
 from pugnn_paper.cells import Cell, measure
-from pugnn_paper.records import RecordStore
+from pugnn.executors import LocalExecutor
 from pugnn_paper.rows import MORE_METHODS, PAPER_METHODS, READINGS, Row
 from pugnn_paper.runner import attempt, duration, run_cells, seconds_left
+from pugnn_paper.records import RecordStore
 from standard_error import replaced_stderr
 
 FAST = MORE_METHODS["label-propagation"]  # no training: a few hundredths of a second

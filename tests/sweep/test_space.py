@@ -1,8 +1,8 @@
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.methods import METHODS
 from pugnn.sweep.space import USUAL, Range, parse_space, settings_of
+from pugnn.methods import METHODS
 
 
 def test_ranges_choices_and_given_values():

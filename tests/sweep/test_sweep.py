@@ -6,11 +6,11 @@ from pugnn.data.planted import Planted
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
 from pugnn.executors import LocalExecutor
-from pugnn.methods import LabelPropagation
 from pugnn.sweep.space import parse_space
-from pugnn.sweep.sweep import Sweep, Trial, gain, judge, run_sweep
-from pugnn.task import PUTask
 from pugnn_paper.records import RecordStore
+from pugnn.sweep.sweep import Sweep, Trial, gain, judge, run_sweep
+from pugnn.methods import LabelPropagation
+from pugnn.task import PUTask
 
 pytest.importorskip("optuna")
 SPACE = parse_space("nnpu", ["learning_rate=1e-4..1e-1", "hidden=16,64", "prior=0.2"])

@@ -21,13 +21,13 @@ from pugnn.errors import PugnnError, require_whole
 from pugnn.estimator import PUNodeClassifier
 from pugnn.evaluation import cross_fit
 from pugnn.executors import Executor
-from pugnn.methods import METHODS, make_method
+from pugnn_paper.runner import LOOK_EVERY, run_tasks
 from pugnn.sweep.space import Range, Space
+from pugnn_paper.records import Record, RecordStore
+from pugnn.methods import METHODS, make_method
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
 from pugnn.waiting import part, status_line
-from pugnn_paper.records import Record, RecordStore
-from pugnn_paper.runner import LOOK_EVERY, run_tasks
 
 #: Rank of a trial that could not be trained, for the search: as if all unlabelled nodes were above the hidden ones.
 FAILED = 1.0

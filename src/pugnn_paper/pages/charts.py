@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pugnn.runs.report.templates import fill_template
 from pugnn_paper.pages.wording import spread
+from pugnn.runs.report.templates import fill_template
 
 _WIDTH, _HEIGHT = 720, 460
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 582, 34, 396

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pugnn.errors import counted
-from pugnn.methods import DEFAULT_METHOD
 from pugnn_paper.pages.blocks import Block, Heading, Line, Paragraph, Text, table
 from pugnn_paper.pages.page import opening
 from pugnn_paper.pages.study_page import METRIC_NAMES, StudyPage, differences, share_words, standings
 from pugnn_paper.pages.study_summary import Metric, StudySummary
 from pugnn_paper.pages.wording import NONE, number
+from pugnn.methods import DEFAULT_METHOD
 
 #: Shares that are rare, and to which most graphs can be thinned.
 RARE = (0.02, 0.005)

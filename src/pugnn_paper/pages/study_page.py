@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pugnn.task.benchmark import Sampling
 from pugnn_paper.pages.blocks import Block, Heading, Line, Paragraph, Text, table
 from pugnn_paper.pages.page import opening
 from pugnn_paper.pages.study_summary import Case, Metric, StudyResult, StudySummary
 from pugnn_paper.pages.wording import NONE, dataset_name, number, p_value, signed, span, spread
 from pugnn_paper.rows import Row
+from pugnn.task.benchmark import Sampling
 
 METRIC_NAMES: dict[Metric, str] = {
     "average_precision": "average precision",

@@ -22,9 +22,9 @@ from pugnn.cli.options import DATA, METHOD, OUTPUT, DataOptions, flag, option, o
 from pugnn.errors import PugnnError, PugnnWarning
 
 if TYPE_CHECKING:
+    from pugnn_paper.records import Record
     from pugnn.runs.run import InputData
     from pugnn.sweep.sweep import Trial
-    from pugnn_paper.records import Record
 
 #: Trials that the terminal shows; `sweep.json` has all.
 SHOWN = 10
@@ -75,11 +75,11 @@ def sweep(
     """
     from pugnn.evaluation import require_hidable
     from pugnn.executors import make_executor
+    from pugnn.sweep.space import parse_space
+    from pugnn_paper.records import RecordStore
+    from pugnn.sweep.sweep import Sweep, run_sweep
     from pugnn.files import replacing
     from pugnn.methods import DEFAULT_METHOD
-    from pugnn.sweep.space import parse_space
-    from pugnn.sweep.sweep import Sweep, run_sweep
-    from pugnn_paper.records import RecordStore
 
     name = method or DEFAULT_METHOD
     space, workers = parse_space(name, over or ()), make_executor(executor, jobs)
