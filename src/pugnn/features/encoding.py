@@ -149,13 +149,6 @@ class FeatureBlocks:
         self._waiting: list[NDArray[np.float32]] = []  # for the folder, to the right of the others
         self._held = self._filled = self.nodes = self.width = 0
 
-    @classmethod
-    def of(cls, features: Features) -> FeatureBlocks:
-        """A single block."""
-        blocks = cls()
-        blocks.add(features)
-        return blocks
-
     def add(self, block: Features) -> None:
         """Add a block to the right of the others."""
         self.nodes, self.width = block.shape[0], self.width + block.shape[1]

@@ -18,13 +18,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.features.encoding import FeatureBlocks
 from pugnn.files import new_folder
 from pugnn.graph import Graph
 from pugnn.runs.run import InputData, count_nodes
 from pugnn.runs.writers import COLUMNS, original_name, read_columns
 from pugnn.store import Manifest, open_store, read_manifest
-from pugnn.store.features import write_features
 from pugnn.store.format import listed_files, open_array, write_array
 from pugnn.task import PUBenchmark, PUTask
 
@@ -46,20 +44,20 @@ def keep_graph(folder: Path, data: InputData) -> list[str]:
     """
     shutil.rmtree(folder / NAME, ignore_errors=True)  # of a run that was stopped
     graph = data.graph
-    arrays: dict[str, NDArray[Any]] = {"indptr": graph.indptr, "indices": graph.indices, **_id_arrays(graph.ids)}
+    arrays: dict[str, NDArray[Any]] = {"indptr": graph.indptr, "indices": graph.indices, **_feature_arrays(graph)}
     if graph.weights is not None:
         arrays["weights"] = graph.weights
     if data.benchmark is not None:
         arrays["truth"] = np.flatnonzero(data.benchmark.positive)
-    features = graph.features.nbytes if isinstance(graph.features, np.ndarray) else 8 * graph.features.nnz
-    size = features + sum(array.nbytes for array in arrays.values())
-    if "edges" not in data.options or "order" not in arrays or size > MAX_BYTES:
+    if "edges" not in data.options or sum(array.nbytes for array in arrays.values()) > MAX_BYTES:
+        return []
+    arrays |= _id_arrays(graph.ids)
+    if "order" not in arrays:
         return []
     try:
         with new_folder(folder / NAME) as temporary:
             for name, array in arrays.items():
                 write_array(temporary, name, array)
-            write_features(temporary, FeatureBlocks.of(graph.features), graph.ids)
             Manifest(
                 files=listed_files(temporary),
                 cleaning=asdict(graph.cleaning),
@@ -132,6 +130,14 @@ def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:
     files = [file for name in names for file in ([name] if os.path.lexists(name) else glob.glob(name, recursive=True))]
     states = ((file, os.stat(file)) for file in files if os.path.exists(file))
     return {file: [state.st_size, state.st_mtime_ns] for file, state in states}
+
+
+def _feature_arrays(graph: Graph) -> dict[str, NDArray[Any]]:
+    """The features as a store has them."""
+    x: Any = graph.features
+    if isinstance(x, np.ndarray):
+        return {"features": x}
+    return {"feature_values": x.data, "feature_columns": x.indices, "feature_starts": x.indptr}
 
 
 def _id_arrays(ids: NDArray[Any]) -> dict[str, NDArray[Any]]:
