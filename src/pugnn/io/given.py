@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +12,7 @@ from pugnn.errors import PugnnError
 from pugnn.features.recipe import Recipe
 from pugnn.graph import Graph
 from pugnn.graph.index_arrays import sound_matrix
-from pugnn.io.objects import is_frame
+from pugnn.io.objects import is_frame, is_from
 from pugnn.io.reading import TableGraph, read_graph
 from pugnn.task import PUTask, resolve_positives
 
@@ -38,11 +37,10 @@ def read_given(given: Any, recipe: Recipe | Mapping[str, Any] | None = None) -> 
         return given, ()
     if isinstance(given, TableGraph):
         return given.graph, ()
-    networkx, geometric = sys.modules.get("networkx"), sys.modules.get("torch_geometric.data")
-    if is_frame(given) or (networkx is not None and isinstance(given, networkx.Graph)):
+    if is_frame(given) or is_from("networkx", "Graph", given):
         found = read_graph(given, recipe=recipe)
         return found.graph, found.notes
-    if geometric is not None and isinstance(given, geometric.Data):
+    if is_from("torch_geometric.data", "Data", given):
         return Graph.from_pyg(given), ()
     if sp.issparse(given):
         matrix = sp.coo_array(sound_matrix(given, "the adjacency matrix"))

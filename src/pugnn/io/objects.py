@@ -43,16 +43,15 @@ def as_memory_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
     """
     if isinstance(given, MemoryTable):
         return given
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
-    if pandas is not None and isinstance(given, pandas.Series):
+    if is_from("pandas", "Series", given):
         given = given.to_frame(ids[0] if given.name is None else given.name)
-    if pandas is not None and isinstance(given, pandas.DataFrame):
+    if is_from("pandas", "DataFrame", given):
         return _from_pandas(given, role)
-    if polars is not None and isinstance(given, polars.Series):
+    if is_from("polars", "Series", given):
         given = given.to_frame()
-    if polars is not None and isinstance(given, polars.LazyFrame):
+    if is_from("polars", "LazyFrame", given):
         given = given.collect()
-    if polars is not None and isinstance(given, polars.DataFrame):
+    if is_from("polars", "DataFrame", given):
         try:
             given = given.to_arrow()
         except Exception as error:  # pyarrow does not know all of Polars' types
@@ -67,20 +66,20 @@ def as_memory_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
     return replace(_from_columns(_columns(given, role, ids), role), bare=len(ids) == 1)
 
 
+def is_from(library: str, name: str, given: Any) -> bool:
+    """Whether this is an object of a library's class; if it is, the library has been imported."""
+    return isinstance(given, getattr(sys.modules.get(library), name, ()))
+
+
 def is_frame(given: Any) -> bool:
     """Whether this is a data frame of pandas or Polars, or an Arrow table."""
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
-    return (
-        isinstance(given, pa.Table | pa.RecordBatch)
-        or (pandas is not None and isinstance(given, pandas.DataFrame))
-        or (polars is not None and isinstance(given, polars.DataFrame | polars.LazyFrame))
-    )
+    frames = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("polars", "LazyFrame"))
+    return isinstance(given, pa.Table | pa.RecordBatch) or any(is_from(*frame, given) for frame in frames)
 
 
 def networkx_tables(given: Any) -> tuple[MemoryTable, MemoryTable] | None:
     """Edges and nodes of a NetworkX graph with their attributes; ``None`` for anything else."""
-    networkx = sys.modules.get("networkx")
-    if networkx is None or not isinstance(given, networkx.Graph):
+    if not is_from("networkx", "Graph", given):
         return None
     listed = list(given.edges(data=True))
     edges: dict[str, Any] = {"source": [u for u, _, _ in listed], "target": [v for _, v, _ in listed]}

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, quoted
 from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path, new_folder
@@ -22,14 +23,14 @@ from pugnn.graph.edges import Adjacency, merge_edges
 from pugnn.io.arguments import Request
 from pugnn.io.database import Limits
 from pugnn.io.edge_table import Edges
-from pugnn.io.id_types import IdColumn
+from pugnn.io.id_types import SEVERAL_TYPES, IdColumn, common_family
 from pugnn.io.ids import IdTable
 from pugnn.io.reading import InMemory, assemble
 from pugnn.memory import available_memory
 from pugnn.store.features import features_in, write_features
 from pugnn.store.format import Manifest, found_arrays, listed_files, new_array, write_array
-from pugnn.store.ids import ids_in, write_ids
 from pugnn.store.inputs import unchanged
+from pugnn.store.reading import ids_in
 
 #: Bytes of memory that are used in any case; with less DuckDB could not read some files at all.
 _LEAST_MEMORY = 1 << 29
@@ -130,7 +131,25 @@ class _InFolder(InMemory):
         return arrays["indptr"], arrays["indices"], arrays.get("weights"), cleaning
 
     def keep_ids(self, ids: IdTable, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:  # noqa: ARG002
-        notes = write_ids(self._folder, ids, columns)
+        kind, notes = common_family(columns)
+        numbers = ids.integers() if kind in ("integers", "numbers") else None
+        if numbers is not None and not numbers.null_count:
+            write_array(self._folder, "ids", numbers.to_numpy())
+            order = np.argsort(numbers.to_numpy())
+        else:
+            if any(column.originals for column in columns):
+                notes = [SEVERAL_TYPES]
+            elif numbers is not None and kind == "integers":
+                odd = quoted(ids.arrow.filter(numbers.is_null())[0].as_py())
+                notes = [f"ids are kept as text: not all are integers of 64 bits, such as {odd}"]
+            elif kind != "text":
+                notes = [f"ids are {kind}; a store keeps them as text"]
+            _, places, letters = ids.arrow.buffers()
+            starts = np.frombuffer(places, np.int64)[: len(ids) + 1]
+            write_array(self._folder, "id_starts", starts)
+            write_array(self._folder, "id_letters", np.frombuffer(letters, np.uint8)[: starts[-1]])
+            order = pc.sort_indices(ids.arrow).to_numpy()
+        write_array(self._folder, "order", order.astype(np.int32))
         return ids_in(found_arrays(self._folder)), notes  # type: ignore[return-value]  # text behaves like an array
 
     def blocks(self) -> FeatureBlocks:

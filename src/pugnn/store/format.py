@@ -76,42 +76,31 @@ class Manifest(Displayed):
 
 
 class ArrayFile:
-    """An array that is written piece by piece; its first size may be anything.
+    """An array that is written piece by piece; its first size may be anything."""
 
-    Args:
-        file: where to write it.
-        dtype: of the numbers.
-        width: number of columns, if there are any.
-    """
-
-    def __init__(self, file: IO[bytes], dtype: DTypeLike, width: int | None) -> None:
-        self._file, self._dtype, self._width, self._length = file, np.dtype(dtype), width, 0
-        file.write(bytes(_HEADER))
+    def __init__(self, file: IO[bytes], dtype: DTypeLike) -> None:
+        self._file, self.dtype, self.length = file, np.dtype(dtype), 0
 
     def write(self, numbers: NDArray[Any]) -> None:
         """Append numbers, or rows of numbers."""
-        self._file.write(np.ascontiguousarray(numbers, self._dtype).data)
-        self._length += len(numbers)
-
-    def finish(self) -> None:
-        """Write the header, which tells the size."""
-        shape = (self._length,) if self._width is None else (self._length, self._width)
-        header = array_header(self._dtype, shape)
-        assert len(header) == _HEADER
-        self._file.seek(0)
-        self._file.write(header)
+        self._file.write(np.ascontiguousarray(numbers, self.dtype).data)
+        self.length += len(numbers)
 
 
 @contextmanager
 def new_array(folder: Path, name: str, dtype: DTypeLike, width: int | None = None) -> Iterator[ArrayFile]:
-    """A new file of a store, to be written piece by piece.
+    """A new file of a store, to be written piece by piece; ``width`` is its number of columns, if there are any.
 
     Not through memory-mapping: on a full disk that would end the process without a message.
     """
     with (folder / f"{name}.npy").open("wb") as file:
-        array = ArrayFile(file, dtype, width)
+        file.write(bytes(_HEADER))
+        array = ArrayFile(file, dtype)
         yield array
-        array.finish()
+        header = array_header(array.dtype, (array.length,) if width is None else (array.length, width))
+        assert len(header) == _HEADER
+        file.seek(0)
+        file.write(header)
 
 
 def write_array(folder: Path, name: str, numbers: NDArray[Any]) -> None:

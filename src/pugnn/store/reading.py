@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from pugnn.errors import require_type
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.errors import PugnnError, require_type
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path
 from pugnn.graph import Cleaning, Graph
 from pugnn.graph.building import reject_infinite
 from pugnn.graph.index_arrays import require_adjacency, require_inside
-from pugnn.graph.stored import Stored
+from pugnn.graph.stored import Stored, TextIds
 from pugnn.io.arguments import Request
 from pugnn.io.ids import ids_of
 from pugnn.io.node_list import read_lists
@@ -20,7 +23,6 @@ from pugnn.io.opening import read_tables
 from pugnn.io.reading import TableGraph
 from pugnn.store.features import features_in
 from pugnn.store.format import MANIFEST, damaged, open_arrays, read_manifest, verify
-from pugnn.store.ids import ids_in
 from pugnn.task import PUTask
 
 
@@ -64,6 +66,15 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
         )
     except (KeyError, TypeError, ValueError) as error:  # it has a checksum, but `pugnn build` did not write it
         raise damaged(folder, f"{MANIFEST} does not fit the other files: {error}") from None
+
+
+def ids_in(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64] | TextIds:
+    """The ids among the arrays of a store."""
+    if "ids" not in arrays:
+        return TextIds(arrays["id_letters"], arrays["id_starts"])
+    if arrays["ids"].ndim != 1 or arrays["ids"].dtype != np.int64:
+        raise PugnnError("ids must be 64-bit integers")
+    return arrays["ids"]
 
 
 def read_store(
