@@ -40,7 +40,7 @@ from pugnn.task import PUBenchmark, PUTask, draw_labels
 
 DATASETS = sized(("cora", "citeseer", "cora_ml", "dblp", "amazon_cs"), ("cora",))
 STRATEGIES = ("precision", "learning", "first list", "random")
-LEAST_NODES, KNOWN, ROUNDS, CHECKED = 150, 20, sized(5, 1), 20
+MIN_NODES, KNOWN, ROUNDS, CHECKED = 150, 20, sized(5, 1), 20
 EPOCHS = sized(None, 2)
 Nodes = NDArray[np.int64]
 
@@ -48,7 +48,7 @@ Nodes = NDArray[np.int64]
 def rare_class(name: str) -> Dataset:
     data = load_dataset(name)
     sizes = np.bincount(data.labels[~data.missing])
-    return load_dataset(name, positive_classes=[int(np.where(sizes >= LEAST_NODES, sizes, sizes.sum()).argmin())])
+    return load_dataset(name, positive_classes=[int(np.where(sizes >= MIN_NODES, sizes, sizes.sum()).argmin())])
 
 
 def choose(strategy: str, task: PUTask, model: PUNodeClassifier, first: NDArray[np.float64], seed: int) -> Nodes:

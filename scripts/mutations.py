@@ -95,15 +95,15 @@ MUTATIONS = [
         "smoothed-logistic",
     ),
     # Views
-    _m("methods/views.py", "START_LABELS, MOST_START = 50", "START_LABELS, MOST_START = 40", "views"),
-    _m("methods/views.py", "PENALTY, LEAST_PENALTY = 0.06", "PENALTY, LEAST_PENALTY = 0.12", "views"),
+    _m("methods/views.py", "START_LABELS, MAX_START = 50", "START_LABELS, MAX_START = 40", "views"),
+    _m("methods/views.py", "PENALTY, MIN_PENALTY = 0.06", "PENALTY, MIN_PENALTY = 0.12", "views"),
     _m("methods/views.py", "2 * epoch / settings.epochs", "epoch / settings.epochs", "views"),
     _m("methods/views.py", "EVEN_PRIOR = 0.05", "EVEN_PRIOR = 0.5", "views"),
     _m("methods/logistic.py", "DOUBT = 1.0", "DOUBT = 0.0", "views"),
     _m("models/views/closeness.py", "FAR = 0.1", "FAR = 1.0", "views"),
     _m("methods/logistic.py", "INVERSE_PENALTY = 1.0", "INVERSE_PENALTY = 1.2", "views"),
     _m("methods/logistic.py", "slope[special] = v * (", "slope[special] = (", "views negatives"),
-    _m("methods/evidence.py", "MOST_NEGATIVE = 0.5", "MOST_NEGATIVE = 0.6", "views negatives"),
+    _m("methods/evidence.py", "MAX_NEGATIVE = 0.5", "MAX_NEGATIVE = 0.6", "views negatives"),
     _m("methods/evidence.py", "-(1 - self.negative_share) / n", "(1 - self.negative_share) / n", "centroid"),
     _m(
         "models/views/views.py",
@@ -138,7 +138,7 @@ MUTATIONS = [
     _m("training/loop.py", "(first, settings.weight_decay)", "(first, 0.0)", "naive"),
     # Features
     _m("features/number.py", "(values - self.mean) / self.deviation", "values / self.deviation", "numbers", "dates"),
-    _m("features/category.py", "LEAST_NODES = 3", "LEAST_NODES = 40", "categories"),
+    _m("features/category.py", "MIN_NODES = 3", "MIN_NODES = 40", "categories"),
     _m("features/boolean.py", "np.where(missing, self.share, values)", "np.where(missing, 0.5, values)", "booleans"),
     _m("features/text.py", "1 + np.log((1 + self.texts)", "np.log((1 + self.texts)", "texts", "mixed"),
     _m("features/vector.py", "numbers.reshape(-1, self.length)", "-numbers.reshape(-1, self.length)", "vectors"),

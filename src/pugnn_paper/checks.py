@@ -20,7 +20,7 @@ from pugnn_paper.statistics import mean_and_deviation
 from pugnn_paper.tables import footer
 
 #: Index of the largest class.
-LARGEST = {"cora": (2,), "citeseer": (3,)}
+LARGEST_CLASS = {"cora": (2,), "citeseer": (3,)}
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def check_cells(draws: int) -> dict[tuple[int, int], Cell]:
             {"share": check.share, "seed": 0 if check.one_split else draw},
             dataset=check.dataset,
             seed=draw,
-            positive_classes=LARGEST[check.dataset],
+            positive_classes=LARGEST_CLASS[check.dataset],
         )
         for draw in range(draws)
         for number, check in enumerate(CHECKS)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import rankdata, wilcoxon
 
 #: With five pairs the two-sided signed-rank test has p ≥ 2 / 2⁵ = 0.0625, so fewer than six prove nothing.
-FEWEST_PAIRS = 6
+MIN_PAIRS = 6
 
 Key = TypeVar("Key", bound=Hashable)
 Pair = TypeVar("Pair", bound=Hashable)
@@ -22,7 +22,7 @@ class Paired:
     """Two rows on the same draws: wins, ties and losses of the first, and their Wilcoxon signed-rank test.
 
     ``direction`` is 1 when the signed ranks favour the first, -1 the second, 0 neither; ``p`` is two-sided, and
-    ``None`` with fewer pairs than `FEWEST_PAIRS`.
+    ``None`` with fewer pairs than `MIN_PAIRS`.
     """
 
     wins: int
@@ -54,7 +54,7 @@ def compare(first: Mapping[Key, float], second: Mapping[Key, float]) -> Paired:
     signed = differences[differences != 0]
     ranks = rankdata(np.abs(signed))
     p: float | None = None
-    if len(differences) >= FEWEST_PAIRS:
+    if len(differences) >= MIN_PAIRS:
         p = float(wilcoxon(signed).pvalue) if len(signed) else 1.0
     return Paired(
         wins=int((signed > 0).sum()),

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.task import LEAST_HIDDEN, can_be_rare
+from pugnn.task import MIN_HIDDEN, can_be_rare
 from pugnn_paper.cells import Cell, named_dataset
 from pugnn_paper.pages.study_page import Share, Study, StudyPage, share_words
 from pugnn_paper.pages.study_summary import Metric, StudyPlace, StudyResult
@@ -22,7 +22,7 @@ from pugnn_paper.tables import footer
 DRAWS = 5
 
 #: Nodes that a class needs, so that a hundred of them can be labelled and some are left to be found.
-LEAST_NODES = 150
+MIN_NODES = 150
 
 _REST = "Every other node is unlabelled and scored, and a draw is the same for all rows. "
 _PAPER_CLASSES = "On the paper's four data sets its classes are positive; elsewhere "
@@ -46,7 +46,7 @@ STUDIES = {
         question="Known positives are drawn at random from all positives. "
         + _REST
         + _PAPER_CLASSES
-        + f"the largest class is, and in a second task the smallest one with at least {LEAST_NODES} nodes. "
+        + f"the largest class is, and in a second task the smallest one with at least {MIN_NODES} nodes. "
         + _SETTINGS,
         rows=GRAPH_METHODS,
         datasets=(
@@ -88,7 +88,7 @@ STUDIES = {
         "as a random positive and those nearest to it in hops (one-community). "
         + _REST
         + _PAPER_CLASSES
-        + f"the smallest one with at least {LEAST_NODES} nodes is. "
+        + f"the smallest one with at least {MIN_NODES} nodes is. "
         + _SETTINGS,
         rows=FAST_METHODS,
         datasets=(*TABLE1, "amazon_cs", "cora_ml"),
@@ -101,9 +101,9 @@ STUDIES = {
         title="Rare positives",
         question="Known positives are drawn at random from all positives. Other positives are removed at random, with "
         "their edges, until they are a given share of the unlabelled nodes; none at the natural share. A case is left "
-        f"out where fewer than {LEAST_HIDDEN} would stay, or more than there are. "
+        f"out where fewer than {MIN_HIDDEN} would stay, or more than there are. "
         + _REST
-        + f"In one task the largest class is positive, in another the smallest with at least {LEAST_NODES} nodes. "
+        + f"In one task the largest class is positive, in another the smallest with at least {MIN_NODES} nodes. "
         "`views`, the default, is told nothing. Other rows are given the share; but for nnPU, it sets only how many "
         "nodes they decide positive, and no ranking. P@n is the precision among as many nodes as there are positives. "
         + _SETTINGS
@@ -140,7 +140,7 @@ class Target:
 
 
 def extreme_classes(labels: NDArray[np.int64]) -> tuple[int, int]:
-    """The largest class, and the smallest of those with at least `LEAST_NODES` nodes.
+    """The largest class, and the smallest of those with at least `MIN_NODES` nodes.
 
     Without a second class of that size, both are the largest.
 
@@ -150,7 +150,7 @@ def extreme_classes(labels: NDArray[np.int64]) -> tuple[int, int]:
     """
     sizes = np.bincount(labels)
     largest = int(sizes.argmax())
-    enough = np.flatnonzero(sizes >= min(LEAST_NODES, sizes[largest]))
+    enough = np.flatnonzero(sizes >= min(MIN_NODES, sizes[largest]))
     return largest, int(enough[sizes[enough].argmin()])
 
 

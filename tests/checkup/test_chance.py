@@ -4,7 +4,7 @@ import numpy as np
 
 from pugnn.checkup.chance import (
     CONTROLS,
-    MOST_KNOWN,
+    MAX_KNOWN,
     SHUFFLES,
     STRATUM_RATIO,
     chance_of_more,
@@ -41,8 +41,8 @@ def test_shuffles_stay_within_strata_and_the_first_row_is_the_truth():
 
 def test_of_very_many_known_positives_some_are_drawn():
     crowd = draw_crowd(np.full(1000, 3), np.arange(900), np.random.default_rng(0))
-    assert crowd.known == MOST_KNOWN
-    assert len(crowd.nodes) == MOST_KNOWN + 100  # no more nodes are left as controls
+    assert crowd.known == MAX_KNOWN
+    assert len(crowd.nodes) == MAX_KNOWN + 100  # no more nodes are left as controls
 
 
 def test_sums_run_over_pairs_of_different_nodes():

@@ -3,7 +3,7 @@ import pytest
 
 from conftest import random_graph
 from pugnn.checkup import Ring, true_share_of_rings
-from pugnn.checkup.rings import LARGEST_DELTA, check_rings
+from pugnn.checkup.rings import MAX_DELTA, check_rings
 from pugnn.data import load_dataset
 from pugnn.graph import Graph, hop_distances
 from pugnn.task import PUTask, draw_benchmark
@@ -39,7 +39,7 @@ def test_delta_is_one_where_the_first_ring_is_everyone():
 
 
 def test_delta_has_an_end_and_does_not_grow_for_nothing():
-    assert check_rings(PUTask.from_positives(path(100), np.array([0]))).delta == LARGEST_DELTA
+    assert check_rings(PUTask.from_positives(path(100), np.array([0]))).delta == MAX_DELTA
     assert check_rings(PUTask.from_positives(path(3, alone=50), np.array([0]))).delta == 2
 
 

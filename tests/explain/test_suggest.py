@@ -6,7 +6,7 @@ import pytest
 
 from planted import evidence
 from pugnn import Graph, LabelPropagation, PugnnError, PUNodeClassifier, PUTask
-from pugnn.explain.suggest import GOALS, MOST_COMPARED, node_rows
+from pugnn.explain.suggest import GOALS, MAX_COMPARED, node_rows
 from pugnn.explain.suggest import suggest as suggest_from
 
 #: Kinds of nodes as directions, with an element that all of them share.
@@ -228,9 +228,9 @@ def test_of_a_large_graph_a_sample_is_compared():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len({each.position for each in found}) == 20
-    assert peak < 4 * 4 * (2 * MOST_COMPARED) ** 2
-    with pytest.raises(PugnnError, match=f"from 1 to {MOST_COMPARED:,}"):
-        suggest(task, scores, rows, **{**options, "count": MOST_COMPARED + 1})
+    assert peak < 4 * 4 * (2 * MAX_COMPARED) ** 2
+    with pytest.raises(PugnnError, match=f"from 1 to {MAX_COMPARED:,}"):
+        suggest(task, scores, rows, **{**options, "count": MAX_COMPARED + 1})
 
 
 @pytest.mark.parametrize("method", ["views", LabelPropagation(prior=0.5)])

@@ -27,7 +27,7 @@ def test_as_frequent_values_are_in_the_order_of_the_alphabet():
 
 
 def test_only_the_most_frequent_values_have_a_feature(monkeypatch):
-    monkeypatch.setattr(category, "MOST_VALUES", 2)
+    monkeypatch.setattr(category, "MAX_VALUES", 2)
     encoding = CategoryEncoding.learn(cells_of(["a"] * 3 + ["b"] * 5 + ["c"] * 4))
     assert (encoding.values, encoding.pooled) == (("b", "c"), 3)
     assert "beyond the 2 most frequent (3 nodes)" in encoding.describe()

@@ -75,7 +75,7 @@ def test_typed_vectors_are_checked_too(value):
 
 
 def test_vectors_longer_than_any_model_takes(monkeypatch):
-    monkeypatch.setattr(vector, "LONGEST", 2)
+    monkeypatch.setattr(vector, "MAX_LENGTH", 2)
     with pytest.raises(PugnnError, match=r"row 2.*has 3 numbers; more than 2 cannot be used"):
         VectorEncoding.learn(cells_of(["[1, 2, 3]"]))
 

@@ -396,7 +396,7 @@ def test_other_formats_are_named(write, content, message):
 
 
 def test_a_line_without_an_end(write, monkeypatch):
-    monkeypatch.setattr(files, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(files, "MAX_LINE_LENGTH", 1000)
     with pytest.raises(PugnnError, match=r"a line of more than 1,000 characters"):
         read_graph(write("edges.csv", 'source,target\na,"' + "x" * 2000))
 

@@ -11,10 +11,10 @@ from pugnn.metrics.rank_model import (
     BREADTHS,
     ENOUGH,
     FLOOR,
-    HIGHEST,
-    LEAST_PART,
     LOST,
-    LOWEST,
+    MAX_PRIOR,
+    MIN_PART,
+    MIN_PRIOR,
     PARTS,
     POWER,
     SHARPNESS,
@@ -83,10 +83,10 @@ def test_the_shapes_their_bounds_and_their_likelihood():
     model = RankModel.of(np.array(ranks), unlabelled)
     assert model.edges == pytest.approx(edges)
     assert model.weights[:, 0] == pytest.approx(np.array(weights) / sum(weights), rel=1e-6)
-    assert model.priors[:, -1] == pytest.approx(np.clip(bounds, LOWEST, HIGHEST))
-    assert model.priors[:, 0] == pytest.approx(np.clip(LEAST_PART * np.array(bounds), LOWEST, HIGHEST))
+    assert model.priors[:, -1] == pytest.approx(np.clip(bounds, MIN_PRIOR, MAX_PRIOR))
+    assert model.priors[:, 0] == pytest.approx(np.clip(MIN_PART * np.array(bounds), MIN_PRIOR, MAX_PRIOR))
     assert model.likely.all()
-    parts = [math.sqrt(LEAST_PART ** (1 - at / (PARTS - 1))) for at in range(PARTS)]
+    parts = [math.sqrt(MIN_PART ** (1 - at / (PARTS - 1))) for at in range(PARTS)]
     assert model.parts == pytest.approx(np.array(parts) / sum(parts))
 
 

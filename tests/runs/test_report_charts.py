@@ -1,6 +1,6 @@
 import numpy as np
 
-from pugnn.runs.report.charts import MOST_POINTS, curves, degree_bars, histogram, score_axis
+from pugnn.runs.report.charts import MAX_POINTS, curves, degree_bars, histogram, score_axis
 from report_contents import path_content, random_content
 
 
@@ -32,7 +32,7 @@ def test_curves_have_every_term_and_the_total_first():
     total, near = curves(log)
     assert (total.name, near.name) == ("total", "near")
     assert (near.first, near.last) == (1, 1 / 2000)
-    assert near.path.count("L") == MOST_POINTS - 1
+    assert near.path.count("L") == MAX_POINTS - 1
     assert total.zero == 0  # a loss below zero hangs from its line
     assert curves([]) == []
 

@@ -67,7 +67,7 @@ def test_list_is_in_the_order_of_the_table_of_scores():
 
 
 def test_list_of_a_large_graph_holds_the_best_and_names_their_nearest(monkeypatch):
-    monkeypatch.setattr(report_data, "MOST_LISTED", 2)
+    monkeypatch.setattr(report_data, "MAX_LISTED", 2)
     data = page_data(path_content([0.1, 0.2, 0.8, 0.9]))
     assert data["list"]["kept"] == 2
     assert data["list"]["names"] == ["n3", "n2", "n0"]
@@ -76,7 +76,7 @@ def test_list_of_a_large_graph_holds_the_best_and_names_their_nearest(monkeypatc
 
 
 def test_list_is_bounded_by_the_bytes_of_its_ids(monkeypatch):
-    monkeypatch.setattr(report_data, "MOST_BYTES_OF_IDS", 10_000)
+    monkeypatch.setattr(report_data, "MAX_BYTES_OF_IDS", 10_000)
     content = path_content(np.linspace(1, 0, 1000), ids=[f"{'<' * 150}{position}" for position in range(1000)])
     data = page_data(content)
     assert 5 < data["list"]["kept"] < 20
@@ -128,8 +128,8 @@ def test_island_cannot_end_its_script():
 
 def test_shown_cells_count_among_the_bytes_of_the_list(monkeypatch):
     cells = np.array(["x" * 500] * 50, dtype=object)
-    monkeypatch.setattr(report_data, "MOST_BYTES_OF_IDS", 2000)
+    monkeypatch.setattr(report_data, "MAX_BYTES_OF_IDS", 2000)
     plain, shown = (page_data(random_content(50, **more))["list"] for more in ({}, {"shown": {"about": cells}}))
     assert plain["kept"] == 50
     assert 1 <= shown["kept"] < 10
-    assert len(shown["shown"][0]["values"][0]) == report_data.LONGEST_ID
+    assert len(shown["shown"][0]["values"][0]) == report_data.MAX_ID_LENGTH

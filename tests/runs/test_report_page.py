@@ -109,7 +109,7 @@ def test_says_that_nothing_was_trained(written):
 
 def test_says_when_the_list_does_not_hold_all(written, monkeypatch):
     assert "scores.csv has all of them" not in words_of(written(random_content(30)))
-    monkeypatch.setattr(report_data, "MOST_LISTED", 20)
+    monkeypatch.setattr(report_data, "MAX_LISTED", 20)
     assert "The 20 nodes with the best scores, of 30; scores.csv has all of them" in words_of(
         written(random_content(30))
     )

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pugnn.runs.report.picture import MOST_NODES, TALL, WIDE, picture
+from pugnn.runs.report.picture import MAX_NODES, TALL, WIDE, picture
 from report_contents import path_content, random_content
 
 
@@ -22,7 +22,7 @@ def test_the_same_graph_gives_the_same_picture():
 @pytest.mark.parametrize(("form", "size"), [("wide", WIDE), ("tall", TALL)])
 def test_dots_lie_inside_and_do_not_cover_each_other(form, size):
     dots = picture(random_content(2000)).dots
-    assert len(dots) <= MOST_NODES
+    assert len(dots) <= MAX_NODES
     places = np.array([getattr(dot, form) for dot in dots])
     assert places.min() >= 0
     assert places.max() <= 1

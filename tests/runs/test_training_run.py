@@ -258,7 +258,7 @@ def test_only_some_unlabelled_nodes(task, tmp_path):
 
 
 def test_a_list_that_is_too_long_for_a_spreadsheet_is_no_csv_file(task, tmp_path, monkeypatch):
-    monkeypatch.setattr("pugnn.runs.training_run.MOST_IN_CSV", task.graph.num_nodes - 1)
+    monkeypatch.setattr("pugnn.runs.training_run.MAX_IN_CSV", task.graph.num_nodes - 1)
     with pytest.warns(PugnnWarning, match=r"scores\.csv is left out: .* see scores\.parquet"):
         run = into_folder(classifier(), task, RunFolder(tmp_path / "mine"))
     assert names(run.path) == [name for name in FILES if name != "scores.csv"]

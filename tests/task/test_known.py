@@ -66,5 +66,5 @@ def test_nodes_of_a_store(ids):
 
 
 def test_too_many_positives_are_not_remembered(monkeypatch):
-    monkeypatch.setattr("pugnn.task.known.MOST_POSITIVES", 1)
+    monkeypatch.setattr("pugnn.task.known.MAX_POSITIVES", 1)
     assert known(with_ids(NAMES)) == Known((), ("n4",), ("n2", "n6"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pugnn.checkup.findings import FEW_KNOWN
+from pugnn.checkup.findings import MIN_RECOMMENDED
 from pugnn.checkup.homophily import Homophily
 
 #: What is known of the links beforehand. It decides nothing: attributes of neighbours may help where links do not.
@@ -38,7 +38,7 @@ def advise(known: int, homophily: Homophily, *, attributes: bool) -> tuple[str, 
         f"{_LINKS[homophily.verdict]} Known positives are hidden in turn to test how well the others find them, and "
         "whether training helps."
     )
-    if known < FEW_KNOWN:
+    if known < MIN_RECOMMENDED:
         tested += f" With {known:,} of them, the evidence is thin."
     return (
         views,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 STRATUM_RATIO = 1.1
 
 #: Known positives that are examined; a random part of more.
-MOST_KNOWN = 200
+MAX_KNOWN = 200
 
 #: Controls for each known positive.
 CONTROLS = 9
@@ -57,7 +57,7 @@ def degree_strata(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def draw_crowd(degrees: NDArray[np.int64], labelled: NDArray[np.int64], rng: np.random.Generator) -> Crowd:
     """Draw controls stratum by stratum and shuffle the labels within each; ``degrees`` are those of all nodes."""
-    known = np.sort(rng.choice(labelled, min(len(labelled), MOST_KNOWN), replace=False))
+    known = np.sort(rng.choice(labelled, min(len(labelled), MAX_KNOWN), replace=False))
     strata = degree_strata(degrees)
     free = np.ones(len(degrees), dtype=np.bool_)
     free[labelled] = False

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from pugnn.checkup.homophily import Homophily
 from pugnn.checkup.rings import NEAR_SHARE, NEARLY_ALL, TINY, Rings
-from pugnn.checkup.sampling import FEWEST, DegreeCheck, Sampling
+from pugnn.checkup.sampling import MIN_KNOWN, DegreeCheck, Sampling
 from pugnn.checkup.sizes import Reach
 from pugnn.errors import counted
 from pugnn.graph import GraphStatistics
@@ -18,7 +18,7 @@ Level = Literal["good", "note", "warning"]
 Topic = Literal["size", "homophily", "rings", "sampling"]
 
 #: With fewer known positives, results vary a lot between sets of known positives.
-FEW_KNOWN = 20
+MIN_RECOMMENDED = 20
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ def chance_in_words(p_value: float) -> str:
 
 
 def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
-    if reach.labelled < FEW_KNOWN:
+    if reach.labelled < MIN_RECOMMENDED:
         yield _size(
-            "warning" if reach.labelled < FEWEST else "note",
+            "warning" if reach.labelled < MIN_KNOWN else "note",
             f"Few known positives ({reach.labelled:,})",
             "With so few, the result depends heavily on which ones happen to be known. On data with known truth, "
             "macro-F1 varied by 3 to 15 points between sets of 3 to 7 known positives, and by 0.5 to 8 with 27 and "
@@ -214,7 +214,7 @@ def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
         yield _sampling(
             "note",
             "Too few known positives to tell how they were picked",
-            f"At least {FEWEST} are needed to see whether they look like a random sample. {_SCAR}",
+            f"At least {MIN_KNOWN} are needed to see whether they look like a random sample. {_SCAR}",
             "Think about how they came to be known.",
         )
     if found.verdict == "random":

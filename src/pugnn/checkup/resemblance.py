@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pugnn.graph import Graph
 
 #: Sparse features with up to this many columns are made dense, so that columns can be centred.
-FEW_COLUMNS = 256
+MAX_DENSE_COLUMNS = 256
 
 #: Nodes from which medians, scales and the mean direction are computed.
 SAMPLE = 20_000
@@ -91,4 +91,4 @@ def _rows(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.float32] | sp.cs
     if isinstance(graph.features, np.ndarray):
         return graph.features[nodes]
     rows = sp.csr_array(graph.features[nodes])
-    return rows.toarray() if graph.num_features <= FEW_COLUMNS else rows
+    return rows.toarray() if graph.num_features <= MAX_DENSE_COLUMNS else rows

@@ -19,7 +19,7 @@ NEAR_SHARE = 0.5
 NEARLY_ALL, TINY = 0.8, 0.02
 
 #: Largest δ that is chosen for PU-GNN; larger ones were not measured.
-LARGEST_DELTA = 5
+MAX_DELTA = 5
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def check_rings(task: PUTask) -> Rings:
     rings = tuple(Ring(hops, len(members), share) for hops, members, share in _members(task))
     within = {ring.distance: ring.share_within for ring in rings if ring.distance is not None}
     near, share = {}, 0.0
-    for delta in range(1, LARGEST_DELTA + 1):
+    for delta in range(1, MAX_DELTA + 1):
         near[delta] = share = within.get(delta, share)
     delta = max((delta for delta, share in near.items() if share <= NEAR_SHARE), default=1)
     # Where a step adds nobody, the smaller δ means the same.

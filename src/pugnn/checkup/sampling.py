@@ -32,10 +32,10 @@ from pugnn.graph import Graph
 from pugnn.task import PUTask
 
 #: With fewer known positives, nothing can be said about how they were picked.
-FEWEST = 10
+MIN_KNOWN = 10
 
 #: Known positives that are compared one by one with others.
-MOST_KNOWN = 500
+MAX_KNOWN = 500
 
 #: Well-linked nodes become known more easily, so that side is tested more sensitively than the other.
 LEVEL_MANY, LEVEL_FEW = 0.05, 0.01
@@ -64,7 +64,7 @@ OTHERS = 50_000
 BLOCK = 4096
 
 #: With fewer links between known positives, nothing follows from them.
-FEWEST_LINKS = 5
+MIN_LINKS = 5
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,9 @@ def check_sampling(
     Where they cluster (``together``), neighbours of known positives are likely positives. ``rng`` draws the nodes to
     examine if there are very many.
     """
-    if len(task.labelled) < FEWEST:
+    if len(task.labelled) < MIN_KNOWN:
         return Sampling("too few", None, None, None, None)
-    known = np.sort(rng.choice(task.labelled, min(len(task.labelled), MOST_KNOWN), replace=False))
+    known = np.sort(rng.choice(task.labelled, min(len(task.labelled), MAX_KNOWN), replace=False))
     degree = (_against_likely if together else _against_all)(task.graph, known)
     parts = _check_component(task.graph.components, task.labelled)
     links = check_links(task.graph, task.labelled)
@@ -161,7 +161,7 @@ def _against_all(graph: Graph, known: NDArray[np.int64]) -> DegreeCheck:
 
 def _against_likely(graph: Graph, known: NDArray[np.int64]) -> DegreeCheck | None:
     linked = known[graph.degrees[known] > 0]  # isolated nodes are nobody's neighbours
-    if len(linked) < FEWEST:
+    if len(linked) < MIN_KNOWN:
         return None
     chance, error = more_links_than_neighbours(graph, linked)
     return _degree_check("likely positives", chance, error, MARGIN_LIKELY)
@@ -228,7 +228,7 @@ def check_links(graph: Graph, labelled: NDArray[np.int64]) -> ClosenessCheck | N
     known[labelled] = True
     blocks = (labelled[start : start + BLOCK] for start in range(0, len(labelled), BLOCK))
     to_known = sum(int(known[links_of(graph, block).indices].sum()) for block in blocks)
-    if to_known < 2 * FEWEST_LINKS:
+    if to_known < 2 * MIN_LINKS:
         return None
     return _closeness(to_known / int(graph.degrees[labelled].sum()), len(labelled))
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pugnn.task import PUBenchmark
 
 #: Longer ids are shortened.
-LONGEST_ID = 40
+MAX_ID_LENGTH = 40
 
 #: Marks of the levels, distinguishable without colour.
 MARKS = {"good": ("✓", "green"), "note": ("·", "cyan"), "warning": ("!", "yellow")}
@@ -90,7 +90,7 @@ def fit_command(data: DataOptions, seed: int) -> str:
 def _sizes(check_up: CheckUp) -> Table:
     sizes, degrees, reach = check_up.statistics, check_up.degrees, check_up.reach
     middle = dict(degrees.quantiles)
-    hubs = [f"{shown(hub.id, LONGEST_ID)} ({hub.degree:,})" for hub in degrees.hubs]
+    hubs = [f"{shown(hub.id, MAX_ID_LENGTH)} ({hub.degree:,})" for hub in degrees.hubs]
     rows = {
         "nodes, edges": f"{sizes.nodes:,} nodes, {sizes.edges:,} edges, {sizes.features:,} features",
         "components": f"{sizes.components:,}; the largest has {sizes.largest_component:,} nodes; "
@@ -162,7 +162,7 @@ def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: 
         Column("id", overflow="fold"), *numbers, "reason", title=title, caption=words, caption_justify="left", **STYLE
     )
     for each in suggestions:
-        name, reason = escape(shown(each["id"], LONGEST_ID)), escape(each["reason"])
+        name, reason = escape(shown(each["id"], MAX_ID_LENGTH)), escape(each["reason"])
         table.add_row(name, f"{each['rank']:,}", f"{each['score']:.4f}", reason)
     console.print(table)
     words = "Put the ids that are right into confirmed.csv, those that are wrong into rejected.csv, and run again:"
@@ -188,7 +188,7 @@ def print_recipe(console: Console, recipe: Iterable[Statement], *, verbose: bool
     columns = (Column("column", overflow="fold"), "kind", Column("features", justify="right"))
     table = Table(*columns, Column("how", overflow="fold"), title="How attributes become features", **STYLE)
     for line in lines:
-        table.add_row(escape(shown(line.column, LONGEST_ID)), line.kind, f"{line.features:,}", escape(line.text))
+        table.add_row(escape(shown(line.column, MAX_ID_LENGTH)), line.kind, f"{line.features:,}", escape(line.text))
     console.print(table)
 
 
@@ -207,19 +207,19 @@ def _found(run: Run, top: int) -> Table:
         columns.append(Column("true class (never shown to the method)"))
     if truth is not None:
         columns.append(Column("right"))
-    columns += [Column(escape(shown(name, LONGEST_ID))) for name in run.data.shown]
+    columns += [Column(escape(shown(name, MAX_ID_LENGTH))) for name in run.data.shown]
     title = f"Found: the {len(best)} best of {len(run.others):,} unlabelled nodes"
     table = Table(*columns, title=title, box=box.SIMPLE)
     for node in best:
         hops = run.task.distances[node]
-        row = [escape(shown(run.task.graph.ids[node], LONGEST_ID))]
+        row = [escape(shown(run.task.graph.ids[node], MAX_ID_LENGTH))]
         row += [f"{run.scores[node]:.4f}", f"{run.log_odds[node]:.3f}"]
         row.append("unreachable" if hops == UNREACHABLE else str(hops))
         if classes is not None:
             row.append(escape(classes[node]))
         if truth is not None:
             row.append("[green]yes[/]" if truth.positive[node] else "[red]no[/]")
-        row += [escape(shown(cells[node], LONGEST_ID)) for cells in run.data.shown.values()]
+        row += [escape(shown(cells[node], MAX_ID_LENGTH)) for cells in run.data.shown.values()]
         table.add_row(*row)
     return table
 
@@ -262,7 +262,7 @@ def _changes(changes: Mapping[str, Any]) -> Table:
         "training": "went on from the earlier model" if changes["warm"] else "started afresh",
         **_moves(changes),
     }
-    return _pairs(f"Since {shown(changes['before'], LONGEST_ID)}, by rank among nodes that are not known", rows)
+    return _pairs(f"Since {shown(changes['before'], MAX_ID_LENGTH)}, by rank among nodes that are not known", rows)
 
 
 def print_snapshot(changes: Mapping[str, Any]) -> None:
@@ -274,7 +274,7 @@ def print_snapshot(changes: Mapping[str, Any]) -> None:
         "no longer positive": counted(changes["no_longer_positive"], "node"),
         **_moves(changes),
     }
-    title = f"Since {shown(changes['before'], LONGEST_ID)}, by rank among nodes that are not known"
+    title = f"Since {shown(changes['before'], MAX_ID_LENGTH)}, by rank among nodes that are not known"
     Console(highlight=False, emoji=False).print(_pairs(title, rows))
 
 
@@ -282,6 +282,6 @@ def _moves(changes: Mapping[str, Any], most: int = 5) -> dict[str, str]:
     """Who rose and who fell most."""
 
     def moved(node: Mapping[str, Any]) -> str:
-        return f"{shown(node['id'], LONGEST_ID)} ({node['rank_before']:,} → {node['rank_now']:,})"
+        return f"{shown(node['id'], MAX_ID_LENGTH)} ({node['rank_before']:,} → {node['rank_now']:,})"
 
     return {name: ", ".join(map(moved, changes[name][:most])) or "–" for name in ("rose", "fell")}

@@ -40,7 +40,7 @@ _REQUIRED = ("num_nodes", "edge_index", "x_indptr", "x_indices", "x_data", "x_sh
 _CHECKSUM_LENGTH = 64
 
 #: The largest class index, of 16 bits.
-MOST_CLASSES = 2**15 - 1
+MAX_CLASSES = 2**15 - 1
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,8 @@ def _check(archive: Archive, n: int) -> None:
     for key, nodes in (("edge_index", archive.edge_index), ("missing_nodes", archive.missing_nodes)):
         if nodes.dtype.kind not in "iu" or (nodes.size and not 0 <= nodes.min() <= nodes.max() < n):
             raise PugnnError(f"{key} names a node outside 0 to {n - 1}")
-    if archive.y.dtype.kind not in "iu" or n == 0 or not 0 <= archive.y.min() <= archive.y.max() <= MOST_CLASSES:
-        raise PugnnError(f"y must hold one class index, 0 to {MOST_CLASSES:,}, for each node")
+    if archive.y.dtype.kind not in "iu" or n == 0 or not 0 <= archive.y.min() <= archive.y.max() <= MAX_CLASSES:
+        raise PugnnError(f"y must hold one class index, 0 to {MAX_CLASSES:,}, for each node")
     if archive.class_names is not None and len(archive.class_names) <= archive.y.max():
         raise PugnnError(f"{len(archive.class_names)} class names for {archive.y.max() + 1} classes")
     if archive.ids is not None:

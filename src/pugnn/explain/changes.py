@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pugnn.explain.parts import largest
 
 #: If more parts than this are needed, it is no single ones that decide.
-MOST = 100
+MAX_PARTS = 100
 
 
 def smallest_change(
@@ -22,7 +22,7 @@ def smallest_change(
     """The fewest parts without which a total is on the other side of a limit, largest first, and the total then.
 
     Parts are taken in the order of their contributions, and the total without them is computed anew. ``None`` if
-    :data:`MOST` are not enough.
+    :data:`MAX_PARTS` are not enough.
 
     Args:
         total: of all parts.
@@ -31,7 +31,7 @@ def smallest_change(
         total_without: the total, computed anew, without some of the parts.
     """
     sign = 1.0 if total >= limit else -1.0
-    order = largest(sign * contributions, MOST)
+    order = largest(sign * contributions, MAX_PARTS)
     order = order[sign * contributions[order] > 0]
     least, most, changed = 0, len(order), None
     count = most  # first all of them, then halve the interval: the least is too few, the most enough

@@ -32,13 +32,13 @@ from pugnn.training import scores_of
 from pugnn.waiting import advance
 
 #: Finds that are explained after a training, whether that is exact and fast, or not.
-MOST_EXACT, MOST_BY_GRADIENTS = 20, 3
+MAX_EXACT, MAX_BY_GRADIENTS = 20, 3
 #: Parts that are named: for and against.
-MOST_FOR, MOST_AGAINST = 6, 3
+MAX_FOR, MAX_AGAINST = 6, 3
 #: Parts that are named among those that would change a decision.
-MOST_IN_CHANGES = 5
+MAX_IN_CHANGES = 5
 #: Parts smaller than this share of the largest are not worth a name, nor are those that would be shown as 0.00.
-LEAST_SHARE, LEAST_SHOWN = 0.02, 0.005
+MIN_SHARE, MIN_SHOWN = 0.02, 0.005
 #: Smaller differences of log-odds may be due to single precision.
 ROUNDING = 1e-4
 
@@ -110,7 +110,7 @@ def explain_best(
 ) -> list[Explanation]:
     """Explain the unlabelled nodes that score highest; by default as many as can be explained in a moment."""
     if count is None:
-        count = MOST_EXACT if isinstance(estimator.model_, LinearViews | Propagation) else MOST_BY_GRADIENTS
+        count = MAX_EXACT if isinstance(estimator.model_, LinearViews | Propagation) else MAX_BY_GRADIENTS
     order = np.argsort(-log_odds, kind="stable") if order is None else order
     unlabelled = np.zeros(len(order), np.bool_)
     unlabelled[task.unlabelled] = True
@@ -232,13 +232,13 @@ class _Context:
         columns, changes = self.columns, []
         nodes = smallest_change(parts.total, limit, by_others, lambda some: parts.without(some, NOTHING))
         if nodes is not None:
-            names = [self.id_of(each) for each in nodes[0][:MOST_IN_CHANGES].tolist()]
+            names = [self.id_of(each) for each in nodes[0][:MAX_IN_CHANGES].tolist()]
             changes.append(Change("nodes", len(nodes[0]), names, _score(parts, nodes[1])))
         attributes = smallest_change(
             parts.total, limit, by_attribute, lambda some: parts.without(NOTHING, columns.of_attributes(some))
         )
         if attributes is not None:
-            names = [columns.names[each] for each in attributes[0][:MOST_IN_CHANGES].tolist()]
+            names = [columns.names[each] for each in attributes[0][:MAX_IN_CHANGES].tolist()]
             changes.append(Change("attributes", len(attributes[0]), names, _score(parts, attributes[1])))
         return changes
 
@@ -253,8 +253,8 @@ def _speaking(
     """
     found: dict[int, float] = {}
     in_log_odds = parts.unit == "log-odds"
-    least = max(LEAST_SHARE * np.abs(contributions).max(initial=0.0), LEAST_SHOWN if in_log_odds else 0.0)
-    for sign, most in ((1.0, MOST_FOR), (-1.0, MOST_AGAINST)):
+    least = max(MIN_SHARE * np.abs(contributions).max(initial=0.0), MIN_SHOWN if in_log_odds else 0.0)
+    for sign, most in ((1.0, MAX_FOR), (-1.0, MAX_AGAINST)):
         enough = len(found) + most
         for at in largest(sign * contributions, 2 * most).tolist():
             if len(found) == enough or sign * contributions[at] <= 0 or sign * contributions[at] < least:

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from pugnn.explain.gradients import MOST_NUMBERS
+from pugnn.explain.gradients import MAX_NUMBERS
 from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES
 from pugnn.models import Backbone, LinearViews, Propagation
@@ -36,5 +36,5 @@ def explanation_memory(model: Backbone, graph: Graph, count: int) -> int:
     if not scores_whole(graph, model, str(device)):
         return NODE * nodes + forecast_batches(graph, model, count, with_pairs=False).total
     of_one = nodes * (graph.num_features if isinstance(graph.features, np.ndarray) else width_of(model))
-    held = min(count * of_one, max(MOST_NUMBERS, of_one)) + 2 * of_one  # gradients so far, and those of one step
+    held = min(count * of_one, max(MAX_NUMBERS, of_one)) + 2 * of_one  # gradients so far, and those of one step
     return NODE * nodes + forecast_whole(graph, model, with_pairs=False).total + 4 * held

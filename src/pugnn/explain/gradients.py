@@ -32,7 +32,7 @@ from pugnn.training.sampled import sampled_inputs
 #: Midpoints of the integral.
 STEPS = 32
 #: Nodes are explained together as long as their gradients have no more numbers than this.
-MOST_NUMBERS = 2**26
+MAX_NUMBERS = 2**26
 #: Rows that are converted to double precision at a time.
 BLOCK = 2**12
 
@@ -52,7 +52,7 @@ def gradient_parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> I
         full = model(features.at(1.0)).logit.double()
         base = model(features.at(0.0)).logit.double()
         numbers = sum(leaf.numel() for leaf in features.leaves)
-    at_once = max(1, MOST_NUMBERS // max(numbers, 1))
+    at_once = max(1, MAX_NUMBERS // max(numbers, 1))
     for start in range(0, len(rows), at_once):
         block = rows[start : start + at_once].tolist()
         for node, gradients in zip(block, _mean_gradients(model, features, block), strict=True):

@@ -15,7 +15,7 @@ How = Literal["exact", "gradients"]
 Unit = Literal["log-odds", "odds"]
 
 #: Nodes are explained together as long as a matrix with a number for each of them and each node has no more than this.
-MOST_NUMBERS = 2**23
+MAX_NUMBERS = 2**23
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pugnn.graph import UNREACHABLE, Graph, hop_distances
 
 #: At most so many of them.
-MOST = 3
+MAX_PATHS = 3
 #: Hops are counted up to this number, or farther if the nearest known positive is.
 NEAR = 3
 
@@ -32,7 +32,7 @@ def nearest_paths(
     others = labelled[(labelled != node) & (distances[labelled] != UNREACHABLE)]
     if not len(others):
         return []
-    nearest = others[distances[others] == distances[others].min()][:MOST]
+    nearest = others[distances[others] == distances[others].min()][:MAX_PATHS]
     return [_path(graph, int(known), distances) for known in nearest]
 
 

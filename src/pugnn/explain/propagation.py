@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.explain.parts import MOST_NUMBERS, Parts
+from pugnn.explain.parts import MAX_NUMBERS, Parts
 from pugnn.graph import Graph
 from pugnn.models import Propagation, inputs_on
 
@@ -24,7 +24,7 @@ NO_COLUMNS, NOTHING = np.zeros(0), np.zeros(0, np.int64)
 def propagation_parts(model: Propagation, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the odds of some nodes, given by position."""
     inputs, known = inputs_on(graph, model.labelled.device), model.labelled.cpu().numpy()
-    at_once = max(1, MOST_NUMBERS // graph.num_nodes)
+    at_once = max(1, MAX_NUMBERS // graph.num_nodes)
     for some in model.arriving(inputs, torch.from_numpy(nodes.copy()), at_once):
         for arriving in some.T:
             without = _Without(model, known, arriving[model.labelled], arriving[model.negative].sum())

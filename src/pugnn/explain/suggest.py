@@ -21,13 +21,13 @@ Goal = Literal["precision", "discovery", "learning"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
 
 #: At most this many nodes are compared with each other; of more, a random sample.
-MOST_COMPARED = 2_000
+MAX_COMPARED = 2_000
 #: The best finds are chosen among this many times their number; a twin moves down this share of them.
 SURE, SPREAD = 2, 0.5
 #: The pool of a goal, as a multiple of the expected number of positives.
 REACH: dict[Goal, float] = {"discovery": 1.0, "learning": 2.0}
 #: The pool has at least this many nodes for each that is wanted.
-LEAST_CHOICE = 5
+MIN_CHOICE = 5
 #: Scores this close to the threshold are called border cases.
 BORDER = 0.1
 #: Cosines of the same nodes may differ by this, from one product of matrices to another.
@@ -118,7 +118,7 @@ def suggest(
             f"cannot suggest {counted(count, 'node')}: there are only {len(candidates):,} that are neither known "
             "positives nor known negatives. Ask for fewer."
         )
-    require_whole("count", count, 1, MOST_COMPARED)
+    require_whole("count", count, 1, MAX_COMPARED)
     expected = round(prior * len(candidates)) or int((scores[candidates] >= threshold).sum())
     if goal == "precision":
         pool = candidates[: SURE * count]
@@ -131,9 +131,9 @@ def suggest(
         ]
     else:
         learning = goal == "learning"
-        pool = candidates[: max(round(REACH[goal] * expected), LEAST_CHOICE * count)]
+        pool = candidates[: max(round(REACH[goal] * expected), MIN_CHOICE * count)]
         pool = pool if learning else pool[task.distances[pool] > 1]
-        each = max(1.0, len(pool) / MOST_COMPARED)
+        each = max(1.0, len(pool) / MAX_COMPARED)
         pool = _sample(pool, seed)
         if not learning:
             closest = _Likeness.of(task, rows, candidates[:expected], seed).closest(pool)
@@ -171,9 +171,9 @@ def to_plain(graph: Graph, suggestion: Suggestion) -> dict[str, Any]:
 
 def _sample(nodes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     """As many nodes as can be compared, in their order."""
-    if len(nodes) <= MOST_COMPARED:
+    if len(nodes) <= MAX_COMPARED:
         return nodes
-    return nodes[np.sort(np.random.default_rng(seed).choice(len(nodes), MOST_COMPARED, replace=False))]
+    return nodes[np.sort(np.random.default_rng(seed).choice(len(nodes), MAX_COMPARED, replace=False))]
 
 
 def _without_twins(rows: NDArray[np.float32], count: int) -> list[int]:
@@ -222,8 +222,8 @@ def _covering(
     A node of the pool stands for ``each`` nodes where it is a sample.
     """
     known = np.concatenate([task.labelled, task.negative])
-    if len(known) > MOST_COMPARED:
-        known = np.random.default_rng(seed).choice(known, MOST_COMPARED, replace=False)
+    if len(known) > MAX_COMPARED:
+        known = np.random.default_rng(seed).choice(known, MAX_COMPARED, replace=False)
     own = rows[pool]
     alike = np.maximum(own @ own.T, 0)
     of_known = covered = np.maximum(rows[known] @ own.T, 0).max(axis=0)

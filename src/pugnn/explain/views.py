@@ -29,7 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.explain.parts import MOST_NUMBERS, Parts
+from pugnn.explain.parts import MAX_NUMBERS, Parts
 from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES
 from pugnn.models import LinearViews
@@ -46,7 +46,7 @@ def view_parts(model: LinearViews, graph: Graph, nodes: NDArray[np.int64]) -> It
     closeness = _Closeness.of(model, graph) if model.by_closeness else None
     explained = _Explained(model.views(graph), model.direction.double().numpy(), float(model.constant), closeness)
     # Smoothing takes whole vectors of columns, so fewer nodes than a vector has would save nothing.
-    at_once = max(LANES, MOST_NUMBERS // max(graph.num_nodes, model.direction.numel()))
+    at_once = max(LANES, MAX_NUMBERS // max(graph.num_nodes, model.direction.numel()))
     for start in range(0, len(nodes), at_once):
         yield from explained.parts(nodes[start : start + at_once])
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pugnn.errors import counted, shown
-from pugnn.explain.changes import MOST
+from pugnn.explain.changes import MAX_PARTS
 from pugnn.explain.columns import CLOSENESS
 from pugnn.explain.explanation import AttributePart, Change, Explanation, NodePart
 
 #: So many nodes or attributes are named in a sentence.
 NAMED = 3
 #: Longer ids and names are cut.
-LONGEST = 60
+MAX_LENGTH = 60
 
 
 def sentences(explanation: Explanation) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def _attribute(part: AttributePart) -> str:
     """What an attribute contributes by the node's own value and by those of others; what would be 0.00 is left out."""
     if part.name == CLOSENESS:
         return f"{CLOSENESS} ({signed(part.contribution)})"
-    own = f"{signed(part.own)} by its own value{f', {shown(part.value, LONGEST)}' if part.value else ''}"
+    own = f"{signed(part.own)} by its own value{f', {shown(part.value, MAX_LENGTH)}' if part.value else ''}"
     around = f"{signed(part.around)} around it"
     if abs(part.own) < 0.005:
         words = around
@@ -111,7 +111,7 @@ def _attribute(part: AttributePart) -> str:
         words = own
     else:
         words = f"{signed(part.contribution)}: {own}{',' if part.value else ''} and {around}"
-    return f"{shown(part.name, LONGEST)} ({words})"
+    return f"{shown(part.name, MAX_LENGTH)} ({words})"
 
 
 def _nearest(explanation: Explanation) -> str:
@@ -135,7 +135,7 @@ def _changes(explanation: Explanation) -> list[str]:
     if explanation.known == "negative" or (in_odds and not explanation.decision):  # nothing there lowers odds
         return []
     what = "known positives" if in_odds else "nodes, or the attributes,"
-    return [f"The decision would be the same without the {what} that contribute most to it, up to {MOST} of them."]
+    return [f"The decision would be the same without the {what} that contribute most to it, up to {MAX_PARTS} of them."]
 
 
 def _change(explanation: Explanation, change: Change) -> str:
@@ -166,7 +166,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _name(value: object) -> str:
-    return shown(value, LONGEST)
+    return shown(value, MAX_LENGTH)
 
 
 def score_words(score: float) -> str:

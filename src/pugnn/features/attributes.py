@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pugnn.features.number_columns import MatrixColumns, NumberColumns
 
 #: Features and weights are 32-bit floats.
-LARGEST = float(np.finfo(np.float32).max)
+MAX_FLOAT = float(np.finfo(np.float32).max)
 
 #: What people write into a text cell that has no value, in any case.
 MISSING_WORDS = ("", "na", "n/a", "null", "none", "nan", "-", "?")

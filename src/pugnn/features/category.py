@@ -13,11 +13,11 @@ from pugnn.features.attributes import Cells
 from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, say_yes
 
 #: Values of fewer nodes than this identify nodes rather than describe them; they share a feature.
-LEAST_NODES = 3
+MIN_NODES = 3
 
 #: At most this many values, the most frequent ones, get a feature: nothing can be learned about rarer ones from a
 #: handful of known positives.
-MOST_VALUES = 1000
+MAX_VALUES = 1000
 
 #: Names of features show at most this many characters of a value.
 SHOWN_CHARACTERS = 40
@@ -33,7 +33,7 @@ class CategoryEncoding(Encoding):
     needs_text = True
     group = "one feature for each frequent value"
     stand_in = "none of the values"
-    nothing = f"no value occurs in {LEAST_NODES} nodes"
+    nothing = f"no value occurs in {MIN_NODES} nodes"
 
     values: tuple[str, ...]  # those that have a feature
     #: Number of nodes with another value when the encoding was learned; if there were any, all other values share a
@@ -46,7 +46,7 @@ class CategoryEncoding(Encoding):
         ((nodes,),) = cells.survey("coalesce(sum(rows), 0)", "WHERE present")
         frequent = cells.survey(
             "text, sum(rows) AS nodes",
-            f"WHERE present GROUP BY text HAVING nodes >= {LEAST_NODES} ORDER BY nodes DESC, text LIMIT {MOST_VALUES}",
+            f"WHERE present GROUP BY text HAVING nodes >= {MIN_NODES} ORDER BY nodes DESC, text LIMIT {MAX_VALUES}",
         )
         missing = int(cells.attributes.has_row.sum()) - nodes
         pooled = nodes - sum(count for _, count in frequent)
@@ -100,8 +100,8 @@ class CategoryEncoding(Encoding):
     def describe_values(self) -> str:  # noqa: D102
         text = f"one feature for each of {len(self.values):,} values"
         if self.pooled:
-            most = f" or beyond the {MOST_VALUES:,} most frequent" if len(self.values) == MOST_VALUES else ""
-            text += f"; one for those of fewer than {LEAST_NODES} nodes{most} ({counted(self.pooled, 'node')})"
+            most = f" or beyond the {MAX_VALUES:,} most frequent" if len(self.values) == MAX_VALUES else ""
+            text += f"; one for those of fewer than {MIN_NODES} nodes{most} ({counted(self.pooled, 'node')})"
         return text
 
     def flaw(self) -> str:  # noqa: D102

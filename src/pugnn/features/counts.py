@@ -16,7 +16,7 @@ from pugnn.features.number_columns import Summary
 #: This many columns that are mostly zero are words, tags or one-hot columns. Fewer may be anything.
 MANY = 20
 #: A count is zero in at least one of ten cells; a column of other integers, such as an age, hardly ever is.
-MOST_FILLED = 0.9
+MAX_FILLED = 0.9
 
 
 @dataclass(frozen=True)
@@ -130,4 +130,4 @@ def _mostly_zero(found: Summary) -> bool:
 def _like_a_word(found: Summary, most: float) -> bool:
     if found.missing or found.lowest != 0 or not 0 < found.highest <= 2 * most:
         return False
-    return found.boolean or (found.whole and found.nonzero <= MOST_FILLED * found.present)
+    return found.boolean or (found.whole and found.nonzero <= MAX_FILLED * found.present)

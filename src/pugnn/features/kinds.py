@@ -13,7 +13,7 @@ import numpy as np
 from pugnn.errors import PugnnError, quoted, shorten
 from pugnn.features.attributes import WHITE_SPACE, Cells
 from pugnn.features.boolean import truth_in_text
-from pugnn.features.category import MOST_VALUES
+from pugnn.features.category import MAX_VALUES
 from pugnn.features.encoding import ENCODINGS
 from pugnn.features.number import DAYS_IN_TEXT, NUMBER_IN_TEXT
 
@@ -34,10 +34,10 @@ _ROW_NUMBERS = re.compile(r"Unnamed: \d+|__index_level_\d+__")
 NEARLY_ALL = 0.9
 
 #: Values of a category repeat at least this often on average; if not, a column of several words per cell is text.
-LEAST_REPEATS = 2
+MIN_REPEATS = 2
 
 #: Several words: at least this many on average. A column with fewer, nearly all different, identifies its nodes.
-LEAST_WORDS = 2
+MIN_WORDS = 2
 
 _WORDS = "1 + length(text) - length(replace(text, ' ', ''))"
 _BRACKETED = rf"regexp_matches(cell, '^[{WHITE_SPACE}]*\[')"
@@ -131,9 +131,9 @@ def _kind_of_texts(cells: Cells) -> Choice:
             return Choice("vector")
     _reject_local_forms(cells, present)
     ((different, words),) = cells.survey(f"count(DISTINCT text), sum(rows * ({_WORDS}))")
-    if different * LEAST_REPEATS <= present and different <= MOST_VALUES:
+    if different * MIN_REPEATS <= present and different <= MAX_VALUES:
         return Choice("category")
-    if words >= LEAST_WORDS * present:
+    if words >= MIN_WORDS * present:
         return Choice("text")
     if different >= NEARLY_ALL * present:
         example = quoted(cells.survey("left(min(text), 100)")[0][0])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.features.attributes import LARGEST, Cells, number_in_text
+from pugnn.features.attributes import MAX_FLOAT, Cells, number_in_text
 from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, count_missing
 
 #: The number in a text, or null.
@@ -54,7 +54,7 @@ class NumberEncoding(Encoding):
         values = read_numbers(cells, dates=self.dates)
         missing = np.isnan(values)
         standardised = np.where(missing, 0.0, (values - self.mean) / self.deviation)
-        beyond = np.abs(standardised) > LARGEST
+        beyond = np.abs(standardised) > MAX_FLOAT
         if beyond.any():
             learned = f"mean {self.mean:.4g} and standard deviation {self.deviation:.4g} in training"
             raise cells.complaint(int(beyond.argmax()), f"is out of proportion to {learned}")
@@ -74,7 +74,7 @@ class NumberEncoding(Encoding):
         return f"standardised: mean {self.mean:,.4g}, standard deviation {self.deviation:,.4g}"
 
     def flaw(self) -> str:  # noqa: D102
-        possible = self.deviation > 0 and abs(self.mean) <= LARGEST
+        possible = self.deviation > 0 and abs(self.mean) <= MAX_FLOAT
         return "" if possible else f"mean {self.mean} and standard deviation {self.deviation}"
 
 
@@ -95,7 +95,7 @@ def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
     else:
         number = f"CASE WHEN present THEN {_NOT_READ} END"
     values = cells.read(number, np.nan)
-    beyond = np.abs(values) > LARGEST
+    beyond = np.abs(values) > MAX_FLOAT
     if beyond.any():
         raise _complaint(cells, int(beyond.argmax()), dates=dates)
     return values

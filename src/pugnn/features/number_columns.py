@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.features.attributes import LARGEST
+from pugnn.features.attributes import MAX_FLOAT
 
 #: Numbers that are read at once, and held.
 READ_AT_ONCE = 1 << 26
@@ -152,7 +152,7 @@ class ReadColumns:
     def finite(self) -> Self:
         """Without columns that hold a number which is too large for a feature."""
         ends = {name: (self.summary(name).lowest, self.summary(name).highest) for name in self.names}
-        good = [name for name in self.names if not max(map(abs, ends[name])) > LARGEST]  # NaN is not
+        good = [name for name in self.names if not max(map(abs, ends[name])) > MAX_FLOAT]  # NaN is not
         return replace(self, names=tuple(good))
 
 

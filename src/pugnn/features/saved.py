@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Protocol, TypeVar, get_args, get_type_hints
 from pugnn.errors import PugnnError
 
 #: No count is larger.
-LARGEST_INTEGER = 2**53
+MAX_INTEGER = 2**53
 
 #: The types of entries, and what they are called.
 _TYPES: dict[Any, str] = {
     str: "a text",
     bool: "true or false",
-    int: f"an integer from 0 to {LARGEST_INTEGER}",
+    int: f"an integer from 0 to {MAX_INTEGER}",
     float: "a number",
     tuple[int, ...]: "a list of integers",
     tuple[str, ...]: "a list of different texts",
@@ -84,7 +84,7 @@ def _fits(value: object, kind: Any) -> bool:
     if kind is float and isinstance(value, int | float):
         return not isinstance(value, bool) and abs(value) <= sys.float_info.max
     if kind is int:
-        return type(value) is int and 0 <= value <= LARGEST_INTEGER
+        return type(value) is int and 0 <= value <= MAX_INTEGER
     if not get_args(kind):
         return type(value) is kind
     items = get_args(kind)[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 #: Up to this many columns of a group are named one by one.
-FEW = 5
+MAX_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def grouped(statements: Iterable[Statement]) -> list[Statement]:
         ordered.setdefault((statement.kind, statement.group), []).append(statement)
     lines: list[Statement] = []
     for (kind, group), members in ordered.items():
-        if group and len(members) > FEW:
+        if group and len(members) > MAX_NAMED:
             features = sum(member.features for member in members)
             lines.append(Statement(f"{len(members):,} columns", kind, group, features))
         else:

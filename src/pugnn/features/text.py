@@ -25,7 +25,7 @@ WORDS = r"regexp_extract_all(lower(text), '[\p{L}\p{N}]+')"
 BUCKET = f"(md5_number_lower(word) % {BUCKETS})::INTEGER"
 
 #: Words of fewer nodes than this identify nodes rather than describe them; they are not kept.
-LEAST_NODES = 3
+MIN_NODES = 3
 
 #: Texts are split for this many nodes at a time.
 ROWS = 1 << 16
@@ -99,9 +99,7 @@ def bucket_of(word: str) -> int:
 
 def _frequent_words(cells: Cells) -> tuple[str, ...]:
     words = cells.sql(f"position, unnest({WORDS}) AS word")
-    counted = (
-        f"SELECT word, count(DISTINCT position) AS nodes FROM ({words}) GROUP BY word HAVING nodes >= {LEAST_NODES}"
-    )
+    counted = f"SELECT word, count(DISTINCT position) AS nodes FROM ({words}) GROUP BY word HAVING nodes >= {MIN_NODES}"
     first = f"row_number() OVER (PARTITION BY {BUCKET} ORDER BY nodes DESC, word) = 1"
     found = cells.attributes.connection.execute(
         f"SELECT word FROM ({counted}) QUALIFY {first} ORDER BY word"

@@ -24,7 +24,7 @@ from pugnn.features.encoding import (
 NUMBERS = 1 << 23
 
 #: Nobody can train a model with more inputs than this.
-LONGEST = 1 << 20
+MAX_LENGTH = 1 << 20
 
 #: The vector in a cell, or null; a number in it that cannot be read is null.
 VECTOR = "CASE WHEN present THEN try_cast(cell AS FLOAT[]) END"
@@ -50,8 +50,8 @@ class VectorEncoding(Encoding):
         ((length,),) = cells.query(f"len({VECTOR})", f"WHERE position = {first}").fetchall()
         if not length:
             raise cells.complaint(first, NO_VECTOR)
-        if length > LONGEST:
-            raise cells.complaint(first, f"has {length:,} numbers; more than {LONGEST:,} cannot be used")
+        if length > MAX_LENGTH:
+            raise cells.complaint(first, f"has {length:,} numbers; more than {MAX_LENGTH:,} cannot be used")
         return cls(cells.name, count_missing(cells, missing), length)
 
     def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
@@ -86,7 +86,7 @@ class VectorEncoding(Encoding):
         return f"{self.length:,} numbers, used as they are"
 
     def flaw(self) -> str:  # noqa: D102
-        return "" if 1 <= self.length <= LONGEST else f"vectors of length {self.length:,}"
+        return "" if 1 <= self.length <= MAX_LENGTH else f"vectors of length {self.length:,}"
 
 
 def _items(cells: Cells, condition: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

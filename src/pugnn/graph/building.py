@@ -18,7 +18,7 @@ from pugnn.graph.index_arrays import reject_masked, sound_matrix
 Features: TypeAlias = NDArray[np.float32] | sp.csr_array
 
 #: Positions are stored in 32 bits.
-MOST_NODES = np.iinfo(np.int32).max
+MAX_NODES = np.iinfo(np.int32).max
 #: Minimum memory per node while a graph is built, excluding edges and features.
 BYTES_PER_NODE = 40
 _TOO_MANY = "more than 32-bit positions can hold"
@@ -95,7 +95,7 @@ def as_positions(ends: ArrayLike) -> NDArray[np.int64]:
         raise PugnnError(f"edge ends must be whole numbers, got {array.dtype}; if they are ids, pass `ids`")
     if array.min() < 0:
         raise PugnnError(f"an edge end is negative ({array.min()}); positions count from 0")
-    if array.max() >= MOST_NODES:
+    if array.max() >= MAX_NODES:
         raise PugnnError(f"an edge ends at position {array.max():,}, {_TOO_MANY}; if the ends are ids, pass `ids`")
     return array.astype(np.int64)
 
@@ -104,7 +104,7 @@ def require_num_nodes(num_nodes: Any) -> int:
     """The number of nodes as an int, if 32-bit positions and memory allow it."""
     require_whole("num_nodes", num_nodes, 0)
     n = int(num_nodes)
-    if n > MOST_NODES:
+    if n > MAX_NODES:
         raise PugnnError(f"{n:,} nodes are {_TOO_MANY}")
     if n * BYTES_PER_NODE > _memory():
         raise PugnnError(f"{n:,} nodes need more memory than this machine has; if edge ends are ids, pass `ids`")

@@ -16,7 +16,7 @@ UNREACHABLE = int(np.iinfo(np.int32).max)
 #: Nearest source of an unreachable node.
 NO_SOURCE = -1
 #: Most entries allowed in one power of the adjacency; 32-bit positions cannot count many more.
-MOST_ENTRIES = 2_000_000_000
+MAX_ENTRIES = 2_000_000_000
 
 
 def hop_distances(graph: Graph, sources: ArrayLike, *, cap: int | None = None) -> NDArray[np.int32]:
@@ -125,8 +125,8 @@ def _check_size(power: sp.csr_array, graph: Graph, k: int) -> None:
     """
     ends = np.concatenate([[0], np.cumsum(graph.degrees[power.indices])])
     bound = int(np.minimum(np.diff(ends[power.indptr]), graph.num_nodes).sum())
-    if bound > MOST_ENTRIES:
+    if bound > MAX_ENTRIES:
         raise PugnnError(
-            f"walks of {k} steps join up to {bound:,} pairs of nodes; at most {MOST_ENTRIES:,} are supported. "
+            f"walks of {k} steps join up to {bound:,} pairs of nodes; at most {MAX_ENTRIES:,} are supported. "
             f"Lower hops to {k - 1}."
         )

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, shorten
-from pugnn.features.attributes import LARGEST
+from pugnn.features.attributes import MAX_FLOAT
 from pugnn.io.columns import SOURCE, TARGET, WEIGHT, find_column, require_column
 from pugnn.io.id_types import IdColumn
 from pugnn.io.ids import EMPTY, IdTable, text_column
 from pugnn.io.table import Table
 
-_SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
+_MIN_WEIGHT = float(np.finfo(np.float32).smallest_subnormal)
 
 
 class Edges(NamedTuple):
@@ -72,7 +72,7 @@ class EdgeTable:
             bad = {"source": sources == EMPTY, "target": targets == EMPTY}
             weights = numbers[0].to_numpy() if numbers else None
             if weights is not None:
-                bad["weight"] = ~((weights >= _SMALLEST) & (weights <= LARGEST))
+                bad["weight"] = ~((weights >= _MIN_WEIGHT) & (weights <= MAX_FLOAT))
             table.reject_cells(bad, weight, "a positive, finite number. Correct it, or remove the row", first=rows)
             rows += len(sources)
             yield Edges(sources, targets, None if weights is None else weights.astype(np.float32))

@@ -26,7 +26,7 @@ _SCORES = {"score", "decision", "rank"}
 _ALL_OF_SCORES = {*_SCORES, "known", "distance", "nearest"}
 
 #: In tables with more columns than this, labels are found by the names of columns alone.
-_FEW = 50
+_MAX_EXAMINED = 50
 
 
 def read_lists(
@@ -137,7 +137,7 @@ def _label_column(table: Table, ids: int, wanted: str | None, what: str) -> int 
     if not others:
         return None
     named = [at for at in others if is_label(table.names[at])]
-    examined = others if len(others) <= _FEW else named
+    examined = others if len(others) <= _MAX_EXAMINED else named
     found = dict(zip(examined, _examine(table, examined), strict=True))
     doubtful = [at for at in examined if at not in named and found[at].may_be_labels]
     if len(named) > 1 and not all(found[at].uniform for at in named):

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.features.attributes import FALSE_WORDS, LARGEST, MISSING_WORDS, TRUE_WORDS
+from pugnn.features.attributes import FALSE_WORDS, MAX_FLOAT, MISSING_WORDS, TRUE_WORDS
 from pugnn.graph.compiling import kernel
-from pugnn.io.formats.files import LONGEST_LINE
+from pugnn.io.formats.files import MAX_LINE_LENGTH
 
 #: What is known of a column, as bits: it may still be numeric; some cells are words such as ``true``; some are numbers
 #: other than 0 and 1. A column with both words and such numbers is not numeric.
@@ -21,13 +21,13 @@ _NUMBER, _WORD, _MISSING, _OTHER = 0, 1, 2, 3
 _GOOD, _IRREGULAR = 0, 1
 
 # Powers of ten as sums of two floats, 106 bits in all: numbers of 19 digits are read exactly but for rare cases.
-_MOST_TENS = 290
-_TENS = [Fraction(10) ** power for power in range(-_MOST_TENS, _MOST_TENS + 1)]
+_MAX_TENS = 290
+_TENS = [Fraction(10) ** power for power in range(-_MAX_TENS, _MAX_TENS + 1)]
 _TENS_HIGH = np.array([float(ten) for ten in _TENS])
 _TENS_LOW = np.array([float(ten - Fraction(high)) for ten, high in zip(_TENS, _TENS_HIGH.tolist(), strict=True)])
 
 # Words as numbers: a 1, and their letters.
-_LONGEST_WORD = 7
+_MAX_WORD = 7
 _TRUE_WORDS, _FALSE_WORDS, _MISSING_WORDS = (
     np.array([int.from_bytes(b"\1" + word.encode()) for word in words], dtype=np.uint64)
     for words in (TRUE_WORDS, FALSE_WORDS, MISSING_WORDS)
@@ -70,7 +70,7 @@ def scan_numbers(
         stored = values[:entries].copy(), columns[:entries].copy(), ends[: rows + 1]
         blocks.append(sp.csr_array(stored, shape=(rows, width)))
         left = data[used:].tobytes()
-        if len(left) > LONGEST_LINE:  # a quotation mark that is not closed
+        if len(left) > MAX_LINE_LENGTH:  # a quotation mark that is not closed
             raise Irregular
     return blocks
 
@@ -215,14 +215,14 @@ def _cell(data, start, end):  # type: ignore[no-untyped-def]
             exponent = 10 * exponent + (data[at] - 48)
             at += 1
         power += -exponent if down else exponent
-    if at < end or digits > 19 or power < -_MOST_TENS or power > _MOST_TENS:
+    if at < end or digits > 19 or power < -_MAX_TENS or power > _MAX_TENS:
         return _OTHER, 0.0
     if number <= np.uint64(1 << 53) and -22 <= power <= 22:  # both are exact
         value = float(number)
-        value = value * _TENS_HIGH[_MOST_TENS + power] if power >= 0 else value / _TENS_HIGH[_MOST_TENS - power]
+        value = value * _TENS_HIGH[_MAX_TENS + power] if power >= 0 else value / _TENS_HIGH[_MAX_TENS - power]
     else:
-        value = _product(number, _TENS_HIGH[_MOST_TENS + power], _TENS_LOW[_MOST_TENS + power])
-    if value > LARGEST:
+        value = _product(number, _TENS_HIGH[_MAX_TENS + power], _TENS_LOW[_MAX_TENS + power])
+    if value > MAX_FLOAT:
         return _OTHER, 0.0
     return _NUMBER, -value if negative else value
 
@@ -249,7 +249,7 @@ def _word(data, start, end):  # type: ignore[no-untyped-def]
     """What a cell that is not a number holds: true or false, a missing value, or something else."""
     if start == end:
         return _MISSING, np.nan
-    if end - start > _LONGEST_WORD:
+    if end - start > _MAX_WORD:
         return _OTHER, 0.0
     word = np.uint64(1)
     for at in range(start, end):

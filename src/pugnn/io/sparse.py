@@ -10,7 +10,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from pugnn.errors import PugnnError, counted, quoted, shown
-from pugnn.features.attributes import LARGEST
+from pugnn.features.attributes import MAX_FLOAT
 from pugnn.features.number_columns import MatrixColumns
 from pugnn.graph.index_arrays import reject_masked, sound_matrix
 from pugnn.io.columns import ATTRIBUTE, ID, VALUE, find_column, require_column
@@ -19,7 +19,7 @@ from pugnn.io.node_table import NodeTable
 from pugnn.io.table import Table
 
 #: Each has a name and becomes a feature; a file that says more is damaged.
-MOST_COLUMNS = 10_000_000
+MAX_COLUMNS = 10_000_000
 
 _ZIP, _MATRIX_MARKET = b"PK\3\4", b"%%MatrixMarket"
 
@@ -88,7 +88,7 @@ def long_attributes(table: Table, wanted: str | None, ids: IdTable) -> tuple[Mat
     if not sum(map(len, nodes)):
         raise PugnnError(f"{table.shown} has no rows; it has one for each attribute of a node")
     node, column, number = np.concatenate(nodes), np.concatenate(columns), np.concatenate(values)
-    bad = {"id": node == EMPTY, "attribute": column == EMPTY, "value": ~(np.abs(number) <= LARGEST)}
+    bad = {"id": node == EMPTY, "attribute": column == EMPTY, "value": ~(np.abs(number) <= MAX_FLOAT)}
     remedy = "Correct it, or remove the row; categories and text belong in --nodes"
     table.reject_cells(bad, value, f"a finite number. {remedy}")
     unknown = node == UNKNOWN
@@ -141,13 +141,13 @@ def _checked(matrix: Any, name: str) -> sp.csr_array:
     if matrix.dtype.kind not in "biuf":
         raise PugnnError(f"{name} must hold numbers; it holds {matrix.dtype}")
     sound = sound_matrix(matrix, name) if sp.issparse(matrix) else matrix
-    if sound.shape[1] > MOST_COLUMNS:
-        raise PugnnError(f"{name} has {sound.shape[1]:,} columns; at most {MOST_COLUMNS:,} can be read")
+    if sound.shape[1] > MAX_COLUMNS:
+        raise PugnnError(f"{name} has {sound.shape[1]:,} columns; at most {MAX_COLUMNS:,} can be read")
     rows = sp.csr_array(sound, dtype=np.float64, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    if not (np.abs(rows.data) <= LARGEST).all():
-        at = int((~(np.abs(rows.data) <= LARGEST)).argmax())
+    if not (np.abs(rows.data) <= MAX_FLOAT).all():
+        at = int((~(np.abs(rows.data) <= MAX_FLOAT)).argmax())
         row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
         raise PugnnError(
             f"{name}, row {row + 1}, column {rows.indices[at] + 1}: {rows.data[at]} is not a finite number"

@@ -17,7 +17,7 @@ CHANCE, QUANTILE = 0.05, 1.645
 #: Scores that differ by no more than this share of the highest are practically equal.
 EQUAL = 1e-4
 #: A loss that changes by no more than this share of itself has not moved; shorter trainings are not judged.
-UNMOVED, FEWEST_EPOCHS = 0.01, 50
+UNMOVED, MIN_EPOCHS = 0.01, 50
 #: Epochs at the beginning and at the end of a training whose mean losses are compared.
 ENDS = 5
 
@@ -133,7 +133,7 @@ def _equal_scores(scores: NDArray[np.float64]) -> Reason | None:
 
 def _unmoved_loss(log: Log) -> Reason | None:
     """No term of the loss differs between the first and the last epochs, given the size of the whole."""
-    if len(log) < FEWEST_EPOCHS:
+    if len(log) < MIN_EPOCHS:
         return None
     names = [name for name in log[0] if name not in ("epoch", "seconds")]
     values = np.array([[record[name] for name in names] for record in log])

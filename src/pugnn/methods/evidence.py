@@ -26,7 +26,7 @@ USUAL_SPREAD, USUAL_FREEDOM = 0.5, 4
 #: With this many hidden positives, or known negatives, evidence counts half.
 THIN = 10
 #: The largest share of known negatives in what known positives are compared with.
-MOST_NEGATIVE = 0.5
+MAX_NEGATIVE = 0.5
 
 Ranks = NDArray[np.float64]
 
@@ -88,7 +88,7 @@ class KnownNodes:
         are not a sample of all negatives but of those that were checked.
         """
         count = len(self.task.negative)
-        return MOST_NEGATIVE * count / (count + THIN)
+        return MAX_NEGATIVE * count / (count + THIN)
 
     def targets(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
         """The nodes that are not just unlabelled, whether they are positive, and how much they count, as columns.

@@ -22,9 +22,9 @@ CHANNELS = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -1, 0), (1, -2, 1))
 #: λ: less of it learns the few known positives by heart.
 PENALTY = 10.0
 #: Conjugate gradients end when every residual is this small a part of its right side: rounding then moves scores more.
-TOLERANCE, MOST_STEPS = 1e-6, 200
+TOLERANCE, MAX_STEPS = 1e-6, 200
 #: Shorter rows count as zero.
-SHORTEST = 1e-12
+MIN_LENGTH = 1e-12
 #: Predictions whose spread is no more than this share of the largest differ by rounding alone.
 EQUAL = 1e-6
 
@@ -122,7 +122,7 @@ class Mixture(Backbone):
 def channels(inputs: GraphInputs) -> Callable[[Tensor], Tensor]:
     """The products of all channels with their weights, ``(F, 5)`` to ``(N, 5)``; no channel is ever formed."""
     x = inputs.graph.features
-    lengths = np.maximum(np.sqrt((x * x).sum(axis=1)), SHORTEST)
+    lengths = np.maximum(np.sqrt((x * x).sum(axis=1)), MIN_LENGTH)
     scale = torch.from_numpy((1 / lengths).astype(np.float32)).to(inputs.device)[:, None]
     of_own, of_near, of_far = torch.tensor(CHANNELS, dtype=torch.float32, device=inputs.device).unbind(dim=1)
 
@@ -159,7 +159,7 @@ def ridge(product: Callable[[Tensor], Tensor], target: Tensor, shape: torch.Size
     residual = direction = transposed(found, target)
     size = residual.square().sum(dim=0)
     enough = TOLERANCE**2 * size
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if (size <= enough).all():
             break
         curved = transposed(direction) + PENALTY * direction

@@ -30,9 +30,9 @@ INVERSE_PENALTY = 1.0
 DOUBT = 1.0
 
 #: Iterations at most, steps that are remembered, and the fall of the loss, as a share of it, that ends it.
-MOST_ITERATIONS, REMEMBERED, TOLERANCE = 100, 10, 1e-6
+MAX_ITERATIONS, REMEMBERED, TOLERANCE = 100, 10, 1e-6
 #: Share of the expected fall that a step must reach, and how often it is halved at most.
-ARMIJO, MOST_HALVINGS = 1e-4, 20
+ARMIJO, MAX_HALVINGS = 1e-4, 20
 #: Changes of losses in single precision that mean nothing, as a share.
 ROUNDING = 1e-7
 #: Nodes that stand for all that are unlabelled, at most.
@@ -135,11 +135,11 @@ def minimise(losses: Losses, point: Values) -> Values:
     """
     value, gradient = losses(point)
     steps: list[tuple[Values, Values, Values]] = []
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(MAX_ITERATIONS):
         direction = -_newton(gradient, steps)
         slope = (direction * gradient).sum(axis=0)
         size = np.ones_like(value) if steps else 1 / np.maximum(np.linalg.norm(gradient, axis=0), 1.0)
-        for _ in range(MOST_HALVINGS):
+        for _ in range(MAX_HALVINGS):
             moved = point + size * direction
             new_value, new_gradient = losses(moved)
             short = new_value > value + ARMIJO * size * slope + ROUNDING * np.abs(value)

@@ -32,7 +32,7 @@ from pugnn.training import (
 )
 
 #: Near and far priors that follow from the prior are no closer to 0 and 1.
-LEAST = 0.001
+MIN_PRIOR = 0.001
 
 
 @METHODS.register("pu-gnn")
@@ -158,5 +158,5 @@ def near_far_priors(prior: float, task: PUTask, delta: int, seed: int) -> tuple[
             found += int(((hops <= delta) & (hops != UNREACHABLE)).sum())
         share = (found + 1) / (int(sample.sum()) + 2)
         priors = prior * share * count / near, prior * (1 - share) * count / (count - near)
-    near_prior, far_prior = np.clip(priors, LEAST, 1 - LEAST).tolist()
+    near_prior, far_prior = np.clip(priors, MIN_PRIOR, 1 - MIN_PRIOR).tolist()
     return near_prior, far_prior

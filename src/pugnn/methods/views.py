@@ -40,9 +40,9 @@ from pugnn.waiting import part
 
 #: Training starts from log-odds of a standard deviation of 1 for so many labels, in proportion, and of 2 at most: a few
 #: labels must not decide which of all confident solutions is found.
-START_LABELS, MOST_START = 50, 2.0
+START_LABELS, MAX_START = 50, 2.0
 #: The penalty on weights is this times π over the number of labels, but within bounds; the upper one is a setting.
-PENALTY, LEAST_PENALTY = 0.06, 1e-5
+PENALTY, MIN_PENALTY = 0.06, 1e-5
 #: Where hidden positives say nothing, training counts as much as the ranking before it at this prior: with rarer
 #: positives, confident scores are confident about the wrong nodes.
 EVEN_PRIOR = 0.05
@@ -183,11 +183,11 @@ def _train(
     """Step 4: directions, of the whole and without each fold, and the log."""
     task = known.task
     logits = views @ ranking.direction
-    scale = np.float32(min(MOST_START, len(task.labelled) / START_LABELS)) / known.spreads(logits)
+    scale = np.float32(min(MAX_START, len(task.labelled) / START_LABELS)) / known.spreads(logits)
     weight = scale * ranking.direction
     bias = -np.quantile(scale * logits[task.unlabelled], 1 - prior, axis=0)
     seen = torch.from_numpy(known.seen(known.folds))
-    penalty = min(max(PENALTY * prior / len(task.labelled), LEAST_PENALTY), settings.weight_decay)
+    penalty = min(max(PENALTY * prior / len(task.labelled), MIN_PENALTY), settings.weight_decay)
     # The terms are means over the models, so that the penalty is one, too.
     settings = replace(settings, weight_decay=penalty / seen.shape[1])
     labelled_weight, confidence = max(2 * prior, 1.0), 0.0

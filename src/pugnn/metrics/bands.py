@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import betaincinv, gammaincc, ndtr
 
 from pugnn.errors import Displayed, counted, percent, require_share, require_type, require_whole
-from pugnn.metrics.rank_model import COVERAGE, HIGHEST, LOWEST, Band, Checked, RankModel, Values, as_ranks
+from pugnn.metrics.rank_model import COVERAGE, MAX_PRIOR, MIN_PRIOR, Band, Checked, RankModel, Values, as_ranks
 
 #: An interval whose ends differ by this factor says little.
 WIDE = 3.0
@@ -18,7 +18,7 @@ FIRST = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 #: Hidden positives that chance would rank as well more often than this are no signal.
 LEVEL = 0.05
 #: Fewer hidden positives cannot show that there is none.
-ENOUGH_TO_TELL = 10
+MIN_HIDDEN_POSITIVES = 10
 #: Ways to find a signal by chance: two tests of two rankings.
 WAYS = 4
 #: With this many hidden positives, what they owe to one another makes the p-values half as large as they ought to be.
@@ -37,8 +37,8 @@ class Prior(Band):
     """
 
     source: Literal["given", "range", "estimated", "assumed"]
-    least: float = LOWEST
-    most: float = HIGHEST
+    least: float = MIN_PRIOR
+    most: float = MAX_PRIOR
     by: str = ""
 
     @classmethod
@@ -55,7 +55,7 @@ class Prior(Band):
     @property
     def bounds(self) -> tuple[float, float] | None:
         """What was known of it beforehand; ``None`` for nothing."""
-        known = self.source != "estimated" and (self.least, self.most) != (LOWEST, HIGHEST)
+        known = self.source != "estimated" and (self.least, self.most) != (MIN_PRIOR, MAX_PRIOR)
         return (self.least, self.most) if known else None
 
 
@@ -123,7 +123,7 @@ def chance(ranks: Values, unlabelled: int) -> float:
 def no_signal(hidden: Hidden, unlabelled: int) -> bool:
     """Whether nothing but chance is seen in the ranks of ten hidden positives or more."""
     ranks = hidden.ranks
-    return len(ranks) >= ENOUGH_TO_TELL and _tell(ranks) and chance(ranks, unlabelled) > LEVEL
+    return len(ranks) >= MIN_HIDDEN_POSITIVES and _tell(ranks) and chance(ranks, unlabelled) > LEVEL
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,9 @@ FLOOR = 1e-9
 #: The bound B is that of the list that holds this share of the positives.
 BOUNDED_AT = 0.3
 #: The smallest part c of the bound that the prior may be, and how many parts are looked at.
-LEAST_PART, PARTS = 1 / 60, 12
+MIN_PART, PARTS = 1 / 60, 12
 #: Priors between these are considered where none is given.
-LOWEST, HIGHEST = 1e-5, 0.93
+MIN_PRIOR, MAX_PRIOR = 1e-5, 0.93
 #: A part c that is less likely than this, against the best, is left out of bands.
 UNLIKELY = 0.25
 #: Shapes with a bound below a given prior are so much less likely.
@@ -153,7 +153,7 @@ class RankModel(Displayed):
             both = both + np.log(precision) @ right + np.log1p(-precision) @ wrong
         weights = np.exp(both - both.max())
         evidence = weights.sum(axis=0)
-        parts = evidence * np.sqrt(np.geomspace(LEAST_PART, 1.0, PARTS))
+        parts = evidence * np.sqrt(np.geomspace(MIN_PART, 1.0, PARTS))
         likely = evidence >= UNLIKELY * evidence.max()
         fewest = len(ranks) / unlabelled if bounds is None and checked is None else 1.0
         return cls(edges, recalls, priors, weights / evidence, parts / parts.sum(), likely, unlabelled, fewest)
@@ -264,8 +264,8 @@ def _counts(ranks: Values, edges: Values, unlabelled: int) -> Values:
 
 def _priors(bound: Values, bounds: tuple[float, float] | None) -> Values:
     """For each shape, priors up to its bound, evenly spaced in log-odds; given bounds take the place of 1/60."""
-    low, high = (LOWEST, HIGHEST) if bounds is None else bounds
-    least = np.clip(LEAST_PART * bound, low, high) if bounds is None else np.full(len(bound), low)
+    low, high = (MIN_PRIOR, MAX_PRIOR) if bounds is None else bounds
+    least = np.clip(MIN_PART * bound, low, high) if bounds is None else np.full(len(bound), low)
     priors: Values = expit(np.linspace(logit(least), logit(np.clip(bound, low, high)), PARTS, axis=1))
     return np.clip(priors, low, high)  # rounding must not lead out of what is given
 

@@ -13,7 +13,7 @@ from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 #: Longer walks reach no further nodes.
-MOST_HOPS = 100
+MAX_HOPS = 100
 
 
 @BACKBONES.register("lsdan")
@@ -44,7 +44,7 @@ class LSDAN(Backbone):
         self, num_features: int, *, hidden: int = 16, dropout: float = 0.5, hops: int = 3, heads: int = 4
     ) -> None:
         super().__init__()
-        require_whole("hops", hops, 1, MOST_HOPS)
+        require_whole("hops", hops, 1, MAX_HOPS)
         # W₁ and W₂ side by side: one product with the features serves both.
         self.first_layer = InputLinear(num_features, 2 * hidden, dropout=dropout)
         self.first_attention = ShortAttention(heads, size_of_heads(hidden, heads))

@@ -20,7 +20,7 @@ from pugnn.models.sparse import SparseMatrix
 
 #: Stop when no value changes by more than this share of the largest.
 TOLERANCE = 1e-6
-MOST_STEPS = 1000
+MAX_STEPS = 1000
 
 
 class Propagation(Backbone):
@@ -105,11 +105,11 @@ class Propagation(Backbone):
         for column, nodes in enumerate(starts):
             start[nodes, column] = self.restart
         reached = start
-        for step in range(MOST_STEPS):
+        for step in range(MAX_STEPS):
             before, reached = reached, (1 - self.restart) * (product @ reached) + start
             if (reached - before).abs().max() <= TOLERANCE * reached.max():
                 return reached, step + 1
-        return reached, MOST_STEPS
+        return reached, MAX_STEPS
 
     def _matrix(self, inputs: GraphInputs) -> sp.csr_array:
         """S."""

@@ -8,8 +8,8 @@ from scipy.special import expit, logit
 
 from pugnn.errors import PugnnError, given, percent, require_type
 from pugnn.metrics.bands import Prior
-from pugnn.metrics.rank_model import HIGHEST, LOWEST, RankModel
-from pugnn.priors.base import MOST_PRIOR, PRIORS, UNKNOWN_PRIOR, Evidence
+from pugnn.metrics.rank_model import MAX_PRIOR, MIN_PRIOR, RankModel
+from pugnn.priors.base import MAX_ESTIMATE, PRIORS, UNKNOWN_PRIOR, Evidence
 
 
 def prior_bounds(prior: object) -> tuple[float, float]:
@@ -23,7 +23,7 @@ def prior_bounds(prior: object) -> tuple[float, float]:
         ((0.02, 0.1), (0.3, 0.3))
     """
     if isinstance(prior, str) and prior == "auto":
-        return LOWEST, HIGHEST
+        return MIN_PRIOR, MAX_PRIOR
     ends: list[object] = [prior, prior]
     if isinstance(prior, str):
         first, dots, last = prior.partition("..")
@@ -31,7 +31,7 @@ def prior_bounds(prior: object) -> tuple[float, float]:
             ends = [float(first), float(last if dots else first)]
         except ValueError:
             if prior in PRIORS:
-                return LOWEST, HIGHEST
+                return MIN_PRIOR, MAX_PRIOR
             wanted = "prior must be auto, a number, or a range such as 0.02..0.1"
             names = ", ".join(PRIORS)
             raise PugnnError(f"{wanted}; got {prior!r}. It may also name an estimator: {names}") from None
@@ -70,7 +70,7 @@ def settle_prior(wanted: float | str, evidence: Evidence) -> Prior:
         return Prior(middle, low, high, "assumed", low, high)
     bounds = (low, high) if ranged else None
     model = RankModel.of(evidence.ranks, len(evidence.task.unlabelled), bounds=bounds, checked=evidence.checked)
-    least, most = bounds or (LOWEST, MOST_PRIOR)
+    least, most = bounds or (MIN_PRIOR, MAX_ESTIMATE)
     band, value = model.prior(), PRIORS[by](evidence) if by else model.decided_share()
     value = min(max(value, least), most)
     ends = min(band.low, value), max(band.high, value)

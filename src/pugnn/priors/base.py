@@ -19,7 +19,7 @@ from pugnn.task import PUTask
 #: The prior where nothing can be known.
 UNKNOWN_PRIOR = 0.1
 #: Estimates are at most this: training on an overestimate is far worse than on an underestimate.
-MOST_PRIOR = 0.5
+MAX_ESTIMATE = 0.5
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from pugnn.graph import propagate_beliefs
-from pugnn.priors.base import MOST_PRIOR, PRIORS, Evidence
+from pugnn.priors.base import MAX_ESTIMATE, PRIORS, Evidence
 from pugnn.priors.lowest_bound import lowest_bound
 
 #: Weight of two neighbours having the same class, as in GRAB.
@@ -22,7 +22,7 @@ def grab_marginals(evidence: Evidence) -> float:
     certain. See :mod:`pugnn.graph.belief_propagation`. Where nodes have many links, beliefs end near 0 and 1.
     """
     task, rows = evidence.task, evidence.rows
-    prior = min(lowest_bound(evidence), MOST_PRIOR)
+    prior = min(lowest_bound(evidence), MAX_ESTIMATE)
     scores = (rows @ rows[torch.from_numpy(task.labelled.copy())].mean(dim=0)).numpy()
     potentials = np.where(scores >= np.quantile(scores, 1 - prior), 1 - prior, prior)
     potentials[task.labelled], potentials[task.negative] = 1.0, 0.0

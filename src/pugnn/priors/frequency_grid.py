@@ -13,7 +13,7 @@ from pugnn.priors.linear_models import EPOCHS, LinearModels
 #: Priors that are tried.
 GRID = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75)
 #: Share of the hidden positives that must be decided positive.
-LEAST_RECALL = 0.3
+MIN_RECALL = 0.3
 
 
 @PRIORS.register("frequency-grid")
@@ -42,5 +42,5 @@ def frequency_grid(evidence: Evidence) -> float:
         decided = (models.logits(models.free) >= 0).float().mean(dim=0).view(models.folds, -1).mean(dim=0)
         found = models.hidden((models.logits(models.known) >= 0).float()).mean(dim=0)
     shares, recalls = decided.cpu().numpy(), found.cpu().numpy()
-    enough = (recalls >= LEAST_RECALL) & (shares > 0)
+    enough = (recalls >= MIN_RECALL) & (shares > 0)
     return float(min(np.min(shares[enough] / recalls[enough], initial=1.0), 1.0))

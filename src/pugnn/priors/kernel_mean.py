@@ -13,7 +13,7 @@ BINS, WIDTH = 40, 0.1
 #: The slope of the distance at which the mixture is exhausted is this over the root of the number of hidden positives.
 SLOPE = 0.3
 #: Largest λ, that is a prior of 0.9, and steps of the bisection.
-MOST, STEPS = 10.0, 14
+MAX_WEIGHT, STEPS = 10.0, 14
 
 
 @PRIORS.register("kernel-mean")
@@ -46,7 +46,7 @@ def kernel_mean_of_ranks(ranks: NDArray[np.float64]) -> float:
         shares, _ = nnls(system, np.append(target, heavy))
         return float(np.linalg.norm(root @ shares - target))
 
-    low, high = 1.0, MOST
+    low, high = 1.0, MAX_WEIGHT
     for _ in range(STEPS):
         middle = (low + high) / 2
         slope = (distance(1.01 * middle) - distance(middle)) / (0.01 * middle)

@@ -30,7 +30,7 @@ CHUNKS = 8
 #: Draws handled at a time.
 BLOCK = 64
 #: Up to this degree, ranks step over the neighbours one by one, sixteen draws at a time; above it, by bisection.
-FEW = 192
+MAX_LINEAR = 192
 #: Fewer pairs than this do not justify the overhead of threads.
 WORTH_THREADS = 100_000
 
@@ -165,7 +165,7 @@ def _draw(drawn, indices, start, stop, anchor, n, seed, first):  # type: ignore[
     candidates = uint64(n - 1 - (stop - start))
     for t in range(BLOCK):
         drawn[t] = np.int32(random_below(random_bits(seed, uint64(first + t)), candidates))
-    if stop - start > FEW:
+    if stop - start > MAX_LINEAR:
         for t in range(BLOCK):
             drawn[t] = nth_non_neighbour(indices, start, stop, anchor, np.int64(drawn[t]))
         return

@@ -28,9 +28,9 @@ from pugnn.regularisers.structural_exact import expectation_weights
 EDGES, DRAWS = 2, 64
 #: Rows of a program of the exact kernel, and columns that it handles at a time.
 ROWS, COLUMNS = 64, 128
-#: In the exact form, a node whose candidates are fewer than 1/FEW of all nodes is a hub: subtracting its neighbours
+#: In the exact form, a node with fewer candidates than 1/HUB_PART of all nodes is a hub: subtracting its neighbours
 #: from all pairs would cancel, so its few candidates are summed separately.
-FEW = 8
+HUB_PART = 8
 #: Neighbours that a program of the neighbours kernel handles at a time.
 NEIGHBOURS = 16
 
@@ -46,7 +46,7 @@ class GraphOnDevice:
         self.most_draws_per_candidate = float(weight.max(initial=0.0))
         # Hubs are prepared here: while an epoch is recorded, the host may not read from the device.
         self.hubs: list[tuple[int, Tensor, float]] = []
-        for hub in np.flatnonzero(graph.num_nodes - 1 - graph.degrees < graph.num_nodes / FEW).tolist():
+        for hub in np.flatnonzero(graph.num_nodes - 1 - graph.degrees < graph.num_nodes / HUB_PART).tolist():
             others = np.setdiff1d(np.arange(graph.num_nodes), np.append(graph.neighbours(hub), hub))
             self.hubs.append((hub, _move(others, device), float(weight[hub])))
             weight[hub] = 0.0

@@ -18,7 +18,7 @@ from pugnn.task import PUTask
 _NOT_KNOWN = "what has changed since the earlier run is not known, because"
 
 #: Nodes that are listed as having risen, and as having fallen, at most.
-MOST_LISTED = 20
+MAX_LISTED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def _moves(
     rise = np.log(rank_before) - np.log(_ranks(order_by[free]))  # new nodes make nobody fall
 
     def listed(rise: NDArray[np.float64]) -> list[dict[str, Any]]:
-        order = _first(rise, MOST_LISTED)
+        order = _first(rise, MAX_LISTED)
         order = order[rise[order] > 0]
         return [
             {

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from pugnn.io import Feedback
 
 #: Longer titles are cut.
-LONGEST_TITLE = 120
+MAX_TITLE_LENGTH = 120
 
 #: Rings that are shown separately; those further out are merged.
-MOST_RINGS = 8
+MAX_RINGS = 8
 
 Section = TypeVar("Section")
 
@@ -96,7 +96,7 @@ class Settings:
     @property
     def title(self) -> str:
         """The title that the run was given, on one line and not too long; empty if it was given none."""
-        return shown(" ".join(str(self.options.get("title") or "").split()), LONGEST_TITLE)
+        return shown(" ".join(str(self.options.get("title") or "").split()), MAX_TITLE_LENGTH)
 
 
 @dataclass(kw_only=True)
@@ -249,10 +249,10 @@ class Run:
         """The others by distance; those without a path to any known positive come last."""
         hops = self.task.distances[self.others]
         reached = [int(each) for each in np.unique(hops) if each != UNREACHABLE]
-        rings = [Ring(counted(each, "hop"), self.others[hops == each]) for each in reached[:MOST_RINGS]]
-        if len(reached) > MOST_RINGS:
-            far = (hops > reached[MOST_RINGS - 1]) & (hops != UNREACHABLE)
-            rings.append(Ring(f"{reached[MOST_RINGS]} or more", self.others[far]))
+        rings = [Ring(counted(each, "hop"), self.others[hops == each]) for each in reached[:MAX_RINGS]]
+        if len(reached) > MAX_RINGS:
+            far = (hops > reached[MAX_RINGS - 1]) & (hops != UNREACHABLE)
+            rings.append(Ring(f"{reached[MAX_RINGS]} or more", self.others[far]))
         unreached = self.others[hops == UNREACHABLE]
         return [*rings, Ring("no path", unreached)] if len(unreached) else rings
 

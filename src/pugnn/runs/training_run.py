@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pugnn.errors import DegenerateWarning, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
-from pugnn.explain.explaining import MOST_EXACT, explain_best
+from pugnn.explain.explaining import MAX_EXACT, explain_best
 from pugnn.explain.forecast import explanation_memory
 from pugnn.explain.suggest import node_rows, suggest_for_all
 from pugnn.files import write_json
@@ -23,7 +23,7 @@ from pugnn.runs.folder import RunFolder
 from pugnn.runs.kept_graph import keep_graph
 from pugnn.runs.report import write_report
 from pugnn.runs.run import InputData, Results, Run, Settings
-from pugnn.runs.writers import MOST_IN_CSV, score_table, write_log, write_scores
+from pugnn.runs.writers import MAX_IN_CSV, score_table, write_log, write_scores
 from pugnn.training import scores_of
 from pugnn.training.forecast import memory_on
 from pugnn.training.progress import stage_progress
@@ -32,10 +32,10 @@ from pugnn.waiting import part
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
 
-NO_CSV = f"scores.csv is left out: more than {MOST_IN_CSV:,} nodes are too many for a spreadsheet; see scores.parquet"
+NO_CSV = f"scores.csv is left out: more than {MAX_IN_CSV:,} nodes are too many for a spreadsheet; see scores.parquet"
 
 #: In larger graphs, explaining a node takes more than a moment.
-MOST_FOR_EXPLANATIONS = 1_000_000
+MAX_NODES_EXPLAINED = 1_000_000
 TO_EXPLAIN = "To explain a node: pugnn explain RUN ID"
 NO_EXPLANATIONS = f"explanations are left out: the graph is large. {TO_EXPLAIN}"
 #: What a run says that was stopped after its results were complete.
@@ -132,7 +132,7 @@ def _write_results(folder: Path, run: Run) -> list[str]:
         shown=run.data.shown,
     )
     written = ["scores.parquet"]
-    if run.task.graph.num_nodes <= MOST_IN_CSV:
+    if run.task.graph.num_nodes <= MAX_IN_CSV:
         written.append("scores.csv")
     else:
         warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)
@@ -191,10 +191,10 @@ def _suggestions(run: Run) -> dict[str, list[dict[str, Any]]] | None:
 def _explanations(run: Run) -> list[dict[str, Any]]:
     """Why the best finds score so high; none where that takes long, or more memory than there is."""
     graph, estimator = run.task.graph, run.estimator
-    if graph.num_nodes > MOST_FOR_EXPLANATIONS:
+    if graph.num_nodes > MAX_NODES_EXPLAINED:
         warnings.warn(NO_EXPLANATIONS, PugnnWarning, stacklevel=2)
         return []
-    needed = explanation_memory(estimator.model_, graph, MOST_EXACT)
+    needed = explanation_memory(estimator.model_, graph, MAX_EXACT)
     room = min(available_memory(), memory_on(estimator.device))
     if needed > room:
         words = f"they take about {memory_words(needed)} of memory, and {memory_words(room)} are available"

@@ -32,7 +32,7 @@ COLUMNS = ("id", "score", "log_odds", "decision", "rank", "known", "distance", "
 _AT_ONCE = 1 << 20
 
 #: Tables of more rows are too long for spreadsheets, and a run has no CSV file of them.
-MOST_IN_CSV = 1_000_000
+MAX_IN_CSV = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ def read_columns(
 
 def table_file(nodes: int) -> str:
     """The file with the scores of so many nodes that most people can open."""
-    return "scores.csv" if nodes <= MOST_IN_CSV else "scores.parquet"
+    return "scores.csv" if nodes <= MAX_IN_CSV else "scores.parquet"
 
 
 def require_ending(path: Path) -> None:

@@ -33,7 +33,7 @@ from pugnn.store.inputs import unchanged
 from pugnn.store.reading import ids_in
 
 #: Bytes of memory that are used in any case; with less DuckDB could not read some files at all.
-_LEAST_MEMORY = 1 << 29
+_MIN_MEMORY = 1 << 29
 
 
 def build_store(
@@ -72,7 +72,7 @@ def build_store(
     if os.path.lexists(path):
         raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
     with new_folder(path) as folder, unchanged([edges, nodes, attributes]) as inputs:
-        place = _InFolder(folder, max(available_memory() // 2, _LEAST_MEMORY))
+        place = _InFolder(folder, max(available_memory() // 2, _MIN_MEMORY))
         found = assemble(request, place, place.limits, edges=edges, nodes=nodes, attributes=attributes)
         shutil.rmtree(place.overflow)
         request.say("computing checksums")

@@ -1,7 +1,7 @@
 """The PU task: a graph and its known positives; and benchmarks, tasks whose truth is known."""
 
 from pugnn.task.benchmark import (
-    LEAST_HIDDEN,
+    MIN_HIDDEN,
     PUBenchmark,
     RatioOf,
     Sampling,
@@ -17,7 +17,7 @@ from pugnn.task.positives import resolve_nodes, resolve_positives, resolve_unlab
 from pugnn.task.task import PUTask
 
 __all__ = [
-    "LEAST_HIDDEN",
+    "MIN_HIDDEN",
     "Known",
     "PUBenchmark",
     "PUTask",

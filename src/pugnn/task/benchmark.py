@@ -31,7 +31,7 @@ Unlabelled = Literal["all", "train"]
 Sampling = Literal["uniform", "by-degree", "one-community"]
 
 #: Hidden positives that must stay, so that a ranking can be judged by them.
-LEAST_HIDDEN = 10
+MIN_HIDDEN = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,7 +209,7 @@ def draw_rare(dataset: Dataset, *, labels: int, prior: float, seed: int) -> PUBe
     if not can_be_rare(dataset, labels=labels, prior=prior):
         raise PugnnError(
             f"{_hidden_at(dataset, prior):,} of {len(hidden):,} hidden positives of {dataset.name} would make a share "
-            f"of {prior:g}, and at least {LEAST_HIDDEN} must stay. Choose another share, or label fewer."
+            f"of {prior:g}, and at least {MIN_HIDDEN} must stay. Choose another share, or label fewer."
         )
     shuffled = np.random.default_rng([seed, 1]).permutation(hidden)  # other numbers than those that drew the labels
     kept = np.setdiff1d(np.arange(dataset.graph.num_nodes), shuffled[_hidden_at(dataset, prior) :])
@@ -228,7 +228,7 @@ def draw_rare(dataset: Dataset, *, labels: int, prior: float, seed: int) -> PUBe
 
 def can_be_rare(dataset: Dataset, *, labels: int, prior: float) -> bool:
     """Whether enough hidden positives stay, and there are as many, for :func:`draw_rare`."""
-    return LEAST_HIDDEN <= _hidden_at(dataset, prior) <= len(_candidates(dataset)) - labels
+    return MIN_HIDDEN <= _hidden_at(dataset, prior) <= len(_candidates(dataset)) - labels
 
 
 def _hidden_at(dataset: Dataset, prior: float) -> int:

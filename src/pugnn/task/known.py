@@ -17,7 +17,7 @@ from pugnn.task.task import PUTask
 #: Ids that are compared at once.
 _AT_ONCE = 1 << 16
 #: More known positives than this are not remembered: they would not fit into the header of a model's file.
-MOST_POSITIVES = 1_000_000
+MAX_POSITIVES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Known:
     """Ids as text of the nodes that a training knew.
 
     Args:
-        positives: known positives that were given; none if there are more than :data:`MOST_POSITIVES`.
+        positives: known positives that were given; none if there are more than :data:`MAX_POSITIVES`.
         confirmed: further ones, finds that were checked.
         rejected: known negatives.
         graph: digest of the graph, if its ids are just the positions 0 … N−1: they name the nodes of no other graph.
@@ -40,7 +40,7 @@ class Known:
     def of(cls, task: PUTask) -> Self:
         """The known nodes of a task."""
         ids = task.graph.ids
-        given = task.typical if len(task.typical) <= MOST_POSITIVES else task.typical[:0]
+        given = task.typical if len(task.typical) <= MAX_POSITIVES else task.typical[:0]
         lists = [tuple(map(str, ids[nodes].tolist())) for nodes in (given, task.confirmed, task.negative)]
         return cls(lists[0], lists[1], lists[2], None if _has_ids(task.graph) else _digest(task.graph))
 

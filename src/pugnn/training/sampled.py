@@ -33,7 +33,7 @@ EDGES = 0.25
 #: Nodes scored at a time.
 SCORED = 8192
 #: Threads that prepare batches, at most.
-MOST_THREADS = 8
+MAX_THREADS = 8
 
 
 class SampledGraph:
@@ -154,4 +154,4 @@ def sampled_logits(model: Backbone, graph: Graph, device: torch.device) -> Tenso
 
 def background_threads() -> int:
     """How many threads prepare batches: as many as there are, within bounds."""
-    return min(MOST_THREADS, available_threads())
+    return min(MAX_THREADS, available_threads())

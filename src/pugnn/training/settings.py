@@ -9,9 +9,9 @@ from pugnn.errors import PugnnError, require_number, require_whole
 from pugnn.models import BackboneLike
 
 #: A larger hidden layer is surely a typing error.
-MOST_HIDDEN = 65_536
+MAX_HIDDEN = 65_536
 #: So is a larger decay, which would leave nothing of the weights.
-MOST_DECAY = 1e6
+MAX_DECAY = 1e6
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class TrainingSettings:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        for name, least, most in (("hidden", 1, MOST_HIDDEN), ("epochs", 1, math.inf), ("seed", 0, math.inf)):
+        for name, least, most in (("hidden", 1, MAX_HIDDEN), ("epochs", 1, math.inf), ("seed", 0, math.inf)):
             require_whole(name, getattr(self, name), least, most)
         size = self.batch_size
         if isinstance(size, str) and size.isdecimal():  # from a command line
@@ -60,8 +60,8 @@ class TrainingSettings:
             raise PugnnError(f"dropout must lie in [0, 1), got {self.dropout}")
         require_number("learning_rate", self.learning_rate)
         require_number("weight_decay", self.weight_decay, negative=False)
-        if self.weight_decay > MOST_DECAY:
-            raise PugnnError(f"weight_decay must be at most {MOST_DECAY:g}, got {self.weight_decay}")
+        if self.weight_decay > MAX_DECAY:
+            raise PugnnError(f"weight_decay must be at most {MAX_DECAY:g}, got {self.weight_decay}")
         if not isinstance(self.device, str):
             raise PugnnError(f"device must be a name, got {self.device!r}")
         if not isinstance(self.backbone, str) and not callable(self.backbone):

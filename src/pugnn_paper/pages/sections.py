@@ -9,7 +9,7 @@ from pugnn_paper.pages.blocks import Block, Figure, Heading, Line, Paragraph, Te
 from pugnn_paper.pages.charts import Point, Series, Tick, Tile, heat_map, line_chart
 from pugnn_paper.pages.summary import LEVEL, Entry, Summary
 from pugnn_paper.pages.wording import LEVEL_WORDS, NONE, dataset_name, entry_cell, number, p_value, span
-from pugnn_paper.statistics import FEWEST_PAIRS
+from pugnn_paper.statistics import MIN_PAIRS
 
 
 def comparison(summary: Summary, dataset: str) -> Iterator[Block]:
@@ -139,7 +139,7 @@ def _caveat(summary: Summary, dataset: str) -> Iterator[Paragraph]:
     tests = len(summary.column(dataset, summary.ratios(dataset)[0])) - 1
     if most == 1:
         yield Paragraph("One draw: there is no spread, and nothing is tested.", note=True)
-    elif summary.reference is not None and (most < FEWEST_PAIRS or tests * 2 / 2**most >= LEVEL):
+    elif summary.reference is not None and (most < MIN_PAIRS or tests * 2 / 2**most >= LEVEL):
         yield Paragraph(
             f"With {most} draws, a test corrected over {tests} rows cannot reach the {LEVEL_WORDS}: nothing is marked.",
             note=True,

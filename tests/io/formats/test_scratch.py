@@ -50,7 +50,7 @@ def test_nothing_has_a_name_in_the_temporary_folder(tmp_path, monkeypatch):
 
 
 def test_not_all_of_many_files_are_held_open(scratch, monkeypatch):
-    monkeypatch.setattr(module, "_MOST_OPEN", 2)
+    monkeypatch.setattr(module, "_MAX_OPEN", 2)
     paths = []
     for number in range(5):
         file, path = scratch.new_file()

@@ -33,7 +33,7 @@ INDENTED = (0, 0, 0, 2)
 TEXTS = ("node", "known", "attribute", "own value")
 
 #: Among more ids than this, none that are spelt alike are looked for.
-MOST_COMPARED = 100_000
+MAX_COMPARED = 100_000
 
 
 @command(ON_A_RUN)
@@ -97,7 +97,7 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
     found = known.find(text_column(ids))
     if (found < 0).any():
         wanted = ids[int((found < 0).argmax())]
-        near = get_close_matches(wanted, known.texts(), 3, 0.75) if len(known) <= MOST_COMPARED else []
+        near = get_close_matches(wanted, known.texts(), 3, 0.75) if len(known) <= MAX_COMPARED else []
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise PugnnError(f"there is no node {wanted!r} in the graph{hint}")
     return found.astype(np.int64)

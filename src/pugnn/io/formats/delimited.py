@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pugnn.errors import EmptyTableError, PugnnError, counted, shorten
 from pugnn.io.columns import normal
 from pugnn.io.database import literal, paths_sql
-from pugnn.io.formats.files import LONGEST_LINE, File
+from pugnn.io.formats.files import MAX_LINE_LENGTH, File
 from pugnn.io.formats.scratch import Scratch, no_room
 from pugnn.io.formats.sniffing import (
     DELIMITERS,
@@ -69,7 +69,7 @@ class DelimitedFile:
         return (
             f"auto_detect=false, header={str(header).lower()}, skip={0 if self.copy else self.skipped}, "
             f"delim={literal(delimiter)}, quote='\"', escape='\"', nullstr='', strict_mode=true, null_padding=false, "
-            f"compression='{self.readable.packed}', columns={{{columns}}}, max_line_size={LONGEST_LINE}{line_end}"
+            f"compression='{self.readable.packed}', columns={{{columns}}}, max_line_size={MAX_LINE_LENGTH}{line_end}"
         )
 
     def rows(self, errors: str = "replace") -> Generator[Row, None, None]:

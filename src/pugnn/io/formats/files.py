@@ -25,7 +25,7 @@ from pugnn.io.formats.scratch import Scratch, no_room
 HEAD_BYTES = 1 << 22
 
 #: No line of a table, and no object of JSON, is longer, so that a compressed file cannot fill the memory.
-LONGEST_LINE = 100_000_000
+MAX_LINE_LENGTH = 100_000_000
 
 #: How much of a text file is in memory at once.
 CHUNK_BYTES = 1 << 24
@@ -67,18 +67,18 @@ class File:
     def lines(self, encoding: str, errors: str) -> Generator[str, None, None]:
         """The lines of a text file, decompressed, with their line ends."""
         with self._opened() as file, io.TextIOWrapper(file, encoding, errors, newline="") as text:
-            while line := text.readline(LONGEST_LINE):
+            while line := text.readline(MAX_LINE_LENGTH):
                 yield self._not_too_long(line)
 
     def raw_lines(self) -> Iterator[bytes]:
         """The lines of a text file as bytes, decompressed."""
         with self._opened() as file:
-            while line := file.readline(LONGEST_LINE):
+            while line := file.readline(MAX_LINE_LENGTH):
                 yield self._not_too_long(line)
 
     def _not_too_long(self, line: AnyStr) -> AnyStr:
-        if len(line) == LONGEST_LINE:
-            raise PugnnError(f"{self.shown} has a line of more than {LONGEST_LINE:,} characters, so it is not a table")
+        if len(line) == MAX_LINE_LENGTH:
+            raise PugnnError(f"{self.shown} has a line of over {MAX_LINE_LENGTH:,} characters, so it is not a table")
         return line
 
     def readable_by_duckdb(self, scratch: Scratch) -> File:

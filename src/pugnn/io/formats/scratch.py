@@ -14,7 +14,7 @@ from uuid import uuid4
 from pugnn.errors import PugnnError
 
 #: More files than this are not held open: systems have a limit.
-_MOST_OPEN = 200
+_MAX_OPEN = 200
 
 #: Open files by number, if the system has such a folder. A file that has no other name leaves nothing behind, however
 #: the process ends.
@@ -70,7 +70,7 @@ class Scratch(ExitStack):
     def _nameless(self) -> bool:
         """Whether one more file can do without a name."""
         self._open += 1
-        return self._open <= _MOST_OPEN and OPEN_FILES.is_dir()
+        return self._open <= _MAX_OPEN and OPEN_FILES.is_dir()
 
     def _new_name(self) -> Path:
         if not self._folder.exists():

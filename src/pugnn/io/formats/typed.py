@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from pugnn.errors import PugnnError
 from pugnn.io.database import literal, paths_sql
-from pugnn.io.formats.files import HEAD_BYTES, LONGEST_LINE, File
+from pugnn.io.formats.files import HEAD_BYTES, MAX_LINE_LENGTH, File
 from pugnn.io.table import Table, aliased, described, reason_of, reject
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def parquet_table(shown: str, files: list[File], connection: DuckDBPyConnection)
 
 def json_table(shown: str, files: list[File], connection: DuckDBPyConnection) -> Table:
     """The table in files of JSON objects, one per line or as one array."""
-    options = f"compression='{files[0].packed}', maximum_object_size={LONGEST_LINE}, {_NO_PARTITIONS}"
+    options = f"compression='{files[0].packed}', maximum_object_size={MAX_LINE_LENGTH}, {_NO_PARTITIONS}"
 
     def explain(table: Table, reason: str) -> None:
         for file in files:

@@ -30,7 +30,7 @@ from pugnn.models.attention.lanes import NARROW, WIDE, sums_of_4, sums_of_16
 Array = NDArray[np.float32]
 
 #: A smaller sum of weights has lost precision; the largest weight of all nodes is 1.
-LEAST = np.float32(1e-20)
+MIN_SUM = np.float32(1e-20)
 
 
 def attend_cpu(
@@ -158,7 +158,7 @@ def _averages(above, below, up, down, slope, d):  # type: ignore[no-untyped-def]
     lost = np.zeros(n, dtype=np.bool_)
     for i in range(n):
         for head in range(heads):
-            lost[i] |= up[i, head] * above[i, d + head] + down[i, head] * below[i, d + head] < LEAST
+            lost[i] |= up[i, head] * above[i, d + head] + down[i, head] * below[i, d + head] < MIN_SUM
         for head in range(heads):
             a, b = up[i, head] * above[i, d + head], down[i, head] * below[i, d + head]
             scale = np.float32(0) if lost[i] else np.float32(1) / (a + b)

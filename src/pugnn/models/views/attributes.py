@@ -19,9 +19,9 @@ from pugnn.graph.derived import derived
 #: Rows that are handled at a time.
 CHUNK = 1 << 16
 #: Attributes must stay below this: the squares of larger ones overflow.
-LARGEST = 1e18
+MAX_ATTRIBUTE = 1e18
 #: Shorter rows count as zero.
-SHORTEST = 1e-12
+MIN_LENGTH = 1e-12
 #: A spread of no more than this share of the mean is rounding: the column is constant.
 CONSTANT = 1e-10
 
@@ -87,7 +87,7 @@ class Attributes:
         if not self.standardised and not isinstance(x, np.ndarray):
             values, lengths = x.data, np.sqrt(x.power(2).sum(axis=1, dtype=np.float64))
             _require_small(values)
-            inverse = np.where(lengths > SHORTEST, 1 / np.maximum(lengths, SHORTEST), 0.0)
+            inverse = np.where(lengths > MIN_LENGTH, 1 / np.maximum(lengths, MIN_LENGTH), 0.0)
             scaled = (values * np.repeat(inverse, np.diff(x.indptr))).astype(np.float32)
             return sp.csr_array((scaled, x.indices, x.indptr), shape=x.shape)
         found = np.empty((x.shape[0], x.shape[1] + self.standardised), np.float32)
@@ -96,13 +96,13 @@ class Attributes:
             part[:] = dense(self.columns(x[first : first + CHUNK]))
             _require_small(part)
             lengths = np.sqrt(np.square(part, dtype=np.float64).sum(axis=1, keepdims=True))
-            part *= np.where(lengths > SHORTEST, 1 / np.maximum(lengths, SHORTEST), 0.0)
+            part *= np.where(lengths > MIN_LENGTH, 1 / np.maximum(lengths, MIN_LENGTH), 0.0)
         return found
 
 
 def _require_small(values: NDArray[np.float32]) -> None:
-    if not (np.abs(values) < LARGEST).all():
-        raise PugnnError(f"features reach {LARGEST:.0e} and more, too large to compare nodes; scale them down")
+    if not (np.abs(values) < MAX_ATTRIBUTE).all():
+        raise PugnnError(f"features reach {MAX_ATTRIBUTE:.0e} and more, too large to compare nodes; scale them down")
 
 
 def _features(graph: Graph) -> NDArray[np.float32] | sp.csr_array:

@@ -22,7 +22,7 @@ from pugnn.models.views.edges import edges_of
 #: A node that is less close than this, in terms of the mean, counts as hardly any farther.
 FAR = 0.1
 #: Sets of known positives whose walks are kept: a whole, and that without each of five folds.
-MOST_KEPT = 6
+MAX_KEPT = 6
 
 
 def closeness(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -41,10 +41,10 @@ def relative_walks(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float
     r""":math:`p_i / \bar p`, shape ``(N, k)``; nobody may change it."""
     whole = np.flatnonzero(known[:, 0]).tobytes()
     if known.shape[1] == 1:
-        return derived(graph, "walks", lambda: _walk(graph, known), whole, most=MOST_KEPT)
+        return derived(graph, "walks", lambda: _walk(graph, known), whole, most=MAX_KEPT)
     walks = _walk(graph, known)
     # The first column is the whole, of which a model is made next.
-    derived(graph, "walks", lambda: walks[:, :1].copy(), whole, most=MOST_KEPT)
+    derived(graph, "walks", lambda: walks[:, :1].copy(), whole, most=MAX_KEPT)
     return walks
 
 

@@ -15,7 +15,7 @@ from pugnn.runs.run import Run
 BINS, HEIGHT = 50, 100
 
 #: Points of a curve; longer logs are thinned out.
-MOST_POINTS = 400
+MAX_POINTS = 400
 
 #: Scores that span less than this have an axis of their own instead of one from 0 to 1.
 NARROW = 0.25
@@ -108,7 +108,7 @@ def curves(log: Sequence[Mapping[str, float]]) -> list[Curve]:
 def _curve(name: str, values: list[float]) -> Curve:
     low, high = min(0.0, *values), max(0.0, *values)
     span = (high - low) or 1.0
-    at = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).round().astype(int))
+    at = np.unique(np.linspace(0, len(values) - 1, min(len(values), MAX_POINTS)).round().astype(int))
     across = 100 / max(len(values) - 1, 1)
     points = [f"{place * across:.2f},{HEIGHT * (high - values[place]) / span:.2f}" for place in at.tolist()]
     return Curve(

@@ -14,11 +14,11 @@ from pugnn.graph import NO_SOURCE, UNREACHABLE
 from pugnn.runs.run import Run
 
 #: The list holds at most this many of the best nodes, with at most this many bytes of ids and shown columns.
-MOST_LISTED = 100_000
-MOST_BYTES_OF_IDS = 4_000_000
+MAX_LISTED = 100_000
+MAX_BYTES_OF_IDS = 4_000_000
 
 #: Longer ids and cells are cut in the list.
-LONGEST_ID = 200
+MAX_ID_LENGTH = 200
 
 
 def page_data(run: Run) -> dict[str, Any]:
@@ -127,12 +127,12 @@ def _kept(run: Run) -> tuple[NDArray[np.int64], list[int]]:
     charged: set[int] = {NO_SOURCE}
     spent = 0
     ids = run.task.graph.ids
-    for position in run.order[:MOST_LISTED].tolist():
+    for position in run.order[:MAX_LISTED].tolist():
         for needed in {position, int(run.task.nearest[position])} - charged:
             spent += _size(_cut(str(ids[needed])))
             charged.add(needed)
         spent += sum(_size(_cut(cells[position])) for cells in run.data.shown.values())
-        if spent > MOST_BYTES_OF_IDS and kept:
+        if spent > MAX_BYTES_OF_IDS and kept:
             break
         kept.append(position)
     listed = np.asarray(kept, dtype=np.int64)
@@ -170,7 +170,7 @@ def _bytes(values: Any, kind: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_ID else text[: LONGEST_ID - 1] + "…"
+    return text if len(text) <= MAX_ID_LENGTH else text[: MAX_ID_LENGTH - 1] + "…"
 
 
 def _safe(text: str) -> str:

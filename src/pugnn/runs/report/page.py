@@ -21,7 +21,7 @@ from pugnn.runs.run import Run, count_nodes, describe_data
 from pugnn.runs.writers import table_file
 
 #: Lines of the recipe, and of the repairs, that are shown.
-MOST_LINES = 200
+MAX_LINES = 200
 
 
 def write_report(path: Path, run: Run) -> None:
@@ -63,7 +63,7 @@ def render(run: Run) -> str:
         "curves": charts.curves(run.log),
         "picture": picture(run),
         "protocol": _protocol(run.settings.options),
-        "most_lines": MOST_LINES,
+        "most_lines": MAX_LINES,
         "recipe": grouped(run.data.recipe),
         "settings": _settings(run),
     }

@@ -11,10 +11,10 @@ from pugnn.errors import shown
 from pugnn.graph import Graph
 from pugnn.runs.run import Run
 
-FINDS, MOST_NODES, NEIGHBOURS_EACH = 20, 90, 4
+FINDS, MAX_NODES, NEIGHBOURS_EACH = 20, 90, 4
 
 #: Longer paths from a find to its nearest known positive are not drawn.
-LONGEST_PATH = 4
+MAX_PATH_LENGTH = 4
 
 #: Sizes of the picture in pixels on a laptop and on a phone, and the radius kept free there around a node with a label
 #: and around one without.
@@ -22,7 +22,7 @@ WIDE, WIDE_ROOMS = (920.0, 500.0), (26.0, 12.0)
 TALL, TALL_ROOMS = (320.0, 430.0), (15.0, 8.0)
 
 #: Pull towards the centre, with which nodes nearly fill the box, and a limit that keeps a few nodes from its corners.
-GRAVITY, LARGEST_SCALE = 3.0, 1.4
+GRAVITY, MAX_SCALE = 3.0, 1.4
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ def _chosen(run: Run) -> list[int]:
         around = graph.neighbours(find)
         best = np.argsort(-(run.scores[around] + (run.known[around] > 0)), kind="stable")  # known ones first
         neighbours += around[best[:NEIGHBOURS_EACH]].tolist()
-    return list(dict.fromkeys([*finds, *paths, *neighbours]))[:MOST_NODES]
+    return list(dict.fromkeys([*finds, *paths, *neighbours]))[:MAX_NODES]
 
 
 def _path(run: Run, node: int) -> list[int]:
     """One shortest path from a node to its nearest known positive, without the node itself."""
-    if not 0 < run.task.distances[node] <= LONGEST_PATH:
+    if not 0 < run.task.distances[node] <= MAX_PATH_LENGTH:
         return []
     path: list[int] = []
     while run.task.distances[node] > 0:
@@ -135,7 +135,7 @@ def layout(
         length = np.linalg.norm(force, axis=1, keepdims=True)
         places += force * np.minimum(1.0, heat / np.maximum(length, 1e-9))
     low, high = places.min(axis=0), places.max(axis=0)
-    scale = np.minimum(box / np.maximum(high - low, 1.0), LARGEST_SCALE)
+    scale = np.minimum(box / np.maximum(high - low, 1.0), MAX_SCALE)
     inside = _spread((places - (low + high) / 2) * scale + box / 2, box, rooms)
     return [(round(x, 4), round(y, 4)) for x, y in (inside / box).tolist()]
 
