@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pugnn.features.attributes import MAX_FLOAT
 
 #: Numbers that are read at once, and held.
-READ_AT_ONCE = 1 << 26
+READ_AT_ONCE = 1 << 27
 
 
 @dataclass(frozen=True)
