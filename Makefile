@@ -70,7 +70,7 @@ studies: $(READY)
 	$(BIN)/pugnn reproduce rare --draws 1 --datasets $(THINNED) --out docs/results
 
 # benchmarks/results/: an hour on a quiet machine; needs PUGNN_DATA for DBLP. trust.py, feedback.py, minibatch.py and
-# checkup.py, which take longer, say themselves how they are run.
+# check_up.py, which take longer, say themselves how they are run.
 benchmarks: $(READY)
 	cd benchmarks && for name in busy step scaling variance training views explain attention ids fit tables wide_tables structural_features shared_batches smoothing memory ray_cluster scale; do \
 	  ../$(BIN)/python $$name.py > results/$$name.tmp && mv results/$$name.tmp results/$$name.txt || exit 1; done

@@ -1,7 +1,6 @@
 """The report in headless Chromium: slider, search, export, picture, and what must not happen."""
 
 import csv
-import dataclasses
 import io
 import os
 import shutil
@@ -306,10 +305,9 @@ def test_nothing_hangs_over_the_page(opened, size, scheme):
         "options": {"edges": "e" * 300, "method": "pu-gnn", "delta": 3, "z" * 90: "z" * 900},
         "explanations": [explained("w" * 300)] * 8,
     }
-    content = path_content(
-        np.linspace(0.9, 0.2, len(ids)), ids=ids, record=record, positive=[True] * len(ids), class_of_node=ids
-    )
-    content = dataclasses.replace(content, shown={"s" * 90: np.array(["v" * 200] * len(ids), dtype=object)})
+    shown = {"s" * 90: np.array(["v" * 200] * len(ids), dtype=object)}
+    scores, positive = np.linspace(0.9, 0.2, len(ids)), [True] * len(ids)
+    content = path_content(scores, ids=ids, record=record, positive=positive, class_of_node=ids, shown=shown)
     page = opened(content, size=size, scheme=scheme)
     for group in page.locator("details").all():
         group.evaluate("group => { group.open = true; }")

@@ -397,7 +397,7 @@ def test_other_formats_are_named(write, content, message):
 
 def test_a_line_without_an_end(write, monkeypatch):
     monkeypatch.setattr(files, "MAX_LINE_LENGTH", 1000)
-    with pytest.raises(PugnnError, match=r"a line of more than 1,000 characters"):
+    with pytest.raises(PugnnError, match=r"a line of over 1,000 characters"):
         read_graph(write("edges.csv", 'source,target\na,"' + "x" * 2000))
 
 

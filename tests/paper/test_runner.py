@@ -218,7 +218,7 @@ class Deadly(Cell):
 
 def test_a_training_that_kills_its_worker_again_and_again_is_one_clear_message(store):
     deadly = Deadly(**asdict(cells(1)[0]))
-    words = r"^a worker process was killed, .*, 4 times .* All records are kept: .*\(now 2\)"
+    words = r"^a worker process was killed, .*, 4 times .* All results so far are kept: .*\(now 2\)"
     with (
         pytest.warns(PugnnWarning, match="its training starts again") as caught,
         pytest.raises(PugnnError, match=words),

@@ -24,7 +24,7 @@ SCRIPTS = {
 }
 #: How those are called that need to be told something, once or several times.
 ARGUMENTS = {
-    "benchmarks/checkup.py": [["rates"], ["delta"], ["backbones"]],
+    "benchmarks/check_up.py": [["rates"], ["delta"], ["backbones"]],
     "benchmarks/minibatch.py": [["results"], ["gradients"], ["speed"]],
     "examples/ray_train.py": [["edges.csv", "nodes.csv", "positives.csv", "--out", "model", "--workers", "1"]],
     "scripts/build_screenshots.py": [["run"]],

@@ -92,12 +92,13 @@ def write_parquet_pieces(path: Path, pieces: Iterable[Mapping[str, NDArray[Any]]
         pieces: columns by name. Masked entries are null. An object column keeps the type of its entries if they share
             one that Parquet knows; otherwise it becomes text.
     """
-    with replacing(path) as temporary, ExitStack() as stack:
+    # An open file, because pyarrow takes names for addresses and cannot open all of them.
+    with replacing(path) as temporary, temporary.open("wb") as file, ExitStack() as stack:
         writer = None
         try:
             for piece in pieces:
                 table = pa.table({name: _arrow(values) for name, values in piece.items()})
-                writer = writer or stack.enter_context(pq.ParquetWriter(temporary, table.schema))
+                writer = writer or stack.enter_context(pq.ParquetWriter(file, table.schema))
                 writer.write_table(table)
         except pa.ArrowException as error:
             raise PugnnError(f"cannot write {path}: {reason_of(error)}") from None

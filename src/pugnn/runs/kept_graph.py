@@ -113,7 +113,8 @@ def open_kept(
 def read_scores(file: Path, graph: Graph) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]] | None:
     """Log-odds and shown columns by position, as a run has written them; ``None`` if they are no longer all there."""
     try:
-        shown = pq.read_schema(file).names[len(COLUMNS) :]
+        with file.open("rb") as content:
+            shown = pq.read_schema(content).names[len(COLUMNS) :]
         found, gone = read_columns(file, graph, ["log_odds"], shown)
     except (OSError, pa.ArrowException, PugnnError):
         return None

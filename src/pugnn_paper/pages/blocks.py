@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pugnn.runs.report.templates import content_policy, fill_template, resource
+from pugnn.templates import content_policy, fill_template, resource
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pugnn.runs.report.templates import fill_template
+from pugnn.templates import fill_template
 from pugnn_paper.pages.wording import spread
 
 _WIDTH, _HEIGHT = 720, 460

@@ -30,7 +30,7 @@ def parquet_table(shown: str, files: list[File], connection: DuckDBPyConnection)
     table = _typed(shown, files, connection, "read_parquet", f"{together}binary_as_string=true, {_NO_PARTITIONS}")
     table.by_column = True
     # DuckDB renames columns whose names differ only in case.
-    schemas = [pq.read_schema(file.path).names for file in files]
+    schemas = [_column_names(file) for file in files]
     for file, names in zip(files, schemas, strict=True):
         if len(files) > 1:
             _reject_alike(names, file.shown, ", so several files cannot be read together")
@@ -39,6 +39,12 @@ def parquet_table(shown: str, files: list[File], connection: DuckDBPyConnection)
     if any(name in file.shown.lower() for file in files for name in (".csv", ".tsv", ".json")):
         table.notes.append(f"{shown}: is read as Parquet, which it is despite its name")
     return table
+
+
+def _column_names(file: File) -> list[str]:
+    with open(file.path, "rb") as content:  # pyarrow takes names for addresses
+        names: list[str] = pq.read_schema(content).names
+    return names
 
 
 def json_table(shown: str, files: list[File], connection: DuckDBPyConnection) -> Table:

@@ -15,10 +15,10 @@ from pugnn.runs.report import charts
 from pugnn.runs.report.answers import GOALS, answers, feedback_command, what_changed, with_band
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
-from pugnn.runs.report.templates import content_policy, fill_template, resource
 from pugnn.runs.report.words import next_steps, summary
 from pugnn.runs.run import Run, count_nodes, describe_data
 from pugnn.runs.writers import table_file
+from pugnn.templates import content_policy, fill_template, resource
 
 #: Lines of the recipe, and of the repairs, that are shown.
 MAX_LINES = 200

@@ -1,8 +1,8 @@
 """How often the check-up is right, and what its advice is worth.
 
-    PUGNN_DATA=FOLDER python benchmarks/checkup.py rates       # verdicts over many draws of labels, 20 minutes
-    PUGNN_DATA=FOLDER python benchmarks/checkup.py delta       # PU-GNN at δ = 1 … 5, 15 minutes
-    PUGNN_DATA=FOLDER python benchmarks/checkup.py backbones   # with links and without, 15 minutes
+    PUGNN_DATA=FOLDER python benchmarks/check_up.py rates       # verdicts over many draws of labels, 20 minutes
+    PUGNN_DATA=FOLDER python benchmarks/check_up.py delta       # PU-GNN at δ = 1 … 5, 15 minutes
+    PUGNN_DATA=FOLDER python benchmarks/check_up.py backbones   # with links and without, 15 minutes
 
 Each prints its tables; results/checkup_*.txt has them.
 """
