@@ -69,7 +69,7 @@ def require_hidable(task: PUTask) -> None:
     if len(task.typical) < 2:
         others = "; confirmed finds do not count, because a ranking found them" if len(task.confirmed) else ""
         raise PugnnError(
-            "with one known positive, nothing can be hidden and found again, so there is no saying how good the "
+            "with one known positive, nothing can be hidden and found again, so it is impossible to say how good the "
             f"ranking is; two are needed, and ten or more help a lot{others}"
         )
 

@@ -89,7 +89,7 @@ def run_all(executor: Executor, work: Callable[[T], Result], tasks: Iterable[T])
 def attempt(work: Callable[[T], Result], task: T, version: str) -> Result | str:
     """What a worker does: a result, or the message of why there is none."""
     if version != __version__:
-        return f"a worker has pugnn {__version__}, but this is of {version}; install the same version everywhere"
+        return f"a worker has pugnn {__version__}, but this task is from {version}; install the same version everywhere"
     try:
         return work(task)
     except PugnnError as error:

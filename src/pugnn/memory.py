@@ -33,7 +33,7 @@ def parse_memory(text: str) -> int:
     """
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", text.lower())
     if found is None:
-        raise PugnnError(f"{text!r} is no amount of memory; give a number and a unit, such as 8GB ({LIMIT})")
+        raise PugnnError(f"{text!r} is not an amount of memory; give a number and a unit, such as 8GB ({LIMIT})")
     number, unit, binary = found.groups()
     scale = 1024 ** "kmgt".find(unit) * 1024 if binary and unit else _UNITS[unit]
     return int(float(number) * scale)

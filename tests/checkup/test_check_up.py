@@ -145,7 +145,7 @@ def test_the_caveat_says_why_known_positives_may_not_be_typical():
     assert replace(close, sampling=replace(close.sampling, verdict="random")).caveat is None
     few = check_up(PUTask.from_positives(planted(0.06, 0.006), np.arange(2)))
     assert few.sampling.verdict == "too few"
-    assert few.caveat.startswith("Whether the known positives are typical of all cannot be told from so few.")
+    assert few.caveat.startswith("There are too few known positives to say whether they are typical of all.")
     graph = with_hubs()
     rng = np.random.default_rng(0)
     drawn = rng.choice(300, 40, replace=False, p=graph.degrees[:300] / graph.degrees[:300].sum())

@@ -402,8 +402,8 @@ def test_a_run_can_be_repeated_with_another_method(here, pugnn_main, first, seco
     assert pugnn_main(*FIT[:-2], *first, "--threshold", "0.4", "--seed", 7, "--out", "first").code == 0
     result = pugnn_main("fit", "--config", "first/run.json", "--method", second, "--out", "second", "--json")
     assert result.code == 0, result.err
-    words = f"not taken over from first/run.json, because {second} has no such option: {dropped}"
-    assert result.err.count("not taken over") == (dropped is not None)
+    words = f"not used from first/run.json, because {second} has no such option: {dropped}"
+    assert result.err.count("not used from") == (dropped is not None)
     assert dropped is None or words in result.err
     record = json.loads(result.out)["options"]
     assert record | {"edges": "edges.csv", "threshold": 0.4, "seed": 7, "method": second, **options} == record
@@ -413,7 +413,7 @@ def test_a_config_for_another_method(here, pugnn_main):
     lines = ['edges = "edges.csv"', 'positives = "positives.csv"', 'method = "nnpu"', "beta = 0.5", "epochs = 2"]
     (here / "my.toml").write_text("\n".join(lines))
     result = pugnn_main("fit", "--config", "my.toml", "--method=naive", "--out", "mine", "--json")
-    assert "not taken over from my.toml, because naive has no such option: beta\n" in result.err
+    assert "not used from my.toml, because naive has no such option: beta\n" in result.err
     assert json.loads(result.out)["options"]["epochs"] == 2
     (here / "my.toml").write_text("\n".join([*lines, "delta = 3"]))
     words = ["my.toml: the method has no option 'delta'"]
@@ -735,7 +735,7 @@ def test_label_propagation_predicts_no_other_graph(here, pugnn_main):
     ("arguments", "fragments"),
     [
         (["--method", "magic"], ["no method 'magic'", *METHODS]),
-        (["--prior", "0.3..0.1"], ["the range of the prior is upside down: '0.3..0.1'; write 0.1..0.3"]),
+        (["--prior", "0.3..0.1"], ["the range of the prior is reversed: '0.3..0.1'; write 0.1..0.3"]),
         (["--prior", "many"], ["prior must be auto, a number, or a range such as 0.02..0.1; got 'many'"]),
         (["--prior", "0.2..1"], ["must lie between 0 and 1; got '0.2..1'"]),
         (["--method", "pu-gnn", "--prior", "0"], ["must lie between 0 and 1; got '0'"]),

@@ -122,7 +122,7 @@ def test_reasons_name_the_known_positive_that_a_sure_find_resembles():
 def test_reasons_tell_on_which_side_a_node_is(score, words):
     task, rows = task_of_kinds([0, 1])
     (only,) = suggest(task, np.array([0.9, score]), rows, goal="learning", prior=0.5, threshold=0.5, count=1)
-    assert only.reason == f"{words}; unlike any node that is known"
+    assert only.reason == f"{words}; unlike any labelled node"
 
 
 def test_log_odds_order_what_scores_do_not():
@@ -170,8 +170,8 @@ def test_a_node_that_stands_for_itself_is_not_said_to_be_unlike_what_is_known():
     rows = np.array([[1.0, 0], [1, 0.5], [-3, -1]], dtype=np.float32)
     found = suggest(task, np.array([0.9, 0.8, 0.1]), rows, goal="learning", prior=0.5, threshold=0.5, count=2)
     assert {each.position: each.reason for each in found} == {
-        1: "decided positive; it stands for itself alone",
-        2: "not decided positive; unlike any node that is known",
+        1: "decided positive; it represents no other node",
+        2: "not decided positive; unlike any labelled node",
     }
 
 

@@ -249,7 +249,7 @@ def test_a_worker_that_is_killed_once_changes_no_result(store, tmp_path):
 
 def test_a_worker_of_another_version_does_nothing():
     found = attempt(measure, cells(1)[0], "0.0.1")
-    assert re.fullmatch(r"a worker has pugnn .*, but this is of 0\.0\.1; install the same .*", found)
+    assert re.fullmatch(r"a worker has pugnn .*, but this task is from 0\.0\.1; install the same .*", found)
 
 
 # ---------------------------------------------------------------------- progress

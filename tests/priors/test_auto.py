@@ -30,7 +30,7 @@ def test_the_refusal_names_the_estimators():
 
 
 def test_a_range_upside_down_is_refused():
-    with pytest.raises(PugnnError, match=r"upside down: '0.3..0.1'; write 0.1..0.3"):
+    with pytest.raises(PugnnError, match=r"reversed: '0.3..0.1'; write 0.1..0.3"):
         prior_bounds("0.3..0.1")
 
 

@@ -68,12 +68,12 @@ def test_a_wide_interval_is_the_answer():
 def test_no_signal_is_an_answer():
     found = estimate(signal=False, chance=0.43, positives=None, first=[], decided=None, truth=None)
     estimated = {**band(0.35, 0.04, 0.57), "source": "estimated"}
-    nobody = "nobody, because no signal was found"
+    nobody = "no node, because no signal was found"
     assert told(settled_prior=estimated, estimate=found, decided_by=nobody) == [
-        "How many? Nobody can tell. No signal found: the known positives cannot be told from other nodes (p = 0.43). "
-        "Decided positive: nobody, because no signal was found.",
+        "How many? Not known. No signal found: the known positives cannot be told from other nodes (p = 0.43). "
+        "Decided positive: no node, because no signal was found.",
         "How good is the list? No better than chance, as far as hidden positives tell.",
-        "What next? Give it more to go by. More known positives, other attributes or edges, or a check of the ids "
+        "What next? Provide more evidence. More known positives, other attributes or edges, or a check of the ids "
         "could help. To decide all the same, run again with --decide.",
     ]
 
@@ -82,7 +82,7 @@ def test_a_short_list_is_told_for_what_there_is():
     short = estimate(first=ESTIMATE["first"][:1], truth=None)
     assert told(estimate=short)[1].startswith("How good is the list? About 9 of the first 10 (7 to 10) are")
     assert told(estimate=estimate(first=[], truth=None))[1] == (
-        "How good is the list? Nobody can tell. There are too few unlabelled nodes for a share of the first ones."
+        "How good is the list? Not known. There are too few unlabelled nodes for a share of the first ones."
     )
     sharp = estimate(first=[{**ESTIMATE["first"][0], "precision": band(1.0, 1.0, 1.0)}], truth=None)
     assert told(estimate=sharp)[1].startswith("How good is the list? About 10 of the first 10 are expected")
@@ -93,18 +93,18 @@ def test_without_an_estimate_the_reason_is_told():
     missing = "with a single known positive, nothing can be hidden."
     many, good, _ = told(settled_prior=assumed, estimate=None, estimate_missing=missing)
     assert many == (
-        "How many? Nobody can tell yet. With a single known positive, nothing can be hidden. This run assumes 10 % of "
+        "How many? Not known yet. With a single known positive, nothing can be hidden. This run assumes 10 % of "
         "the 17,000 unlabelled nodes; if you know, give --prior."
     )
-    assert good == "How good is the list? Nobody can tell yet. With a single known positive, nothing can be hidden."
-    assert told(settled_prior=assumed)[0].startswith("How many? Nobody can tell yet. The data do not tell. This run")
+    assert good == "How good is the list? Not known yet. With a single known positive, nothing can be hidden."
+    assert told(settled_prior=assumed)[0].startswith("How many? Not known yet. The data do not say. This run")
 
 
 def test_runs_of_earlier_versions_have_answers():
     many, good, later = (
         f"{each.short} {each.text}" for each in answers_of({"threshold": 0.5, "prior": 0.1, "degenerate": []}, 5)
     )
-    assert many == good == "Nobody can tell yet. This run made no estimate."
+    assert many == good == "Not known yet. This run made no estimate."
     assert later.startswith("Check the first 20. Then run again")
 
 

@@ -258,9 +258,7 @@ def test_without_an_estimate_there_are_no_bands(written):
     missing = "with a single known positive nothing can be hidden."
     page = written(path_content([0.9, 0.1], record={"estimate": None, "estimate_missing": missing}))
     assert 'id="good"' not in page
-    assert "How good is the list? Nobody can tell yet. With a single known positive nothing can be hidden." in words_of(
-        page
-    )
+    assert "How good is the list? Not known yet. With a single known positive nothing can be hidden." in words_of(page)
 
 
 def test_suggestions_and_estimates_of_users_are_harmless(written):

@@ -53,7 +53,7 @@ def test_two_orders_of_magnitude_are_searched_by_their_logarithm():
         ("nnpu", "hidden=4..2", "the range hidden=4..2 is empty"),
         ("nnpu", "hidden=1.5..2", "hidden must be a whole number, got '1.5'"),
         ("nnpu", "dropout=a,b", "dropout must be a number, got 'a'"),
-        ("nnpu", "surrogate=1..2", "surrogate is no number; give its values"),
+        ("nnpu", "surrogate=1..2", "surrogate is not a number; give its values"),
         ("naive", "balanced=maybe", "balanced must be true or false, got 'maybe'"),
         (
             "centroid",

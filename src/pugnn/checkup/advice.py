@@ -11,7 +11,7 @@ _LINKS = {
     "weak": "Since positives cluster only weakly, links may help little.",
     "no sign": "Since positives do not cluster, links may not help, and a node's own view may count more.",
     "apart": "Since positives avoid each other, links may not help, and a node's own view may count more.",
-    "too few": "Whether links help cannot be told beforehand here.",
+    "too few": "There are too few links to say in advance whether they help.",
 }
 
 
@@ -25,8 +25,8 @@ def advise(known: int, homophily: Homophily, *, attributes: bool) -> tuple[str, 
     """
     features = "attributes" if attributes else "features (made from the links, for lack of attributes)"
     views = (
-        f"It tells the known positives from other nodes by several views of their {features} at once: their own, their "
-        "neighbours', and smoothed ones, which are averages over the wider neighbourhood."
+        f"It separates the known positives from other nodes by several views of their {features} at once: their own, "
+        "their neighbours', and smoothed ones, which are averages over the wider neighbourhood."
     )
     if known == 1:
         return (

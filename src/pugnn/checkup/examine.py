@@ -63,7 +63,7 @@ class CheckUp(Displayed):
             return None
         if self.sampling.verdict == "too few":
             return (
-                "Whether the known positives are typical of all cannot be told from so few. If they are not, there "
+                "There are too few known positives to say whether they are typical of all. If they are not, there "
                 "are more positives than estimated, and fewer of them are found."
             )
         titles = [each.title for each in self.findings if each.topic == "sampling" and each.level != "good"]

@@ -166,7 +166,7 @@ def _visible(found: Homophily) -> str:
         return "With so few of them, even strong clustering would not show."
     return (
         f"With so few, they would have to be linked, or share neighbours, {found.visible_lift:.1f} times as often as "
-        "random nodes to be told from chance."
+        "random nodes to be distinguished from chance."
     )
 
 

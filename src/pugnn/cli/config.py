@@ -48,7 +48,7 @@ def use_config(context: typer.Context, path: Path | None) -> Path | None:
         if dropped:
             from pugnn.cli.terminal import print_notes
 
-            words = f"not taken over from {path}, because {chosen.method} has no such option: {', '.join(dropped)}"
+            words = f"not used from {path}, because {chosen.method} has no such option: {', '.join(dropped)}"
             print_notes([words])
     return path
 

@@ -202,7 +202,10 @@ def _pairs(title: str, rows: Mapping[str, str]) -> Table:
 
 def _found(run: Run, top: int) -> Table:
     classes, truth, best = run.data.class_of_node, run.truth, run.others[:top]
-    columns = [Column("id"), *(Column(name, justify="right") for name in ("score", "log-odds", "hops to a known one"))]
+    columns = [
+        Column("id"),
+        *(Column(name, justify="right") for name in ("score", "log-odds", "hops to a known positive")),
+    ]
     if classes is not None:
         columns.append(Column("true class (never shown to the method)"))
     if truth is not None:
@@ -259,10 +262,10 @@ def _changes(changes: Mapping[str, Any]) -> Table:
     """What has changed since an earlier run."""
     rows = {
         "checked": f"{changes['confirmed']:,} confirmed, {changes['rejected']:,} rejected",
-        "training": "went on from the earlier model" if changes["warm"] else "started afresh",
+        "training": "continued from the earlier model" if changes["warm"] else "started afresh",
         **_moves(changes),
     }
-    return _pairs(f"Since {shown(changes['before'], MAX_ID_LENGTH)}, by rank among nodes that are not known", rows)
+    return _pairs(f"Since {shown(changes['before'], MAX_ID_LENGTH)}, by rank among unlabelled nodes", rows)
 
 
 def print_snapshot(changes: Mapping[str, Any]) -> None:
@@ -274,7 +277,7 @@ def print_snapshot(changes: Mapping[str, Any]) -> None:
         "no longer positive": counted(changes["no_longer_positive"], "node"),
         **_moves(changes),
     }
-    title = f"Since {shown(changes['before'], MAX_ID_LENGTH)}, by rank among nodes that are not known"
+    title = f"Since {shown(changes['before'], MAX_ID_LENGTH)}, by rank among unlabelled nodes"
     Console(highlight=False, emoji=False).print(_pairs(title, rows))
 
 

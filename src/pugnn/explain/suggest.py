@@ -267,5 +267,5 @@ def _verdict(score: float, threshold: float) -> str:
 
 def _alike(number: int, like_known: bool) -> str:
     if number <= 1:
-        return "it stands for itself alone" if like_known else "unlike any node that is known"
+        return "it represents no other node" if like_known else "unlike any labelled node"
     return f"about {number:,} nodes resemble it more than any known one"

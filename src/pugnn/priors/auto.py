@@ -42,7 +42,7 @@ def prior_bounds(prior: object) -> tuple[float, float]:
             )
     low, high = (float(end) for end in ends)  # type: ignore[arg-type]
     if low > high:
-        raise PugnnError(f"the range of the prior is upside down: {prior!r}; write {high:g}..{low:g}")
+        raise PugnnError(f"the range of the prior is reversed: {prior!r}; write {high:g}..{low:g}")
     return low, high
 
 

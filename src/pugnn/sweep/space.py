@@ -92,7 +92,7 @@ def _values(name: str, text: str, hint: Any) -> Range | tuple[Any, ...]:
         return tuple(dict.fromkeys(_value(name, part.strip(), kinds) for part in text.split(",")))
     whole = int in kinds
     if not whole and float not in kinds:
-        raise PugnnError(f"{name} is no number; give its values: {name}=VALUE,VALUE")
+        raise PugnnError(f"{name} is not a number; give its values: {name}=VALUE,VALUE")
     ends = [_value(name, end.strip(), (int if whole else float,)) for end in (low, high)]
     if not ends[0] < ends[1]:
         raise PugnnError(f"the range {name}={text} is empty; the lower end comes first")

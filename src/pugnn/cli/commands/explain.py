@@ -41,7 +41,7 @@ def explain(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     ids: Annotated[list[str] | None, typer.Argument(help="Ids of the nodes to explain.")] = None,
-    top: Annotated[int | None, option("Explain the best finds, so many of them.", panel=None)] = None,
+    top: Annotated[int | None, option("Explain this many of the best finds.", panel=None)] = None,
     out: Annotated[Path | None, option("Write the explanations to this file, as JSON.", panel=OUTPUT)] = None,
     as_json: options.Json = False,
 ) -> None:

@@ -67,14 +67,15 @@ def fit(
         str, option("Score from which a node is decided positive; or prior, to match the prior.", panel=TRAINING)
     ] = "0.5",
     budget: Annotated[
-        int | None, option("Decide so many nodes, those that score highest, whatever the estimate.", panel=TRAINING)
+        int | None,
+        option("Decide this many nodes positive, whatever the estimate: those that score highest.", panel=TRAINING),
     ] = None,
     decide: Annotated[bool, option("Decide although no signal is found.", "--decide", panel=TRAINING)] = False,
     device: Annotated[str, option("cpu, cuda or cuda:1.", panel=TRAINING)] = "cpu",
     start: Annotated[
         Path | None,
         option(
-            "Go on from the model of this earlier run, and say what changed. With --config RUN/run.json and new "
+            "Continue from the model of this earlier run, and say what changed. With --config RUN/run.json and new "
             "--checked, --confirmed or --rejected nodes, that run.",
             panel=TRAINING,
         ),

@@ -45,7 +45,7 @@ def answers(nodes: int, evidence: Evidence, results: Results) -> list[Answer]:
     Example:
         >>> found = answers(50, Evidence(), Results(threshold=0.5, prior=0.1))
         >>> print(*(f"{each.question} {each.short}" for each in found), sep="; ")
-        How many? Nobody can tell yet.; How good is the list? Nobody can tell yet.; What next? Check the first 20.
+        How many? Not known yet.; How good is the list? Not known yet.; What next? Check the first 20.
     """
     return [_how_many(nodes, evidence, results), _how_good(evidence), _what_next(evidence, results)]
 
@@ -60,15 +60,15 @@ def _how_many(nodes: int, evidence: Evidence, results: Results) -> Answer:
     question, estimate, prior = "How many?", evidence.estimate, evidence.settled_prior
     decided = "" if results.decided_by is None else f" Decided positive: {results.decided_by}."
     if prior is None:
-        return Answer(question, "Nobody can tell yet.", "This run made no estimate.")
+        return Answer(question, "Not known yet.", "This run made no estimate.")
     if prior["source"] == "assumed":
-        why = "The data do not tell." if estimate is not None else _why_not(evidence)
+        why = "The data do not say." if estimate is not None else _why_not(evidence)
         assumed = (
             f"This run assumes {percent(prior['value'])} of the {nodes:,} unlabelled nodes; if you know, give --prior."
         )
-        return Answer(question, "Nobody can tell yet.", f"{why} {assumed}")
+        return Answer(question, "Not known yet.", f"{why} {assumed}")
     if estimate is not None and not evidence.signal:
-        return Answer(question, "Nobody can tell.", no_signal_words(estimate["chance"]) + decided)
+        return Answer(question, "Not known.", no_signal_words(estimate["chance"]) + decided)
     value, low, high = (about(prior[name] * nodes) for name in ("value", "low", "high"))
     short = f"About {value} positives" + (f" ({low} to {high})" if low != high else "")
     text = f"among the {nodes:,} unlabelled nodes"
@@ -92,11 +92,11 @@ def _how_many(nodes: int, evidence: Evidence, results: Results) -> Answer:
 def _how_good(evidence: Evidence) -> Answer:
     question, estimate = "How good is the list?", evidence.estimate
     if estimate is None:
-        return Answer(question, "Nobody can tell yet.", _why_not(evidence))
+        return Answer(question, "Not known yet.", _why_not(evidence))
     if not evidence.signal:
         return Answer(question, "No better than chance,", "as far as hidden positives tell.")
     if not estimate["first"]:
-        return Answer(question, "Nobody can tell.", "There are too few unlabelled nodes for a share of the first ones.")
+        return Answer(question, "Not known.", "There are too few unlabelled nodes for a share of the first ones.")
     told = [each for each in estimate["first"] if each["taken"] <= TOLD_FOR] or estimate["first"]
     taken, band = told[-1]["taken"], told[-1]["precision"]
     hidden = estimate["hidden"]
@@ -119,7 +119,7 @@ def _what_next(evidence: Evidence, results: Results) -> Answer:
     if not evidence.signal:
         nobody = (results.decided_by or "").startswith("nobody")
         decide = " To decide all the same, run again with --decide." if nobody else ""
-        return Answer(question, "Give it more to go by.", f"{REMEDY}{decide}")
+        return Answer(question, "Provide more evidence.", f"{REMEDY}{decide}")
     sure = [shown(each["id"], 20) for each in suggested["precision"]] if suggested else []
     if sure:
         more = ", …" if len(sure) > NAMED else "."
