@@ -76,12 +76,10 @@ def refusal(action) -> str:
 def findings(folder: Path) -> dict[str, Any]:
     values = torch.arange(1.0, 8.0)[processes.own_share(7)].requires_grad_()
     sets = Sets.of(np.arange(1), np.arange(1))
-    mean = sets.mean("all", values)
+    mean = sets.mean(values)
     mean.square().backward()
     weights = torch.tensor([[1.0, 0.0], [0.0, 0.0], [2.0, 1.0]])[processes.own_share(3)]
-    weighted = sets.mean(
-        "weighted", torch.tensor([[1.0, 5.0], [2.0, 6.0], [4.0, 7.0]])[processes.own_share(3)], weights
-    )
+    weighted = sets.mean(torch.tensor([[1.0, 5.0], [2.0, 6.0], [4.0, 7.0]])[processes.own_share(3)], weights)
 
     weight = torch.full((2,), 3.0, requires_grad=True)
     weight.grad, unused = torch.full((2,), 1.0 + processes.rank()), torch.zeros(3, requires_grad=True)

@@ -14,7 +14,7 @@ GRAPH = Graph.from_edges([0, 0, 0, 0, 1, 2], [1, 2, 3, 4, 2, 5], num_nodes=7)  #
 Z = torch.randn(7, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
 
 
-def mean(name: str, values: torch.Tensor) -> torch.Tensor:
+def mean(values: torch.Tensor) -> torch.Tensor:
     return values.mean()
 
 

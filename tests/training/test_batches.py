@@ -99,11 +99,11 @@ def test_the_full_graph_is_the_same_batch_in_every_epoch():
 def test_means_over_a_set_count_the_nodes_of_the_batch():
     sets, none = Sets.of(np.arange(2), np.arange(2, 5)), torch.zeros(0, requires_grad=True)
     values = torch.tensor([1.0, 3.0], requires_grad=True)
-    mean = sets.mean("labelled", values)
+    mean = sets.mean(values)
     mean.backward()
     assert (mean.item(), values.grad.tolist()) == (2.0, [0.5, 0.5])
-    assert sets.mean("labelled", values, torch.tensor([3.0, 1.0])).item() == 1.5
-    assert sets.mean("labelled", none).item() == 0.0, "without any node"
+    assert sets.mean(values, torch.tensor([3.0, 1.0])).item() == 1.5
+    assert sets.mean(none).item() == 0.0, "without any node"
 
 
 def test_the_full_graph_has_the_known_negatives_of_its_task():

@@ -32,12 +32,12 @@ def confident_prior_matching(
         confidence: weight of the entropy.
     """
     known, free = logits[sets.labelled], logits[sets.unlabelled]
-    reached = sets.mean("labelled", torch.sigmoid(known), seen)
+    reached = sets.mean(torch.sigmoid(known), seen)
     scores = torch.sigmoid(free)
     entropy = F.softplus(free) - scores * free
     return {
         "labelled": labelled_weight * (1 - reached).mean(),
-        "unlabelled": (sets.mean("unlabelled", scores) - prior).abs().mean(),
-        "entropy": confidence * sets.mean("entropy", entropy.flatten()),
+        "unlabelled": (sets.mean(scores) - prior).abs().mean(),
+        "entropy": confidence * sets.mean(entropy.flatten()),
         **sets.known_negatives(labelled_weight, torch.sigmoid(logits[sets.negative])),
     }

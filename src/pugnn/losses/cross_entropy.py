@@ -33,8 +33,8 @@ class UnlabelledAsNegativeLoss:
         negative = F.softplus(logits[sets.negative])
         if self.balanced:
             return {
-                "labelled": sets.mean("labelled", labelled) / 2,
-                "unlabelled": sets.mean("unlabelled", unlabelled) / 2,
+                "labelled": sets.mean(labelled) / 2,
+                "unlabelled": sets.mean(unlabelled) / 2,
                 **sets.known_negatives(0.5, negative),
             }
         count = sum(map(sets.size, ("labelled", "unlabelled", "negative")))

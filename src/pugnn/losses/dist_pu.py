@@ -39,8 +39,8 @@ class DistPULoss:
         """The terms by name; their sum is the loss."""
         scores = torch.sigmoid(logits)
         return {
-            "labelled": 2 * self.prior * (sets.mean("labelled", scores[sets.labelled]) - 1).abs(),
-            "unlabelled": (sets.mean("unlabelled", scores[sets.unlabelled]) - self.prior).abs(),
+            "labelled": 2 * self.prior * (sets.mean(scores[sets.labelled]) - 1).abs(),
+            "unlabelled": (sets.mean(scores[sets.unlabelled]) - self.prior).abs(),
             **sets.known_negatives(2 * self.prior, scores[sets.negative]),
         }
 

@@ -99,9 +99,9 @@ class DistanceAwareLoss:
         assert sets.far is not None
         labelled, near, far = self.weights(sets)
         scores = torch.sigmoid(logits)
-        terms = {"labelled": labelled * (sets.mean("labelled", scores[sets.labelled]) - 1).abs()}
+        terms = {"labelled": labelled * (sets.mean(scores[sets.labelled]) - 1).abs()}
         if sets.size("near"):
-            terms["near"] = near * (sets.mean("near", scores[sets.near]) - self.near_prior).abs()
+            terms["near"] = near * (sets.mean(scores[sets.near]) - self.near_prior).abs()
         if sets.size("far"):
-            terms["far"] = far * (sets.mean("far", scores[sets.far]) - self.far_prior).abs()
+            terms["far"] = far * (sets.mean(scores[sets.far]) - self.far_prior).abs()
         return terms | sets.known_negatives(labelled, scores[sets.negative])

@@ -58,14 +58,14 @@ class Sets:
         """How many nodes a set has in all."""
         return self.sizes[name] if name in self.sizes else len(getattr(self, name))
 
-    def mean(self, name: str, values: Tensor, weights: Tensor | None = None) -> Tensor:  # noqa: ARG002
+    @staticmethod
+    def mean(values: Tensor, weights: Tensor | None = None) -> Tensor:
         """The mean over a set, along the first dimension; 0 without any node.
 
         Where several processes share a batch, values and counts are sums over all of them, and gradients those of each
         one's own share: they add up to the gradient of the batch.
 
         Args:
-            name: of the set or quantity, for the reader.
             values: those of the batch, one per node, or one row.
             weights: how much each value counts; by default all the same.
         """
@@ -81,7 +81,7 @@ class Sets:
 
     def sum(self, name: str, values: Tensor) -> Tensor:
         """The sum over all nodes of a set, ``values`` being those of its nodes in the batch."""
-        return self.sizes[name] * self.mean(name, values) if name in self.sizes else values.sum()
+        return self.sizes[name] * self.mean(values) if name in self.sizes else values.sum()
 
     @property
     def negative_share(self) -> float:
@@ -105,7 +105,7 @@ class Sets:
         if not self.size("negative"):
             return {}
         weight = labelled_weight * self.negative_share
-        return {"known_negative": weight * self.mean("known_negative", losses.flatten())}
+        return {"known_negative": weight * self.mean(losses.flatten())}
 
 
 def require_prior(prior: object) -> None:

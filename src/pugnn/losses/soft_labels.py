@@ -30,7 +30,7 @@ class SoftLabelLoss:
         loss = SURROGATES["sigmoid"]
         unlabelled, beliefs = logits[sets.unlabelled], self.beliefs[sets.unlabelled]
         return {
-            "labelled": sets.mean("labelled", loss(logits[sets.labelled])),
-            "unlabelled": sets.mean("unlabelled", beliefs * loss(unlabelled) + (1 - beliefs) * loss(-unlabelled)),
+            "labelled": sets.mean(loss(logits[sets.labelled])),
+            "unlabelled": sets.mean(beliefs * loss(unlabelled) + (1 - beliefs) * loss(-unlabelled)),
             **sets.known_negatives(1.0, loss(-logits[sets.negative])),
         }

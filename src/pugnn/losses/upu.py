@@ -51,10 +51,10 @@ class UnbiasedLoss:
         """The positive and the negative risk, and that of known negatives, by name; their sum is the loss."""
         loss = SURROGATES[self.surrogate]
         labelled, unlabelled = logits[sets.labelled], logits[sets.unlabelled]
-        negative = sets.mean("unlabelled", loss(-unlabelled))
-        negative = negative - self.prior * sets.mean("labelled as negative", loss(-labelled))
+        negative = sets.mean(loss(-unlabelled))
+        negative = negative - self.prior * sets.mean(loss(-labelled))
         return {
-            "positive": self.prior * sets.mean("labelled", loss(labelled)),
+            "positive": self.prior * sets.mean(loss(labelled)),
             "negative": (1 - sets.negative_share) * negative,
             **sets.known_negatives(self.prior, loss(-logits[sets.negative])),
         }

@@ -76,7 +76,7 @@ class StructuralRegulariser:
         by_edges, by_non_edges = self.divisors(max(1, len(graph.indices)))
         return {"edges": edges / by_edges, "non_edges": non_edges / by_non_edges}
 
-    def over_pairs(self, embedding: Tensor, pairs: Pairs, mean: Callable[[str, Tensor], Tensor]) -> dict[str, Tensor]:
+    def over_pairs(self, embedding: Tensor, pairs: Pairs, mean: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
         """The same terms, estimated from a sample of edges and non-neighbours; see :mod:`.sampled_pairs`.
 
         Args:
@@ -89,8 +89,8 @@ class StructuralRegulariser:
         miss = torch.sigmoid(-(own * embedding[pairs.target]).sum(dim=1))
         similarity = torch.sigmoid((own * embedding[pairs.other]).sum(dim=1)) * pairs.has_other
         return {
-            "edges": pairs.directed / by_edges * mean("edges", miss.square()),
-            "non_edges": pairs.directed * self.negatives / by_non_edges * mean("non_edges", similarity.square()),
+            "edges": pairs.directed / by_edges * mean(miss.square()),
+            "non_edges": pairs.directed * self.negatives / by_non_edges * mean(similarity.square()),
         }
 
 

@@ -30,9 +30,9 @@ class Ranking(LossMethod):
         """The loss that the network is trained on."""
 
         def ranking(logits: Tensor, sets: Sets) -> dict[str, Tensor]:
-            known = sets.mean("labelled", logits[sets.labelled])
+            known = sets.mean(logits[sets.labelled])
             shortfall = F.relu(self.margin - known + logits[sets.unlabelled])
             cost = shortfall if self.penalty == "hinge" else shortfall.square()
-            return {"ranking": sets.mean("unlabelled", cost), "centre": 0.01 * known.square()}
+            return {"ranking": sets.mean(cost), "centre": 0.01 * known.square()}
 
         return ranking

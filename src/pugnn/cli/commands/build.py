@@ -32,7 +32,7 @@ def build(
 ) -> None:
     """Build a graph store: a folder that other commands open at once, with `--store` in place of the tables.
 
-    For graphs of millions of edges, also more than fit into memory: they are sorted on disk. The store holds the
+    For graphs of millions of edges, also more than fit into memory: they are merged in pieces. The store holds the
     graph, its features and ids. Lists of nodes, such as `--positives`, stay tables.
 
     Examples:
