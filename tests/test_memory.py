@@ -40,7 +40,7 @@ def test_without_control_groups_there_is_no_limit(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "lots", "-1GB", "8 gigs"])
 def test_an_amount_that_is_none(text):
-    with pytest.raises(PugnnError, match="no amount of memory"):
+    with pytest.raises(PugnnError, match="not an amount of memory"):
         parse_memory(text)
 
 

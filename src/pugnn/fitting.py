@@ -208,7 +208,7 @@ def decide(
     if hidden is None:
         return Decision(USUAL, USUAL, f"scores from {USUAL}")
     if hidden.prior.bounds is None and no_signal(hidden, len(scores)) and not anyway:
-        return Decision(NOBODY, USUAL, "no node, because no signal was found")
+        return Decision(NOBODY, USUAL, "nobody, because no signal was found")
     rule = {
         "given": "the share of positives that was given",
         "range": "the top list with the highest expected F1, within the given range",

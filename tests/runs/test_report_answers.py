@@ -68,10 +68,10 @@ def test_a_wide_interval_is_the_answer():
 def test_no_signal_is_an_answer():
     found = estimate(signal=False, chance=0.43, positives=None, first=[], decided=None, truth=None)
     estimated = {**band(0.35, 0.04, 0.57), "source": "estimated"}
-    nobody = "no node, because no signal was found"
+    nobody = "nobody, because no signal was found"
     assert told(settled_prior=estimated, estimate=found, decided_by=nobody) == [
         "How many? Not known. No signal found: the known positives cannot be told from other nodes (p = 0.43). "
-        "Decided positive: no node, because no signal was found.",
+        "Decided positive: nobody, because no signal was found.",
         "How good is the list? No better than chance, as far as hidden positives tell.",
         "What next? Provide more evidence. More known positives, other attributes or edges, or a check of the ids "
         "could help. To decide all the same, run again with --decide.",

@@ -95,7 +95,7 @@ def test_says_where_the_expected_share_comes_from(options, source, words):
         ("the top list with the highest expected F1", True),
         ("scores from 0.9, the given threshold", False),
         ("the first 20, the given budget", False),
-        ("no node, because no signal was found", False),
+        ("nobody, because no signal was found", False),
     ],
 )
 def test_the_expected_share_is_told_where_it_decides(rule, said):

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -95,11 +96,6 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(PugnnError, match=r"cannot write to .*trials\.journal: "):
         run(tmp_path / "file")
-
-
-def test_several_jobs_share_a_journal(tmp_path):
-    found = run(tmp_path, trials=6, jobs=2)
-    assert sorted(trial.number for trial in found) == [*range(6)]
 
 
 def test_what_is_left_is_that_of_all_trials(tmp_path, monkeypatch):
@@ -210,6 +206,12 @@ def test_a_trial_is_judged_by_the_ranks_of_hidden_positives(task):
     found = judge(settings, task)
     assert found.mean_rank == ranks.mean()
     assert found.ranks == ranks.tolist()
+
+
+def test_several_jobs_share_a_journal(tmp_path, task):
+    sweep = Sweep("label-propagation", parse_space("label-propagation", ["restart=0.1..0.5", "prior=0.1"]), data="")
+    found = run(tmp_path, trials=6, work=partial(judge, task=task), sweep=sweep, jobs=2)
+    assert sorted(trial.number for trial in found) == [*range(6)]
 
 
 def test_a_gain_is_that_of_pairs():
