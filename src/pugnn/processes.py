@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 PATIENCE = timedelta(minutes=30)
 #: Seconds between looks at the launcher.
 GLANCE = 1.0
+#: Seconds that a process which has failed waits for the others to notice.
+FAREWELL = 5.0
 
 #: Where the first process that fails leaves its number.
 _notes: Any = None
@@ -235,8 +237,21 @@ def ending_at_once() -> Iterator[None]:
         if _notes is not None and isinstance(end.code, int) and end.code != 0:
             sys.stdout.flush()
             sys.stderr.flush()
+            _wait_for_others()
             os._exit(end.code)
         raise
+
+
+def _wait_for_others() -> None:
+    """Let the first process stay until the others have failed too: it keeps the notes that they look at then."""
+    give_up = time.monotonic() + FAREWELL
+    try:
+        ended = _notes.add("pugnn/ended", 1)
+        while rank() == 0 and ended < count() and time.monotonic() < give_up:
+            time.sleep(FAREWELL / 100)
+            ended = _notes.add("pugnn/ended", 0)
+    except RuntimeError:  # the process that kept the notes is gone
+        pass
 
 
 def _end_with(launcher: int) -> None:
