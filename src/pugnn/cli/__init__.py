@@ -24,7 +24,10 @@ from pugnn.threads import wait_without_spinning
 for module in iter_modules(commands.__path__, f"{commands.__name__}."):
     import_module(module.name)  # it adds its command
 for entry in entry_points(group="pugnn.commands"):  # those of other packages
-    app.command(entry.name, rich_help_panel="More")(entry.load())
+    try:
+        app.command(entry.name, rich_help_panel="More")(entry.load())
+    except Exception as error:  # a package that is broken costs its own command alone
+        print(f"warning: the command {entry.name} cannot be loaded from {entry.value}: {error}", file=sys.stderr)
 
 
 def _version(wanted: bool) -> None:

@@ -7,13 +7,15 @@ and the same ranking. Only what belongs to the last graph is kept, because it ma
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from pugnn.graph.graph import Graph
 
 T = TypeVar("T")
 
-_last: list[tuple[Graph, dict[str, dict[Hashable, Any]]]] = []
+#: The last graph and, by kind, what was made of it.
+_last: tuple[Graph, dict[str, dict[Hashable, Any]]] | None = None
 
 
 def derived(graph: Graph, kind: str, make: Callable[[], T], key: Hashable = None, *, most: int = 1) -> T:
@@ -26,18 +28,21 @@ def derived(graph: Graph, kind: str, make: Callable[[], T], key: Hashable = None
         key: what it depends on besides the graph.
         most: of a kind, so many are kept, the last ones made.
     """
-    if not _last or _last[0][0] is not graph:
-        forget_derived()
-        _last.append((graph, {}))
-    kept = _last[0][1].setdefault(kind, {})
-    if key not in kept:
-        while len(kept) >= most:
-            kept.pop(next(iter(kept)))  # before the new one needs the memory
-        kept[key] = make()
-    found: T = kept[key]
-    return found
+    global _last
+    last = _last  # of this thread: others may be at work on other graphs
+    if last is None or last[0] is not graph:
+        last = _last = graph, {}
+    kept = last[1].setdefault(kind, {})
+    with suppress(KeyError):
+        found: T = kept[key]
+        return found
+    for oldest in list(kept)[: max(0, len(kept) + 1 - most)]:
+        kept.pop(oldest, None)  # before the new one needs the memory
+    new = kept[key] = make()
+    return new
 
 
 def forget_derived() -> None:
     """Release all that is kept."""
-    _last.clear()
+    global _last
+    _last = None

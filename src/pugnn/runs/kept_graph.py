@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -23,7 +22,9 @@ from pugnn.graph import Graph
 from pugnn.runs.run import InputData, count_nodes
 from pugnn.runs.writers import COLUMNS, original_name, read_columns
 from pugnn.store import Manifest, open_store, read_manifest
+from pugnn.store.features import feature_arrays
 from pugnn.store.format import listed_files, open_array, write_array
+from pugnn.store.reading import id_arrays
 from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:
@@ -44,7 +45,11 @@ def keep_graph(folder: Path, data: InputData) -> list[str]:
     """
     shutil.rmtree(folder / NAME, ignore_errors=True)  # of a run that was stopped
     graph = data.graph
-    arrays: dict[str, NDArray[Any]] = {"indptr": graph.indptr, "indices": graph.indices, **_feature_arrays(graph)}
+    arrays: dict[str, NDArray[Any]] = {
+        "indptr": graph.indptr,
+        "indices": graph.indices,
+        **feature_arrays(graph.features),
+    }
     if graph.weights is not None:
         arrays["weights"] = graph.weights
     if data.benchmark is not None:
@@ -133,23 +138,9 @@ def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:
     return {file: [state.st_size, state.st_mtime_ns] for file, state in states}
 
 
-def _feature_arrays(graph: Graph) -> dict[str, NDArray[Any]]:
-    """The features as a store has them."""
-    x: Any = graph.features
-    if isinstance(x, np.ndarray):
-        return {"features": x}
-    return {"feature_values": x.data, "feature_columns": x.indices, "feature_starts": x.indptr}
-
-
 def _id_arrays(ids: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The ids as a store has them, and their order; nothing if it cannot have them."""
-    if ids.dtype == np.int64:
-        return {"ids": ids, "order": np.argsort(ids).astype(np.int32)}
+    """The ids as a store has them; nothing if it cannot have them."""
     try:
-        texts = pa.array(ids.tolist(), pa.large_string())
+        return id_arrays(pa.array(ids) if ids.dtype == np.int64 else pa.array(ids.tolist(), pa.large_string()))
     except (pa.ArrowException, UnicodeError):
         return {}
-    _, places, letters = texts.buffers()
-    starts = np.frombuffer(places, np.int64)[: len(texts) + 1]
-    order = pc.sort_indices(texts).to_numpy().astype(np.int32)
-    return {"id_starts": starts, "id_letters": np.frombuffer(letters, np.uint8)[: starts[-1]], "order": order}

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, quoted
@@ -30,7 +29,7 @@ from pugnn.memory import available_memory
 from pugnn.store.features import features_in, write_features
 from pugnn.store.format import Manifest, found_arrays, listed_files, new_array, write_array
 from pugnn.store.inputs import unchanged
-from pugnn.store.reading import ids_in
+from pugnn.store.reading import id_arrays, ids_in
 
 #: Bytes of memory that are used in any case; with less DuckDB could not read some files at all.
 _MIN_MEMORY = 1 << 29
@@ -133,23 +132,16 @@ class _InFolder(InMemory):
     def keep_ids(self, ids: IdTable, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:  # noqa: ARG002
         kind, notes = common_family(columns)
         numbers = ids.integers() if kind in ("integers", "numbers") else None
-        if numbers is not None and not numbers.null_count:
-            write_array(self._folder, "ids", numbers.to_numpy())
-            order = np.argsort(numbers.to_numpy())
-        else:
-            if any(column.originals for column in columns):
-                notes = [SEVERAL_TYPES]
-            elif numbers is not None and kind == "integers":
-                odd = quoted(ids.arrow.filter(numbers.is_null())[0].as_py())
-                notes = [f"ids are kept as text: not all are integers of 64 bits, such as {odd}"]
-            elif kind != "text":
-                notes = [f"ids are {kind}; a store keeps them as text"]
-            _, places, letters = ids.arrow.buffers()
-            starts = np.frombuffer(places, np.int64)[: len(ids) + 1]
-            write_array(self._folder, "id_starts", starts)
-            write_array(self._folder, "id_letters", np.frombuffer(letters, np.uint8)[: starts[-1]])
-            order = pc.sort_indices(ids.arrow).to_numpy()
-        write_array(self._folder, "order", order.astype(np.int32))
+        whole = numbers is not None and not numbers.null_count
+        if not whole and any(column.originals for column in columns):
+            notes = [SEVERAL_TYPES]
+        elif not whole and numbers is not None and kind == "integers":
+            odd = quoted(ids.arrow.filter(numbers.is_null())[0].as_py())
+            notes = [f"ids are kept as text: not all are integers of 64 bits, such as {odd}"]
+        elif not whole and kind != "text":
+            notes = [f"ids are {kind}; a store keeps them as text"]
+        for name, array in id_arrays(numbers if whole else ids.arrow).items():
+            write_array(self._folder, name, array)
         return ids_in(found_arrays(self._folder)), notes  # type: ignore[return-value]  # text behaves like an array
 
     def blocks(self) -> FeatureBlocks:

@@ -28,14 +28,21 @@ def write_features(folder: Path, blocks: FeatureBlocks, ids: NDArray[Any]) -> No
     if blocks.sparse:
         features = blocks.joined()
         reject_infinite(features, ids)
-        for name, part in _SPARSE.items():
-            write_array(folder, name, getattr(features, part))
+        for name, array in feature_arrays(features).items():
+            write_array(folder, name, array)
         return
     at_once = max(1, _AT_ONCE // blocks.width)
     with new_array(folder, "features", np.float32, blocks.width) as file:
         for number, piece in enumerate(blocks.pieces(at_once)):
             reject_infinite(piece, ids, number * at_once)
             file.write(piece)
+
+
+def feature_arrays(features: Features) -> dict[str, NDArray[Any]]:
+    """The arrays of a store for features."""
+    if isinstance(features, np.ndarray):
+        return {"features": features}
+    return {name: getattr(features, part) for name, part in _SPARSE.items()}
 
 
 def features_in(arrays: Mapping[str, NDArray[Any]], shape: tuple[int, int]) -> Features:

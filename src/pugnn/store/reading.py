@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_type
@@ -66,6 +68,16 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
         )
     except (KeyError, TypeError, ValueError) as error:  # it has a checksum, but `pugnn build` did not write it
         raise damaged(folder, f"{MANIFEST} does not fit the other files: {error}") from None
+
+
+def id_arrays(ids: pa.Array) -> dict[str, NDArray[Any]]:
+    """The arrays of a store for ids, integers or text, and the order in which they are found."""
+    order = {"order": pc.sort_indices(ids).to_numpy().astype(np.int32)}
+    if pa.types.is_integer(ids.type):
+        return {"ids": ids.to_numpy(), **order}
+    _, places, letters = ids.buffers()
+    starts = np.frombuffer(places, np.int64)[: len(ids) + 1]
+    return {"id_starts": starts, "id_letters": np.frombuffer(letters, np.uint8)[: starts[-1]], **order}
 
 
 def ids_in(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64] | TextIds:
