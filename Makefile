@@ -22,7 +22,7 @@ coverage: $(READY)
 # kernels of their own.
 ELSEWHERE = ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE OPENBLAS_CORETYPE=Haswell NUMBA_CPU_NAME=generic \
   OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
-NUMERICAL = golden losses models methods regularisers graph priors metrics explain/test_view_parts.py training
+NUMERICAL = golden losses models views methods regularisers graph priors metrics evidence explain/test_view_parts.py training
 test-elsewhere: $(READY)
 	kernels=$$(mktemp -d) && trap 'rm -rf "$$kernels"' EXIT && export $(ELSEWHERE) NUMBA_CACHE_DIR="$$kernels" && \
 	  $(BIN)/pytest -n 2 --dist worksteal -m "not slow and not network" $(addprefix tests/,$(NUMERICAL))
@@ -75,7 +75,7 @@ benchmarks: $(READY)
 	cd benchmarks && for name in busy step scaling variance training views explain attention ids fit tables wide_tables structural_features shared_batches smoothing memory ray_cluster scale; do \
 	  ../$(BIN)/python $$name.py > results/$$name.tmp && mv results/$$name.tmp results/$$name.txt || exit 1; done
 
-# src/pugnn/data/files/cora.npz from its source.
+# src/pugnn/datasets/files/cora.npz from its source.
 cora: $(READY)
 	$(BIN)/python scripts/build_cora.py
 

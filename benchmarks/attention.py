@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GATConv
 
 from measuring import interleaved, machine, memory_baseline, memory_peak, peak_memory_of, sized, table, tiny_task
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.models import GraphInputs
 from pugnn.models.attention import Neighbourhoods, attend_pairs, neighbour_attention
 

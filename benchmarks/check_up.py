@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from measuring import sized, table
 from pugnn.checkup import CheckUp, check_up
-from pugnn.data import Dataset, load_dataset
+from pugnn.datasets import Dataset, load_dataset
 from pugnn.estimator import PUNodeClassifier
 from pugnn.graph import Graph, hop_distances
 from pugnn.methods import PUGNN, make_method

@@ -18,7 +18,7 @@ import numpy as np
 
 from measuring import machine, sized, table
 from pugnn import NNPU, Graph, PUNodeClassifier
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.errors import PugnnError
 from pugnn.explain import explain, explain_best
 from pugnn.models import BACKBONES

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from measuring import machine, sized, table
 from pugnn import PUNodeClassifier, make_method
-from pugnn.data import Dataset, load_dataset
+from pugnn.datasets import Dataset, load_dataset
 from pugnn.errors import PugnnWarning
 from pugnn.explain.suggest import node_rows, suggest
 from pugnn.metrics import average_precision, precision_at, roc_auc

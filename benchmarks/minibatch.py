@@ -30,7 +30,7 @@ import torch
 from joblib import Parallel, delayed
 
 from measuring import machine, sized, table
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.errors import PugnnWarning
 from pugnn.graph import Graph, sample_neighbours
 from pugnn.losses import DistPULoss, NonNegativeLoss, Sets, UnbiasedLoss

@@ -2,8 +2,8 @@
 
     python benchmarks/needles.py > results/needles.txt      # five minutes on two cores
 
-Synthetic graphs (`pugnn.data.planted`): 20 neighbours and 32 features per node. Positives are a community of their own
-among nine others; 30 of them are known. The fewer edges stay inside a community (homophily), the harder they are to
+Synthetic graphs (`pugnn.datasets.planted`): 20 neighbours and 32 features per node. Positives are a community of their
+own among nine others; 30 of them are known. The fewer edges stay inside a community (homophily), the harder they are to
 find. Each fit runs in a process of its own.
 """
 
@@ -29,7 +29,7 @@ KNOWN = sized(30, 20)
 def measure(positives: int, homophily: float) -> dict[str, object]:
     """One fit beside the truth."""
     from pugnn import PUNodeClassifier
-    from pugnn.data.planted import Planted
+    from pugnn.datasets.planted import Planted
     from pugnn.errors import PugnnWarning
     from pugnn.metrics import average_precision
 

@@ -28,7 +28,7 @@ PUGNN = str(Path(sys.executable).with_name("pugnn"))
 VIEWS = """
 import sys
 from pathlib import Path
-from pugnn.models.views import Attributes, NodeViews
+from pugnn.views import Attributes, NodeViews
 from pugnn.store import open_store
 graph = open_store(Path(sys.argv[1]))
 NodeViews(graph, Attributes.of(graph))

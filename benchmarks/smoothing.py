@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from measuring import interleaved, machine, sized, table
-from pugnn.data.planted import Planted
+from pugnn.datasets.planted import Planted
 from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES, neighbour_sums
 from pugnn.graph.vectors import aligned

@@ -21,7 +21,7 @@ from measuring import (
     table,
     tiny_task,
 )
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.task import PUTask, draw_benchmark
 
 ROUNDS = sized(7, 1)

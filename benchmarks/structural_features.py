@@ -24,7 +24,7 @@ import torch
 
 from measuring import machine, sized, table
 from pugnn import PUNodeClassifier
-from pugnn.data import Dataset, load_dataset
+from pugnn.datasets import Dataset, load_dataset
 from pugnn.features.structural import HOPS, WIDTH, Structure
 from pugnn.graph import Graph
 from pugnn.graph.building import Features

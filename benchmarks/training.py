@@ -16,7 +16,7 @@ import torch
 
 from implementations import IMPLEMENTATIONS
 from measuring import machine, sized, table
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.metrics import macro_f1
 from pugnn.task import draw_benchmark
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 
 from measuring import machine, sized, table
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.models import GCN, GraphInputs
 from pugnn.regularisers import StructuralRegulariser
 

@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from measuring import machine, sized, table
 from pugnn import Graph, PUNodeClassifier
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.task import PUTask, draw_labels
 

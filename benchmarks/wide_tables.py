@@ -25,7 +25,7 @@ import torch
 
 from measuring import machine, memory_baseline, memory_peak, sized, table
 from pugnn import PUNodeClassifier, draw_benchmark, load_dataset, make_method, read_graph
-from pugnn.data.paper import binarise
+from pugnn.datasets.paper import binarise
 from pugnn.metrics import average_precision
 
 SIZES = sized(((890, 2_325, 0.012), (7_575, 12_047, 0.005)), ())

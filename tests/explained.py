@@ -8,9 +8,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from pugnn.graph import Graph
-from pugnn.models import LinearViews
-from pugnn.models.views import VIEWS, Attributes
 from pugnn.task import PUTask
+from pugnn.views import VIEWS, Attributes, LinearViews
 
 
 def random_model(graph: Graph, *, views: int = len(VIEWS), seed: int = 0) -> LinearViews:

@@ -21,8 +21,9 @@ from pugnn import (
     open_store,
     read_graph,
 )
-from pugnn.data.planted import Planted
+from pugnn.datasets.planted import Planted
 from pugnn.errors import PugnnError
+from pugnn.evidence import HiddenRanks, Prior, RankModel, estimate
 from pugnn.explain import explain
 from pugnn.explain.suggest import node_rows, suggest
 from pugnn.graph import (
@@ -33,18 +34,7 @@ from pugnn.graph import (
     sample_neighbours,
     sample_non_neighbours,
 )
-from pugnn.metrics import (
-    Hidden,
-    Prior,
-    RankModel,
-    accuracy,
-    average_precision,
-    estimate,
-    f1,
-    macro_f1,
-    precision_at,
-    roc_auc,
-)
+from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
 from pugnn.priors import prior_bounds, prior_words, settle_prior
 from pugnn.store import read_manifest, read_store
 from pugnn.task import draw_labels, draw_share, resolve_nodes, resolve_positives, resolve_unlabelled
@@ -224,11 +214,11 @@ CASES = [
     (precision_at, {"count": 2, "truth": TRUTH, "scores": SCORES}, {"count": [*NO_WHOLE, 0]}),
     (
         estimate,
-        {"hidden": Hidden(Prior.given(0.2), SCORES), "unlabelled": 9, "decided": 3},
+        {"hidden": HiddenRanks(Prior.given(0.2), SCORES), "unlabelled": 9, "decided": 3},
         {"hidden": NO_TASK, "unlabelled": NO_WHOLE, "decided": [*NO_WHOLE, 10]},
     ),
     (
-        Hidden,
+        HiddenRanks,
         {"prior": Prior.given(0.2), "ranks": SCORES},
         {"prior": NO_NUMBER, "ranks": [*NEVER, [2.0], ["x"], [np.nan]]},
     ),

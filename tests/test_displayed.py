@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from pugnn import Graph, PUNodeClassifier, build_store, check_up, draw_benchmark, evaluate, load_dataset, read_graph
+from pugnn.evidence import HiddenRanks, Prior, RankModel
 from pugnn.explain import explain
 from pugnn.io import read_feedback
-from pugnn.metrics import Hidden, Prior, RankModel
 
 HOSTILE = "<b>\x1b[31mx"
 
@@ -24,7 +24,8 @@ def results(tmp_path_factory):
     (folder / "confirmed.csv").write_text("id\n" + nodes["id"][90] + "\n")
     found = [data, data.graph, data.task, data.recipe, classifier.estimate_, evaluate(classifier, data)]
     found += [benchmark, load_dataset("cora"), check_up(data), explain(classifier, data, [50])[0]]
-    found += [Hidden(Prior.given(0.2), ranks), RankModel.of(ranks, 100), build_store(folder / "store", edges, nodes)]
+    found += [HiddenRanks(Prior.given(0.2), ranks), RankModel.of(ranks, 100)]
+    found.append(build_store(folder / "store", edges, nodes))
     found.append(read_feedback(data.graph, data.task.labelled, "it", confirmed=[str(folder / "confirmed.csv")]))
     return found
 

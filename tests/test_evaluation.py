@@ -8,17 +8,17 @@ from planted import evidence
 from pugnn import PUNodeClassifier, cross_validate, evaluate, make_method, waiting
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
+from pugnn.evidence import Prior
+from pugnn.evidence.hidden_positives import deal_folds
 from pugnn.explain import explain
 from pugnn.explain.suggest import node_rows
 from pugnn.graph import Graph
 from pugnn.losses import UnlabelledAsNegativeLoss
 from pugnn.methods import logistic
 from pugnn.methods.base import LossMethod
-from pugnn.methods.evidence import deal_folds
-from pugnn.metrics import Prior
-from pugnn.models.views.edges import Edges
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
+from pugnn.views.edges import Edges
 
 TASK = evidence(0.2, known=11, nodes=300).task
 
@@ -154,7 +154,7 @@ def test_what_is_left_is_that_of_all_folds_of_all_methods(monkeypatch):
 
 def test_a_graph_is_smoothed_and_ranked_once_whatever_is_done_with_it(monkeypatch):
     """Fit, suggest, explain, evaluate, and trials of two methods as in a sweep."""
-    monkeypatch.setattr("pugnn.models.views.views.worth_keeping", lambda *_: True)
+    monkeypatch.setattr("pugnn.views.node_views.worth_keeping", lambda *_: True)
     smoothed, ranked = [], []
     smooth, rank = Edges.smooth, logistic.rank
     monkeypatch.setattr(Edges, "smooth", lambda self, values: smoothed.append(values.shape[1]) or smooth(self, values))

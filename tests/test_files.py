@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 
 from pugnn.cli.config import read_config
-from pugnn.data.archive import read_archive
+from pugnn.datasets.archive import read_archive
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.files import lock, new_folder, regular, remove_unfinished, replacing, write_csv

@@ -10,10 +10,11 @@ __version__ = "0.3.0"
 # Public names load with their module when first used, so that `import pugnn` stays light.
 _NAMES = {
     "checkup": ("CheckUp", "check_up"),
-    "data": ("Dataset", "dataset_names", "load_dataset"),
+    "datasets": ("Dataset", "dataset_names", "load_dataset"),
     "errors": ("DegenerateWarning", "PugnnError", "PugnnWarning"),
     "estimator": ("PUNodeClassifier",),
     "evaluation": ("cross_validate", "evaluate"),
+    "evidence": ("Estimate",),
     "features": ("Recipe",),
     "graph": ("Graph",),
     "io": ("TableGraph", "read_graph"),
@@ -21,7 +22,6 @@ _NAMES = {
         *("GRAB", "LSDAN", "NNPU", "PUGNN", "UPU", "Centroid", "DistPU", "GraphAny", "LabelPropagation", "Naive"),
         *("SmoothedLogistic", "Views", "make_method"),
     ),
-    "metrics": ("Estimate",),
     "store": ("build_store", "open_store"),
     "task": ("PUBenchmark", "PUTask", "draw_benchmark"),
 }
@@ -32,15 +32,16 @@ __all__ = sorted([*_HOME, "__version__"])
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp as CheckUp
     from pugnn.checkup import check_up as check_up
-    from pugnn.data import Dataset as Dataset
-    from pugnn.data import dataset_names as dataset_names
-    from pugnn.data import load_dataset as load_dataset
+    from pugnn.datasets import Dataset as Dataset
+    from pugnn.datasets import dataset_names as dataset_names
+    from pugnn.datasets import load_dataset as load_dataset
     from pugnn.errors import DegenerateWarning as DegenerateWarning
     from pugnn.errors import PugnnError as PugnnError
     from pugnn.errors import PugnnWarning as PugnnWarning
     from pugnn.estimator import PUNodeClassifier as PUNodeClassifier
     from pugnn.evaluation import cross_validate as cross_validate
     from pugnn.evaluation import evaluate as evaluate
+    from pugnn.evidence import Estimate as Estimate
     from pugnn.features import Recipe as Recipe
     from pugnn.graph import Graph as Graph
     from pugnn.io import TableGraph as TableGraph
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
     from pugnn.methods import SmoothedLogistic as SmoothedLogistic
     from pugnn.methods import Views as Views
     from pugnn.methods import make_method as make_method
-    from pugnn.metrics import Estimate as Estimate
     from pugnn.store import build_store as build_store
     from pugnn.store import open_store as open_store
     from pugnn.task import PUBenchmark as PUBenchmark

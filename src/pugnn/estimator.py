@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pugnn import fitting
 from pugnn.errors import DegenerateWarning, PugnnError
+from pugnn.evidence import find_reasons
+from pugnn.evidence.bands import estimate
 from pugnn.files import as_path
 from pugnn.graph import Graph
 from pugnn.graph.index_arrays import positions_within
 from pugnn.io.given import as_graph
-from pugnn.methods import DEFAULT_METHOD, Method, find_reasons, make_method
-from pugnn.metrics.bands import estimate
+from pugnn.methods import DEFAULT_METHOD, Method, make_method
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
 from pugnn.parameters import Parameters, require_fitted

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, require_type
 from pugnn.estimator import PUNodeClassifier
+from pugnn.evidence.bands import Estimate, HiddenRanks, Prior, estimate
+from pugnn.evidence.hidden_positives import FOLDS, KnownNodes
+from pugnn.evidence.rank_model import CheckedNodes
 from pugnn.fitting import learnable_task
 from pugnn.graph.building import listed
 from pugnn.io import TableGraph
 from pugnn.io.given import given_task
 from pugnn.methods import Method
-from pugnn.methods.evidence import FOLDS, KnownNodes
 from pugnn.methods.logistic import prior_of
-from pugnn.metrics.bands import Estimate, Hidden, Prior, estimate
-from pugnn.metrics.rank_model import Checked
 from pugnn.parameters import require_fitted
 from pugnn.task import PUTask
 from pugnn.waiting import part, status_line
@@ -31,7 +31,7 @@ AT_ONCE = 1 / (1 + FOLDS)
 
 def cross_fit(
     estimator: PUNodeClassifier, task: PUTask, *, progress: bool = False
-) -> tuple[NDArray[np.float64], Checked | None]:
+) -> tuple[NDArray[np.float64], CheckedNodes | None]:
     """Share of the unlabelled nodes above each known positive, when the method is trained without it.
 
     The known positives are dealt out to five folds, or fewer if there are fewer, and so are known negatives. A hidden
@@ -107,7 +107,7 @@ def evaluate(
     ranks, checked = cross_fit(again, task, progress=progress)
     scores = estimator.predict_proba(task.graph)[:, 1]
     decided = int((scores[task.unlabelled] >= estimator.threshold_).sum())
-    found = estimate(Hidden(prior, ranks, checked), unlabelled=len(task.unlabelled), decided=decided)
+    found = estimate(HiddenRanks(prior, ranks, checked), unlabelled=len(task.unlabelled), decided=decided)
     return found if found is None else replace(found, caveat=caveat)
 
 

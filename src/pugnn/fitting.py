@@ -12,10 +12,10 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, require_whole
+from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
 from pugnn.io import read_feedback
 from pugnn.io.given import as_task, given_task, require_edges
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
-from pugnn.metrics.bands import Hidden, Prior, no_signal
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
 from pugnn.training import RunOptions, TrainingSettings, require_fitting
@@ -178,7 +178,7 @@ class Decision:
 def decide(
     scores: NDArray[np.float64],
     prior: float,
-    hidden: Hidden | None,
+    hidden: HiddenRanks | None,
     threshold: float | str,
     budget: int | None = None,
     *,

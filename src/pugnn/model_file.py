@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from pugnn.errors import PugnnError, require_number, require_whole, shorten
+from pugnn.evidence import Prior
 from pugnn.graph import Graph
 from pugnn.methods import METHODS
-from pugnn.metrics import Prior
 from pugnn.models import BACKBONES, BackboneLike, Scored
 from pugnn.task import Known
 from pugnn.training import load_sealed, save_sealed

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from pugnn import __version__
-from pugnn.data import Dataset, load_dataset
+from pugnn.datasets import Dataset, load_dataset
 from pugnn.errors import PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.features import Structure

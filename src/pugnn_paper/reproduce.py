@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from io import StringIO
 from pathlib import Path
 
-from pugnn.data import dataset_names
+from pugnn.datasets import dataset_names
 from pugnn.errors import PugnnError, require_share, require_whole
 from pugnn.executors import make_executor
 from pugnn.files import replacing, write_csv

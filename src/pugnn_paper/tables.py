@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.errors import counted
 from pugnn.waiting import duration
 from pugnn_paper import published

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError
+from pugnn.evidence import Reason
 from pugnn.graph import Graph
 from pugnn.losses import DistanceAwareLoss, Sets, UnlabelledAsNegativeLoss
-from pugnn.methods import GRAB, METHODS, PUGNN, Method, Reason
+from pugnn.methods import GRAB, METHODS, PUGNN, Method
 from pugnn.models import Output
 from pugnn.regularisers import Pairs, StructuralRegulariser
 

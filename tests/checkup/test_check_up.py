@@ -14,7 +14,7 @@ from pugnn.checkup.advice import advise
 from pugnn.checkup.findings import chance_in_words
 from pugnn.checkup.homophily import Verdict
 from pugnn.checkup.sizes import degree_summary
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.graph import Graph
 from pugnn.io import read_graph
 from pugnn.task import PUTask, draw_benchmark

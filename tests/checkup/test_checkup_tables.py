@@ -8,7 +8,7 @@ from rich.console import Console
 from pugnn.checkup import check_up
 from pugnn.cli.options import DataOptions
 from pugnn.cli.terminal import fit_command, print_check_up, print_verdicts
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.graph import Graph
 from pugnn.task import PUTask, draw_benchmark
 

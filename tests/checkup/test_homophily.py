@@ -9,7 +9,7 @@ from conftest import random_graph
 from pugnn.checkup.chance import draw_crowd
 from pugnn.checkup.homophily import check_homophily, link_weights, resemblance_around, surroundings
 from pugnn.checkup.resemblance import Directions
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.graph import Graph
 from pugnn.task import draw_benchmark
 

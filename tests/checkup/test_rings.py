@@ -4,7 +4,7 @@ import pytest
 from conftest import random_graph
 from pugnn.checkup import Ring, true_share_of_rings
 from pugnn.checkup.rings import MAX_DELTA, check_rings
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.graph import Graph, hop_distances
 from pugnn.task import PUTask, draw_benchmark
 

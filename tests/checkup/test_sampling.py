@@ -12,7 +12,7 @@ from pugnn.checkup.sampling import (
     check_sampling,
     more_links_than_neighbours,
 )
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.graph import Graph
 from pugnn.task import PUTask
 

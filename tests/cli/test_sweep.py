@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from pugnn.cli import app
 from pugnn.cli.commands.sweep import _toml
-from pugnn.data.planted import write_planted
+from pugnn.datasets.planted import write_planted
 from pugnn.errors import PugnnWarning
 
 pytest.importorskip("optuna")

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from e2e.own_tables import FIT, PUGNN, TABLES, assert_refused, scores, snapshot
-from pugnn.data.archive import Archive, archive_bytes
+from pugnn.datasets.archive import Archive, archive_bytes
 
 NO_UTF8 = os.fsdecode(b"run\xff")
 

@@ -13,13 +13,13 @@ from dense_views import attribute_rows
 from explained import planted
 from planted import evidence
 from pugnn import LabelPropagation, PUNodeClassifier
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.explain import explain
 from pugnn.explain.columns import CLOSENESS, Columns
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
-from pugnn.models.views import FAR, ROUNDING, relative_walks
 from pugnn.task import PUTask, draw_benchmark
+from pugnn.views import FAR, ROUNDING, relative_walks
 
 TASKS = {
     "cora": lambda: draw_benchmark(load_dataset("cora"), labels=27, seed=0).task,

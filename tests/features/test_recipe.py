@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from attribute_tables import attributes_of, features_of, learned, ring
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.errors import PugnnError
 from pugnn.features.recipe import Recipe
 

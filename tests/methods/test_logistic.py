@@ -4,11 +4,11 @@ from scipy import optimize
 
 from conftest import random_graph
 from dense_views import side_by_side
+from pugnn.evidence.hidden_positives import KnownNodes
 from pugnn.graph import Graph
-from pugnn.methods.evidence import KnownNodes
 from pugnn.methods.logistic import logistic_regression, minimise
-from pugnn.models.views import Attributes, NodeViews
 from pugnn.task import PUTask
+from pugnn.views import Attributes, NodeViews
 
 RNG = np.random.default_rng(0)
 
@@ -30,7 +30,7 @@ def test_the_directions_minimise_the_penalised_loss_of_the_whole_and_without_eac
     special, positive, each = known.targets()
     others = np.ones(40)
     if sampled is not None:
-        monkeypatch.setattr("pugnn.models.views.views.worth_keeping", lambda *_: True)
+        monkeypatch.setattr("pugnn.views.node_views.worth_keeping", lambda *_: True)
         monkeypatch.setattr("pugnn.methods.logistic.SAMPLE", sampled)
         drawn = np.random.default_rng(0).permutation(np.setdiff1d(np.arange(40), special))[:sampled]
         others = np.where(np.isin(np.arange(40), drawn), 32 / sampled, 0)  # stand for 40 − 6 − 2 nodes

@@ -4,12 +4,12 @@ import torch
 
 from conftest import random_graph
 from pugnn import PUNodeClassifier
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.errors import PugnnError
+from pugnn.evidence.hidden_positives import deal_folds
 from pugnn.graph import Graph
 from pugnn.losses import DistanceAwareLoss, split_near_far
 from pugnn.methods import PUGNN, make_method
-from pugnn.methods.evidence import deal_folds
 from pugnn.methods.pu_gnn import near_far_priors
 from pugnn.metrics import roc_auc
 from pugnn.models import GraphInputs, make_backbone

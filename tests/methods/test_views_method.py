@@ -10,17 +10,17 @@ from conftest import random_graph
 from dense_views import dense_view, side_by_side
 from pugnn import PUNodeClassifier
 from pugnn.errors import PugnnError
+from pugnn.evidence.hidden_positives import KnownNodes
 from pugnn.graph import Graph
 from pugnn.graph.derived import forget_derived
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods import Centroid, SmoothedLogistic, Views
 from pugnn.methods import views as module
-from pugnn.methods.evidence import KnownNodes
 from pugnn.methods.logistic import Ranking
 from pugnn.metrics import average_precision, roc_auc
-from pugnn.models.views import Attributes, NodeViews, closeness
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, score
+from pugnn.views import Attributes, NodeViews, closeness
 
 RNG = np.random.default_rng(0)
 
@@ -305,7 +305,7 @@ def ranked(direction: np.ndarray) -> Ranking:
 
 
 def test_a_sample_of_the_nodes_is_enough(monkeypatch):
-    monkeypatch.setattr("pugnn.models.views.views.worth_keeping", lambda *_: True)
+    monkeypatch.setattr("pugnn.views.node_views.worth_keeping", lambda *_: True)
     graph, positive = two_groups(homophily=0.9, signal=0.05, size=600)
     labelled = np.arange(0, 200, 8)
     free = np.setdiff1d(np.arange(600), labelled)
@@ -330,7 +330,7 @@ def test_bad_settings_are_named():
 
 def test_the_views_of_a_fit_are_computed_once(monkeypatch):
     counted = Mock(side_effect=NodeViews)
-    monkeypatch.setattr("pugnn.models.views.views.NodeViews", counted)
+    monkeypatch.setattr("pugnn.views.node_views.NodeViews", counted)
     graph, _ = two_groups(homophily=0.9, signal=0.05)
     fitted = fit(graph, LABELLED, epochs=2)
     fitted.predict_proba()

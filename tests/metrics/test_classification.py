@@ -4,7 +4,7 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.metrics import (
     METRICS,
     accuracy,

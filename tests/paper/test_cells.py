@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import pugnn
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.estimator import PUNodeClassifier
 from pugnn.task import draw_benchmark, draw_labels
 from pugnn_paper import cells

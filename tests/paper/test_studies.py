@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import markdown_tables
-from pugnn.data import load_dataset
+from pugnn.datasets import load_dataset
 from pugnn.errors import PugnnError
 from pugnn_paper import studies
 from pugnn_paper.cells import Cell

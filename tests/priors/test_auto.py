@@ -6,9 +6,9 @@ import pytest
 from planted import evidence
 from pugnn import NNPU, PUNodeClassifier, Views
 from pugnn.errors import PugnnError
+from pugnn.evidence import RankModel
+from pugnn.evidence.bands import Prior
 from pugnn.methods.logistic import ranked_hidden
-from pugnn.metrics import RankModel
-from pugnn.metrics.bands import Prior
 from pugnn.priors import PRIORS, prior_bounds, prior_words, settle_prior
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pugnn import waiting
-from pugnn.data.planted import Planted
+from pugnn.datasets.planted import Planted
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
 from pugnn.executors import LocalExecutor

@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pugnn.data import Dataset, load_dataset
+from pugnn.datasets import Dataset, load_dataset
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.task import PUTask, draw_benchmark, draw_labels, draw_rare, draw_share

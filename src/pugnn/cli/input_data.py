@@ -126,7 +126,7 @@ def _short_name(edges: str) -> str:
 
 
 def _from_dataset(name: str, options: DataOptions, seed: int, draw: bool) -> InputData:
-    from pugnn.data import load_dataset
+    from pugnn.datasets import load_dataset
     from pugnn.runs.run import InputData
     from pugnn.task import draw_benchmark
 

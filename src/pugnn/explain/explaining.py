@@ -19,16 +19,17 @@ from pugnn.explain.gradients import gradient_parts
 from pugnn.explain.parts import Parts, largest
 from pugnn.explain.paths import distances_around, nearest_paths
 from pugnn.explain.propagation import propagation_parts
-from pugnn.explain.views import view_parts
+from pugnn.explain.view_parts import view_parts
 from pugnn.explain.wording import sentences
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.index_arrays import as_array, positions_within, require_numbers
 from pugnn.io import TableGraph
 from pugnn.io.given import as_graph
-from pugnn.models import Backbone, LinearViews, Propagation
+from pugnn.models import Backbone, Propagation
 from pugnn.parameters import require_fitted
 from pugnn.task import PUTask
 from pugnn.training import scores_of
+from pugnn.views import LinearViews
 from pugnn.waiting import advance
 
 #: Finds that are explained after a training, whether that is exact and fast, or not.

@@ -12,9 +12,9 @@ from pugnn.errors import PugnnError, counted, given, require_choice, require_num
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.index_arrays import require_numbers
 from pugnn.io.given import as_task
-from pugnn.models import Backbone, LinearViews
-from pugnn.models.views import Attributes, comparable_rows
+from pugnn.models import Backbone
 from pugnn.task import PUTask
+from pugnn.views import Attributes, LinearViews, comparable_rows
 
 Rows = NDArray[np.float32]
 Goal = Literal["precision", "discovery", "learning"]
@@ -45,7 +45,7 @@ class Suggestion:
 
 
 def node_rows(model: Backbone, graph: Graph) -> Rows:
-    """A row of numbers for every node, similar for similar nodes (:func:`pugnn.models.views.comparable_rows`)."""
+    """A row of numbers for every node, similar for similar nodes (:func:`pugnn.views.comparable_rows`)."""
     return comparable_rows(graph, model.attributes if isinstance(model, LinearViews) else Attributes.of(graph))
 
 

@@ -2,7 +2,6 @@
 
 from pugnn.methods.base import DEFAULT_METHOD, METHODS, FittedMethod, LossMethod, Method, make_method
 from pugnn.methods.centroid import Centroid
-from pugnn.methods.degenerate import Reason, find_reasons
 from pugnn.methods.dist_pu import DistPU
 from pugnn.methods.grab import GRAB
 from pugnn.methods.graphany import GraphAny
@@ -31,9 +30,7 @@ __all__ = [
     "LossMethod",
     "Method",
     "Naive",
-    "Reason",
     "SmoothedLogistic",
     "Views",
-    "find_reasons",
     "make_method",
 ]

@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from pugnn.errors import PugnnError, require_choice, require_type
+from pugnn.evidence.bands import HiddenRanks
+from pugnn.evidence.degenerate import Reason
 from pugnn.losses import Sets
-from pugnn.methods.degenerate import Reason
 from pugnn.methods.logistic import prior_of
-from pugnn.metrics.bands import Hidden
 from pugnn.models import Backbone
 from pugnn.priors import Prior, prior_bounds
 from pugnn.registry import DEFAULT_METHOD as DEFAULT_METHOD
@@ -46,7 +46,7 @@ class FittedMethod:
     prior: float
     notes: tuple[str, ...] = ()
     degenerate: tuple[Reason, ...] = ()
-    hidden: Hidden | None = None
+    hidden: HiddenRanks | None = None
     fresh: str = ""
 
 

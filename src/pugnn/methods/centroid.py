@@ -8,15 +8,15 @@ from typing import ClassVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.evidence.bands import HiddenRanks, no_signal
+from pugnn.evidence.hidden_positives import KnownNodes
 from pugnn.methods.base import METHODS, FittedMethod, Method
-from pugnn.methods.evidence import KnownNodes
-from pugnn.metrics.bands import Hidden, no_signal
-from pugnn.models import Backbone, LinearViews, views_of
-from pugnn.models.views import Attributes, NodeViews
+from pugnn.models import Backbone
 from pugnn.priors import Evidence, prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings, resolve_device
 from pugnn.training.progress import stage_progress
+from pugnn.views import Attributes, LinearViews, NodeViews, views_of
 
 
 @METHODS.register("centroid")
@@ -24,10 +24,10 @@ from pugnn.training.progress import stage_progress
 class Centroid(Method):
     r"""Similarity to the mean of the known positives, against the mean of all nodes: no training.
 
-    Attributes are smoothed over the neighbourhood, with rows of length 1 (:mod:`pugnn.models.views`). With
+    Attributes are smoothed over the neighbourhood, with rows of length 1 (:mod:`pugnn.views`). With
     :math:`\mu_L` the mean row of the known positives and :math:`\mu` that of all nodes, node i scores
     :math:`\langle v_i, \mu_L - \mu \rangle`. Without :math:`\mu`, what all nodes share would decide.
-    Known negatives move :math:`\mu` towards their mean (:meth:`pugnn.methods.evidence.KnownNodes.contrasts`).
+    Known negatives move :math:`\mu` towards their mean (:meth:`pugnn.evidence.hidden_positives.KnownNodes.contrasts`).
 
     The share π of the unlabelled nodes that score highest is decided positive; if it is estimated, that is the one with
     the highest expected F1 (:meth:`pugnn.metrics.RankModel.decided_share`).
@@ -60,7 +60,7 @@ class Centroid(Method):
             directions = self.directions(views, known)
             ranks, checked = known.hidden_ranks(views @ directions[:, :, 1:])
         settled = settle_prior(self.prior, Evidence(task, known.folds, ranks, checked))
-        hidden = Hidden(settled, ranks, checked)
+        hidden = HiddenRanks(settled, ranks, checked)
         model = LinearViews.ranking(task, attributes, directions[:, :, 0], settled.value)
         signal = not no_signal(hidden, len(task.unlabelled))
         notes = (prior_words(settled, len(ranks), signal=signal),)

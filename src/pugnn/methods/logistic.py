@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from torch.nn.functional import softplus
 
+from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, Ranks, advantage
+from pugnn.evidence.rank_model import CheckedNodes
 from pugnn.graph.derived import derived
-from pugnn.methods.evidence import FOLDS, KnownNodes, Ranks, advantage
-from pugnn.metrics.rank_model import Checked
-from pugnn.models.views import Attributes, NodeViews, closeness, views_of
 from pugnn.priors import Evidence, Prior, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import TrainingSettings
 from pugnn.training.progress import stage_progress
+from pugnn.views import Attributes, NodeViews, closeness, views_of
 
 #: C of the default method.
 INVERSE_PENALTY = 1.0
@@ -59,13 +59,13 @@ class Ranking:
     direction: NDArray[np.float32]
     by_closeness: NDArray[np.float32]
     ranks: Ranks
-    checked: Checked | None
+    checked: CheckedNodes | None
 
 
 def rank(views: NodeViews, known: KnownNodes) -> Ranking:
     r"""Rank by the regression, and by closeness to the known positives as far as hidden ones are found by it.
 
-    Scores of the regression and closeness n (:mod:`pugnn.models.views.closeness`), both of standard deviation 1, are
+    Scores of the regression and closeness n (:mod:`pugnn.views.closeness`), both of standard deviation 1, are
     added: :math:`g + \sigma(2 (z - 1))\, n`, with z the evidence that g + n ranks hidden positives higher than g does.
     """
     direction = logistic_regression(views, known, INVERSE_PENALTY)

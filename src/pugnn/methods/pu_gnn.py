@@ -10,11 +10,11 @@ import numpy as np
 from torch import Tensor
 
 from pugnn.errors import PugnnError, require_number, require_share, require_whole
+from pugnn.evidence.degenerate import Reason
+from pugnn.evidence.hidden_positives import deal_folds
 from pugnn.graph import UNREACHABLE, nearest_sources
 from pugnn.losses import DistanceAwareLoss, Sets, split_near_far
 from pugnn.methods.base import METHODS, FittedMethod, Method
-from pugnn.methods.degenerate import Reason
-from pugnn.methods.evidence import deal_folds
 from pugnn.models import Output
 from pugnn.priors import Prior
 from pugnn.regularisers import StructuralRegulariser, has_fused_gpu_kernel

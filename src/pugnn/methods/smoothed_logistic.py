@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_number
+from pugnn.evidence.hidden_positives import KnownNodes
 from pugnn.methods.base import METHODS
 from pugnn.methods.centroid import Centroid
-from pugnn.methods.evidence import KnownNodes
 from pugnn.methods.logistic import logistic_regression
-from pugnn.models.views import NodeViews
+from pugnn.views import NodeViews
 
 
 @METHODS.register("smoothed-logistic")
@@ -20,7 +20,7 @@ from pugnn.models.views import NodeViews
 class SmoothedLogistic(Centroid):
     """Logistic regression on smoothed attributes, known positives against all other nodes.
 
-    Attributes are smoothed over the neighbourhood, with rows of length 1 (:mod:`pugnn.models.views`). Unlabelled nodes
+    Attributes are smoothed over the neighbourhood, with rows of length 1 (:mod:`pugnn.views`). Unlabelled nodes
     count as negative, as in ``naive``; the ranking survives that. See
     :func:`pugnn.methods.logistic.logistic_regression`.
 

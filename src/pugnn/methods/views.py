@@ -12,13 +12,12 @@ from scipy.special import expit
 from torch import Tensor, nn
 
 from pugnn.errors import percent
+from pugnn.evidence.bands import HiddenRanks, no_signal
+from pugnn.evidence.hidden_positives import KnownNodes, advantage
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method
-from pugnn.methods.evidence import KnownNodes, advantage
 from pugnn.methods.logistic import Ranking, rank_once
-from pugnn.metrics.bands import Hidden, no_signal
-from pugnn.models import Backbone, GraphInputs, LinearViews, Output, views_of
-from pugnn.models.views import SAMPLE, Attributes, NodeViews, forecast_views
+from pugnn.models import Backbone, GraphInputs, Output
 from pugnn.priors import Evidence, prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.threads import threads_for
@@ -36,6 +35,7 @@ from pugnn.training import (
 )
 from pugnn.training.checkpoint import Log
 from pugnn.training.progress import stage_progress
+from pugnn.views import SAMPLE, Attributes, LinearViews, NodeViews, forecast_views, views_of
 from pugnn.waiting import part
 
 #: Training starts from log-odds of a standard deviation of 1 for so many labels, in proportion, and of 2 at most: a few
@@ -58,12 +58,12 @@ class Views(Method):
     r"""One linear model of several views of every node: a regression, trained further where positives are common.
 
     1. **Views.** Rows of attributes at length 1: smoothed over the wider neighbourhood, the node's own, the mean of its
-       neighbours', its own less that mean, and the mean over two hops, side by side (:mod:`pugnn.models.views`): Z.
+       neighbours', its own less that mean, and the mean over two hops, side by side (:mod:`pugnn.views`): Z.
     2. **Ranking.** A strongly penalised logistic regression on Z, known positives against all other nodes, C = 1: it is
        convex and needs no prior. Beside it, as far as that finds hidden positives, closeness to the known positives by
        links alone (:mod:`pugnn.methods.logistic`).
-    3. **Prior.** Known positives are hidden in five turns (:mod:`pugnn.methods.evidence`). π is given, or estimated
-       from their ranks.
+    3. **Prior.** Known positives are hidden in five turns (:mod:`pugnn.evidence.hidden_positives`). π is given, or
+       estimated from their ranks.
     4. **Training.** From the regression, scaled to the standard deviation :math:`\min(2, |L| / 50)`, with the share π
        above zero, Adam minimises, with scores :math:`s = \sigma(Z w + b)`,
 
@@ -131,7 +131,7 @@ class Views(Method):
         by_closeness = (1 - share) * float(ranking.by_closeness[0])
         model = LinearViews.ranking(task, attributes, direction, prior, by_closeness)
         # The bands speak of this ranking, and so must the ranks.
-        hidden = Hidden(settled, *known.hidden_ranks((1 - share) * ranking.scores[:, 1:] + share * after[:, 1:]))
+        hidden = HiddenRanks(settled, *known.hidden_ranks((1 - share) * ranking.scores[:, 1:] + share * after[:, 1:]))
         signal = not no_signal(hidden, len(task.unlabelled))
         notes = (
             _views_note(views, model, task),

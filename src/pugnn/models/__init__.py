@@ -6,12 +6,10 @@ from pugnn.models.gat import GAT
 from pugnn.models.gcn import GCN
 from pugnn.models.gin import GIN
 from pugnn.models.inputs import GraphInputs, SampledInputs, inputs_on
-from pugnn.models.linear_views import LinearViews
 from pugnn.models.lsdan import LSDAN
 from pugnn.models.mlp import MLP
 from pugnn.models.propagation import Propagation
 from pugnn.models.sage import GraphSAGE
-from pugnn.models.views import views_of
 
 __all__ = [
     "APPNP",
@@ -25,7 +23,6 @@ __all__ = [
     "BackboneLike",
     "GraphInputs",
     "GraphSAGE",
-    "LinearViews",
     "Output",
     "Propagation",
     "SampledInputs",
@@ -33,5 +30,4 @@ __all__ = [
     "backbone_name",
     "inputs_on",
     "make_backbone",
-    "views_of",
 ]

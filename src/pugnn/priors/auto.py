@@ -7,8 +7,8 @@ from numbers import Real
 from scipy.special import expit, logit
 
 from pugnn.errors import PugnnError, given, percent, require_type
-from pugnn.metrics.bands import Prior
-from pugnn.metrics.rank_model import MAX_PRIOR, MIN_PRIOR, RankModel
+from pugnn.evidence.bands import Prior
+from pugnn.evidence.rank_model import MAX_PRIOR, MIN_PRIOR, RankModel
 from pugnn.priors.base import MAX_ESTIMATE, PRIORS, UNKNOWN_PRIOR, Evidence
 
 

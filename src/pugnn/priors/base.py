@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.metrics.rank_model import Checked
-from pugnn.models.views import Attributes, comparable_rows
+from pugnn.evidence.rank_model import CheckedNodes
 from pugnn.registry import Registry
 from pugnn.task import PUTask
+from pugnn.views import Attributes, comparable_rows
 
 #: The prior where nothing can be known.
 UNKNOWN_PRIOR = 0.1
@@ -37,7 +37,7 @@ class Evidence:
     task: PUTask
     folds: NDArray[np.int64]
     ranks: NDArray[np.float64]
-    checked: Checked | None = None
+    checked: CheckedNodes | None = None
 
     @cached_property
     def rows(self) -> Tensor:

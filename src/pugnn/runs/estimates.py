@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.metrics import Estimate, f1, measure, roc_auc
+from pugnn.evidence import Estimate
+from pugnn.metrics import f1, measure, roc_auc
 from pugnn.runs.run import Evidence
 from pugnn.task import PUBenchmark, PUTask
 from pugnn.training import scores_of

@@ -152,7 +152,7 @@ class Results:
     @property
     def ranked(self) -> bool:
         """Whether the order of the scores means anything."""
-        from pugnn.methods.degenerate import RANKING_LOST  # torch is slow to load
+        from pugnn.evidence.degenerate import RANKING_LOST  # torch is slow to load
 
         return RANKING_LOST.isdisjoint(reason["code"] for reason in self.degenerate)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pugnn import Dataset, Graph
-from pugnn.data import DATASETS
+from pugnn.datasets import DATASETS
 
 
 @DATASETS.register("two-rings")

@@ -20,7 +20,7 @@ from pugnn.errors import PugnnError
 from pugnn.waiting import part
 
 if TYPE_CHECKING:
-    from pugnn.metrics import Band, Estimate
+    from pugnn.evidence import Band, Estimate
 
 
 @command(ON_A_RUN)

@@ -35,7 +35,7 @@ def synthetic(
 
         pugnn synthetic --nodes 1000000 --out big
     """
-    from pugnn.data.planted import TABLES, write_planted
+    from pugnn.datasets.planted import TABLES, write_planted
 
     write_planted(
         out,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pugnn.errors import counted, percent, shown
-from pugnn.metrics.bands import REMEDY, WIDE, no_signal_words
+from pugnn.evidence.bands import REMEDY, WIDE, no_signal_words
 from pugnn.runs.run import Evidence, Results
 
 #: The precision of the list is told for its first so many nodes.

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pugnn.errors import counted, percent
+from pugnn.evidence.bands import no_signal_words
 from pugnn.explain.wording import score_words
 from pugnn.graph import UNREACHABLE
 from pugnn.methods import DEFAULT_METHOD
-from pugnn.metrics.bands import no_signal_words
 from pugnn.runs.run import Run
 
 #: Scores closer to the threshold than this could as well lie on its other side.

@@ -1,6 +1,0 @@
-"""Named data sets: graphs whose classes are known."""
-
-from pugnn.data.dataset import Dataset
-from pugnn.data.datasets import DATASETS, dataset_names, load_dataset
-
-__all__ = ["DATASETS", "Dataset", "dataset_names", "load_dataset"]

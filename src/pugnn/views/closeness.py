@@ -1,0 +1,57 @@
+r"""How close nodes are to the known positives: what the links say without any attribute.
+
+A walk from node i that goes on with probability :math:`1 - \beta` at every step, T steps at most, ends at a known
+positive with a probability of about
+
+.. math:: p_i = \tilde d_i^{-1/2} \sum_{l \in L} \big(H^{(T)}\big)_{il}
+
+where :math:`H^{(T)}` is the matrix that smooths attributes (:mod:`pugnn.views.edges`), and
+:math:`\tilde d_i^{-1/2}` keeps nodes with many links from being close to everything. With :math:`\bar p` its mean over
+the nodes that are not known, the closeness is :math:`\log(p_i / \bar p + 0.1)`, less its mean over all nodes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.graph import Graph
+from pugnn.graph.derived import derived
+from pugnn.views.edges import edges_of
+
+#: A node that is less close than this, in terms of the mean, counts as hardly any farther.
+FAR = 0.1
+#: Sets of known positives whose walks are kept: a whole, and that without each of five folds.
+MAX_KEPT = 6
+
+
+def closeness(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The closeness of every node to the known positives of each column, shape ``(N, k)``; 0 where there are none.
+
+    Args:
+        graph: the graph.
+        known: 1 for known positives and 0 for all others, shape ``(N, k)``.
+    """
+    near: NDArray[np.float32] = np.log(relative_walks(graph, known) + np.float32(FAR))
+    near -= near.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return near
+
+
+def relative_walks(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float32]:
+    r""":math:`p_i / \bar p`, shape ``(N, k)``; nobody may change it."""
+    whole = np.flatnonzero(known[:, 0]).tobytes()
+    if known.shape[1] == 1:
+        return derived(graph, "walks", lambda: _walk(graph, known), whole, most=MAX_KEPT)
+    walks = _walk(graph, known)
+    # The first column is the whole, of which a model is made next.
+    derived(graph, "walks", lambda: walks[:, :1].copy(), whole, most=MAX_KEPT)
+    return walks
+
+
+def _walk(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float32]:
+    edges = edges_of(graph)
+    walks = edges.root[:, None] * edges.smooth(known)
+    others = np.maximum((known == 0).sum(axis=0), 1)
+    mean = (walks * (known == 0)).sum(axis=0, dtype=np.float64) / others
+    walks *= np.where(mean > 0, 1 / np.where(mean > 0, mean, 1.0), 0.0).astype(np.float32)
+    return walks

@@ -1,0 +1,147 @@
+"""The log-odds of nodes that are linear in the views of their attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pugnn.errors import PugnnError
+from pugnn.features.structural import WIDTH
+from pugnn.graph import Graph
+from pugnn.models.backbone import Backbone, Output
+from pugnn.models.inputs import GraphInputs
+from pugnn.task import PUTask
+from pugnn.views import VIEWS, Attributes, NodeViews, closeness, views_of
+
+#: A score turns from undecided to confident within a standard deviation.
+SLOPE = 4.0
+#: Scores whose spread is no more than this share of the largest differ by rounding alone, which is no ranking.
+EQUAL = 1e-6
+#: What is not in single precision.
+_TYPES = {"standardised": torch.bool, "constant": torch.float64, "by_closeness": torch.float64}
+
+
+class LinearViews(Backbone):
+    r"""The logit :math:`\langle z_i, w \rangle + \kappa n_i + c` of every node.
+
+    :math:`z_i` are its views side by side, :math:`n_i` is its closeness to the known positives. The model holds how
+    attributes are read, the direction w, one row for each view (of the smoothed view alone, or of all), the weight κ
+    (``by_closeness``) and the constant c. It computes on the CPU.
+
+    Args:
+        num_features: number of attributes; a graph without any has structural ones.
+    """
+
+    uses_weights = True
+
+    centre: Tensor
+    scale: Tensor
+    standardised: Tensor
+    direction: Tensor
+    by_closeness: Tensor
+    constant: Tensor
+
+    def __init__(self, num_features: int) -> None:
+        super().__init__()
+        self._columns = num_features or WIDTH
+        self._known: tuple[Graph, NDArray[np.int64]] | None = None
+        for name in LinearViews.__annotations__:
+            self.register_buffer(name, torch.empty(0, dtype=_TYPES.get(name, torch.float32)))
+
+    @classmethod
+    def ranking(
+        cls,
+        task: PUTask,
+        attributes: Attributes,
+        direction: NDArray[np.floating],
+        share: float,
+        by_closeness: float = 0.0,
+    ) -> LinearViews:
+        """The model that ranks by a direction, shape ``(views, F)``, and by closeness to the known positives.
+
+        It decides a share of the unlabelled nodes. Log-odds have the standard deviation 4 over these, and are 0 where
+        the share ends.
+        """
+        graph = task.graph
+        model = cls(graph.num_features)
+        for name, value in attributes.tensors().items():
+            setattr(model, name, value.clone())
+        model.direction = torch.from_numpy(np.array(direction, np.float32))
+        model.by_closeness = torch.tensor(by_closeness, dtype=torch.float64)
+        model.constant = torch.zeros((), dtype=torch.float64)
+        model.know(graph, task.labelled)
+        scores = model.scores(graph)[task.unlabelled]
+        spread = scores.std(dtype=np.float64)
+        if spread > EQUAL * np.abs(scores).max():
+            model.direction *= SLOPE / spread
+            model.by_closeness *= SLOPE / spread
+            scores = model.scores(graph)[task.unlabelled]
+        ordered = np.sort(scores.astype(np.float64))[::-1]
+        last = min(max(1, round(share * len(ordered))), max(1, len(ordered) - 1))  # neither nobody nor everybody
+        model.constant -= ordered[last - 1 : last + 1].mean()
+        return model.eval()
+
+    @property
+    def needs_known(self) -> bool:  # type: ignore[override]
+        """If closeness counts."""
+        return bool(self.by_closeness)
+
+    def know(self, graph: Graph, positives: NDArray[np.int64]) -> None:
+        """Remember the known positives of a graph."""
+        self._known = graph, positives
+
+    def known_in(self, graph: Graph) -> NDArray[np.int64]:
+        """The known positives of a graph: of the one that was told last, or none."""
+        return self._known[1] if self._known is not None and self._known[0] is graph else np.zeros(0, np.int64)
+
+    def seeds(self, graph: Graph) -> NDArray[np.float32]:
+        """1 for the known positives of a graph and 0 for all other nodes, shape ``(N, 1)``."""
+        seeds = np.zeros((graph.num_nodes, 1), np.float32)
+        seeds[self.known_in(graph)] = 1.0
+        return seeds
+
+    def scores(self, graph: Graph) -> NDArray[np.float32]:
+        """The log-odds of all nodes, but for the constant, shape ``(N,)``."""
+        found: NDArray[np.float32] = (self.views(graph) @ self.direction.numpy()[:, :, None])[:, 0]
+        if self.by_closeness and len(self.known_in(graph)):
+            found += np.float32(self.by_closeness) * closeness(graph, self.seeds(graph))[:, 0]
+        return found
+
+    @property
+    def attributes(self) -> Attributes:
+        """How it reads the attributes of nodes."""
+        return Attributes(self.centre.numpy(), self.scale.numpy(), bool(self.standardised))
+
+    def views(self, graph: Graph) -> NodeViews:
+        """The views that it reads."""
+        return views_of(graph, self.attributes, VIEWS[: len(self.direction)])
+
+    def forward(self, inputs: GraphInputs) -> Output:
+        """Score every node of a graph."""
+        logits = torch.from_numpy(self.scores(inputs.graph)).double() + self.constant
+        return Output(logits[:, None], logits)
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        for name in LinearViews.__annotations__:
+            setattr(self, name, torch.empty_like(state_dict[f"{prefix}{name}"]))  # sized as they were saved
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+        width = self._columns + bool(self.standardised.numel() and self.standardised)
+        views = len(self.direction) if self.direction.ndim else 0
+        sizes = {
+            "centre": (self._columns,),
+            "scale": (self._columns,),
+            "standardised": (),
+            "direction": (len(VIEWS) if views == len(VIEWS) else 1, width),
+            "by_closeness": (),
+            "constant": (),
+        }
+        for name, size in sizes.items():
+            given = tuple(getattr(self, name).shape)
+            if given != size:
+                raise PugnnError(f"its weights {name} have the shape {given}, not {size}")
+        if not (self.scale > 0).all():
+            raise PugnnError("its weights scale must be positive")

@@ -1,0 +1,292 @@
+r"""Views of a node, side by side: a matrix that is multiplied with, and need not exist.
+
+With :math:`\bar X` the attributes, each row at length 1, :math:`\hat A` the normalised adjacency and
+:math:`M = D^{-1} A` the mean over neighbours, the views are
+
+.. math:: S = \overline{H^{(T)}}, \quad H^{(t+1)} = (1 - \beta) \hat A H^{(t)} + \beta \bar X, \quad H^{(0)} = \bar X;
+    \qquad \bar X; \qquad \overline{M \bar X}; \qquad \overline{\bar X - M \bar X}; \qquad \overline{M^2 \bar X}
+
+where the bar scales rows to length 1, :math:`T = 10` and :math:`\beta = 0.15`. Side by side, each times its weight,
+they are the matrix :math:`Z`. Methods need two products of it, ``views @ w`` and ``views.transposed(r)``, no more.
+
+A view times a direction is a smoothed vector, :math:`S w = \mathrm{diag}(1 / \ell)\, H^{(T)}[\bar X w]`, so wide
+attributes are never smoothed as a whole. Where rows are narrow for the number of edges, it is cheaper to smooth them
+once: then :math:`H^{(T)}`, :math:`\bar X`, :math:`M \bar X` and :math:`M^2 \bar X` are kept. That is a matter of speed
+and memory, not of values.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pugnn.features.structural import WIDTH
+from pugnn.graph import Graph
+from pugnn.graph.derived import derived
+from pugnn.graph.smoothing import LANES, SparseRows
+from pugnn.memory import Forecast, available_memory
+from pugnn.views.attributes import Attributes, dense
+from pugnn.views.edges import edges_of, joined, whole_vectors
+
+#: The views and their weights: what smoothing makes of attributes is the best single view on most graphs.
+WEIGHTS = {"smoothed": 1.0, "own": 0.45, "neighbours": 0.45, "difference": 0.45, "two hops": 0.45}
+VIEWS = tuple(WEIGHTS)
+#: Rows of up to so many columns have their exact length; that of wider ones is the root mean square of their products
+#: with so many random directions.
+EXACT, DIRECTIONS = 512, 128
+#: Rows that are shorter count as zero.
+ROUNDING = 1e-5
+#: Columns that are smoothed at a time.
+TOGETHER = 64
+#: Passes over the edges in a product with all views that are not kept, of 8 columns; products of a fit with all nodes,
+#: and with a sample of this size; and the tables that are kept.
+PASSES, PRODUCTS, SAMPLED_PRODUCTS, SAMPLE, TABLES = 13, 50, 120, 2048, 4
+#: Share of the available memory that kept tables may take.
+SHARE = 0.5
+#: What methods compute from the views: scores of several models, ranks, sets.
+BYTES_PER_NODE = 400
+
+
+#: What each view is a sum of, where rows are kept.
+_TABLES: dict[str, dict[str, int]] = {name: {name: 1} for name in VIEWS}
+_TABLES["difference"] = {"own": 1, "neighbours": -1}
+
+
+class NodeViews:
+    """The views of all nodes of a graph, side by side.
+
+    ``w`` has the shape ``(views, F, k)``: ``k`` directions in each view.
+
+    Args:
+        graph: the graph.
+        attributes: how attributes become rows of length 1.
+        names: which of :data:`VIEWS`.
+    """
+
+    def __init__(self, graph: Graph, attributes: Attributes, names: Sequence[str] = VIEWS) -> None:
+        self.graph, self.names = graph, tuple(names)
+        self.rows = attributes.rows(graph)
+        self.width = self.rows.shape[1]
+        self.scales: dict[str, NDArray[np.float32]] = {}
+        self._edges = edges_of(graph)
+        self._kept: dict[str, Tensor] | None = {} if worth_keeping(graph, self.width, self.rows.size) else None
+        self._others: dict[tuple[str, ...], NodeViews] = {}
+        self._prepare()
+
+    def named(self, names: tuple[str, ...]) -> NodeViews:
+        """Views with these names; what they have in common with others is shared."""
+        if names not in self._others:
+            some = copy.copy(self)
+            some.names = names
+            some._prepare()
+            self._others[names] = some
+        return self._others[names]
+
+    def _prepare(self) -> None:
+        """Keep the tables that the views consist of, and find their scales."""
+        for table in sorted(self._tables, key=lambda name: name != "own"):  # first that which others are made of
+            self.table(table)
+        missing = [name for name in self.names if name not in self.scales]
+        if missing:
+            self.scales |= self._scales(missing)
+
+    @property
+    def _tables(self) -> list[str]:
+        """The tables that the views consist of, where rows are kept."""
+        if self._kept is None:
+            return []
+        return list(dict.fromkeys(table for name in self.names for table in _TABLES[name]))
+
+    def table(self, name: str) -> NDArray[np.float32]:
+        """The rows of a table, where they are kept."""
+        assert self._kept is not None
+        if name not in self._kept:
+            own = self._kept["own"].numpy() if "own" in self._kept else dense(self.rows)
+            rows = own if name == "own" else np.empty_like(own)
+            for first in range(0, self.width if name != "own" else 0, TOGETHER):
+                some = slice(first, first + TOGETHER)
+                rows[:, some] = self.images(name, own[:, some])
+            self._kept[name] = torch.from_numpy(rows)
+        return self._kept[name].numpy()
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of the views: how many, and their columns; and the nodes, first."""
+        return self.graph.num_nodes, len(self.names), self.width
+
+    def __matmul__(self, w: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The product with directions, shape ``(N, k)``."""
+        total = np.zeros((len(self.scales[self.names[0]]), w.shape[2]), np.float32)
+        for name, part in zip(self.names, self.products(w), strict=True):
+            total += self.scales[name][:, None] * part
+        return total
+
+    def products(self, w: NDArray[np.float32]) -> list[NDArray[np.float32]]:
+        """The product of each view with its directions, before rows are scaled, shape ``(N, k)`` each."""
+        k, by_name = w.shape[2], dict(zip(self.names, w, strict=True))
+        if self._kept is None:
+            return self._side_by_side(
+                _product(self._by_row, w.transpose(1, 0, 2).reshape(self.width, -1)), k, self.names
+            )
+        found: dict[str, Any] = dict.fromkeys(self.names, 0.0)
+        for table in self._tables:
+            rows = self._kept[table]
+            used = [name for name in self.names if table in _TABLES[name]]
+            product = (rows @ torch.from_numpy(np.concatenate([by_name[name] for name in used], axis=1))).numpy()
+            for at, name in enumerate(used):
+                found[name] = found[name] + _TABLES[name][table] * product[:, at * k : (at + 1) * k]
+        return list(found.values())
+
+    def transposed(self, r: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The product of the transposed matrix with ``r``, shape ``(N, k)``, in the shape of directions."""
+        k, scaled = r.shape[1], {name: self.scales[name][:, None] * r for name in self.names}
+        if self._kept is None:
+            images = self._side_by_side(joined(list(scaled.values())), k, self.names, transposed=True)
+            product = _product(self._by_column, joined(images))[:, : k * len(self.names)]
+            return np.ascontiguousarray(product.reshape(self.width, len(self.names), k).transpose(1, 0, 2))
+        found = {name: np.zeros((self.width, k), np.float32) for name in self.names}
+        for table in self._tables:
+            rows = self._kept[table]
+            used = [name for name in self.names if table in _TABLES[name]]
+            columns = torch.from_numpy(np.concatenate([scaled[name] for name in used], axis=1))
+            product = (columns.t() @ rows).t().numpy()  # this order is faster
+            for at, name in enumerate(used):
+                found[name] += _TABLES[name][table] * product[:, at * k : (at + 1) * k]
+        return np.stack(list(found.values()))
+
+    @property
+    def kept(self) -> bool:
+        """Whether rows exist, so that :meth:`of` some nodes are cheaper than of all."""
+        return self._kept is not None
+
+    def of(self, nodes: NDArray[np.int64]) -> NodeViews:
+        """The views of some nodes, where rows are kept."""
+        assert self._kept is not None
+        some = copy.copy(self)
+        some._kept = {name: self._kept[name][nodes] for name in self._tables}
+        some.scales = {name: self.scales[name][nodes] for name in self.names}
+        return some
+
+    def images(self, name: str, values: NDArray[np.float32], *, transposed: bool = False) -> NDArray[np.float32]:
+        """What a view makes of columns of numbers in place of the attributes, before rows are scaled."""
+        return self._side_by_side(values, values.shape[1], (name,), transposed=transposed)[0]
+
+    def _side_by_side(
+        self, values: NDArray[np.float32], k: int, names: Sequence[str], *, transposed: bool = False
+    ) -> list[NDArray[np.float32]]:
+        """The images of ``k`` columns by each view; one pass over the edges averages the columns of all."""
+        mean = self._edges.mean_transposed if transposed else self._edges.mean
+        means = values if set(names) <= {"smoothed", "own"} else mean(values)
+        found = []
+        for at, name in enumerate(names):
+            some = np.s_[:, at * k : (at + 1) * k]
+            if name == "smoothed":
+                found.append(self._edges.smooth(values[some]))
+            elif name == "own":
+                found.append(values[some])
+            elif name == "neighbours":
+                found.append(means[some])
+            else:
+                found.append(values[some] - means[some] if name == "difference" else mean(means[some]))
+        return found
+
+    @cached_property
+    def _by_row(self) -> SparseRows | NDArray[np.float32]:
+        """The attributes, to multiply with."""
+        return self.rows if isinstance(self.rows, np.ndarray) else SparseRows(self.rows)
+
+    @cached_property
+    def _by_column(self) -> SparseRows | NDArray[np.float32]:
+        """The same, transposed."""
+        return self.rows.T if isinstance(self.rows, np.ndarray) else SparseRows(sp.csr_array(self.rows.T))
+
+    def _scales(self, names: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """For each view its weight over the length of each row; zero for rows of zeros."""
+        squares = {name: np.zeros(self.graph.num_nodes) for name in names if name != "own"}
+        signs = random_signs(self.width, DIRECTIONS) / np.float32(np.sqrt(DIRECTIONS)) if self.width > EXACT else None
+        for first in range(0, self.width if signs is None else DIRECTIONS, TOGETHER):
+            some = slice(first, first + TOGETHER)
+            block = dense(self.rows[:, some]) if signs is None else self.rows @ signs[:, some]
+            for name, total in squares.items():
+                kept = signs is None and name in self._tables
+                total += squared_lengths(self.table(name)[:, some] if kept else self.images(name, block))
+        squares["own"] = filled_rows(self.rows)  # their length is 1 already
+        return {name: (WEIGHTS[name] * inverse_lengths(squares[name])).astype(np.float32) for name in names}
+
+
+def views_of(graph: Graph, attributes: Attributes, names: tuple[str, ...] = VIEWS) -> NodeViews:
+    """The views of a graph, shared by all that read it."""
+    return unnamed_views(graph, attributes).named(names)
+
+
+def unnamed_views(graph: Graph, attributes: Attributes) -> NodeViews:
+    """What all views of a graph have in common."""
+    return derived(graph, "views", lambda: NodeViews(graph, attributes, ()), attributes.key)
+
+
+def _product(rows: SparseRows | NDArray[np.float32], columns: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Attributes, or transposed ones, times columns; as many, or filled up with zeros to whole vectors."""
+    return rows @ (columns if isinstance(rows, np.ndarray) else whole_vectors(columns))
+
+
+def filled_rows(rows: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float64]:
+    """1 for rows that are not all zero, 0 for the others."""
+    filled = rows.any(axis=1) if isinstance(rows, np.ndarray) else rows.power(2).sum(axis=1) > 0
+    return np.asarray(filled).astype(np.float64)
+
+
+def squared_lengths(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Squared lengths of rows, without their squares in memory."""
+    squares: NDArray[np.float64] = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    return squares
+
+
+def inverse_lengths(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 over lengths; 0 for those that are rounding alone, such as of a node that is the mean of its neighbours."""
+    lengths = np.sqrt(squares)
+    inverse: NDArray[np.float64] = np.where(lengths > ROUNDING, 1 / np.maximum(lengths, ROUNDING), 0.0)
+    return inverse
+
+
+def worth_keeping(graph: Graph, width: int, filled: int) -> bool:
+    """Whether smoothing all columns once, for products with fewer nodes later, is cheaper, and fits into memory.
+
+    Costs are numbers that are read. A product without tables takes up to two vectors for each entry of the attributes,
+    and one for each entry of the adjacency and pass. ``filled`` is the number of entries of the attributes.
+    """
+    n, entries = graph.num_nodes, len(graph.indices)
+    kept = width * (PASSES * entries + TABLES * (PRODUCTS * n + SAMPLED_PRODUCTS * min(n, SAMPLE)))
+    others = (PRODUCTS + SAMPLED_PRODUCTS) * LANES * (2 * filled + PASSES * entries)
+    return kept <= others and 4 * TABLES * n * width <= SHARE * available_memory()
+
+
+def forecast_views(graph: Graph) -> tuple[Forecast, str]:
+    """What all views of a graph will take, and a sentence about it."""
+    n, x = graph.num_nodes, graph.features
+    width = (graph.num_features or WIDTH) + isinstance(x, np.ndarray)
+    filled = n * width if isinstance(x, np.ndarray) else x.nnz
+    kept = worth_keeping(graph, width, filled)
+    own = 4 * n * width if isinstance(x, np.ndarray) or kept else 16 * filled
+    mapped = [graph.indptr, graph.indices, *([x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr])]
+    mapped += [] if graph.weights is None else [graph.weights]
+    forecast = Forecast(
+        {
+            "views of the nodes": own + (TABLES - 1) * 4 * n * width * kept,
+            "scores and ranks": BYTES_PER_NODE * n,
+            "the store": 0 if graph.stored is None else sum(part.nbytes for part in mapped),
+        }
+    )
+    return forecast, f"The run takes about {forecast} of memory."
+
+
+def random_signs(rows: int, columns: int) -> NDArray[np.float32]:
+    """The same 1 and −1 every time, shape ``(rows, columns)``."""
+    return np.random.default_rng(0).choice(np.array([-1, 1], np.float32), (rows, columns))
