@@ -13,6 +13,7 @@ import csv
 import json
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,13 @@ FITS: dict[str, dict[str, Any]] = {
     "pu-gnn batches": {"method": PUGNN(near_prior=0.6, far_prior=0.3, alpha=1.0, negatives=5), "batch_size": 512},
     **{
         f"pu-gnn {name}": {"method": PUGNN(near_prior=0.6, far_prior=0.3, negatives=5), "backbone": name}
-        for name in ("gcn-linear", "gat", "gin", "sage", "appnp", "mlp")
+        for name in ("gcn-linear", "gat", "sage", "appnp", "mlp")
+    },
+    # With the usual rate a unit of the network comes so close to zero that rounding decides whether it is active.
+    "pu-gnn gin": {
+        "method": PUGNN(near_prior=0.6, far_prior=0.3, negatives=5),
+        "backbone": "gin",
+        "learning_rate": 0.003,
     },
     **{
         f"{method.name} negatives": {"method": method, "with_negatives": True}
@@ -83,12 +90,21 @@ FITS: dict[str, dict[str, Any]] = {
 }
 
 
-def fit(name: str) -> dict[str, Any]:
-    """What a training with seed 0 gives: scores of some of Cora's nodes, and figures of the whole."""
+#: The default's solver stops where rounding lets it, which moves its scores ten times as far as those of a network.
+LOOSER = {name: 10 for name in FITS if name.startswith("views")}
+
+
+def fit(name: str, rounding: int = 0) -> dict[str, Any]:
+    """What a training with seed 0 gives: scores of some of Cora's nodes, and figures of the whole.
+
+    With a number for ``rounding``, the last bit of each feature is drawn by it, as another machine might round.
+    """
     torch.set_num_threads(1)
     task = draw_benchmark(load_dataset("cora"), labels=27, seed=0).task
     options = {"epochs": EPOCHS, **FITS[name]} if FITS[name]["method"].trains else dict(FITS[name])
     graph = _rewired(task.graph) if options.pop("rewired", False) else task.graph
+    if rounding:
+        graph = _rounded(graph, rounding)
     rejected = task.unlabelled[::100] if options.pop("with_negatives", False) else []
     positives, negatives = (np.isin(np.arange(graph.num_nodes), nodes) for nodes in (task.labelled, rejected))
     classifier = PUNodeClassifier(**options, seed=0, progress=False).fit(graph, positives, negatives=negatives)
@@ -107,6 +123,14 @@ def _rewired(graph: Graph) -> Graph:
     """As many links, between other nodes."""
     once = graph.sources < graph.indices
     return Graph.from_edges(graph.sources[once], graph.indices[once][::-1], features=graph.features)
+
+
+def _rounded(graph: Graph, seed: int) -> Graph:
+    """The same graph, its features moved by one unit in the last place, or not."""
+    features = graph.features.copy()
+    towards = np.random.default_rng(seed).choice(np.float32([0, 2]), len(features.data))
+    features.data = np.nextafter(features.data, towards)
+    return replace(graph, features=features)
 
 
 TABLES = [
@@ -192,13 +216,17 @@ def found(name: str) -> dict[str, Any]:
 
 def too_far(name: str) -> dict[str, float]:
     """How far values are from those recorded, in units of what rounding may move, where that is more than 1."""
-    recorded, now = json.loads(FILE.read_text())[name], found(name)
+    return differences(name, json.loads(FILE.read_text())[name], found(name))
+
+
+def differences(name: str, recorded: dict[str, Any], now: dict[str, Any]) -> dict[str, float]:
+    """Values that differ by more than rounding may move them, in units of that."""
     if recorded.keys() != now.keys():
         return {"names of the values": np.inf}
     far = {}
     for key, value in recorded.items():
         off = np.abs(np.subtract(now[key], value)) if np.shape(now[key]) == np.shape(value) else np.inf
-        far[key] = float(np.max(off / _tolerance(key, recorded)))
+        far[key] = float(np.max(off / _tolerance(key, recorded))) / LOOSER.get(name, 1)
     return {key: times for key, times in far.items() if not times <= 1}  # not a number is too far
 
 
