@@ -1,0 +1,82 @@
+"""What the commands take, one after another on the same data: a graph of tables, and a store of a million nodes.
+
+    python benchmarks/commands.py [SOURCES] > results/commands.txt      # a quarter of an hour on two cores
+
+SOURCES are `src` folders of other versions, whose commands are run in turn with those of this one. Seconds are those of
+the processor, of all threads together: on a shared machine they say more than the clock. Pubmed needs PUGNN_DATA.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from measuring import machine, sized, table
+
+HERE = Path(__file__).parents[1] / "src"
+NODES = sized(1_000_000, 2_000)
+TRIALS = str(sized(20, 2))
+
+
+def main() -> None:
+    sources = [Path(each).resolve() for each in sys.argv[1:]] or [HERE]
+    print(machine())
+    with tempfile.TemporaryDirectory() as folder:
+        for title, prepare, sweep in (("tables", _tables, True), ("store", _store, False)):
+            data = prepare(Path(folder))
+            seconds: dict[str, list[float]] = {}
+            for number, source in enumerate(sources):
+                run = str(Path(folder) / f"{title}-{number}")
+                commands = {
+                    "fit": ["fit", *data, "--out", run],
+                    "evaluate": ["evaluate", run],
+                    "suggest": ["suggest", run],
+                    "explain": ["explain", run, "--top", "5"],
+                    **({f"sweep, {TRIALS} trials": _sweep(data, run)} if sweep else {}),
+                }
+                for name, command in commands.items():
+                    seconds.setdefault(name, []).append(_cpu_seconds(source, command))
+            print(f"\n{title}: seconds of the processor")
+            rows = [[name, *(f"{each:.1f}" for each in values)] for name, values in seconds.items()]
+            print(table(["command", *map(str, range(len(sources)))], rows), flush=True)
+
+
+def _tables(folder: Path) -> list[str]:
+    name = sized("pubmed", "cora")
+    _cpu_seconds(HERE, ["export", "--dataset", name, "--labels", "30", "--out", str(folder / "tables")])
+    return [each for role in ("edges", "nodes", "positives") for each in (f"--{role}", f"{folder}/tables/{role}.csv")]
+
+
+def _store(folder: Path) -> list[str]:
+    _cpu_seconds(HERE, ["synthetic", "--nodes", str(NODES), "--out", str(folder / "synthetic")])
+    edges, nodes, positives = (f"{folder}/synthetic/{role}.parquet" for role in ("edges", "nodes", "positives"))
+    _cpu_seconds(HERE, ["build", "--edges", edges, "--nodes", nodes, "--out", str(folder / "store")])
+    return ["--store", str(folder / "store"), "--positives", positives]
+
+
+def _sweep(data: list[str], run: str) -> list[str]:
+    over = ["--over", "inverse_penalty=0.1..10"]
+    return ["sweep", *data, "--method", "smoothed-logistic", *over, "--trials", TRIALS, "--jobs", "1", "--out", f"{run}-s"]
+
+
+def _cpu_seconds(source: Path, command: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-m", "pugnn", *command],
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"pugnn {' '.join(command)}: {done.stderr}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    main()
