@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import counted
-from pugnn.features.attributes import Cells
+from pugnn.features.attribute_table import Cells
 from pugnn.graph.building import Features
 from pugnn.registry import Registry
 
@@ -76,10 +76,6 @@ class Encoding(ABC):
     @abstractmethod
     def describe_values(self) -> str:
         """What becomes of the values, in words and figures."""
-
-    @abstractmethod
-    def flaw(self) -> str:
-        """What cannot be right about what was learned, if anything."""
 
     @property
     def kind(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.features.attributes import MAX_FLOAT, Cells, number_in_text
+from pugnn.features.attribute_table import MAX_FLOAT, Cells, number_in_text
 from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, count_missing
 
 #: The number in a text, or null.
@@ -72,10 +72,6 @@ class NumberEncoding(Encoding):
         if self.dates:
             return f"dates, standardised: mean {_day(self.mean)}, standard deviation {self.deviation:,.4g} days"
         return f"standardised: mean {self.mean:,.4g}, standard deviation {self.deviation:,.4g}"
-
-    def flaw(self) -> str:  # noqa: D102
-        possible = self.deviation > 0 and abs(self.mean) <= MAX_FLOAT
-        return "" if possible else f"mean {self.mean} and standard deviation {self.deviation}"
 
 
 def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:

@@ -9,14 +9,13 @@ from typing import Any, Self
 import numpy as np
 
 from pugnn.errors import Displayed, PugnnError, counted, shorten
-from pugnn.features.attributes import Attributes, Cells
+from pugnn.features.attribute_table import AttributeTable, Cells
 from pugnn.features.counts import Counts
 from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks
 from pugnn.features.kinds import EMPTY, Choice, kind_of, nearest, needs_text
-from pugnn.features.saved import Saved, damaged, to_plain
+from pugnn.features.saved import damaged, entry, from_plain, to_plain
 from pugnn.features.statements import Statement
 from pugnn.features.structural import Structure
-from pugnn.features.text import TextEncoding
 from pugnn.graph import Graph
 from pugnn.graph.building import Features
 
@@ -71,7 +70,7 @@ class Recipe(Displayed):
 
     @classmethod
     def learn(
-        cls, attributes: Attributes, kinds: Mapping[str, str], graph: Graph, blocks: FeatureBlocks | None = None
+        cls, attributes: AttributeTable, kinds: Mapping[str, str], graph: Graph, blocks: FeatureBlocks | None = None
     ) -> tuple[Self, Encoded]:
         """Learn a recipe from the tables of a training, and make the features, reading each numeric column once.
 
@@ -110,7 +109,7 @@ class Recipe(Displayed):
             recipe = cls((), ignored, 0, Structure())
         return recipe, recipe._encoded(attributes, graph, blocks, recipe._notes_on_columns(attributes))
 
-    def apply(self, attributes: Attributes, graph: Graph, blocks: FeatureBlocks | None = None) -> Encoded:
+    def apply(self, attributes: AttributeTable, graph: Graph, blocks: FeatureBlocks | None = None) -> Encoded:
         """Make the features of a graph's nodes from its node table, which need not be the one learned from."""
         notes = self._notes_on_columns(attributes)
         blocks = blocks or FeatureBlocks()
@@ -125,7 +124,7 @@ class Recipe(Displayed):
                 notes += [f"{attributes.origin}: column {encoding.column!r}: {remark}" for remark in remarks]
         return self._encoded(attributes, graph, blocks, notes)
 
-    def _encoded(self, attributes: Attributes, graph: Graph, blocks: FeatureBlocks, notes: list[str]) -> Encoded:
+    def _encoded(self, attributes: AttributeTable, graph: Graph, blocks: FeatureBlocks, notes: list[str]) -> Encoded:
         """All features, from those of the encodings."""
         if self.structure is not None:
             blocks.add(self.structure.encode(graph))
@@ -167,7 +166,7 @@ class Recipe(Displayed):
         unused = [(name, f"not used: {reason}") for name, reason in self.ignored.items()]
         return lines + [Statement(name, "ignore", why, 0, why) for name, why in unused]
 
-    def _notes_on_columns(self, attributes: Attributes) -> list[str]:
+    def _notes_on_columns(self, attributes: AttributeTable) -> list[str]:
         origin, given = attributes.origin, dict.fromkeys(attributes.names)
         wanted = dict.fromkeys([*(e.column for e in self.encodings), *(self.counts.columns if self.counts else ())])
         absent = [name for name in wanted if name not in given]
@@ -216,28 +215,34 @@ class Recipe(Displayed):
     @classmethod
     def from_plain(cls, plain: object) -> Self:
         """The recipe that :meth:`to_plain` gave; anything else is an error."""
-        saved = Saved(plain, "the recipe")
-        version = saved.entry("format", int)
-        if version not in (1, FORMAT):  # the first had no counts, and no words of texts
+        where = "the recipe"
+        version = entry(plain, "format", int, where)
+        if version != FORMAT:
             raise PugnnError(
                 f"the recipe of the features has format {version}, but this version reads {FORMAT}. Use the version "
                 "that trained the model, or train it again."
             )
         encodings = []
-        for part in saved.parts("columns"):
-            name, kind = part.entry("name", str), part.entry("kind", str)
+        for number, column in enumerate(entry(plain, "columns", list, where), 1):
+            place = f"columns {number} of {where}"
+            name, kind = entry(column, "name", str, place), entry(column, "kind", str, place)
             if kind not in ENCODINGS:
                 raise damaged(f"column {name!r} has the unknown kind {kind!r}")
-            lacking = {"words": ()} if (version, kind) == (1, TextEncoding.name) else {}
-            encodings.append(part.build(ENCODINGS[kind], column=name, **lacking))
-        ignored = {part.entry("name", str): part.entry("reason", str) for part in saved.parts("ignored")}
-        structure, counts = saved.part("structure", Structure), saved.part("counts", Counts)
+            encodings.append(from_plain(ENCODINGS[kind], column, place, column=name))
+        ignored = {
+            entry(column, "name", str, "ignored"): entry(column, "reason", str, "ignored")
+            for column in entry(plain, "ignored", list, where)
+        }
+        structure, counts = (
+            None if plain.get(key) is None else from_plain(part, plain[key], f"{key} of {where}")
+            for key, part in (("structure", Structure), ("counts", Counts))
+        )
         if (structure is None) != bool(encodings or counts):
             raise damaged("there are neither columns nor structure, or both")
         names = [*(encoding.column for encoding in encodings), *ignored, *(counts.columns if counts else ())]
         if len(set(names)) < len(names):
             raise damaged("two columns have the same name")
-        return cls(tuple(encodings), ignored, saved.entry("rowless", int), structure, counts)
+        return cls(tuple(encodings), ignored, entry(plain, "rowless", int, where), structure, counts)
 
 
 def _given_kind(cells: Cells, kind: str) -> Choice:
