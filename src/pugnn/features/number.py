@@ -22,9 +22,6 @@ DAYS_IN_TEXT = (
     "THEN epoch_us(try_cast(trim(cell) AS TIMESTAMP)) / 86400e6 END"
 )
 
-#: This many texts are enough to tell a column of dates from one of numbers.
-SAMPLE = 1000
-
 _NOT_READ = "'inf'::DOUBLE"
 
 
@@ -104,9 +101,7 @@ def _day(days: float) -> str:
 def _mostly_dates(cells: Cells) -> bool:
     if not cells.is_text or cells.numbers is not None:
         return False
-    sample = cells.sql("cell", f"WHERE present ORDER BY position LIMIT {SAMPLE}")
-    count = f"SELECT count({DAYS_IN_TEXT}), count({NUMBER_IN_TEXT}) FROM ({sample})"
-    dates, numbers = cells.attributes.connection.execute(count).fetchone()
+    ((dates, numbers),) = cells.survey(f"count({DAYS_IN_TEXT}), count({NUMBER_IN_TEXT})", "WHERE present")
     return bool(dates > numbers)
 
 
@@ -115,8 +110,4 @@ def _complaint(cells: Cells, position: int, *, dates: bool) -> PugnnError:
         return cells.complaint(position, "is not a date such as 2024-01-31")
     number = NUMBER_IN_TEXT if cells.is_text else "try_cast(cell AS DOUBLE)"
     ((value,),) = cells.query(number, f"WHERE position = {position}").fetchall()
-    if value is None:
-        return cells.complaint(position, "is not a number")
-    if np.isinf(value):
-        return cells.complaint(position, "is not finite")
-    return cells.complaint(position, "is larger than a 32-bit number can be")
+    return cells.complaint(position, "is not a number" if value is None else "is not a finite 32-bit number")

@@ -13,7 +13,7 @@ from pugnn.features.attribute_table import AttributeTable, Cells
 from pugnn.features.counts import Counts
 from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks
 from pugnn.features.kinds import EMPTY, Choice, kind_of, nearest, needs_text
-from pugnn.features.saved import damaged, entry, from_plain, to_plain
+from pugnn.features.saved import damaged, entry, from_plain, optional, to_plain
 from pugnn.features.statements import Statement
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
@@ -67,6 +67,11 @@ class Recipe(Displayed):
     rowless: int
     structure: Structure | None
     counts: Counts | None = None
+
+    @property
+    def count_columns(self) -> tuple[str, ...]:
+        """The names of the columns of counts."""
+        return self.counts.columns if self.counts else ()
 
     @classmethod
     def learn(
@@ -140,11 +145,11 @@ class Recipe(Displayed):
         if self.structure is not None:
             return tuple(self.structure.feature_names)
         names = [name for encoding in self.encodings for name in encoding.feature_names]
-        names += self.counts.columns if self.counts else ()
+        names += self.count_columns
         return _unique([*names, NO_ROW] if self.rowless else names)
 
     def _facts(self) -> list[str]:
-        columns = len(self.encodings) + len(self.counts.columns if self.counts else ())
+        columns = len(self.encodings) + len(self.count_columns)
         made = counted(len(self.feature_names), "feature")
         source = "the structure" if self.structure is not None else counted(columns, "column")
         return [f"{made} of {source}", *([counted(len(self.ignored), "column") + " not used"] if self.ignored else [])]
@@ -153,14 +158,11 @@ class Recipe(Displayed):
         """What becomes of each column."""
         lines = [Statement(e.column, e.kind, e.describe(), len(e.feature_names), e.group) for e in self.encodings]
         if self.counts is not None:
-            how = self.counts.describe()
-            lines += [
-                Statement(name, "counts", "used as it is, with other counts", 1, how) for name in self.counts.columns
-            ]
+            text, group = "used as it is, with other counts", self.counts.describe()
+            lines += [Statement(name, "counts", text, 1, group) for name in self.counts.columns]
         if self.rowless:
-            lines.append(
-                Statement(NO_ROW, "boolean", f"1 for nodes without a row, of which there are {self.rowless:,}", 1)
-            )
+            text = f"1 for nodes without a row, of which there are {self.rowless:,}"
+            lines.append(Statement(NO_ROW, "boolean", text, 1))
         if self.structure is not None:
             lines.append(Statement(STRUCTURE, STRUCTURE, self.structure.describe(), len(self.feature_names)))
         unused = [(name, f"not used: {reason}") for name, reason in self.ignored.items()]
@@ -168,7 +170,7 @@ class Recipe(Displayed):
 
     def _notes_on_columns(self, attributes: AttributeTable) -> list[str]:
         origin, given = attributes.origin, dict.fromkeys(attributes.names)
-        wanted = dict.fromkeys([*(e.column for e in self.encodings), *(self.counts.columns if self.counts else ())])
+        wanted = dict.fromkeys([*(e.column for e in self.encodings), *self.count_columns])
         absent = [name for name in wanted if name not in given]
         extra = [name for name in given if name not in wanted and name not in self.ignored]
         if wanted and len(absent) == len(wanted):
@@ -186,7 +188,7 @@ class Recipe(Displayed):
             if name in given and reason != CHOSEN:
                 unused.setdefault(reason, []).append(name)
         notes = [f"{origin}: {_columns(names)} not used: {reason}" for reason, names in unused.items()]
-        counts = set(self.counts.columns if self.counts else ())
+        counts = set(self.count_columns)
         for stand_in in ("missing", "0"):
             names = [name for name in absent if (name in counts) == (stand_in == "0")]
             if names:
@@ -213,7 +215,7 @@ class Recipe(Displayed):
         }
 
     @classmethod
-    def from_plain(cls, plain: object) -> Self:
+    def from_plain(cls, plain: Any) -> Self:
         """The recipe that :meth:`to_plain` gave; anything else is an error."""
         where = "the recipe"
         version = entry(plain, "format", int, where)
@@ -233,10 +235,8 @@ class Recipe(Displayed):
             entry(column, "name", str, "ignored"): entry(column, "reason", str, "ignored")
             for column in entry(plain, "ignored", list, where)
         }
-        structure, counts = (
-            None if plain.get(key) is None else from_plain(part, plain[key], f"{key} of {where}")
-            for key, part in (("structure", Structure), ("counts", Counts))
-        )
+        structure = optional(plain, "structure", Structure, where)
+        counts = optional(plain, "counts", Counts, where)
         if (structure is None) != bool(encodings or counts):
             raise damaged("there are neither columns nor structure, or both")
         names = [*(encoding.column for encoding in encodings), *ignored, *(counts.columns if counts else ())]

@@ -38,6 +38,11 @@ def from_plain(part: type[P], plain: object, where: str, **given: Any) -> P:
     return part(**given, **{name: entry(plain, name, types[name], where) for name in names})
 
 
+def optional(plain: Mapping[str, Any], key: str, part: type[P], where: str) -> P | None:
+    """The part under a key, if there is one."""
+    return None if plain.get(key) is None else from_plain(part, plain[key], f"{key} of {where}")
+
+
 def entry(plain: object, key: str, kind: Any, where: str) -> Any:
     """The entry of this name and type."""
     if not isinstance(plain, Mapping):
