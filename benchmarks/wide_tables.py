@@ -25,8 +25,8 @@ import torch
 
 from measuring import machine, memory_baseline, memory_peak, sized, table
 from pugnn import PUNodeClassifier, draw_benchmark, load_dataset, make_method, read_graph
-from pugnn.datasets.paper import binarise
 from pugnn.metrics import average_precision
+from pugnn_paper.datasets import binarise
 
 SIZES = sized(((890, 2_325, 0.012), (7_575, 12_047, 0.005)), ())
 ORDINARY = sized(1_000_000, 1_000)  # nodes

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from pugnn.features.attributes import Attributes, Cells
+from pugnn.features.attribute_table import AttributeTable, Cells
 from pugnn.features.recipe import Recipe
 from pugnn.graph import Graph
 
@@ -19,7 +19,7 @@ def attributes_of(
     *,
     num_nodes: int | None = None,
     positions: Sequence[int] | None = None,
-) -> Attributes:
+) -> AttributeTable:
     """A table with these columns: text as from a CSV file, or of the DuckDB types given for all or by column.
 
     All columns are inside DuckDB, those of numbers too.
@@ -32,7 +32,7 @@ def attributes_of(
     connection.execute(f"CREATE TABLE nodes (position BIGINT{', ' + made if made else ''})")
     for place, row in zip(places, zip(*columns.values(), strict=True), strict=bool(columns)):
         connection.execute(f"INSERT INTO nodes VALUES (?{', ?' * len(row)})", [place, *row])
-    return Attributes(
+    return AttributeTable(
         connection,
         "nodes",
         tuple(columns),
@@ -57,12 +57,12 @@ def ring(nodes: int) -> Graph:
     return Graph.from_edges([ids[i] for i in ends], [ids[i] for i in np.roll(ends, -1)], ids=ids)
 
 
-def learned(attributes: Attributes, **kinds: str) -> Recipe:
+def learned(attributes: AttributeTable, **kinds: str) -> Recipe:
     """The recipe of a table."""
     return Recipe.learn(attributes, kinds, ring(attributes.num_nodes))[0]
 
 
-def features_of(recipe: Recipe, attributes: Attributes) -> np.ndarray:
+def features_of(recipe: Recipe, attributes: AttributeTable) -> np.ndarray:
     """The features that a recipe makes of a table, dense."""
     features = recipe.apply(attributes, ring(attributes.num_nodes)).features
     return features if isinstance(features, np.ndarray) else features.toarray()

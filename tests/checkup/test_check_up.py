@@ -10,8 +10,7 @@ import pytest
 from checkup.planted import planted, with_hubs
 from conftest import special_graphs
 from pugnn.checkup import check_up
-from pugnn.checkup.advice import advise
-from pugnn.checkup.findings import chance_in_words
+from pugnn.checkup.findings import advise
 from pugnn.checkup.homophily import Verdict
 from pugnn.checkup.sizes import degree_summary
 from pugnn.datasets import load_dataset
@@ -131,11 +130,11 @@ def test_bias_is_told_with_its_consequence():
     assert "few links" in told[0].remedy
 
 
-@pytest.mark.parametrize(
-    ("p_value", "words"), [(0.001, "1 of 1,000 shuffles or fewer"), (0.02, "20 of 1,000"), (0.5, "50 of 100")]
-)
-def test_chance_in_words(p_value, words):
-    assert words in chance_in_words(p_value)
+def test_chance_is_told_in_shuffles():
+    found = check_up(PUTask.from_positives(planted(0.06, 0.006), np.arange(0, 200, 5)))
+    told = next(finding.text for finding in found.findings if finding.topic == "homophily")
+    assert found.homophily.p_value == pytest.approx(0.00125)
+    assert "chance alone gives that in 1 of 1,000 shuffles" in told
 
 
 def test_the_caveat_says_why_known_positives_may_not_be_typical():

@@ -3,7 +3,7 @@ import pytest
 
 from conftest import random_graph
 from pugnn.checkup import Ring, true_share_of_rings
-from pugnn.checkup.rings import MAX_DELTA, check_rings
+from pugnn.checkup.sizes import MAX_DELTA, check_rings
 from pugnn.datasets import load_dataset
 from pugnn.graph import Graph, hop_distances
 from pugnn.task import PUTask, draw_benchmark
@@ -16,7 +16,7 @@ def path(nodes, alone=0):
 def test_rings_of_a_path():
     found = check_rings(PUTask.from_positives(path(5, alone=1), np.array([0])))
     assert found.rings == (Ring(1, 1, 0.2), Ring(2, 1, 0.4), Ring(3, 1, 0.6), Ring(4, 1, 0.8), Ring(None, 1, 1.0))
-    assert (found.delta, found.near_share, found.saturated_from) == (2, 0.4, None)
+    assert (found.delta, found.near_share) == (2, 0.4)
 
 
 def test_shares_are_those_of_the_distances():
@@ -35,7 +35,7 @@ def test_shares_are_those_of_the_distances():
 def test_delta_is_one_where_the_first_ring_is_everyone():
     star = Graph.from_edges(np.zeros(9, dtype=int), np.arange(1, 10))
     found = check_rings(PUTask.from_positives(star, np.array([0])))
-    assert (found.delta, found.near_share, found.saturated_from) == (1, 1.0, 1)
+    assert (found.delta, found.near_share) == (1, 1.0)
 
 
 def test_delta_has_an_end_and_does_not_grow_for_nothing():

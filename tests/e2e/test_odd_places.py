@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from archives import archive_bytes
 from e2e.own_tables import FIT, PUGNN, TABLES, assert_refused, scores, snapshot
-from pugnn.datasets.archive import Archive, archive_bytes
+from pugnn.datasets import Archive
 
 NO_UTF8 = os.fsdecode(b"run\xff")
 

@@ -38,7 +38,7 @@ def test_unseen_values_are_other_where_there_were_others():
     (one_hot,), remarks = encoding.encode(cells_of(["a", "new", "b", "c"]))
     np.testing.assert_array_equal(one_hot.toarray(), [[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 1]])
     assert remarks == [
-        "2 nodes (50 %, in training 10 %) with a value that was rare or unseen in training; it counts as other"
+        "2 nodes with a value that was rare or unseen in training ('c', 'new'); it counts as other",
     ]
 
 
@@ -47,7 +47,7 @@ def test_unseen_values_are_nothing_where_there_were_no_others():
     (one_hot,), remarks = encoding.encode(cells_of(["a", "new", "b", "new"]))
     np.testing.assert_array_equal(one_hot.toarray(), [[1, 0], [0, 0], [0, 1], [0, 0]])
     assert remarks == [
-        "2 nodes with a value that did not occur in training ('new'); it counts as none of the values",
+        "2 nodes with a value that was rare or unseen in training ('new'); it counts as none of the values",
     ]
 
 

@@ -109,7 +109,7 @@ def test_columns_that_are_the_same_everywhere_share_a_note():
     assert "40 columns ('z_0', 'z_1', 'z_2' and 37 more) are not used" in notes[0]
 
 
-@pytest.mark.parametrize("damage", [{"columns": []}, {"share": 2}, {"columns": ["a", "a"]}, {"columns": "w"}])
+@pytest.mark.parametrize("damage", [{"share": "x"}, {"columns": ["a", "a"]}, {"columns": "w"}])
 def test_damaged_recipes_are_refused(damage):
     plain = read_graph(RING, table()).recipe.to_plain()
     with pytest.raises(PugnnError, match="damaged"):

@@ -37,9 +37,6 @@ def length(monkeypatch):
         def describe_values(self):
             return f"length, up to {self.longest}"
 
-        def flaw(self):
-            return ""
-
 
 def test_a_kind_of_another_package_is_learned_saved_and_described(length):
     data = read_graph(EDGES, NODES, kinds={"word": "length"})

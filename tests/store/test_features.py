@@ -17,12 +17,12 @@ def blocks(seed: int, *, dense: int, sparse: int) -> list:
     return found
 
 
-@pytest.mark.parametrize("held", [1, 120, 1 << 20])
+@pytest.mark.parametrize("large", [1, 60, 1 << 20])
 @pytest.mark.parametrize(("dense", "sparse"), [(7, 0), (7, 2), (40, 2)])
-def test_blocks_on_disk_become_the_features_that_are_made_in_memory(tmp_path, held, dense, sparse):
+def test_blocks_on_disk_become_the_features_that_are_made_in_memory(tmp_path, large, dense, sparse):
     (tmp_path / "overflow").mkdir()
     given = blocks(0, dense=dense, sparse=sparse)
-    stored = FeatureBlocks(tmp_path / "overflow", held)
+    stored = FeatureBlocks(tmp_path / "overflow", large)
     for block in given:
         stored.add(block)
     write_features(tmp_path, stored, np.arange(50))

@@ -3,9 +3,8 @@
 from pugnn.checkup.examine import CheckUp, check_up
 from pugnn.checkup.findings import Finding
 from pugnn.checkup.homophily import Homophily
-from pugnn.checkup.rings import Ring, Rings, true_share_of_rings
 from pugnn.checkup.sampling import Sampling
-from pugnn.checkup.sizes import Degrees, Hub, Reach
+from pugnn.checkup.sizes import Degrees, Hub, Reach, Ring, Rings, true_share_of_rings
 
 __all__ = [
     "CheckUp",

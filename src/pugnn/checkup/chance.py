@@ -59,13 +59,13 @@ def draw_crowd(degrees: NDArray[np.int64], labelled: NDArray[np.int64], rng: np.
     """Draw controls stratum by stratum and shuffle the labels within each; ``degrees`` are those of all nodes."""
     known = np.sort(rng.choice(labelled, min(len(labelled), MAX_KNOWN), replace=False))
     strata = degree_strata(degrees)
-    free = np.ones(len(degrees), dtype=np.bool_)
-    free[labelled] = False
+    unlabelled = np.ones(len(degrees), dtype=np.bool_)
+    unlabelled[labelled] = False
     groups: list[NDArray[np.int64]] = []
     labels: list[NDArray[np.float32]] = []
     for stratum in np.unique(strata[known]):
         members = known[strata[known] == stratum]
-        others = np.flatnonzero((strata == stratum) & free)
+        others = np.flatnonzero((strata == stratum) & unlabelled)
         controls = rng.choice(others, min(len(others), CONTROLS * len(members)), replace=False)
         groups.append(np.concatenate([members, controls]))
         chosen = np.zeros((1 + SHUFFLES, len(groups[-1])), dtype=np.float32)

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pugnn.checkup.advice import advise
-from pugnn.checkup.findings import Finding, find
+from pugnn.checkup.findings import Finding, advise, find
 from pugnn.checkup.homophily import Homophily, check_homophily
 from pugnn.checkup.resemblance import Directions
-from pugnn.checkup.rings import Rings, check_rings
 from pugnn.checkup.sampling import Sampling, check_sampling
-from pugnn.checkup.sizes import Degrees, Reach, count_reach, degree_summary
+from pugnn.checkup.sizes import Degrees, Reach, Rings, check_rings, count_reach, degree_summary
 from pugnn.errors import Displayed, counted, require_whole
-from pugnn.graph import Graph, GraphStatistics, graph_statistics
+from pugnn.graph import GraphStatistics, graph_statistics
 from pugnn.io import TableGraph
 from pugnn.io.given import as_task
 from pugnn.task import PUTask
@@ -47,12 +45,12 @@ class CheckUp(Displayed):
     findings: tuple[Finding, ...]
 
     def _facts(self) -> list[str]:
-        sizes = [f"{self.statistics.nodes:,} nodes", f"{self.statistics.edges:,} edges"]
-        verdicts = [f"homophily: {self.homophily.verdict}", f"sampling: {self.sampling.verdict}"]
         return [
-            *sizes,
+            f"{self.statistics.nodes:,} nodes",
+            f"{self.statistics.edges:,} edges",
             counted(self.reach.labelled, "known positive"),
-            *verdicts,
+            f"homophily: {self.homophily.verdict}",
+            f"sampling: {self.sampling.verdict}",
             counted(len(self.findings), "finding"),
         ]
 
@@ -75,8 +73,12 @@ class CheckUp(Displayed):
 
     def to_plain(self) -> dict[str, Any]:
         """The same as dictionaries, lists, numbers and text, for JSON; other ids become text."""
-        plain: dict[str, Any] = json.loads(json.dumps(asdict(self), default=_plain))
-        return plain
+
+        def plain(value: object) -> Any:
+            value = value.item() if isinstance(value, np.generic) else value
+            return value if isinstance(value, int | float) else str(value)
+
+        return dict(json.loads(json.dumps(asdict(self), default=plain)))
 
 
 def check_up(task: PUTask | TableGraph, *, seed: int = 0) -> CheckUp:
@@ -106,6 +108,7 @@ def check_up(task: PUTask | TableGraph, *, seed: int = 0) -> CheckUp:
     # Nodes that a ranking found are no random sample, and no estimate assumes it.
     drawn = replace(task, labelled=task.typical)
     sampling = check_sampling(drawn, directions, rng, together=homophily.verdict == "together")
+    has_attributes = graph.num_features > 0 and (graph.recipe or {}).get("structure") is None
     return CheckUp(
         statistics=statistics,
         degrees=degree_summary(graph),
@@ -113,16 +116,6 @@ def check_up(task: PUTask | TableGraph, *, seed: int = 0) -> CheckUp:
         homophily=homophily,
         rings=rings,
         sampling=sampling,
-        advice=advise(reach.labelled, homophily, attributes=_has_attributes(graph)),
+        advice=advise(reach.labelled, homophily, attributes=has_attributes),
         findings=find(statistics, reach, homophily, rings, sampling),
     )
-
-
-def _has_attributes(graph: Graph) -> bool:
-    """Whether features tell anything that the edges do not."""
-    return graph.num_features > 0 and (graph.recipe or {}).get("structure") is None
-
-
-def _plain(value: object) -> Any:
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, int | float) else str(value)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Literal, get_args
+from typing import Literal
 
 from pugnn.checkup.homophily import Homophily
-from pugnn.checkup.rings import NEAR_SHARE, NEARLY_ALL, TINY, Rings
 from pugnn.checkup.sampling import MIN_KNOWN, DegreeCheck, Sampling
-from pugnn.checkup.sizes import Reach
+from pugnn.checkup.sizes import MAX_NEAR_SHARE, Reach, Rings
 from pugnn.errors import counted
 from pugnn.graph import GraphStatistics
 
@@ -19,6 +17,9 @@ Topic = Literal["size", "homophily", "rings", "sampling"]
 
 #: With fewer known positives, results vary a lot between sets of known positives.
 MIN_RECOMMENDED = 20
+
+#: A near set with a smaller share of the unlabelled nodes is almost nothing.
+MIN_NEAR_SHARE = 0.02
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,6 @@ class Finding:
     remedy: str = ""
 
 
-_size, _homophily, _rings, _sampling = (partial(Finding, topic) for topic in get_args(Topic))
-
-
 def find(
     statistics: GraphStatistics, reach: Reach, homophily: Homophily, rings: Rings, sampling: Sampling
 ) -> tuple[Finding, ...]:
@@ -50,31 +48,15 @@ def find(
     return (
         *_about_size(statistics, reach),
         _about_homophily(homophily),
-        _about_rings(rings, reach),
+        _about_rings(rings),
         *_about_sampling(sampling, reach),
     )
 
 
-def chance_in_words(p_value: float) -> str:
-    """A p-value in plain words.
-
-    Example:
-        >>> chance_in_words(0.001)
-        'chance alone gives that in 1 of 1,000 shuffles or fewer'
-        >>> chance_in_words(0.034)
-        'chance alone gives that in 34 of 1,000 shuffles'
-        >>> chance_in_words(0.4)
-        'chance alone gives that in 40 of 100 shuffles'
-    """
-    if p_value <= 0.001:
-        return "chance alone gives that in 1 of 1,000 shuffles or fewer"
-    shuffles = 1000 if p_value < 0.1 else 100
-    return f"chance alone gives that in {round(shuffles * p_value)} of {shuffles:,} shuffles"
-
-
 def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
     if reach.labelled < MIN_RECOMMENDED:
-        yield _size(
+        yield Finding(
+            "size",
             "warning" if reach.labelled < MIN_KNOWN else "note",
             f"Few known positives ({reach.labelled:,})",
             "With so few, the result depends heavily on which ones happen to be known. On data with known truth, "
@@ -83,16 +65,17 @@ def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
             "Every further known positive helps.",
         )
     if reach.isolated_labelled:
-        share = reach.isolated_labelled / reach.labelled
-        yield _size(
-            "warning" if share > 0.2 else "note",
+        yield Finding(
+            "size",
+            "warning" if reach.isolated_labelled > 0.2 * reach.labelled else "note",
             f"{reach.isolated_labelled:,} of {reach.labelled:,} known positives have no links",
             "They show what positives look like, but nothing about their surroundings.",
             "If their links were lost along the way (ids written differently in the two files?), restore them.",
         )
     if reach.unreachable:
-        share = reach.unreachable / max(reach.unlabelled, 1)
-        yield _size(
+        share = reach.unreachable / reach.unlabelled
+        yield Finding(
+            "size",
             "warning" if share > 0.2 else "note",
             f"{reach.unreachable:,} unlabelled nodes ({100 * share:.0f} %) cannot be reached from any known positive",
             f"The graph has {statistics.components:,} separate parts. Known positives lie in "
@@ -101,106 +84,67 @@ def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
         )
 
 
-_ONLY_SMOOTHING = (
-    "Methods that average over neighbours may be misled; the default method tests on hidden positives whether "
-    "neighbours help."
-)
-
-
 def _about_homophily(found: Homophily) -> Finding:
-    chance = chance_in_words(found.p_value)
-    if found.verdict == "together":
-        text = f"{_evidence(found)}; {chance}. (Known positives that were found by following links look the same.)"
-        return _homophily("good", "Positives cluster", text)
-    if found.verdict == "weak":
-        strength = "" if found.evidence == "links" else f"{_lift(found)}. "
-        return _homophily(
-            "note",
+    lift = "Random nodes with as many links are never linked to each other, nor do they share neighbours"
+    if found.lift is not None:
+        lift = (
+            f"Known positives are linked, or share neighbours, {found.lift:.1f} times as often as random nodes with as "
+            "many links"
+        )
+    seen = lift
+    if found.evidence == "neighbours":
+        seen = (
+            "The surroundings of a known positive resemble other known positives, more so than those of random nodes do"
+        )
+    chance = f"chance alone gives that in {max(round(1000 * found.p_value), 1)} of 1,000 shuffles"
+    misled = (
+        "Methods that average over neighbours may be misled; the default method tests on hidden positives whether "
+        "neighbours help."
+    )
+    few = "With so few of them, even strong clustering would not show."
+    if found.visible_lift is not None and found.visible_lift > 1:
+        few = (
+            f"They would have to be linked, or share neighbours, {found.visible_lift:.1f} times as often as random "
+            "nodes to be distinguished from chance."
+        )
+    title, text = {
+        "together": (
+            "Positives cluster",
+            f"{seen}; {chance}. (Known positives that were found by following links look the same.)",
+        ),
+        "weak": (
             "Positives cluster, but only weakly",
-            f"{_evidence(found)}; {chance}. {strength}A neighbour of a positive is only slightly more likely to be "
-            "positive than any other node.",
-        )
-    if found.verdict == "too few":
-        return _homophily(
-            "note",
+            f"{lift}; {chance}. A neighbour of a positive is only slightly more likely to be positive than any other "
+            "node.",
+        ),
+        "too few": (
             "Too few links to tell whether positives cluster",
-            f"{_links(found)}. {_visible(found)}",
-            "More known positives would show it.",
-        )
-    if found.verdict == "apart":
-        return _homophily(
-            "note",
+            f"Links between two of the {found.known:,} known positives: {found.links:,}. {few}",
+        ),
+        "apart": (
             "Positives avoid each other",
-            f"{_lift(found)}; chance alone gives so few in {round(1000 * found.p_apart)} of 1,000 shuffles. "
-            f"{_ONLY_SMOOTHING}",
-        )
-    return _homophily(
-        "note",
-        "No sign that positives cluster",
-        f"{_lift(found)}; {chance}. A clear tendency would have shown. {_ONLY_SMOOTHING}",
-    )
+            f"{lift}; chance alone gives so few in {round(1000 * found.p_apart)} of 1,000 shuffles. {misled}",
+        ),
+        "no sign": (
+            "No sign that positives cluster",
+            f"{lift}; {chance}. A clear tendency would have shown. {misled}",
+        ),
+    }[found.verdict]
+    remedy = "More known positives would show it." if found.verdict == "too few" else ""
+    return Finding("homophily", "good" if found.verdict == "together" else "note", title, text, remedy)
 
 
-def _lift(found: Homophily) -> str:
-    if found.lift is None:
-        return "Random nodes with as many links are never linked to each other, nor do they share neighbours"
-    return (
-        f"Known positives are linked, or share neighbours, {found.lift:.1f} times as often as random nodes with as "
-        "many links"
-    )
-
-
-def _links(found: Homophily) -> str:
-    number = {0: "No link joins", 1: "One link joins"}.get(found.links, f"{found.links:,} links join")
-    return f"{number} two of the {found.known:,} known positives"
-
-
-def _evidence(found: Homophily) -> str:
-    if found.evidence == "links":
-        return _lift(found)
-    return "The surroundings of a known positive resemble other known positives, more so than those of random nodes do"
-
-
-def _visible(found: Homophily) -> str:
-    if found.visible_lift is None or found.visible_lift <= 1:
-        return "With so few of them, even strong clustering would not show."
-    return (
-        f"With so few, they would have to be linked, or share neighbours, {found.visible_lift:.1f} times as often as "
-        "random nodes to be distinguished from chance."
-    )
-
-
-_ONLY_DISTANCES = "That matters to PU-GNN (--method pu-gnn), whose loss uses distances; the default method does not."
-
-
-def _about_rings(rings: Rings, reach: Reach) -> Finding:
-    nearest = next((ring.share_within for ring in rings.rings if ring.distance == 1), 0.0)
-    linked = reach.unlabelled - reach.unreachable
-    neighbours = f"{100 * nearest:.0f} % of the unlabelled nodes are linked to a known positive"
-    if nearest > NEARLY_ALL:
-        return _rings(
-            "note",
-            "Nearly every node is a neighbour of a known positive",
-            f"{neighbours}, so distance carries no information. {_ONLY_DISTANCES}",
-        )
+def _about_rings(rings: Rings) -> Finding:
     hops = counted(rings.delta, "hop")
     within = f"{100 * rings.near_share:.3g} % of the unlabelled nodes lie within {hops} of a known positive"
-    if rings.near_share < TINY:
-        return _rings(
-            "note",
-            "Hardly any node is near a known positive",
-            f"Only {within}"
-            + (f", and only {linked:,} can be reached at all." if linked < reach.unlabelled else ".")
-            + f" {_ONLY_DISTANCES}",
-            "If there are positives in other places of the graph, name some.",
-        )
-    if rings.near_share > NEAR_SHARE:
+    only = "That matters to PU-GNN (--method pu-gnn), whose loss uses distances; the default method does not."
+    if rings.near_share > MAX_NEAR_SHARE:
         title = "More than half of the nodes are neighbours of a known positive"
-        return _rings("note", title, f"{neighbours}, so distance carries little information. {_ONLY_DISTANCES}")
-    text = f"{within}."
-    if rings.saturated_from is not None:
-        text += f" Within {rings.saturated_from} hops, nearly all do (more than {100 * NEARLY_ALL:.0f} %)."
-    return _rings("good", "Distance separates the nodes", text)
+        return Finding("rings", "note", title, f"{within}: distance carries little information. {only}")
+    if rings.near_share < MIN_NEAR_SHARE:
+        title, remedy = "Hardly any node is near a known positive", "If there are positives elsewhere, name some."
+        return Finding("rings", "note", title, f"Only {within}. {only}", remedy)
+    return Finding("rings", "good", "Distance separates the nodes", f"{within}.")
 
 
 _SCAR = (
@@ -211,14 +155,16 @@ _SCAR = (
 
 def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
     if found.verdict == "too few":
-        yield _sampling(
+        yield Finding(
+            "sampling",
             "note",
             "Too few known positives to tell how they were picked",
             f"At least {MIN_KNOWN} are needed to see whether they look like a random sample. {_SCAR}",
             "Think about how they came to be known.",
         )
     if found.verdict == "random":
-        yield _sampling(
+        yield Finding(
+            "sampling",
             "good",
             "Known positives look like a random sample",
             "Their number of links, the parts of the graph they lie in, and their closeness to each other give no "
@@ -227,31 +173,36 @@ def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
     if found.degree is not None and found.degree.bias is not None:
         yield _about_degree(found.degree)
     if found.component is not None and found.component.concentrated:
-        yield _sampling(
+        yield Finding(
+            "sampling",
             "warning",
             "Known positives lie in one part of the graph",
             f"{100 * found.component.known_share:.0f} % of them are in one connected part that holds "
             f"{100 * found.component.node_share:.0f} % of the nodes. {_SCAR} Positives elsewhere will be missed.",
             "Name positives in other parts, if there are any.",
         )
+    bound = (
+        "If these were a random sample, there could be no more than {:,.0f} positives in all. So either nearly all are "
+        "known already, or "
+    )
     if found.links is not None and found.links.close:
-        yield _sampling(
+        yield Finding(
+            "sampling",
             "note",
             "Known positives are each other's neighbours",
-            f"{100 * found.links.known_share:.0f} % of the neighbours of known positives are known positives. If these "
-            f"were a random sample, there could be no more than {found.links.implied_positives:,.0f} positives in all. "
-            "So either nearly all are known already, or they were found by following links, and positives elsewhere "
+            f"{100 * found.links.known_share:.0f} % of the neighbours of known positives are known positives. "
+            f"{bound.format(found.links.implied_positives)}they were found by following links, and positives elsewhere "
             "will be missed.",
             "If they were found by following links, name positives that were found in another way.",
         )
     if found.features is not None and found.features.close:
-        yield _sampling(
+        yield Finding(
+            "sampling",
             "note",
             "Known positives are all alike",
             f"Among the nodes that resemble a known positive most, {100 * found.features.known_share:.0f} % are known. "
-            "If these were a random sample, there could be no more than "
-            f"{max(found.features.implied_positives, reach.labelled):,.0f} positives in all. So either nearly all are "
-            "known already, or one kind was picked, and other kinds will be missed.",
+            f"{bound.format(max(found.features.implied_positives, reach.labelled))}one kind was picked, and other "
+            "kinds will be missed.",
             "Name positives of other kinds, if there are any.",
         )
 
@@ -268,9 +219,47 @@ def _about_degree(found: DegreeCheck) -> Finding:
     )
     if not likely:
         text += " (Positives may also be like that by nature here; the known ones alone cannot tell.)"
-    return _sampling(
+    return Finding(
+        "sampling",
         "warning",
         f"Known positives have unusually {'many' if many else 'few'} links",
         text,
         f"Name some positives {missed}, even if they are harder to find.",
+    )
+
+
+def advise(known: int, homophily: Homophily, *, attributes: bool) -> tuple[str, ...]:
+    """What the default method will do with the data: a sentence or two on each of its steps.
+
+    Args:
+        known: number of known positives.
+        homophily: whether they cluster.
+        attributes: whether the nodes have any; if not, features are made from the edges.
+    """
+    features = "attributes" if attributes else "features (made from the links, for lack of attributes)"
+    views = (
+        f"It separates the known positives from other nodes by several views of their {features} at once: their own, "
+        "their neighbours', and smoothed ones, which are averages over the wider neighbourhood."
+    )
+    if known == 1:
+        return (
+            views,
+            "With one known positive, the ranking cannot be tested.",
+            "The share of positives cannot be estimated either. If you know it, add --prior 0.1 for one in ten.",
+        )
+    # It decides nothing: attributes of neighbours may help where links do not.
+    links = {
+        "together": "Since positives cluster, links should help.",
+        "weak": "Since positives cluster only weakly, links may help little.",
+        "no sign": "Since positives do not cluster, links may not help, and a node's own view may count more.",
+        "apart": "Since positives avoid each other, links may not help, and a node's own view may count more.",
+        "too few": "There are too few links to say in advance whether they help.",
+    }[homophily.verdict]
+    thin = f" With {known:,} of them, the evidence is thin." if known < MIN_RECOMMENDED else ""
+    return (
+        views,
+        f"{links} Known positives are hidden in turn to test how well the others find them, and whether training "
+        f"helps.{thin}",
+        "The share of positives is estimated, roughly, from the ranks of the hidden ones. If you know it, add --prior "
+        "0.1 for one in ten.",
     )

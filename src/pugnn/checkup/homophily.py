@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.checkup.chance import SHUFFLES, Crowd, chance_of_more, draw_crowd, node_sums, pair_sums
+from pugnn.checkup.chance import Crowd, chance_of_more, draw_crowd, node_sums, pair_sums
 from pugnn.checkup.resemblance import Directions
 from pugnn.checkup.sizes import links_of
 from pugnn.graph import Graph
@@ -66,7 +66,6 @@ class Homophily:
         p_apart: probability of so few.
         p_neighbours: probability that neighbours resemble other known positives that much; ``None`` without features.
         known: number of known positives examined.
-        shuffles: number of shuffles.
     """
 
     verdict: Verdict
@@ -80,7 +79,6 @@ class Homophily:
     p_apart: float
     p_neighbours: float | None
     known: int
-    shuffles: int = SHUFFLES
 
 
 def check_homophily(
@@ -88,6 +86,7 @@ def check_homophily(
 ) -> Homophily:
     """Compare the known positives with random nodes of the same degrees."""
     crowd = draw_crowd(graph.degrees, labelled, rng)
+    known = crowd.nodes[: crowd.known]
     sums = pair_sums(crowd, link_weights(graph, crowd.nodes))
     p_links, p_apart = chance_of_more(sums), chance_of_more(-sums)
     lift = spread = visible = None
@@ -106,7 +105,7 @@ def check_homophily(
         verdict=_verdict(lift, spread, visible, p_value, p_apart),
         evidence=evidence,
         p_value=p_value,
-        links=_links_among(graph, crowd),
+        links=int(links_of(graph, known)[:, known].sum()) // 2,
         lift=lift,
         spread=spread,
         visible_lift=visible,
@@ -190,9 +189,3 @@ def _step(graph: Graph, nodes: NDArray[np.int64], rng: np.random.Generator) -> N
     found = nodes.copy()
     found[degree > 0] = graph.indices[(graph.indptr[nodes] + rank)[degree > 0]]
     return found
-
-
-def _links_among(graph: Graph, crowd: Crowd) -> int:
-    known = crowd.nodes[: crowd.known]
-    neighbours = np.concatenate([graph.neighbours(int(node)) for node in known])
-    return int(np.isin(neighbours, known).sum()) // 2

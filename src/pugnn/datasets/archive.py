@@ -1,6 +1,6 @@
 """Data sets as ``.npz`` files.
 
-The file in the package, the cache and the folder ``PUGNN_DATA`` share one layout:
+The file in the package and those in the cache and in the folder ``PUGNN_DATA`` share one layout:
 
 | key | type | meaning |
 |---|---|---|
@@ -12,9 +12,6 @@ The file in the package, the cache and the folder ``PUGNN_DATA`` share one layou
 | ``missing_nodes`` (optional) | int32 | nodes without a true label |
 | ``ids`` (optional) | int64 ``(N,)`` | the source's node ids |
 | ``class_names`` (optional) | unicode | class index -> name |
-
-Files written here end with the SHA-256 of all preceding bytes, stored as the zip comment, so that a file and its
-checksum are replaced in one step.
 """
 
 from __future__ import annotations
@@ -22,35 +19,22 @@ from __future__ import annotations
 import io
 import zipfile
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, printable
 from pugnn.files import regular
-from pugnn.graph import Graph
 from pugnn.graph.building import as_ids
 from pugnn.graph.index_arrays import sound_matrix
 
-_REQUIRED = ("num_nodes", "edge_index", "x_indptr", "x_indices", "x_data", "x_shape", "y")
-_CHECKSUM_LENGTH = 64
+_REQUIRED = {"num_nodes", "edge_index", "x_indptr", "x_indices", "x_data", "x_shape", "y"}
 
 #: The largest class index, of 16 bits.
-MAX_CLASSES = 2**15 - 1
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """The sizes by which a published data set is recognised."""
-
-    nodes: int
-    edges: int
-    features: int
-    class_counts: tuple[int, ...]
+MAX_CLASS = 2**15 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,110 +48,65 @@ class Archive:
     ids: NDArray[np.int64] | None = None
     class_names: tuple[str, ...] | None = None
 
-    @property
-    def sizes(self) -> Sizes:
-        """Actual sizes, to compare with the published ones."""
-        counts = tuple(np.bincount(self.y).tolist())
-        return Sizes(len(self.y), self.edge_index.shape[1], int(self.x.shape[1]), counts)
+    def write(self, file: IO[bytes]) -> None:
+        """Write the file."""
+        optional: dict[str, NDArray[Any]] = {}
+        if len(self.missing_nodes):
+            optional["missing_nodes"] = self.missing_nodes.astype(np.int32)
+        if self.ids is not None:
+            optional["ids"] = self.ids
+        if self.class_names is not None:
+            optional["class_names"] = np.asarray(self.class_names, dtype=np.str_)
+        np.savez_compressed(
+            file,
+            allow_pickle=False,
+            num_nodes=np.int64(len(self.y)),
+            edge_index=self.edge_index.astype(np.int32),
+            x_indptr=self.x.indptr.astype(np.int32),
+            x_indices=self.x.indices.astype(np.int32),
+            x_data=self.x.data.astype(np.float32),
+            x_shape=np.asarray(self.x.shape, dtype=np.int64),
+            y=self.y.astype(np.int16),
+            **optional,
+        )
 
 
-def simple_edges(source: ArrayLike, target: ArrayLike, num_nodes: int) -> NDArray[np.int32]:
-    """Each undirected edge once, smaller end first, sorted, without self loops: shape ``(2, E)``."""
-    adjacency = Graph.from_edges(source, target, num_nodes=num_nodes).to_scipy()
-    upper = sp.triu(adjacency, format="csr").tocoo()
-    return np.stack([upper.row, upper.col]).astype(np.int32)
-
-
-def archive_bytes(archive: Archive) -> bytes:
-    """The bytes of an archive's file; deterministic."""
-    arrays: dict[str, NDArray[Any]] = {
-        "num_nodes": np.asarray(len(archive.y), dtype=np.int64),
-        "edge_index": archive.edge_index.astype(np.int32),
-        "x_indptr": archive.x.indptr.astype(np.int32),
-        "x_indices": archive.x.indices.astype(np.int32),
-        "x_data": archive.x.data.astype(np.float32),
-        "x_shape": np.asarray(archive.x.shape, dtype=np.int64),
-        "y": archive.y.astype(np.int16),
-    }
-    if len(archive.missing_nodes):
-        arrays["missing_nodes"] = archive.missing_nodes.astype(np.int32)
-    if archive.ids is not None:
-        arrays["ids"] = archive.ids
-    if archive.class_names is not None:
-        arrays["class_names"] = np.asarray(archive.class_names, dtype=np.str_)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
-        for key, array in arrays.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, array, allow_pickle=False)
-            # An explicit ZipInfo has a fixed date, unlike the entries of numpy.savez.
-            info = zipfile.ZipInfo(f"{key}.npy")
-            file.writestr(info, member.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=9)
-        file.comment = b"0" * _CHECKSUM_LENGTH
-    body = buffer.getvalue()[:-_CHECKSUM_LENGTH]
-    return body + sha256(body).hexdigest().encode()
-
-
-def read_archive(path: Path, *, verify: bool = False) -> Archive:
-    """Read a file, checking its checksum if ``verify`` is set; any defect raises a :class:`PugnnError`."""
+def read_archive(path: Path) -> Archive:
+    """Read a file; any defect raises a :class:`PugnnError`."""
     try:
-        content = regular(path).read_bytes()
-        if verify and sha256(content[:-_CHECKSUM_LENGTH]).hexdigest().encode() != content[-_CHECKSUM_LENGTH:]:
-            raise PugnnError("its checksum does not match its content")
-        return _parse(content)
+        content = regular(path).read_bytes()  # once: another process may be replacing it
+        damaged = zipfile.ZipFile(io.BytesIO(content)).testzip()  # compares checksums
+        if damaged:
+            raise PugnnError(f"its member {damaged} is damaged")
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            absent = sorted(_REQUIRED - set(file))
+            if absent:
+                raise PugnnError(f"it lacks the arrays {', '.join(absent)}")
+            return _checked(dict(file))
     except Exception as error:  # damage can surface anywhere in zipfile, zlib, numpy or scipy
         raise PugnnError(f"cannot read the data set file {path}: {error}. Replace it with an intact copy.") from error
 
 
-def _parse(content: bytes) -> Archive:
-    if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise PugnnError("it is not a complete .npz file")
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        absent = [key for key in _REQUIRED if key not in file]
-        if absent:
-            raise PugnnError(f"it lacks the arrays {', '.join(absent)}")
-        arrays: dict[str, NDArray[Any]] = {key: file[key] for key in file.files}
-    n = int(arrays["num_nodes"])
-    shape = tuple(arrays["x_shape"].tolist())
+def _checked(arrays: dict[str, NDArray[Any]]) -> Archive:
+    n, y, edge_index = int(arrays["num_nodes"]), arrays["y"], arrays["edge_index"]
+    missing, ids, names = (arrays.get(key) for key in ("missing_nodes", "ids", "class_names"))
+    missing = np.zeros(0, dtype=np.int32) if missing is None else missing
+    class_names = None if names is None else tuple(map(printable, names.astype(np.str_).tolist()))
     for key in ("x_indices", "x_indptr"):
         if arrays[key].dtype.kind not in "iu":
             raise PugnnError(f"{key} must be integers")
-    x = sp.csr_array((arrays["x_data"].astype(np.float32), arrays["x_indices"], arrays["x_indptr"]), shape=shape)
-    x = sound_matrix(x, "x")
-    names = arrays.get("class_names")
-    archive = Archive(
-        edge_index=arrays["edge_index"],
-        x=x,
-        y=arrays["y"],
-        missing_nodes=arrays.get("missing_nodes", np.zeros(0, dtype=np.int32)),
-        ids=arrays.get("ids"),
-        class_names=None if names is None else tuple(map(printable, names.astype(np.str_).tolist())),
-    )
-    _check(archive, n)
-    return archive
-
-
-def _check(archive: Archive, n: int) -> None:
-    shapes_agree = (
-        archive.y.shape == (n,)
-        and archive.x.shape[0] == n
-        and archive.edge_index.ndim == 2
-        and archive.edge_index.shape[0] == 2
-        and (archive.ids is None or archive.ids.shape == (n,))
-    )
-    if not shapes_agree:
-        raise PugnnError(
-            f"shapes disagree: num_nodes is {n}, y has {archive.y.shape}, x {archive.x.shape}, "
-            f"edge_index {archive.edge_index.shape}, ids {None if archive.ids is None else archive.ids.shape}"
-        )
-    for key, nodes in (("edge_index", archive.edge_index), ("missing_nodes", archive.missing_nodes)):
+    parts = arrays["x_data"].astype(np.float32), arrays["x_indices"], arrays["x_indptr"]
+    x = sound_matrix(sp.csr_array(parts, shape=tuple(arrays["x_shape"].tolist())), "x")
+    rows = {"y": y.shape, "x": x.shape[:1], "ids": (n,) if ids is None else ids.shape}
+    if set(rows.values()) != {(n,)} or edge_index.shape != (2, edge_index.size // 2):
+        raise PugnnError(f"shapes disagree: num_nodes is {n}, edge_index {edge_index.shape}, others {rows}")
+    for key, nodes in (("edge_index", edge_index), ("missing_nodes", missing)):
         if nodes.dtype.kind not in "iu" or (nodes.size and not 0 <= nodes.min() <= nodes.max() < n):
             raise PugnnError(f"{key} names a node outside 0 to {n - 1}")
-    if archive.y.dtype.kind not in "iu" or n == 0 or not 0 <= archive.y.min() <= archive.y.max() <= MAX_CLASSES:
-        raise PugnnError(f"y must hold one class index, 0 to {MAX_CLASSES:,}, for each node")
-    if archive.class_names is not None and len(archive.class_names) <= archive.y.max():
-        raise PugnnError(f"{len(archive.class_names)} class names for {archive.y.max() + 1} classes")
-    if archive.ids is not None:
-        as_ids(archive.ids)
-    if not np.isfinite(archive.x.data).all():
+    if y.dtype.kind not in "iu" or n == 0 or not 0 <= y.min() <= y.max() <= MAX_CLASS:
+        raise PugnnError(f"y must hold one class index, 0 to {MAX_CLASS:,}, for each node")
+    if class_names is not None and len(class_names) <= y.max():
+        raise PugnnError(f"{len(class_names)} class names for {y.max() + 1} classes")
+    if not np.isfinite(x.data).all():
         raise PugnnError("x_data holds a value that is not finite")
+    return Archive(edge_index, x, y, missing, None if ids is None else as_ids(ids), class_names)

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.features.attributes import FALSE_WORDS, TRUE_WORDS, Cells, holds_word, number_in_text
+from pugnn.features.attribute_table import FALSE_WORDS, TRUE_WORDS, Cells, holds_word, number_in_text
 from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, count_missing, say_yes
 
 
@@ -46,9 +46,6 @@ class BooleanEncoding(Encoding):
 
     def describe_values(self) -> str:  # noqa: D102
         return f"0 or 1, {100 * self.share:.3g} % are 1"
-
-    def flaw(self) -> str:  # noqa: D102
-        return "" if 0 <= self.share <= 1 else f"the share of true values is {self.share}"
 
 
 def read_truths(cells: Cells) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pugnn.errors import counted, shorten
-from pugnn.features.attributes import Cells
+from pugnn.features.attribute_table import Cells
 from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, say_yes
 
 #: Values of fewer nodes than this identify nodes rather than describe them; they share a feature.
@@ -71,17 +71,14 @@ class CategoryEncoding(Encoding):
     def _remarks(self, cells: Cells, others: int, nodes: int) -> tuple[str, ...]:
         if others * self.nodes <= self.pooled * nodes:  # no larger a share than in training
             return ()
-        if self.pooled:
-            before = 100 * self.pooled / self.nodes
-            now = f"{counted(others, 'node')} ({100 * others / nodes:.2g} %, in training {before:.2g} %)"
-            return (f"{now} with a value that was rare or unseen in training; it counts as other",)
-        distinct = f"DISTINCT left(text, {SHOWN_CHARACTERS}) AS value"
-        unseen = cells.survey(
-            distinct, "WHERE NOT list_contains($values::VARCHAR[], text) ORDER BY value", {"values": list(self.values)}
+        values = cells.survey(
+            f"DISTINCT left(text, {SHOWN_CHARACTERS}) AS value",
+            "WHERE NOT list_contains($values::VARCHAR[], text) ORDER BY value",
+            {"values": list(self.values)},
         )
-        which = shorten(value for (value,) in unseen)
-        unseen_in = f"{counted(others, 'node')} with a value that did not occur in training ({which})"
-        return (f"{unseen_in}; it counts as {self.stand_in}",)
+        seen = f"{counted(others, 'node')} with a value that was rare or unseen in training"
+        stand_in = "other" if self.has_other else self.stand_in
+        return (f"{seen} ({shorten(value for (value,) in values)}); it counts as {stand_in}",)
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -103,9 +100,6 @@ class CategoryEncoding(Encoding):
             most = f" or beyond the {MAX_VALUES:,} most frequent" if len(self.values) == MAX_VALUES else ""
             text += f"; one for those of fewer than {MIN_NODES} nodes{most} ({counted(self.pooled, 'node')})"
         return text
-
-    def flaw(self) -> str:  # noqa: D102
-        return "" if self.nodes else "no node has a value"
 
 
 def _shortened(value: str) -> str:

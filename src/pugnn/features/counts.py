@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sp
 
-from pugnn.features.attributes import Attributes, Cells
+from pugnn.features.attribute_table import AttributeTable, Cells
 from pugnn.features.number import read_numbers
 from pugnn.features.number_columns import Summary
 
@@ -32,7 +32,7 @@ class Counts:
     share: float  # of cells that were not zero in training
 
     @classmethod
-    def learn(cls, attributes: Attributes, kinds: Mapping[str, str]) -> Self | None:
+    def learn(cls, attributes: AttributeTable, kinds: Mapping[str, str]) -> Self | None:
         """Find the columns of counts, if there are any.
 
         Args:
@@ -46,7 +46,7 @@ class Counts:
         filled = sum(_filled(attributes.cells(name, learning=True)) for name in columns)
         return cls(columns, filled / max(attributes.num_nodes * len(columns), 1))
 
-    def encode(self, attributes: Attributes) -> sp.csr_array:
+    def encode(self, attributes: AttributeTable) -> sp.csr_array:
         """Features of all nodes, shape ``(N, columns)``."""
         counts = self._read(attributes)
         filled = np.diff(counts.indptr)
@@ -58,22 +58,16 @@ class Counts:
         """What is done with the columns, in words and figures."""
         return f"{100 * self.share:.2g} % not zero; used as they are, scaled to length one for each node"
 
-    def flaw(self) -> str:
-        """What cannot be right, if anything."""
-        possible = self.columns and 0 <= self.share <= 1
-        return "" if possible else f"{len(self.columns)} columns of counts, of which {self.share} is not zero"
-
-    def _read(self, attributes: Attributes) -> sp.csr_array:
+    def _read(self, attributes: AttributeTable) -> sp.csr_array:
         """The counts as they are, shape ``(N, columns)``, without stored zeros."""
         nodes, place = attributes.num_nodes, {name: at for at, name in enumerate(self.columns)}
         rows, columns, values = [], [], []
-        for numbers in (attributes.numbers, attributes.sparse):
-            names = [name for name in self.columns if numbers is not None and name in numbers.places]
-            if numbers is not None and names:
-                part = sp.coo_array(numbers.part(names))
-                rows.append(part.row)
-                columns.append(np.array([place[name] for name in names])[part.col])
-                values.append(part.data)
+        for numbers in attributes.number_blocks:
+            names = [name for name in self.columns if name in numbers.places]
+            part = sp.coo_array(numbers.part(names))
+            rows.append(part.row)
+            columns.append(np.array([place[name] for name in names], np.int64)[part.col])
+            values.append(part.data)
         for name in self.columns:
             if name in attributes.stored:  # some cells are text: this raises, and names one
                 counts = read_numbers(attributes.cells(name), dates=False)
@@ -95,7 +89,7 @@ def _filled(cells: Cells) -> int:
     return int(np.count_nonzero(np.nan_to_num(read_numbers(cells, dates=False))))
 
 
-def _found(attributes: Attributes, kinds: Mapping[str, str]) -> set[str]:
+def _found(attributes: AttributeTable, kinds: Mapping[str, str]) -> set[str]:
     """The columns that are counts by what they hold; how they were given matters only where they are few.
 
     Words make a block of many columns: mostly zero, each of them or all together. A frequent word is not, but it
@@ -103,9 +97,8 @@ def _found(attributes: Attributes, kinds: Mapping[str, str]) -> set[str]:
     number, some of them 0.
     """
     summaries: dict[str, Summary] = {}
-    for numbers in (attributes.numbers, attributes.sparse):
-        if numbers is not None:
-            summaries |= {name: numbers.summary(name) for name in numbers.names if name not in kinds}
+    for numbers in attributes.number_blocks:
+        summaries |= {name: numbers.summary(name) for name in numbers.names if name not in kinds}
     rare = {name: found for name, found in summaries.items() if _mostly_zero(found)}
     words = {name: found for name, found in rare.items() if found.lowest >= 0}
     signed = rare.keys() - words.keys()

@@ -14,15 +14,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import counted
-from pugnn.features.attributes import Cells
+from pugnn.features.attribute_table import Cells
 from pugnn.graph.building import Features
 from pugnn.registry import Registry
 
 #: Matrices with a smaller share of non-zeros than this are kept sparse.
 SPARSE_BELOW = 0.25
 
-#: Numbers that wait in memory, and numbers that are put side by side at once, so that a cache holds them.
-_HELD, _AT_ONCE = 1 << 26, 1 << 20
+#: Numbers of a block that need not wait in memory, and numbers that are put side by side at once, so that a cache holds
+#: them.
+_LARGE, _AT_ONCE = 1 << 18, 1 << 20
 
 #: From the number in a feature to what the user's table says.
 Reading = Callable[[float], str]
@@ -76,10 +77,6 @@ class Encoding(ABC):
     @abstractmethod
     def describe_values(self) -> str:
         """What becomes of the values, in words and figures."""
-
-    @abstractmethod
-    def flaw(self) -> str:
-        """What cannot be right about what was learned, if anything."""
 
     @property
     def kind(self) -> str:
@@ -139,28 +136,25 @@ class FeatureBlocks:
     """Blocks of features with N rows each, which are collected and in the end put side by side.
 
     Args:
-        overflow: an existing folder in which dense blocks wait; by default all wait in memory.
-        held: dense numbers that wait in memory before they are put there.
+        overflow: an existing folder in which large dense blocks wait; by default all wait in memory.
+        large: how many numbers a large block has.
     """
 
-    def __init__(self, overflow: Path | None = None, held: int = _HELD) -> None:
-        self._overflow, self._most_held = overflow, held
+    def __init__(self, overflow: Path | None = None, large: int = _LARGE) -> None:
+        self._overflow, self._large = overflow, large
         self._blocks: list[Features] = []
-        self._waiting: list[NDArray[np.float32]] = []  # for the folder, to the right of the others
-        self._held = self._filled = self.nodes = self.width = 0
+        self._filled = self.nodes = self.width = 0
 
     def add(self, block: Features) -> None:
         """Add a block to the right of the others."""
         self.nodes, self.width = block.shape[0], self.width + block.shape[1]
         self._filled += int(np.count_nonzero(block if _is_dense(block) else block.data))
-        if self._overflow is None or not isinstance(block, np.ndarray):
-            self._put_aside()
-            self._blocks.append(block)
-            return
-        self._waiting.append(block)
-        self._held += block.size
-        if self._held >= self._most_held:
-            self._put_aside()
+        if self._overflow is not None and isinstance(block, np.ndarray) and block.size >= self._large:
+            path = self._overflow / f"block_{len(self._blocks)}"
+            with path.open("wb") as file:  # numpy's own way of writing does not say why it fails
+                file.write(np.ascontiguousarray(block, np.float32).data)
+            block = np.memmap(path, np.float32, "r", shape=block.shape).view(np.ndarray)
+        self._blocks.append(block)
 
     @property
     def sparse(self) -> bool:
@@ -175,7 +169,6 @@ class FeatureBlocks:
                 dense[at : at + len(piece)] = piece
                 at += len(piece)
             return dense
-        self._put_aside()
         # Adjacent dense blocks become sparse together: a thousand numeric columns are one step.
         parts = [
             sp.csr_array(np.hstack(list(g))) if are_dense else sp.hstack(list(g))
@@ -188,19 +181,8 @@ class FeatureBlocks:
 
     def pieces(self, rows: int) -> Iterator[NDArray[np.float32]]:
         """All of them, dense, so many rows at a time."""
-        self._put_aside()
         for first in range(0, self.nodes, rows):
             yield np.hstack([_dense(block[first : first + rows]) for block in self._blocks], dtype=np.float32)
-
-    def _put_aside(self) -> None:
-        """Put the dense blocks that wait for it on disk, as one."""
-        if self._overflow is None or not self._waiting:
-            return
-        together, path = np.hstack(self._waiting, dtype=np.float32), self._overflow / f"block_{len(self._blocks)}"
-        with path.open("wb") as file:  # numpy's own way of writing does not say why it fails
-            file.write(together.data)
-        self._blocks.append(np.memmap(path, np.float32, "r", shape=together.shape).view(np.ndarray))
-        self._waiting, self._held = [], 0
 
 
 def compact(*blocks: Features) -> Features:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from pugnn.errors import PugnnError, quoted, shorten
-from pugnn.features.attributes import WHITE_SPACE, Cells
+from pugnn.features.attribute_table import WHITE_SPACE, Cells
 from pugnn.features.boolean import truth_in_text
 from pugnn.features.category import MAX_VALUES
 from pugnn.features.encoding import ENCODINGS

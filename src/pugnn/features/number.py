@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.features.attributes import MAX_FLOAT, Cells, number_in_text
+from pugnn.features.attribute_table import MAX_FLOAT, Cells, number_in_text
 from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, count_missing
 
 #: The number in a text, or null.
@@ -21,9 +21,6 @@ DAYS_IN_TEXT = (
     r"CASE WHEN strlen(cell) < 64 AND regexp_matches(cell, '^\s*\d{4}[-/]\d{1,2}[-/]\d{1,2}([T ]|$)') "
     "THEN epoch_us(try_cast(trim(cell) AS TIMESTAMP)) / 86400e6 END"
 )
-
-#: This many texts are enough to tell a column of dates from one of numbers.
-SAMPLE = 1000
 
 _NOT_READ = "'inf'::DOUBLE"
 
@@ -73,10 +70,6 @@ class NumberEncoding(Encoding):
             return f"dates, standardised: mean {_day(self.mean)}, standard deviation {self.deviation:,.4g} days"
         return f"standardised: mean {self.mean:,.4g}, standard deviation {self.deviation:,.4g}"
 
-    def flaw(self) -> str:  # noqa: D102
-        possible = self.deviation > 0 and abs(self.mean) <= MAX_FLOAT
-        return "" if possible else f"mean {self.mean} and standard deviation {self.deviation}"
-
 
 def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
     """One number per node, NaN if missing; a cell that is not a number is an error."""
@@ -108,9 +101,7 @@ def _day(days: float) -> str:
 def _mostly_dates(cells: Cells) -> bool:
     if not cells.is_text or cells.numbers is not None:
         return False
-    sample = cells.sql("cell", f"WHERE present ORDER BY position LIMIT {SAMPLE}")
-    count = f"SELECT count({DAYS_IN_TEXT}), count({NUMBER_IN_TEXT}) FROM ({sample})"
-    dates, numbers = cells.attributes.connection.execute(count).fetchone()
+    ((dates, numbers),) = cells.survey(f"count({DAYS_IN_TEXT}), count({NUMBER_IN_TEXT})", "WHERE present")
     return bool(dates > numbers)
 
 
@@ -119,8 +110,4 @@ def _complaint(cells: Cells, position: int, *, dates: bool) -> PugnnError:
         return cells.complaint(position, "is not a date such as 2024-01-31")
     number = NUMBER_IN_TEXT if cells.is_text else "try_cast(cell AS DOUBLE)"
     ((value,),) = cells.query(number, f"WHERE position = {position}").fetchall()
-    if value is None:
-        return cells.complaint(position, "is not a number")
-    if np.isinf(value):
-        return cells.complaint(position, "is not finite")
-    return cells.complaint(position, "is larger than a 32-bit number can be")
+    return cells.complaint(position, "is not a number" if value is None else "is not a finite 32-bit number")

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.features.attributes import MAX_FLOAT
+from pugnn.features.attribute_table import MAX_FLOAT
 
 #: Numbers that are read at once, and held.
 READ_AT_ONCE = 1 << 27
@@ -85,11 +85,6 @@ class MatrixColumns:
     def of_rows(self, rows: NDArray[np.int64]) -> Self:
         """The numbers of some rows."""
         return replace(self, matrix=self.matrix[rows]) if self.names else self
-
-    def with_rows(self, rows: int) -> MatrixColumns:
-        """The numbers, followed by rows of zeros up to this number of rows."""
-        indices, indptr = self.matrix.indices, self.matrix.indptr
-        return replace(self, matrix=sp.csc_array((self.matrix.data, indices, indptr), shape=(rows, len(self.names))))
 
     def _inside(self, name: str) -> slice:
         """Where the entries of a column are stored."""

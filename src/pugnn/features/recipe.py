@@ -9,14 +9,13 @@ from typing import Any, Self
 import numpy as np
 
 from pugnn.errors import Displayed, PugnnError, counted, shorten
-from pugnn.features.attributes import Attributes, Cells
+from pugnn.features.attribute_table import AttributeTable, Cells
 from pugnn.features.counts import Counts
 from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks
 from pugnn.features.kinds import EMPTY, Choice, kind_of, nearest, needs_text
-from pugnn.features.saved import Saved, damaged, to_plain
+from pugnn.features.saved import damaged, entry, from_plain, optional, to_plain
 from pugnn.features.statements import Statement
 from pugnn.features.structural import Structure
-from pugnn.features.text import TextEncoding
 from pugnn.graph import Graph
 from pugnn.graph.building import Features
 
@@ -69,9 +68,14 @@ class Recipe(Displayed):
     structure: Structure | None
     counts: Counts | None = None
 
+    @property
+    def count_columns(self) -> tuple[str, ...]:
+        """The names of the columns of counts."""
+        return self.counts.columns if self.counts else ()
+
     @classmethod
     def learn(
-        cls, attributes: Attributes, kinds: Mapping[str, str], graph: Graph, blocks: FeatureBlocks | None = None
+        cls, attributes: AttributeTable, kinds: Mapping[str, str], graph: Graph, blocks: FeatureBlocks | None = None
     ) -> tuple[Self, Encoded]:
         """Learn a recipe from the tables of a training, and make the features, reading each numeric column once.
 
@@ -110,7 +114,7 @@ class Recipe(Displayed):
             recipe = cls((), ignored, 0, Structure())
         return recipe, recipe._encoded(attributes, graph, blocks, recipe._notes_on_columns(attributes))
 
-    def apply(self, attributes: Attributes, graph: Graph, blocks: FeatureBlocks | None = None) -> Encoded:
+    def apply(self, attributes: AttributeTable, graph: Graph, blocks: FeatureBlocks | None = None) -> Encoded:
         """Make the features of a graph's nodes from its node table, which need not be the one learned from."""
         notes = self._notes_on_columns(attributes)
         blocks = blocks or FeatureBlocks()
@@ -125,7 +129,7 @@ class Recipe(Displayed):
                 notes += [f"{attributes.origin}: column {encoding.column!r}: {remark}" for remark in remarks]
         return self._encoded(attributes, graph, blocks, notes)
 
-    def _encoded(self, attributes: Attributes, graph: Graph, blocks: FeatureBlocks, notes: list[str]) -> Encoded:
+    def _encoded(self, attributes: AttributeTable, graph: Graph, blocks: FeatureBlocks, notes: list[str]) -> Encoded:
         """All features, from those of the encodings."""
         if self.structure is not None:
             blocks.add(self.structure.encode(graph))
@@ -141,11 +145,11 @@ class Recipe(Displayed):
         if self.structure is not None:
             return tuple(self.structure.feature_names)
         names = [name for encoding in self.encodings for name in encoding.feature_names]
-        names += self.counts.columns if self.counts else ()
+        names += self.count_columns
         return _unique([*names, NO_ROW] if self.rowless else names)
 
     def _facts(self) -> list[str]:
-        columns = len(self.encodings) + len(self.counts.columns if self.counts else ())
+        columns = len(self.encodings) + len(self.count_columns)
         made = counted(len(self.feature_names), "feature")
         source = "the structure" if self.structure is not None else counted(columns, "column")
         return [f"{made} of {source}", *([counted(len(self.ignored), "column") + " not used"] if self.ignored else [])]
@@ -154,22 +158,19 @@ class Recipe(Displayed):
         """What becomes of each column."""
         lines = [Statement(e.column, e.kind, e.describe(), len(e.feature_names), e.group) for e in self.encodings]
         if self.counts is not None:
-            how = self.counts.describe()
-            lines += [
-                Statement(name, "counts", "used as it is, with other counts", 1, how) for name in self.counts.columns
-            ]
+            text, group = "used as it is, with other counts", self.counts.describe()
+            lines += [Statement(name, "counts", text, 1, group) for name in self.counts.columns]
         if self.rowless:
-            lines.append(
-                Statement(NO_ROW, "boolean", f"1 for nodes without a row, of which there are {self.rowless:,}", 1)
-            )
+            text = f"1 for nodes without a row, of which there are {self.rowless:,}"
+            lines.append(Statement(NO_ROW, "boolean", text, 1))
         if self.structure is not None:
             lines.append(Statement(STRUCTURE, STRUCTURE, self.structure.describe(), len(self.feature_names)))
         unused = [(name, f"not used: {reason}") for name, reason in self.ignored.items()]
         return lines + [Statement(name, "ignore", why, 0, why) for name, why in unused]
 
-    def _notes_on_columns(self, attributes: Attributes) -> list[str]:
+    def _notes_on_columns(self, attributes: AttributeTable) -> list[str]:
         origin, given = attributes.origin, dict.fromkeys(attributes.names)
-        wanted = dict.fromkeys([*(e.column for e in self.encodings), *(self.counts.columns if self.counts else ())])
+        wanted = dict.fromkeys([*(e.column for e in self.encodings), *self.count_columns])
         absent = [name for name in wanted if name not in given]
         extra = [name for name in given if name not in wanted and name not in self.ignored]
         if wanted and len(absent) == len(wanted):
@@ -187,7 +188,7 @@ class Recipe(Displayed):
             if name in given and reason != CHOSEN:
                 unused.setdefault(reason, []).append(name)
         notes = [f"{origin}: {_columns(names)} not used: {reason}" for reason, names in unused.items()]
-        counts = set(self.counts.columns if self.counts else ())
+        counts = set(self.count_columns)
         for stand_in in ("missing", "0"):
             names = [name for name in absent if (name in counts) == (stand_in == "0")]
             if names:
@@ -214,30 +215,34 @@ class Recipe(Displayed):
         }
 
     @classmethod
-    def from_plain(cls, plain: object) -> Self:
+    def from_plain(cls, plain: Any) -> Self:
         """The recipe that :meth:`to_plain` gave; anything else is an error."""
-        saved = Saved(plain, "the recipe")
-        version = saved.entry("format", int)
-        if version not in (1, FORMAT):  # the first had no counts, and no words of texts
+        where = "the recipe"
+        version = entry(plain, "format", int, where)
+        if version != FORMAT:
             raise PugnnError(
                 f"the recipe of the features has format {version}, but this version reads {FORMAT}. Use the version "
                 "that trained the model, or train it again."
             )
         encodings = []
-        for part in saved.parts("columns"):
-            name, kind = part.entry("name", str), part.entry("kind", str)
+        for number, column in enumerate(entry(plain, "columns", list, where), 1):
+            place = f"columns {number} of {where}"
+            name, kind = entry(column, "name", str, place), entry(column, "kind", str, place)
             if kind not in ENCODINGS:
                 raise damaged(f"column {name!r} has the unknown kind {kind!r}")
-            lacking = {"words": ()} if (version, kind) == (1, TextEncoding.name) else {}
-            encodings.append(part.build(ENCODINGS[kind], column=name, **lacking))
-        ignored = {part.entry("name", str): part.entry("reason", str) for part in saved.parts("ignored")}
-        structure, counts = saved.part("structure", Structure), saved.part("counts", Counts)
+            encodings.append(from_plain(ENCODINGS[kind], column, place, column=name))
+        ignored = {
+            entry(column, "name", str, "ignored"): entry(column, "reason", str, "ignored")
+            for column in entry(plain, "ignored", list, where)
+        }
+        structure = optional(plain, "structure", Structure, where)
+        counts = optional(plain, "counts", Counts, where)
         if (structure is None) != bool(encodings or counts):
             raise damaged("there are neither columns nor structure, or both")
         names = [*(encoding.column for encoding in encodings), *ignored, *(counts.columns if counts else ())]
         if len(set(names)) < len(names):
             raise damaged("two columns have the same name")
-        return cls(tuple(encodings), ignored, saved.entry("rowless", int), structure, counts)
+        return cls(tuple(encodings), ignored, entry(plain, "rowless", int, where), structure, counts)
 
 
 def _given_kind(cells: Cells, kind: str) -> Choice:

@@ -78,11 +78,6 @@ class Structure:
                 x, smoothed = smoothed, x
         return x
 
-    def flaw(self) -> str:
-        """What cannot be right, if anything."""
-        possible = min(self.width, self.hops) >= 1 and max(self.width, self.hops) <= 1 << 12
-        return "" if possible else f"{self.width} features, smoothed over {self.hops} hops"
-
 
 def hash_ids(ids: NDArray[Any]) -> NDArray[np.uint64]:
     """64 bits for each id that depend only on its text, shape ``(N,)``."""

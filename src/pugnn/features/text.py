@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sp
 
-from pugnn.features.attributes import Cells
+from pugnn.features.attribute_table import Cells
 from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, count_missing, say_present
 
 #: Number of hash buckets. Of the few thousand words that matter in most tables, two seldom share one; each bucket costs
@@ -84,12 +84,6 @@ class TextEncoding(Encoding):
 
     def describe_values(self) -> str:  # noqa: D102
         return f"tf-idf of words in {len(self.buckets):,} hash buckets, learned from {self.texts:,} texts"
-
-    def flaw(self) -> str:  # noqa: D102
-        if list(self.buckets) != sorted(set(self.buckets)) or any(bucket >= BUCKETS for bucket in self.buckets):
-            return "the buckets are out of order"
-        fits = len(self.found) == len(self.buckets) and all(count <= self.texts for count in self.found)
-        return "" if fits else "the counts do not fit the buckets"
 
 
 def bucket_of(word: str) -> int:

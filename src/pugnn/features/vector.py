@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.features.attributes import Cells
+from pugnn.features.attribute_table import Cells
 from pugnn.features.encoding import (
     ENCODINGS,
     ColumnFeatures,
@@ -84,9 +84,6 @@ class VectorEncoding(Encoding):
 
     def describe_values(self) -> str:  # noqa: D102
         return f"{self.length:,} numbers, used as they are"
-
-    def flaw(self) -> str:  # noqa: D102
-        return "" if 1 <= self.length <= MAX_LENGTH else f"vectors of length {self.length:,}"
 
 
 def _items(cells: Cells, condition: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, shorten
-from pugnn.features.attributes import MAX_FLOAT
+from pugnn.features.attribute_table import MAX_FLOAT
 from pugnn.io.columns import SOURCE, TARGET, WEIGHT, find_column, require_column
 from pugnn.io.id_types import IdColumn
 from pugnn.io.ids import EMPTY, IdTable, text_column

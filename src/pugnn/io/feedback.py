@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import Displayed, EmptyTableError, PugnnError, counted, quoted, shorten
-from pugnn.features.attributes import WHITE_SPACE, holds_word, is_number_type
+from pugnn.features.attribute_table import WHITE_SPACE, holds_word, is_number_type
 from pugnn.features.boolean import truth_in_text
 from pugnn.graph import Graph
 from pugnn.io.columns import VERDICT, find_column, normal

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, shorten
-from pugnn.features.attributes import is_number_type
+from pugnn.features.attribute_table import is_number_type
 from pugnn.features.boolean import truth_in_text
 from pugnn.io.arguments import Request
 from pugnn.io.columns import VERDICT, is_label, normal, require_column

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, quoted
-from pugnn.features.attributes import NO_ROWS, Attributes, is_number_type
+from pugnn.features.attribute_table import NO_ROWS, AttributeTable, is_number_type
 from pugnn.features.kinds import needs_text
 from pugnn.features.number_columns import MatrixColumns, NumberColumns, ReadColumns
 from pugnn.io.columns import ID, find_column, require_column
@@ -40,7 +40,7 @@ class NodeTable:
     row_of: NDArray[np.int64] | None  # the row of each node, if rows were merged; ``None`` if row *i* is node *i*
     notes: tuple[str, ...]  # what was repaired
 
-    def attributes(self, num_nodes: int) -> Attributes:
+    def attributes(self, num_nodes: int) -> AttributeTable:
         """The attributes of a graph's nodes, of which those beyond this table have no row."""
         # Not a view: with a thousand columns one takes longer than the queries.
         rows, position = "node_rows", "rowid"
@@ -48,7 +48,7 @@ class NodeTable:
             rows, position = NO_ROWS, "position"
         elif self.row_of is not None:
             rows, position = "node_rows JOIN kept_rows ON first = node_rows.rowid", "position"
-        return Attributes(
+        return AttributeTable(
             self.table.connection,
             rows,
             self.names,

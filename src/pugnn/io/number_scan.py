@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pugnn.features.attributes import FALSE_WORDS, MAX_FLOAT, MISSING_WORDS, TRUE_WORDS
+from pugnn.features.attribute_table import FALSE_WORDS, MAX_FLOAT, MISSING_WORDS, TRUE_WORDS
 from pugnn.graph.compiling import kernel
 from pugnn.io.formats.files import MAX_LINE_LENGTH
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import Displayed, PugnnError, counted, shorten
-from pugnn.features.attributes import NO_ROWS, Attributes
+from pugnn.features.attribute_table import NO_ROWS, AttributeTable
 from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.kinds import chosen_kinds, expand_kinds
 from pugnn.features.recipe import Encoded, Recipe
@@ -218,11 +218,11 @@ def _attributes_of(
     matrix: sp.csr_array | None,
     id_column: str | None,
     ids: IdTable,
-) -> tuple[Attributes, list[str]]:
+) -> tuple[AttributeTable, list[str]]:
     """All attributes of the nodes: those of the node table and those given in sparse form; and notes."""
     if nodes is None:
         origin = tables["attributes"].shown if "attributes" in tables else "nodes"
-        attributes = Attributes(tables["edges"].connection, NO_ROWS, (), True, num_nodes, origin, str)
+        attributes = AttributeTable(tables["edges"].connection, NO_ROWS, (), True, num_nodes, origin, str)
     else:
         attributes = nodes.attributes(num_nodes)
     if matrix is not None:
@@ -242,7 +242,7 @@ def _known_kinds(nodes: Table, request: Request) -> Mapping[str, str]:
 
 
 def _make_features(
-    attributes: Attributes, request: Request, graph: Graph, blocks: FeatureBlocks
+    attributes: AttributeTable, request: Request, graph: Graph, blocks: FeatureBlocks
 ) -> tuple[Recipe, Encoded]:
     """The features of a graph's nodes, by a recipe that is given, or learned with the kinds that the user chose."""
     if request.recipe is None:

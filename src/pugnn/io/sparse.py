@@ -10,7 +10,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from pugnn.errors import PugnnError, counted, quoted, shown
-from pugnn.features.attributes import MAX_FLOAT
+from pugnn.features.attribute_table import MAX_FLOAT
 from pugnn.features.number_columns import MatrixColumns
 from pugnn.graph.index_arrays import reject_masked, sound_matrix
 from pugnn.io.columns import ATTRIBUTE, ID, VALUE, find_column, require_column

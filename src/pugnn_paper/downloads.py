@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from pugnn.datasets.archive import Archive, archive_bytes, read_archive
+from pugnn.datasets import Archive, read_archive
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.files import cache_folder, replacing
 
@@ -33,7 +33,7 @@ def cached(name: str, build: Callable[[], Archive]) -> Archive:
     """The data set from the cache file ``<name>/<name>.npz``, built if missing or, with a warning, if damaged."""
     path = cache_folder() / name / f"{name}.npz"
     try:
-        return read_archive(path, verify=True)
+        return read_archive(path)
     except PugnnError as error:
         # Checking first whether the file exists would be a race with other processes.
         reason = error.__cause__
@@ -42,6 +42,6 @@ def cached(name: str, build: Callable[[], Archive]) -> Archive:
             warnings.warn(message, PugnnWarning, stacklevel=4)
     make_cache_folder()  # fail before building rather than after
     archive = build()
-    with replacing(path) as draft:
-        draft.write_bytes(archive_bytes(archive))
+    with replacing(path) as draft, draft.open("wb") as file:
+        archive.write(file)
     return archive

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, quoted
@@ -38,7 +39,7 @@ NUMBER_TYPES = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
 
 
 @dataclass(frozen=True, eq=False)
-class Attributes:
+class AttributeTable:
     """The attribute columns of a node table, whose rows have been matched to nodes.
 
     Numeric columns were read together; the others are inside DuckDB, to be queried one by one.
@@ -77,22 +78,29 @@ class Attributes:
 
     def cells(self, name: str, *, learning: bool = False) -> Cells:
         """The cells of a column; all are missing if the table lacks it."""
-        for numbers in (self.numbers, self.sparse):
-            if numbers is not None and name in numbers.places:
+        for numbers in self.number_blocks:
+            if name in numbers.places:
                 return Cells(self, name, "NULL::VARCHAR", "DOUBLE", learning, numbers)
         if name not in self._columns:
             return Cells(self, name, "NULL::VARCHAR", "VARCHAR", learning)
         column = self._columns[name]
         return Cells(self, name, column, self._types[column], learning)
 
-    def beside(self, sparse: MatrixColumns) -> Attributes:
+    def beside(self, sparse: MatrixColumns) -> AttributeTable:
         """These columns, and attributes that were given in sparse form."""
         both = set(self.names) & set(sparse.names)
         if both:
             raise PugnnError(
                 f"the attribute {min(both)!r} is also a column of {self.origin}; rename or remove one of them"
             )
-        return replace(self, names=(*self.names, *sparse.names), sparse=sparse.with_rows(self.num_nodes))
+        entries = sparse.matrix.data, sparse.matrix.indices, sparse.matrix.indptr
+        all_nodes = sp.csc_array(entries, shape=(self.num_nodes, len(sparse.names)))  # other nodes have zeros
+        return replace(self, names=(*self.names, *sparse.names), sparse=replace(sparse, matrix=all_nodes))
+
+    @property
+    def number_blocks(self) -> list[NumberColumns]:
+        """The numeric columns of the table, and those given in sparse form."""
+        return [each for each in (self.numbers, self.sparse) if each is not None]
 
     @cached_property
     def has_row(self) -> NDArray[np.bool_]:
@@ -118,7 +126,7 @@ class Cells:
     computed once for each distinct one (:meth:`survey`, :meth:`read`).
     """
 
-    attributes: Attributes  # the table
+    attributes: AttributeTable  # the table
     name: str  # the user's name of the column
     column: str  # the column in DuckDB, or an expression
     type: str  # its DuckDB type

