@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from pugnn.graph import Graph, propagate_beliefs
-from pugnn.graph.distances import hop_graphs
+from pugnn.models.attention import hop_graphs
 from pugnn.losses import (
     DistanceAwareLoss,
     DistPULoss,

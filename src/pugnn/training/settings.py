@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from pugnn.errors import PugnnError, require_number, require_whole
 from pugnn.models import BackboneLike
+from pugnn.models.backbone import require_sizes
 
-#: A larger hidden layer is surely a typing error.
-MAX_HIDDEN = 65_536
-#: So is a larger decay, which would leave nothing of the weights.
+#: A larger decay would leave nothing of the weights.
 MAX_DECAY = 1e6
 
 
@@ -45,8 +43,9 @@ class TrainingSettings:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        for name, least, most in (("hidden", 1, MAX_HIDDEN), ("epochs", 1, math.inf), ("seed", 0, math.inf)):
-            require_whole(name, getattr(self, name), least, most)
+        require_sizes(self.hidden, self.dropout)
+        require_whole("epochs", self.epochs, 1)
+        require_whole("seed", self.seed, 0)
         size = self.batch_size
         if isinstance(size, str) and size.isdecimal():  # from a command line
             size = int(size)
@@ -55,9 +54,6 @@ class TrainingSettings:
             raise PugnnError(f"batch_size must be a whole number, or 'auto'; got {size!r}")
         if not isinstance(size, str):
             require_whole("batch_size", size, 1)
-        require_number("dropout", self.dropout)
-        if not 0 <= self.dropout < 1:
-            raise PugnnError(f"dropout must lie in [0, 1), got {self.dropout}")
         require_number("learning_rate", self.learning_rate)
         require_number("weight_decay", self.weight_decay, negative=False)
         if self.weight_decay > MAX_DECAY:
