@@ -1,9 +1,13 @@
-"""Settings of backbone and optimiser, shared by Python, the command line and run files."""
+"""Settings of backbone and optimiser, shared by Python, the command line and run files; seeds and devices of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import torch
+
+from pugnn import processes
 from pugnn.errors import PugnnError, require_number, require_whole
 from pugnn.models import BackboneLike
 from pugnn.models.backbone import require_sizes
@@ -64,3 +68,43 @@ class TrainingSettings:
             raise PugnnError(f"backbone must be a name, a factory or a network; got {self.backbone!r}")
         if not self.learning_rate > 0:
             raise PugnnError(f"learning_rate must be positive, got {self.learning_rate}")
+
+
+def derive_seed(seed: int, *path: int) -> int:
+    """A 63-bit seed that depends on ``seed`` and on every number of ``path``.
+
+    All randomness of an epoch comes from ``derive_seed(seed, epoch, …)``, so that a resumed run needs no state of a
+    generator.
+
+    Example:
+        >>> derive_seed(0, 1) == derive_seed(0, 1), derive_seed(0, 1) == derive_seed(0, 2)
+        (True, False)
+    """
+    # The length is included because a SeedSequence ignores trailing zeros.
+    sequence = np.random.SeedSequence([len(path), seed, *path])
+    return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def resolve_device(name: str) -> torch.device:
+    """The torch device of that name."""
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = torch.device("meta")
+    if device.type not in ("cpu", "cuda"):
+        raise PugnnError(f"there is no device {name!r}; use cpu, cuda or cuda:1")
+    if device.type == "cpu":
+        return device
+    if not torch.cuda.is_available():
+        raise PugnnError("device='cuda' was requested, but torch sees no CUDA device; use device='cpu'")
+    several = processes.count() > 1
+    if several and device.index is not None:
+        raise PugnnError(f"each process has a device of its own; use device='cuda' instead of {name!r}")
+    own = processes.number_on_host() if several else torch.cuda.current_device()
+    index = own if device.index is None else device.index
+    if index >= torch.cuda.device_count():
+        found = f"torch sees {torch.cuda.device_count()} CUDA devices"
+        if several:
+            raise PugnnError(f"there is no device for process {index} of this host; {found}. Start no more processes.")
+        raise PugnnError(f"there is no device {name!r}; {found}")
+    return torch.device("cuda", index)  # numbered, so that one device has one name
