@@ -116,7 +116,7 @@ MUTATIONS = [
     _m("views/node_views.py", '"difference": 0.45', '"difference": 0.6', "views rewired"),
     _m("views/node_views.py", "mean(means[some])", "means[some]", "views"),
     _m("views/linear_views.py", "SLOPE = 4.0", "SLOPE = 4.1", "views", "centroid"),
-    _m("graph/smoothing.py", "p[i], q[i] if adds", "p[i], -q[i] if adds", "centroid"),
+    _m("graph/smoothing.py", "(p[i], t, q[i])", "(p[i], t, -q[i])", "centroid"),
     _m("evidence/rank_model.py", "POWER, ENOUGH = 0.4", "POWER, ENOUGH = 0.2", "views rewired"),
     # Networks and training
     _m("models/gcn.py", "+ self.second_bias", "", "naive"),

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.graph import Graph
+from pugnn.graph.smoothing import smooth
 from pugnn.views.attributes import Attributes, dense
-from pugnn.views.edges import smooth
 from pugnn.views.node_views import TOGETHER, inverse_lengths, random_signs, squared_lengths, unnamed_views
 
 #: Columns of the rows, at most.

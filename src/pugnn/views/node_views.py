@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,9 @@ from torch import Tensor
 from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
 from pugnn.graph.derived import derived
-from pugnn.graph.smoothing import LANES, SparseRows
+from pugnn.graph.smoothing import LANES, SparseRows, joined, smoother_of, whole_vectors
 from pugnn.memory import Forecast, available_memory
 from pugnn.views.attributes import Attributes, dense
-from pugnn.views.edges import edges_of, joined, whole_vectors
 
 #: The views and their weights: what smoothing makes of attributes is the best single view on most graphs.
 WEIGHTS = {"smoothed": 1.0, "own": 0.45, "neighbours": 0.45, "difference": 0.45, "two hops": 0.45}
@@ -76,7 +75,7 @@ class NodeViews:
         self.rows = attributes.rows(graph)
         self.width = self.rows.shape[1]
         self.scales: dict[str, NDArray[np.float32]] = {}
-        self._edges = edges_of(graph)
+        self._smoother = smoother_of(graph)
         self._kept: dict[str, Tensor] | None = {} if worth_keeping(graph, self.width, self.rows.size) else None
         self._others: dict[tuple[str, ...], NodeViews] = {}
         self._prepare()
@@ -183,13 +182,13 @@ class NodeViews:
         self, values: NDArray[np.float32], k: int, names: Sequence[str], *, transposed: bool = False
     ) -> list[NDArray[np.float32]]:
         """The images of ``k`` columns by each view; one pass over the edges averages the columns of all."""
-        mean = self._edges.mean_transposed if transposed else self._edges.mean
+        mean = partial(self._smoother.mean, transposed=transposed)
         means = values if set(names) <= {"smoothed", "own"} else mean(values)
         found = []
         for at, name in enumerate(names):
             some = np.s_[:, at * k : (at + 1) * k]
             if name == "smoothed":
-                found.append(self._edges.smooth(values[some]))
+                found.append(self._smoother.smooth(values[some]))
             elif name == "own":
                 found.append(values[some])
             elif name == "neighbours":
