@@ -157,7 +157,8 @@ def test_a_graph_is_smoothed_and_ranked_once_whatever_is_done_with_it(monkeypatc
     monkeypatch.setattr("pugnn.views.node_views.worth_keeping", lambda *_: True)
     smoothed, ranked = [], []
     smooth, rank = Smoother.smooth, logistic.rank
-    monkeypatch.setattr(Smoother, "smooth", lambda self, values: smoothed.append(values.shape[1]) or smooth(self, values))
+    watched = lambda self, values: smoothed.append(values.shape[1]) or smooth(self, values)  # noqa: E731
+    monkeypatch.setattr(Smoother, "smooth", watched)
     monkeypatch.setattr(logistic, "rank", lambda *args: ranked.append(len(args[1].task.labelled)) or rank(*args))
     rng = np.random.default_rng(0)
     graph = Graph.from_edges(*rng.integers(0, 200, (2, 600)), num_nodes=200, features=rng.normal(size=(200, 20)))

@@ -54,9 +54,10 @@ class _DiskCache(FunctionCache):
             with locked(Path(self._py_func.__code__.co_filename)) as alone:
                 if alone is not False:  # True, or None where there are no locks
                     try:
-                        return super().save_overload(*arguments)
+                        super().save_overload(*arguments)
                     except OSError as error:
-                        return _report_uncached(f"{self.cache_path}: {error.strerror or error}")
+                        _report_uncached(f"{self.cache_path}: {error.strerror or error}")
+                    return
             time.sleep(0.01)
 
 

@@ -88,7 +88,7 @@ class Graph(Displayed):
             raise PugnnError(f"{len(self.feature_names)} feature names for {self.num_features} features")
         if self.stored is not None:  # the rest was checked before it was stored, and the arrays are not read here
             return
-        if sp.issparse(self.features):
+        if not isinstance(self.features, np.ndarray):
             sound_matrix(self.features, "the matrix of features")
             for part in (self.features.data, self.features.indices, self.features.indptr):
                 part.flags.writeable = False
