@@ -40,7 +40,7 @@ from pugnn.metrics import macro_f1
 from pugnn.models import GraphInputs
 from pugnn.task import PUTask, draw_benchmark
 from pugnn.training import FullGraph, SampledGraph, TrainingSettings, resolve_device, score, train
-from pugnn.training.sampled import FAN_OUT, background_threads
+from pugnn.training.batches import FAN_OUT, background_threads
 
 WHOLE = 2**40
 CASES = [("nnpu", "gcn"), ("dist-pu", "gcn"), ("pu-gnn", "gcn"), ("dist-pu", "sage"), ("dist-pu", "gat")]
@@ -109,11 +109,8 @@ def gradients(options: argparse.Namespace) -> None:
         for fan_out in (FAN_OUT, 10_000):
             for size in options.sizes:
                 batches = SampledGraph(task.graph, sets, size, model, device, fan_out=fan_out)
-                found = [
-                    gradient(batch.inputs, batch.sets, loss)
-                    for i in range(options.batches)
-                    for batch in batches.batches(i)
-                ]
+                drawn_batches = (batches.draw(i) for i in range(options.batches))
+                found = [gradient(batch.inputs, batch.sets, loss) for batch in drawn_batches]
                 cosine = np.mean([torch.cosine_similarity(each, whole, dim=0).item() for each in found])
                 error = np.mean([((each - whole).norm() / whole.norm()).item() for each in found])
                 mean = ((sum(found) / len(found) - whole).norm() / whole.norm()).item()

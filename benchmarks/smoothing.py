@@ -56,7 +56,9 @@ def compare(graph: Graph, columns: int, bandwidth: float) -> list[str]:
     on_torch = torch.from_numpy(dense)
     seconds = interleaved(
         {
-            "kernel": lambda: neighbour_sums(graph, h, out, p=p, q=q, x=x, t=1.0),
+            "kernel": lambda: neighbour_sums(
+                (graph.indptr, graph.indices, graph.weights), h, out, p=p, q=q, x=x, t=1.0
+            ),
             "torch": lambda: sparse @ on_torch,
             "scipy": lambda: matrix @ dense,
         },

@@ -13,12 +13,12 @@ from pugnn.evidence.hidden_positives import deal_folds
 from pugnn.explain import explain
 from pugnn.explain.suggest import node_rows
 from pugnn.graph import Graph
+from pugnn.graph.smoothing import Smoother
 from pugnn.losses import UnlabelledAsNegativeLoss
 from pugnn.methods import logistic
 from pugnn.methods.base import LossMethod
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
-from pugnn.views.edges import Edges
 
 TASK = evidence(0.2, known=11, nodes=300).task
 
@@ -156,8 +156,9 @@ def test_a_graph_is_smoothed_and_ranked_once_whatever_is_done_with_it(monkeypatc
     """Fit, suggest, explain, evaluate, and trials of two methods as in a sweep."""
     monkeypatch.setattr("pugnn.views.node_views.worth_keeping", lambda *_: True)
     smoothed, ranked = [], []
-    smooth, rank = Edges.smooth, logistic.rank
-    monkeypatch.setattr(Edges, "smooth", lambda self, values: smoothed.append(values.shape[1]) or smooth(self, values))
+    smooth, rank = Smoother.smooth, logistic.rank
+    watched = lambda self, values: smoothed.append(values.shape[1]) or smooth(self, values)  # noqa: E731
+    monkeypatch.setattr(Smoother, "smooth", watched)
     monkeypatch.setattr(logistic, "rank", lambda *args: ranked.append(len(args[1].task.labelled)) or rank(*args))
     rng = np.random.default_rng(0)
     graph = Graph.from_edges(*rng.integers(0, 200, (2, 600)), num_nodes=200, features=rng.normal(size=(200, 20)))

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from pugnn.graph import Graph, propagate_beliefs
-from pugnn.graph.distances import hop_graphs
 from pugnn.losses import (
     DistanceAwareLoss,
     DistPULoss,
@@ -26,6 +25,7 @@ from pugnn.losses.surrogate import SURROGATES
 from pugnn.methods import GRAB, LabelPropagation
 from pugnn.methods.dist_pu import ENTROPY
 from pugnn.models import Propagation, inputs_on
+from pugnn.models.attention import hop_graphs
 from pugnn.models.lsdan import long_attention
 from pugnn.regularisers import StructuralRegulariser
 from pugnn.task import PUTask

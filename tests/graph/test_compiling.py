@@ -81,8 +81,8 @@ def test_numbas_own_setting_wins(folder, tmp_path):
 def test_beside_a_read_only_source_the_cache_folder_serves(folder, tmp_path):
     before = read_only(folder)
     for words in (COMPILING, ""):
-        kept, err = use_kernel(folder, before=before, PUGNN_CACHE=str(tmp_path / "cache"))
-        assert Path(kept).parent == tmp_path / "cache" / "kernels"
+        kept, err = use_kernel(folder, before=before, XDG_CACHE_HOME=str(tmp_path / "cache"))
+        assert Path(kept).parent == tmp_path / "cache" / "numba"
         assert err == words
 
 

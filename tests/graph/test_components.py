@@ -2,7 +2,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components as by_scipy
 
 from conftest import random_graph
-from pugnn.graph.components import connected_components
+from pugnn.graph.measures import connected_components
 
 
 def test_components_are_those_of_scipy():

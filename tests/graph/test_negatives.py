@@ -5,8 +5,7 @@ from scipy.stats import chisquare
 
 from conftest import random_graph
 from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
-from pugnn.graph.negatives import nth_non_neighbour
-from pugnn.graph.random import random_below, random_bits
+from pugnn.graph.random import nth_non_neighbour, random_below, random_bits
 
 MASK = (1 << 64) - 1
 

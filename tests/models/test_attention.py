@@ -5,9 +5,8 @@ from torch import Tensor
 
 from conftest import random_graph
 from pugnn.graph import Graph
-from pugnn.graph.distances import hop_graphs
-from pugnn.models.attention import Neighbourhoods, attend_pairs, neighbour_attention
-from pugnn.models.attention.cpu import attend_cpu
+from pugnn.models.attention import Neighbourhoods, attend_pairs, hop_graphs, neighbour_attention
+from pugnn.models.attention_cpu import attend_cpu
 
 SHAPES = [(1, 1), (2, 1), (3, 3), (8, 4), (12, 4), (16, 4), (16, 1), (40, 8)]  # values in all, heads
 

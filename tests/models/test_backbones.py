@@ -163,7 +163,7 @@ def test_appnp_equals_pyg(graph):
     [
         ({"backbone": "gnc"}, "no backbone 'gnc'; choose one of appnp, gat, gcn"),
         ({"num_features": 0}, "no features"),
-        ({"hidden": 0}, "hidden must be a whole number, at least 1; got 0"),
+        ({"hidden": 0}, "hidden must be a whole number, from 1 to 65,536; got 0"),
         ({"dropout": 1.0}, r"dropout must lie in \[0, 1\), got 1.0"),
         ({"backbone": "gat", "hidden": 6}, "hidden=6 must be a multiple of the number of attention heads, 4"),
     ],

@@ -87,7 +87,7 @@ def findings(folder: Path) -> dict[str, Any]:
     copied = torch.tensor([float(processes.rank())])
     processes.copy_from_first([copied])
 
-    batch = next(iter(batches().batches(5)))
+    batch = batches().draw(5)
     names = ("labelled", "negative", "unlabelled")
     rows = {name: batch.inputs.nodes[getattr(batch.sets, name).numpy()].tolist() for name in names}
 

@@ -4,7 +4,7 @@ from torch import nn
 
 from conftest import random_graph, untrained, whole
 from pugnn.training import Checkpoint, TrainingSettings, train
-from pugnn.training.patience import Patience
+from pugnn.training.loop import Patience
 
 GRAPH = random_graph(20, 0.2, seed=0, features=4)
 

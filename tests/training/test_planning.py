@@ -17,7 +17,7 @@ from pugnn.training import (
     plan_as_before,
     plan_training,
 )
-from pugnn.training.forecast import forecast_batches, forecast_scoring, forecast_whole
+from pugnn.training.planning import forecast_batches, forecast_scoring, forecast_whole
 
 GRAPH = random_graph(2000, 0.004, seed=3, features=5)
 TASK = PUTask.from_positives(GRAPH, np.arange(0, 2000, 100))

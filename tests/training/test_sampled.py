@@ -10,7 +10,7 @@ from pugnn.models import GraphInputs
 from pugnn.regularisers import StructuralRegulariser
 from pugnn.task import PUTask
 from pugnn.training import FullGraph, SampledGraph, TrainingSettings, score, train
-from pugnn.training.sampled import sampled_logits
+from pugnn.training.scoring import sampled_logits
 from pugnn_paper.variants import PUGNNVariant
 
 CPU = torch.device("cpu")
@@ -25,8 +25,7 @@ def loader(size: int, sets: Sets = SETS, **options) -> SampledGraph:
 
 
 def one(size: int, seed: int, sets: Sets = SETS, **options):
-    (batch,) = loader(size, sets, **options).batches(seed)
-    return batch
+    return loader(size, sets, **options).draw(seed)
 
 
 def nodes(batch, name: str) -> list[int]:
@@ -112,7 +111,7 @@ LOGITS = LOGITS + 2.0 * torch.isin(torch.arange(400), FEW_NEAR.near)  # so that 
 @pytest.fixture(scope="module", params=[SETS, FEW_NEAR], ids=["unlabelled", "near and far"])
 def sets_and_batches(request):
     made = SampledGraph(GRAPH, request.param, 30, untrained(GRAPH, "mlp"), CPU)
-    return request.param, [batch for seed in range(1500) for batch in made.batches(seed)]
+    return request.param, [made.draw(seed) for seed in range(1500)]
 
 
 def assert_equal_on_average(found: list[float], expected: float) -> None:

@@ -8,7 +8,7 @@ from pugnn.errors import PugnnError
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
 from pugnn.views import VIEWS, WEIGHTS, Attributes, NodeViews, comparable_rows, forecast_views
-from pugnn.views import views as module
+from pugnn.views import node_views as module
 
 RNG = np.random.default_rng(0)
 

@@ -10,8 +10,7 @@ from pugnn.explain.gradients import MAX_NUMBERS
 from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES
 from pugnn.models import Backbone, Propagation
-from pugnn.training.forecast import forecast_batches, forecast_whole, width_of
-from pugnn.training.loop import scores_whole
+from pugnn.training.planning import forecast_batches, forecast_whole, scores_whole, width_of
 from pugnn.views import LinearViews
 
 #: Numbers of a matrix with a row for each node of the graph and a column for each one explained together.

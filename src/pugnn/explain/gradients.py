@@ -26,8 +26,8 @@ from pugnn.explain.parts import Parts
 from pugnn.graph import Graph
 from pugnn.models import Backbone, GraphInputs, inputs_on
 from pugnn.models.sparse import SparseMatrix
-from pugnn.training.loop import scores_whole
-from pugnn.training.sampled import sampled_inputs
+from pugnn.training.planning import scores_whole
+from pugnn.training.scoring import sampled_inputs
 
 #: Midpoints of the integral.
 STEPS = 32

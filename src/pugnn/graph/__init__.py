@@ -1,12 +1,18 @@
 """Graphs: structure, hop distances and sampling; independent of any learning."""
 
 from pugnn.graph.belief_propagation import propagate_beliefs
-from pugnn.graph.distances import NO_SOURCE, UNREACHABLE, hop_distances, nearest_sources
 from pugnn.graph.edges import Cleaning
 from pugnn.graph.graph import Graph
-from pugnn.graph.negatives import NO_NEGATIVE, sample_non_neighbours
-from pugnn.graph.sampling import Neighbourhood, sample_neighbours
-from pugnn.graph.statistics import GraphStatistics, edge_homophily, graph_statistics
+from pugnn.graph.measures import (
+    NO_SOURCE,
+    UNREACHABLE,
+    GraphStatistics,
+    edge_homophily,
+    graph_statistics,
+    hop_distances,
+    nearest_sources,
+)
+from pugnn.graph.random import NO_NEGATIVE, Neighbourhood, sample_neighbours, sample_non_neighbours
 
 __all__ = [
     "NO_NEGATIVE",

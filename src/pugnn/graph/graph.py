@@ -25,7 +25,6 @@ from pugnn.graph.building import (
     reject_infinite,
     require_num_nodes,
 )
-from pugnn.graph.components import connected_components
 from pugnn.graph.digests import graph_digests
 from pugnn.graph.edges import Cleaning, symmetric_csr
 from pugnn.graph.foreign import adjacency_matrix, networkx_parts, pyg_adjacency, pyg_features
@@ -89,18 +88,15 @@ class Graph(Displayed):
             raise PugnnError(f"{len(self.feature_names)} feature names for {self.num_features} features")
         if self.stored is not None:  # the rest was checked before it was stored, and the arrays are not read here
             return
-        if sp.issparse(self.features):
+        if not isinstance(self.features, np.ndarray):
             sound_matrix(self.features, "the matrix of features")
+            for part in (self.features.data, self.features.indices, self.features.indptr):
+                part.flags.writeable = False
         reject_infinite(self.features, self.ids)
-        for name in ("indptr", "indices", "ids", "weights"):
+        for name in ("indptr", "indices", "features", "ids", "weights"):
             array = getattr(self, name)
             if isinstance(array, np.ndarray):
                 object.__setattr__(self, name, read_only(array))
-        if isinstance(self.features, np.ndarray):
-            object.__setattr__(self, "features", read_only(self.features))
-        else:
-            for part in (self.features.data, self.features.indices, self.features.indptr):
-                part.flags.writeable = False
 
     # ------------------------------------------------------------------ sizes and look-ups
 
@@ -132,7 +128,10 @@ class Graph(Displayed):
     @cached_property
     def components(self) -> NDArray[np.int32]:
         """Number of the connected component that each node is in, from 0, shape ``(N,)``."""
-        return connected_components(self.indptr, self.indices)
+        from pugnn.graph.measures import connected_components
+
+        found: NDArray[np.int32] = connected_components(self.indptr, self.indices)
+        return found
 
     @cached_property
     def digests(self) -> Mapping[str, str]:

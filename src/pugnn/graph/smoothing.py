@@ -1,4 +1,4 @@
-r"""Sums over neighbours for tables of numbers, in parallel: what smoothing attributes over a graph consists of.
+r"""Means and sums over neighbours for columns of numbers, in parallel, and smoothing, which consists of such sums.
 
 A table holds :math:`b` columns of every node, :math:`b` a multiple of 8, so that 8 or 16 columns lie in one cache line.
 One pass computes, for every node i,
@@ -24,10 +24,13 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from pugnn.graph.compiling import kernel
+from pugnn.graph.derived import derived
 from pugnn.graph.graph import Graph
 from pugnn.graph.vectors import INDEX, aligned, ask_for, data_of, load, loop, spread, store
 from pugnn.threads import available_threads
 
+#: T and β of smoothing.
+STEPS, RESTART = 10, 0.15
 #: A table has a multiple of so many columns.
 LANES = 8
 #: Neighbours ahead that are asked for.
@@ -36,10 +39,95 @@ _AHEAD = 8
 _ENTRIES = 1 << 18
 
 Table = NDArray[np.float32]
+Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]
+
+
+def smoother_of(graph: Graph) -> Smoother:
+    """What averages and smooths over the edges of a graph."""
+    return derived(graph, "smoother", lambda: Smoother(graph))
+
+
+def smooth(graph: Graph, values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Personalised PageRank of columns of numbers: T steps with restart β."""
+    return smoother_of(graph).smooth(values)
+
+
+class Smoother:
+    """Sums over neighbours, for columns of numbers. ``root`` is 1 over the root of each node's degree and 1."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._rows: Rows = graph.indptr, graph.indices, graph.weights
+        strength = graph.degrees if graph.weights is None else graph.to_scipy().sum(axis=1, dtype=np.float64)
+        self.root = (1 / np.sqrt(strength + 1)).astype(np.float32)
+        self._inverse = (1 / np.maximum(graph.degrees, 1)).astype(np.float32)
+        self._ones = np.ones_like(self.root)
+
+    def mean(self, values: NDArray[np.float32], *, transposed: bool = False) -> NDArray[np.float32]:
+        """The mean over neighbours, whatever the weights of edges are; 0 without any.
+
+        Transposed: every node passes its numbers on to its neighbours, in equal parts.
+        """
+        table = whole_vectors(values, self._inverse if transposed else None)
+        out = _like(table)
+        neighbour_sums((*self._rows[:2], None), table, out, p=self._ones if transposed else self._inverse)
+        return out[:, : values.shape[1]]
+
+    def smooth(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        r"""T steps with restart β; its matrix is symmetric.
+
+        With :math:`s = \tilde d^{-1/2}`, tables hold :math:`g = s \odot h`, so that one step
+        :math:`h' = (1 - \beta) s \odot \big(\sum_j g_j + g\big) + \beta x` needs no weight of an entry.
+        """
+        s = self.root
+        start, source = whole_vectors(values), whole_vectors(values, s)
+        target = _like(start)
+        for step in range(STEPS):
+            scale = self._ones if step == STEPS - 1 else s  # the last one gives h itself
+            p, q = np.float32(1 - RESTART) * s * scale, np.float32(RESTART) * scale
+            neighbour_sums(self._rows, source, target, p=p, q=q, x=start, t=1.0)
+            source, target = target, source
+        return source[:, : values.shape[1]]
+
+
+def whole_vectors(values: NDArray[np.float32], factors: NDArray[np.float32] | None = None) -> Table:
+    """Columns, times a factor of each row, filled up with zeros to whole vectors."""
+    n, columns = values.shape
+    if factors is None and columns % LANES == 0 and values.flags.c_contiguous:
+        return values
+    table: Table = aligned(np.empty, (n, -(-columns // LANES) * LANES), np.float32)
+    np.multiply(values, 1 if factors is None else factors[:, None], out=table[:, :columns])
+    table[:, columns:] = 0
+    return table
+
+
+def joined(parts: list[NDArray[np.float32]]) -> Table:
+    """Columns side by side, filled up with zeros to whole vectors."""
+    columns = sum(part.shape[1] for part in parts)
+    spare = np.zeros((len(parts[0]), -columns % LANES), np.float32)
+    return np.concatenate([*parts, spare], axis=1)
+
+
+def _like(table: Table) -> Table:
+    """Room for as many numbers."""
+    return aligned(np.empty, table.shape, np.float32)
+
+
+class SparseRows:
+    """A sparse matrix that is multiplied with tables again and again, three to four times as fast as scipy's."""
+
+    def __init__(self, matrix: sp.csr_array) -> None:
+        self._rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
+        self._ones = np.ones(matrix.shape[0], np.float32)
+
+    def __matmul__(self, h: Table) -> Table:
+        """The product, as wide as the table."""
+        out: Table = aligned(np.empty, (len(self._ones), h.shape[1]), np.float32)
+        neighbour_sums(self._rows, h, out, p=self._ones)
+        return out
 
 
 def neighbour_sums(
-    graph: Graph,
+    rows: Rows,
     h: Table,
     out: Table,
     *,
@@ -47,55 +135,22 @@ def neighbour_sums(
     q: NDArray[np.float32] | None = None,
     x: Table | None = None,
     t: float = 0.0,
-    weighted: bool = True,
 ) -> None:
     """Write y, as above, into ``out``, which must be another table than ``h``.
 
     Args:
-        graph: the graph.
-        h: what is added up, shape ``(N, b)``.
+        rows: neighbours of each node, as row starts, positions in ``h``, and weights or ``None``.
+        h: what is added up, with b columns.
         out: where to put y, shape ``(N, b)``.
         p: factor of the sums, shape ``(N,)``.
-        q: factor of x, shape ``(N,)``; without it nothing is added.
-        x: what is added, shape ``(N, b)``.
+        q: factor of x, shape ``(N,)``.
+        x: what is added, shape ``(N, b)``; without it, y is p times the sum over the neighbours alone.
         t: weight of the node itself among its neighbours.
-        weighted: use the weights of edges, where there are any.
     """
-    q = np.zeros(0, np.float32) if q is None else q
-    weights = graph.weights if weighted else None
-    _in_stretches(graph.indptr, graph.indices, weights, h, out, p, q, h if x is None else x, t)
-
-
-class SparseRows:
-    """A sparse matrix that is multiplied with tables again and again, three to four times as fast as scipy's."""
-
-    def __init__(self, matrix: sp.csr_array) -> None:
-        self._arrays = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
-        self._ones = np.ones(matrix.shape[0], np.float32)
-
-    def __matmul__(self, h: Table) -> Table:
-        """The product, as wide as the table."""
-        out: Table = aligned(np.empty, (len(self._ones), h.shape[1]), np.float32)
-        _in_stretches(*self._arrays, h, out, self._ones, np.zeros(0, np.float32), None, 0.0)
-        return out
-
-
-def _in_stretches(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    weights: NDArray[np.float32] | None,
-    h: Table,
-    out: Table,
-    p: NDArray[np.float32],
-    q: NDArray[np.float32],
-    x: Table | None,
-    t: float,
-) -> None:
-    """Write y into ``out``, stretches of rows in parallel; without ``x``, it is the sum over the entries alone."""
-    n, width = out.shape
+    (indptr, indices, weights), (n, width) = rows, out.shape
     if width % LANES:
         raise ValueError(f"a table has a multiple of {LANES} columns, not {width}")
-    x = None if x is None else x.reshape(-1)
+    q, x = (p, None) if q is None or x is None else (q, x.reshape(-1))
     arrays = indptr, indices, weights, h.reshape(-1), out.reshape(-1), p, q, x, np.float32(t), width
     stretches = max(1, min(n, len(indices) // _ENTRIES))
     if stretches == 1:
@@ -114,15 +169,14 @@ def _in_stretches(
 
 @kernel(nogil=True, error_model="numpy")
 def _pass(indptr, indices, weights, h, out, p, q, x, t, width, first, last):  # type: ignore[no-untyped-def]
-    adds, end = len(q) > 0, len(indices) - 1
+    end = len(indices) - 1
     for i in range(first, last):
-        scale, rest = p[i], q[i] if adds else np.float32(0)
         begin, stop = indptr[i], indptr[i + 1]
         shift = 0
         while shift < width:
             left = width - shift
             places = (begin, stop, end, width, shift, i * width + shift)
-            factors = (scale, t, rest)
+            factors = (p[i], t, q[i])
             # The number of vectors is fixed when this is compiled, so that sums stay in registers.
             if left >= 64:
                 _add_up(h, indices, out, x, places, factors, weights, 4, 16)
@@ -147,7 +201,7 @@ def _add_up(_context, h, indices, out, x, places, factors, weights, vectors, lan
 
     ``places``: start and stop of the node's neighbours in ``indices``, the last entry of ``indices``, the width of the
     tables, the first column, and the position of the node's own numbers. ``factors``: p, t and q. ``weights`` may be
-    ``None``, and so may ``x``: then the rows of ``h`` are not those of ``out``, and nothing but the sum counts.
+    ``None``, and so may ``x``: then nothing but the sum counts, and the rows of ``h`` need not be those of ``out``.
     """
     count, weighted = vectors.literal_value, not isinstance(weights, types.NoneType)
     square = not isinstance(x, types.NoneType)

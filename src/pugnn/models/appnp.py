@@ -49,5 +49,6 @@ class APPNP(Backbone):
 
     def logits(self, embedding: Tensor, places: Tensor | None = None) -> Tensor:  # noqa: ARG002 (no dropout here)
         """Logits for these embeddings."""
+        assert self.head is not None
         logit: Tensor = self.head(embedding)
         return logit.squeeze(1)

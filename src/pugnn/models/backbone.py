@@ -11,12 +11,15 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import PugnnError, require_number, require_whole
 from pugnn.graph import Graph
 from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 from pugnn.models.sparse import SparseMatrix
 from pugnn.registry import Registry
+
+#: A larger hidden layer is surely a typing error.
+MAX_HIDDEN = 65_536
 
 
 class Output(NamedTuple):
@@ -49,6 +52,8 @@ class Backbone(nn.Module):
 
     Attributes:
         first_layer: the only module with weight decay (as in Kipf & Welling).
+        head: the layer after the embedding, where logits can be computed from embeddings alone.
+        dropout: share of the inputs of a layer.
         reads_edges: whether it reads edges, and not features alone.
         neighbours: through which attribute of its inputs it reads neighbours, if it has two layers that may read a
             sample of them; ``None`` if it can only be trained on the whole graph.
@@ -60,6 +65,8 @@ class Backbone(nn.Module):
     """
 
     first_layer: nn.Module
+    head: nn.Module | None
+    dropout: float
     reads_edges: bool = True
     neighbours: str | None = None
     uses_weights: bool = False
@@ -86,11 +93,13 @@ class Backbone(nn.Module):
         raise NotImplementedError
 
     def logits(self, embedding: Tensor, places: Tensor | None = None) -> Tensor:
-        """Logits for these embeddings, ``(M, d)`` to ``(M,)``; needs ``nodewise_head``.
+        """Logits for these embeddings, ``(M, d)`` to ``(M,)``: a ReLU, dropout and ``head``; needs ``nodewise_head``.
 
         ``places`` are numbers of the rows, on which dropout depends.
         """
-        raise NotImplementedError
+        assert self.head is not None
+        logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training, places))
+        return logit.squeeze(1)
 
 
 #: Every backbone by its name on the command line: a factory that takes ``num_features``, ``hidden`` and ``dropout``.
@@ -124,7 +133,8 @@ def make_backbone(
 
 def require_sizes(hidden: int, dropout: float) -> None:
     """Raise an error if a network cannot have such a hidden layer, or such a dropout."""
-    require_whole("hidden", hidden, 1)
+    require_whole("hidden", hidden, 1, MAX_HIDDEN)
+    require_number("dropout", dropout)
     if not 0.0 <= dropout < 1.0:
         raise PugnnError(f"dropout must lie in [0, 1), got {dropout}")
 

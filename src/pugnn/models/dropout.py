@@ -32,10 +32,7 @@ def dropout(x: Tensor, p: float, training: bool, places: Tensor | None = None) -
     if x.device.type != "cpu":
         return F.dropout(x, p) if places is None else x * mask_of_rows(x, places, p)
     mask = np.empty(x.shape, dtype=np.float32)
-    if places is None:
-        _fill_mask(mask.reshape(-1), draw_seed(), *_threshold(p))
-    else:
-        _fill_rows(mask, places.numpy(), draw_seed(), *_threshold(p))
+    _fill(mask.reshape(len(mask), -1), None if places is None else places.numpy(), draw_seed(), *_threshold(p))
     return x * torch.from_numpy(mask)
 
 
@@ -44,24 +41,17 @@ def draw_seed() -> np.uint64:
     return np.uint64(torch.empty((), dtype=torch.int64).random_().item())
 
 
-def drop_entries(values: NDArray[np.float32], p: float, seed: np.uint64) -> NDArray[np.float32]:
-    """``values`` with entries dropped according to their position."""
-    out = np.empty_like(values)
-    _drop(values, out, seed, *_threshold(p))
-    return out
-
-
-def drop_entries_at(
-    values: NDArray[np.float32], places: NDArray[np.int64], p: float, seed: np.uint64
+def drop_entries(
+    values: NDArray[np.float32], p: float, seed: np.uint64, places: NDArray[np.int64] | None = None
 ) -> NDArray[np.float32]:
-    """The same for reordered values; ``places`` holds their original positions."""
+    """``values`` with entries dropped according to their numbers, ``places``; by default 0, 1, 2, …"""
     out = np.empty_like(values)
-    _drop_at(values, places, out, seed, *_threshold(p))
+    _drop(values, places, out, seed, *_threshold(p))
     return out
 
 
 def mask_of_rows(x: Tensor, places: Tensor, p: float) -> Tensor:
-    """What :func:`_fill_rows` computes, on any device: SplitMix64 in signed numbers, which overflow alike."""
+    """What :func:`_fill` computes, on any device: SplitMix64 in signed numbers, which overflow alike."""
     seed, below, scale = int(draw_seed()), *_threshold(p)
     entries = places[:, None] * x.shape[1] + torch.arange(x.shape[1], device=x.device)
     bits = _signed(seed) + _signed(0x9E3779B97F4A7C15) * (entries + 1)
@@ -91,27 +81,16 @@ def _keep(seed, place, below):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _fill_mask(mask, seed, below, scale):  # type: ignore[no-untyped-def]
-    for e in range(len(mask)):
-        mask[e] = scale if _keep(seed, e, below) else np.float32(0)
-
-
-@kernel(nogil=True)
-def _fill_rows(mask, places, seed, below, scale):  # type: ignore[no-untyped-def]
+def _fill(mask, places, seed, below, scale):  # type: ignore[no-untyped-def]
     rows, columns = mask.shape
     for i in range(rows):
-        first = places[i] * columns
+        first = (i if places is None else places[i]) * columns
         for j in range(columns):
             mask[i, j] = scale if _keep(seed, first + j, below) else np.float32(0)
 
 
 @kernel(nogil=True)
-def _drop(values, out, seed, below, scale):  # type: ignore[no-untyped-def]
+def _drop(values, places, out, seed, below, scale):  # type: ignore[no-untyped-def]
     for e in range(len(values)):
-        out[e] = values[e] * scale if _keep(seed, e, below) else values.dtype.type(0)
-
-
-@kernel(nogil=True)
-def _drop_at(values, places, out, seed, below, scale):  # type: ignore[no-untyped-def]
-    for e in range(len(values)):
-        out[e] = values[e] * scale if _keep(seed, places[e], below) else values.dtype.type(0)
+        place = e if places is None else places[e]
+        out[e] = values[e] * scale if _keep(seed, place, below) else values.dtype.type(0)

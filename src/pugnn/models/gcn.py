@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
 from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
 from pugnn.models.dropout import dropout
@@ -48,12 +48,6 @@ class GCN(Backbone):
         if self.head is None:
             return Output(first, second.squeeze(1))
         return Output(second, self.logits(second, inputs.places))
-
-    def logits(self, embedding: Tensor, places: Tensor | None = None) -> Tensor:
-        """Logits for these embeddings; needs the linear head."""
-        assert self.head is not None
-        logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training, places))
-        return logit.squeeze(1)
 
 
 @BACKBONES.register("gcn-linear")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,10 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.graph import Graph, Neighbourhood
-from pugnn.graph.compiling import kernel
 from pugnn.graph.derived import derived
-from pugnn.graph.distances import hop_graphs
-from pugnn.models.attention import Neighbourhoods
+from pugnn.models.attention import Neighbourhoods, hop_graphs
 from pugnn.models.sparse import SparseMatrix
 
 
@@ -103,24 +102,27 @@ class SampledInputs(GraphInputs):
 
     @cached_property
     def gcn_adjacency(self) -> SparseMatrix:
-        """Rows of the whole graph's, estimated."""
+        """Rows of the whole graph's, estimated, diagonal entries first; nodes of the last hop need none."""
         sample, graph = self._sample, self.graph
         strengths = self._degrees if graph.weights is None else _strengths(graph)[self.nodes]
         scale = 1 / np.sqrt(1.0 + strengths)
         weights = self._times if graph.weights is None else self._times * graph.weights[sample.places]
-        parts = _with_self_loops(sample.indptr, sample.indices, sample.inner, weights, scale)
-        return SparseMatrix(sp.csr_array(parts, shape=2 * (len(sample.nodes),)), self.device)
+        values = weights * scale[sample.sources] * scale[sample.indices]
+        own = np.arange(sample.inner)
+        values = np.insert(values, sample.indptr[own], scale[own] * scale[own])
+        columns = np.insert(sample.indices, sample.indptr[own], own)
+        return self._matrix(values, columns, sample.indptr + np.minimum(np.arange(len(sample.indptr)), sample.inner))
 
     @cached_property
     def mean_adjacency(self) -> SparseMatrix:
         """Each row averages over the neighbours that were drawn; rows of isolated nodes are zero."""
         sizes = np.diff(self._sample.indptr)
-        return self._by_row(1 / np.repeat(sizes, sizes))
+        return self._matrix(1 / np.repeat(sizes, sizes), self._sample.indices, self._sample.indptr)
 
     @cached_property
     def sum_adjacency(self) -> SparseMatrix:
         """Each row adds up the neighbours, estimated."""
-        return self._by_row(self._times)
+        return self._matrix(self._times, self._sample.indices, self._sample.indptr)
 
     @cached_property
     def edge_index(self) -> Tensor:
@@ -138,34 +140,9 @@ class SampledInputs(GraphInputs):
         sizes = np.diff(self._sample.indptr)
         return np.repeat(self._degrees / np.maximum(sizes, 1), sizes)
 
-    def _by_row(self, values: NDArray[np.float64]) -> SparseMatrix:
-        shape = 2 * (len(self.nodes),)
-        return self._matrix(sp.csr_array((values, self._sample.indices, self._sample.indptr), shape=shape))
-
-    def _matrix(self, matrix: sp.csr_array) -> SparseMatrix:
-        return SparseMatrix(sp.csr_array(matrix, dtype=np.float32), self.device)
-
-
-@kernel(nogil=True)
-def _with_self_loops(indptr, indices, inner, weights, scale):  # type: ignore[no-untyped-def]
-    """Values, columns and row starts of the scaled rows, each with its diagonal entry first.
-
-    Only the ``inner`` rows are needed: outputs of the nodes of the last hop are not used.
-    """
-    entries = indptr[inner] + inner
-    values, columns = np.empty(entries, np.float32), np.empty(entries, np.int32)
-    starts = np.empty(len(indptr), np.int32)
-    at = 0
-    for i in range(len(indptr) - 1):
-        starts[i] = at
-        if i < inner:
-            values[at], columns[at] = scale[i] * scale[i], i
-            at += 1
-        for e in range(indptr[i], indptr[i + 1]):
-            values[at], columns[at] = weights[e] * scale[i] * scale[indices[e]], indices[e]
-            at += 1
-    starts[len(indptr) - 1] = at
-    return values, columns, starts
+    def _matrix(self, values: NDArray[np.float64], columns: NDArray[Any], starts: NDArray[np.int64]) -> SparseMatrix:
+        parts = values.astype(np.float32), columns, starts
+        return SparseMatrix(sp.csr_array(parts, shape=2 * (len(self.nodes),)), self.device)
 
 
 def _strengths(graph: Graph) -> NDArray[np.float64]:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import torch.nn.functional as F
-from torch import Tensor
-
 from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
-from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -30,8 +26,3 @@ class MLP(Backbone):
         """Score every node of a graph."""
         embedding = self.first_layer(inputs.features, inputs.places)
         return Output(embedding, self.logits(embedding, inputs.places))
-
-    def logits(self, embedding: Tensor, places: Tensor | None = None) -> Tensor:
-        """Logits for these embeddings."""
-        logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training, places))
-        return logit.squeeze(1)

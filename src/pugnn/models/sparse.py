@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError
-from pugnn.models.dropout import draw_seed, drop_entries, drop_entries_at
+from pugnn.models.dropout import draw_seed, drop_entries
 
 
 class SparseMatrix:
@@ -55,13 +55,10 @@ class SparseMatrix:
         assert not self._symmetric, "dropping entries would break the symmetry"
         dropped = copy.copy(self)
         if self.values.device.type == "cpu":  # hashing once more is faster than gathering
-            seed, values, places = draw_seed(), self.values.numpy(), self._places.numpy()
-            if self._numbers is None:
-                kept = drop_entries(values, p, seed)
-            else:
-                kept, places = drop_entries_at(values, self._numbers, p, seed), self._numbers[places]
-            transposed = drop_entries_at(self._transposed_values.numpy(), places, p, seed)
-            dropped.values = torch.from_numpy(kept)
+            seed, places = draw_seed(), self._places.numpy()
+            places = places if self._numbers is None else self._numbers[places]
+            dropped.values = torch.from_numpy(drop_entries(self.values.numpy(), p, seed, self._numbers))
+            transposed = drop_entries(self._transposed_values.numpy(), p, seed, places)
             dropped._transposed_values = torch.from_numpy(transposed)
         else:
             dropped.values = F.dropout(self.values, p)

@@ -19,8 +19,7 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from pugnn.graph.compiling import kernel
-from pugnn.graph.negatives import nth_non_neighbour
-from pugnn.graph.random import random_below, random_bits
+from pugnn.graph.random import nth_non_neighbour, random_below, random_bits
 from pugnn.graph.vectors import CACHE_LINE, aligned
 from pugnn.regularisers.lanes import FASTMATH, LANES, collect, dot, exchange, exponential, prefetch
 from pugnn.threads import available_threads

@@ -236,7 +236,7 @@ def _draws(  # type: ignore[no-untyped-def]
         bits = x ^ (x >> 31)
         bound = candidates[:, None].to(tl.uint64)
         rank = (((bits >> 32) * bound + (((bits & 0xFFFFFFFF) * bound) >> 32)) >> 32).to(tl.int64)
-        # The non-neighbour of that rank by bisection: as in pugnn.graph.negatives.
+        # The non-neighbour of that rank by bisection: as in pugnn.graph.random.
         low = tl.zeros([EDGES, DRAWS], tl.int64) + start[:, None]
         high = tl.zeros([EDGES, DRAWS], tl.int64) + stop[:, None]
         while tl.max(tl.max(high - low, 1), 0) > 0:

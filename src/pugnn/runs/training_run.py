@@ -25,7 +25,7 @@ from pugnn.runs.report import write_report
 from pugnn.runs.run import InputData, Results, Run, Settings
 from pugnn.runs.writers import MAX_IN_CSV, score_table, write_log, write_scores
 from pugnn.training import scores_of
-from pugnn.training.forecast import memory_on
+from pugnn.training.planning import memory_on
 from pugnn.training.progress import stage_progress
 from pugnn.waiting import part
 

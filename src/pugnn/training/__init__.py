@@ -1,15 +1,13 @@
 """Training: the loop, its settings, checkpoints and progress."""
 
 from pugnn.training.adam import Adam
-from pugnn.training.batches import Batch, FullGraph, Loader
+from pugnn.training.batches import Batch, FullGraph, Loader, SampledGraph
 from pugnn.training.checkpoint import Checkpoint
-from pugnn.training.device import resolve_device
-from pugnn.training.loop import RunOptions, Trained, fix_scoring, log_odds, make_network, score, scores_of, train
+from pugnn.training.loop import RunOptions, Trained, make_network, train
 from pugnn.training.planning import Plan, plan_as_before, plan_training
-from pugnn.training.sampled import SampledGraph
+from pugnn.training.scoring import fix_scoring, log_odds, score, scores_of
 from pugnn.training.sealed import load_sealed, require_fitting, save_sealed
-from pugnn.training.seeds import derive_seed
-from pugnn.training.settings import TrainingSettings
+from pugnn.training.settings import TrainingSettings, derive_seed, resolve_device
 from pugnn.training.steps import Seed
 
 __all__ = [

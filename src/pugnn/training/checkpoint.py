@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from pugnn import processes
 from pugnn.errors import PugnnError
-from pugnn.training.adam import Adam
 from pugnn.training.sealed import read_sealed, save_sealed, unseal
 
 Log = list[dict[str, float]]
@@ -36,16 +35,6 @@ class Part:
     best: Weights
     log: Log
     finished: bool
-
-    @classmethod
-    def of(cls, model: nn.Module, optimizer: Adam, best: Weights, log: Log) -> Part:
-        """The state of a training in progress."""
-        return cls(copy_of_weights(model), optimizer.state(), best, list(log), finished=False)
-
-    def restore(self, model: nn.Module, optimizer: Adam) -> None:
-        """Restore weights and optimiser."""
-        model.load_state_dict(self.weights)
-        optimizer.restore(self.optimizer)
 
 
 class Checkpoint:
@@ -114,11 +103,6 @@ class Checkpoint:
             content = processes.bytes_of_first(found)
             if content is not None:
                 tensors, metadata = unseal(self.path, content)
-                if "parts" not in metadata:
-                    raise PugnnError(
-                        f"{self.path} was left by a run of an older version, which cannot be continued. Remove it to "
-                        "start again."
-                    )
                 if metadata.get("identity") != self.identity:
                     raise PugnnError(
                         f"{self.path} belongs to a run with other data or settings. Repeat that run's options to "

@@ -1,30 +1,43 @@
-"""Whether a network is trained on the whole graph or in batches, and what that needs."""
+"""Whether a network is trained on the whole graph or in batches, and how much memory that needs at its peak.
+
+One rule for all networks: a step holds the features and what dropout leaves of them, the adjacency, and tables with one
+row per node: activations, masks of dropout, gradients. It is meant to tell whether a graph fits, not to the megabyte:
+``benchmarks/memory.py`` prints forecasts beside measured peaks. The graph itself is there already and is not counted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+
+import numpy as np
+import torch
 
 from pugnn import processes
 from pugnn.errors import PugnnError
-from pugnn.graph import Graph
+from pugnn.graph import Graph, sample_neighbours
 from pugnn.losses import Sets
-from pugnn.memory import Forecast, memory_words
+from pugnn.memory import Forecast, available_memory, memory_words
 from pugnn.models import Backbone, backbone_name
-from pugnn.training.batches import FullGraph, Loader
+from pugnn.training.batches import EDGES, FAN_OUT, HOPS, FullGraph, Loader, SampledGraph, background_threads
 from pugnn.training.checkpoint import Checkpoint
-from pugnn.training.device import resolve_device
-from pugnn.training.forecast import forecast_batches, forecast_whole, memory_on
-from pugnn.training.loop import scores_whole
-from pugnn.training.sampled import FAN_OUT, SampledGraph
-from pugnn.training.settings import TrainingSettings
+from pugnn.training.settings import TrainingSettings, resolve_device
 
 #: Batches that ``auto`` tries: the largest one that fits. Each node brings up to a hundred others, so these are large.
 SIZES = (16_384, 8_192, 4_096, 2_048, 1_024, 512, 256)
 SCORED_BY_SAMPLE = "Scores, too, were computed from random neighbours."
 #: A batch size for the whole graph, however large it is.
 WHOLE = 2**60
+#: Tables of the size of the first layer's output in a step, and in a structural regulariser on the whole graph.
+TABLES, REGULARISER_TABLES = 8, 10
+#: Bytes per entry of the adjacency, in a step and while it is computed.
+ENTRY, BUILDING = 16, 48
+#: The same for attention over edges, which also has tables with a row for each entry.
+ATTENTION, ATTENTION_TABLES = 166, 4.2
+#: Bytes per entry of sparse features, with the transpose.
+SPARSE = 24
+#: A batch that is prepared: bytes per entry and per node.
+PREPARED_ENTRY, PREPARED_NODE = 43, 220
 
 
 @dataclass(frozen=True)
@@ -75,19 +88,18 @@ def plan_training(
     if whole.total <= room if wanted == "auto" else int(wanted) >= unlabelled:
         return Plan(None, whole, f"Training on the whole graph takes about {whole} of memory.")
     too_much = f"training on the whole graph takes about {memory_words(whole.total)}"
-    refused = only_whole or _why_whole(model, settings)
-    if refused:
-        tried = (
-            f"{too_much} of memory, and {memory_words(room)} are available"
-            if wanted == "auto"
-            else f"batch_size={wanted} was given"
-        )
-        raise PugnnError(f"{tried}, but {refused}. The method views trains on graphs of any size.")
-    forecast = partial(forecast_batches, graph, model, with_pairs=with_pairs)
-    size = (
-        int(wanted) if wanted != "auto" else next((size for size in SIZES if forecast(size).total <= room), SIZES[-1])
-    )
-    found = forecast(size)
+    if not only_whole and model.reads_edges and model.neighbours is None:
+        name = backbone_name(settings.backbone)
+        only_whole = f"the backbone {name} needs the whole graph; use gcn, gcn-linear, sage, gat or gin"
+    if only_whole:
+        tried = f"batch_size={wanted} was given"
+        if wanted == "auto":
+            tried = f"{too_much} of memory, and {memory_words(room)} are available"
+        raise PugnnError(f"{tried}, but {only_whole}. The method views trains on graphs of any size.")
+    for size in SIZES if wanted == "auto" else (int(wanted),):  # the first that fits, or the last
+        found = forecast_batches(graph, model, size, with_pairs=with_pairs)
+        if found.total <= room:
+            break
     drawn = f"Every step took {size:,} random unlabelled nodes, and at most {FAN_OUT} random neighbours of each node."
     scored = () if scores_whole(graph, model, settings.device) else (SCORED_BY_SAMPLE,)
     available = f", and {memory_words(room)} are available" if wanted == "auto" else ""
@@ -106,10 +118,77 @@ def plan_as_before(
     return chosen if size == chosen.batch_size else plan(replace(settings, batch_size=WHOLE if size is None else size))
 
 
-def _why_whole(model: Backbone, settings: TrainingSettings) -> str:
-    """Why a network needs the whole graph; empty if it does not."""
-    if model.neighbours is not None or not model.reads_edges:
-        return ""
-    return (
-        f"the backbone {backbone_name(settings.backbone)} needs the whole graph; use gcn, gcn-linear, sage, gat or gin"
+def forecast_whole(graph: Graph, model: Backbone, *, with_pairs: bool) -> Forecast:
+    """Of a training on the whole graph, with a structural regulariser or without."""
+    nodes, entries, features = _sizes(graph, model)
+    parts = {
+        "features": 2 * features,
+        "adjacency": ENTRY * entries,
+        "activations and gradients": _tables(model, nodes, entries),
+        "regulariser": with_pairs * REGULARISER_TABLES * 4 * width_of(model) * nodes,
+    }
+    building = {"features": features, "adjacency": BUILDING * entries}
+    return max(Forecast(parts), Forecast(building), key=lambda forecast: forecast.total)
+
+
+def forecast_batches(graph: Graph, model: Backbone, size: int, *, with_pairs: bool) -> Forecast:
+    """Of a training in batches, from a trial: so many random nodes and their sampled neighbours."""
+    seeds = round(size * (1 + 3 * EDGES)) if with_pairs else size
+    trial = np.random.default_rng(0).integers(0, graph.num_nodes, seeds)
+    found = sample_neighbours(graph, trial, hops=HOPS if model.reads_edges else 0, fan_out=FAN_OUT, seed=0)
+    nodes, entries, prepared = len(found.nodes), len(found.indices), background_threads() + 1
+    return Forecast(
+        {
+            "features": (prepared + 1) * _features(graph, nodes),
+            "sampled neighbours": prepared * (PREPARED_ENTRY * entries + PREPARED_NODE * nodes),
+            "activations and gradients": _tables(model, nodes, entries),
+        }
     )
+
+
+def forecast_scoring(graph: Graph, model: Backbone) -> Forecast:
+    """Of scoring the whole graph in one pass, without gradients."""
+    nodes, entries, features = _sizes(graph, model)
+    layers = _tables(model, nodes, entries) // 2
+    return Forecast({"features": features, "adjacency": BUILDING * entries, "layers": layers})
+
+
+def memory_on(device: str) -> int:
+    """Bytes that are available to this process where it trains."""
+    found = resolve_device(device)
+    if found.type == "cpu":
+        return available_memory() // processes.count_on_host()
+    return int(torch.cuda.mem_get_info(found)[0])
+
+
+def _tables(model: Backbone, nodes: int, entries: int) -> int:
+    """Bytes of activations and gradients."""
+    row = 4 * width_of(model)
+    attention = ATTENTION + ATTENTION_TABLES * row if model.neighbours == "edge_index" else 0
+    return int(TABLES * row * nodes + attention * entries)
+
+
+def _features(graph: Graph, nodes: int) -> int:
+    """Bytes of the features of so many nodes."""
+    if isinstance(graph.features, np.ndarray):
+        return 4 * nodes * graph.num_features
+    return SPARSE * int(graph.features.nnz * nodes // max(1, graph.num_nodes))
+
+
+def _sizes(graph: Graph, model: Backbone) -> tuple[int, int, int]:
+    """Nodes of a graph, entries of its adjacency with self loops, and bytes of its features."""
+    entries = len(graph.indices) + graph.num_nodes if model.reads_edges else 0
+    return graph.num_nodes, entries, _features(graph, graph.num_nodes)
+
+
+def width_of(model: Backbone) -> int:
+    """Outputs of the first layer."""
+    return max((len(weights) for weights in model.first_layer.parameters()), default=1)
+
+
+def scores_whole(graph: Graph, model: Backbone, device: str) -> bool:
+    """Whether a graph is scored in one pass: as that of the training; or if it fits into memory."""
+    if model.neighbours is None:  # the network cannot do otherwise
+        return True
+    reduced = model.reduces(graph)
+    return forecast_scoring(graph, model).total <= memory_on(device) if reduced is None else not reduced

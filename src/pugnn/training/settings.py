@@ -1,16 +1,18 @@
-"""Settings of backbone and optimiser, shared by Python, the command line and run files."""
+"""Settings of backbone and optimiser, shared by Python, the command line and run files; seeds and devices of them."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
+import numpy as np
+import torch
+
+from pugnn import processes
 from pugnn.errors import PugnnError, require_number, require_whole
 from pugnn.models import BackboneLike
+from pugnn.models.backbone import require_sizes
 
-#: A larger hidden layer is surely a typing error.
-MAX_HIDDEN = 65_536
-#: So is a larger decay, which would leave nothing of the weights.
+#: A larger decay would leave nothing of the weights.
 MAX_DECAY = 1e6
 
 
@@ -45,8 +47,9 @@ class TrainingSettings:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        for name, least, most in (("hidden", 1, MAX_HIDDEN), ("epochs", 1, math.inf), ("seed", 0, math.inf)):
-            require_whole(name, getattr(self, name), least, most)
+        require_sizes(self.hidden, self.dropout)
+        require_whole("epochs", self.epochs, 1)
+        require_whole("seed", self.seed, 0)
         size = self.batch_size
         if isinstance(size, str) and size.isdecimal():  # from a command line
             size = int(size)
@@ -55,9 +58,6 @@ class TrainingSettings:
             raise PugnnError(f"batch_size must be a whole number, or 'auto'; got {size!r}")
         if not isinstance(size, str):
             require_whole("batch_size", size, 1)
-        require_number("dropout", self.dropout)
-        if not 0 <= self.dropout < 1:
-            raise PugnnError(f"dropout must lie in [0, 1), got {self.dropout}")
         require_number("learning_rate", self.learning_rate)
         require_number("weight_decay", self.weight_decay, negative=False)
         if self.weight_decay > MAX_DECAY:
@@ -68,3 +68,43 @@ class TrainingSettings:
             raise PugnnError(f"backbone must be a name, a factory or a network; got {self.backbone!r}")
         if not self.learning_rate > 0:
             raise PugnnError(f"learning_rate must be positive, got {self.learning_rate}")
+
+
+def derive_seed(seed: int, *path: int) -> int:
+    """A 63-bit seed that depends on ``seed`` and on every number of ``path``.
+
+    All randomness of an epoch comes from ``derive_seed(seed, epoch, …)``, so that a resumed run needs no state of a
+    generator.
+
+    Example:
+        >>> derive_seed(0, 1) == derive_seed(0, 1), derive_seed(0, 1) == derive_seed(0, 2)
+        (True, False)
+    """
+    # The length is included because a SeedSequence ignores trailing zeros.
+    sequence = np.random.SeedSequence([len(path), seed, *path])
+    return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def resolve_device(name: str) -> torch.device:
+    """The torch device of that name."""
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = torch.device("meta")
+    if device.type not in ("cpu", "cuda"):
+        raise PugnnError(f"there is no device {name!r}; use cpu, cuda or cuda:1")
+    if device.type == "cpu":
+        return device
+    if not torch.cuda.is_available():
+        raise PugnnError("device='cuda' was requested, but torch sees no CUDA device; use device='cpu'")
+    several = processes.count() > 1
+    if several and device.index is not None:
+        raise PugnnError(f"each process has a device of its own; use device='cuda' instead of {name!r}")
+    own = processes.number_on_host() if several else torch.cuda.current_device()
+    index = own if device.index is None else device.index
+    if index >= torch.cuda.device_count():
+        found = f"torch sees {torch.cuda.device_count()} CUDA devices"
+        if several:
+            raise PugnnError(f"there is no device for process {index} of this host; {found}. Start no more processes.")
+        raise PugnnError(f"there is no device {name!r}; {found}")
+    return torch.device("cuda", index)  # numbered, so that one device has one name

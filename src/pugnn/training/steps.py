@@ -32,11 +32,8 @@ class Step:
         self._model, self._objective, self._optimizer = model, objective, optimizer
         self.names: list[str] = []
 
-    def __call__(self, batch: Batch, seed: int) -> Tensor:
+    def __call__(self, batch: Batch, seed: Seed) -> Tensor:
         """Train on a batch; the terms of the loss in the order of ``names``, and last their total."""
-        return self._run(batch, seed)
-
-    def _run(self, batch: Batch, seed: Seed) -> Tensor:
         self._optimizer.zero_grad()
         terms = self._objective(self._model(batch.inputs), batch, seed)
         self.names = list(terms)
@@ -67,19 +64,19 @@ class ReplayedStep(Step):
         self._graph: torch.cuda.CUDAGraph | None = None
         self._steps = 0
 
-    def __call__(self, batch: Batch, seed: int) -> Tensor:
-        """Train on the batch; the terms of the loss in the order of ``names``, and last their total."""
+    def __call__(self, batch: Batch, seed: Seed) -> Tensor:
+        """As :class:`Step`, on the same batch every time."""
         self._seed.fill_(seed)
         self._steps += 1
         if self._steps <= self.WARM_UP:
             self._stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(self._stream):
-                values = self._run(batch, self._seed)
+                values = super().__call__(batch, self._seed)
             torch.cuda.current_stream().wait_stream(self._stream)
             return values
         if self._graph is None:
             self._graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self._graph):
-                self._values = self._run(batch, self._seed)
+                self._values = super().__call__(batch, self._seed)
         self._graph.replay()
         return self._values

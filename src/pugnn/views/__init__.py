@@ -1,9 +1,8 @@
 """Views of a node: its own attributes, those of its neighbours, and what they make together."""
 
+from pugnn.graph.smoothing import RESTART, STEPS, smooth
 from pugnn.views.attributes import Attributes
 from pugnn.views.closeness import FAR, closeness, relative_walks
-from pugnn.views.comparison import comparable_rows
-from pugnn.views.edges import RESTART, STEPS, smooth
 from pugnn.views.linear_views import LinearViews
 from pugnn.views.node_views import (
     ROUNDING,
@@ -11,6 +10,7 @@ from pugnn.views.node_views import (
     VIEWS,
     WEIGHTS,
     NodeViews,
+    comparable_rows,
     forecast_views,
     views_of,
 )

@@ -5,7 +5,7 @@ positive with a probability of about
 
 .. math:: p_i = \tilde d_i^{-1/2} \sum_{l \in L} \big(H^{(T)}\big)_{il}
 
-where :math:`H^{(T)}` is the matrix that smooths attributes (:mod:`pugnn.views.edges`), and
+where :math:`H^{(T)}` is the matrix that smooths attributes (:mod:`pugnn.graph.smoothing`), and
 :math:`\tilde d_i^{-1/2}` keeps nodes with many links from being close to everything. With :math:`\bar p` its mean over
 the nodes that are not known, the closeness is :math:`\log(p_i / \bar p + 0.1)`, less its mean over all nodes.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pugnn.graph import Graph
 from pugnn.graph.derived import derived
-from pugnn.views.edges import edges_of
+from pugnn.graph.smoothing import smoother_of
 
 #: A node that is less close than this, in terms of the mean, counts as hardly any farther.
 FAR = 0.1
@@ -49,8 +49,8 @@ def relative_walks(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float
 
 
 def _walk(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float32]:
-    edges = edges_of(graph)
-    walks = edges.root[:, None] * edges.smooth(known)
+    smoother = smoother_of(graph)
+    walks = smoother.root[:, None] * smoother.smooth(known)
     others = np.maximum((known == 0).sum(axis=0), 1)
     mean = (walks * (known == 0)).sum(axis=0, dtype=np.float64) / others
     walks *= np.where(mean > 0, 1 / np.where(mean > 0, mean, 1.0), 0.0).astype(np.float32)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,9 @@ from torch import Tensor
 from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
 from pugnn.graph.derived import derived
-from pugnn.graph.smoothing import LANES, SparseRows
+from pugnn.graph.smoothing import LANES, SparseRows, joined, smooth, smoother_of, whole_vectors
 from pugnn.memory import Forecast, available_memory
 from pugnn.views.attributes import Attributes, dense
-from pugnn.views.edges import edges_of, joined, whole_vectors
 
 #: The views and their weights: what smoothing makes of attributes is the best single view on most graphs.
 WEIGHTS = {"smoothed": 1.0, "own": 0.45, "neighbours": 0.45, "difference": 0.45, "two hops": 0.45}
@@ -51,10 +50,10 @@ TOGETHER = 64
 PASSES, PRODUCTS, SAMPLED_PRODUCTS, SAMPLE, TABLES = 13, 50, 120, 2048, 4
 #: Share of the available memory that kept tables may take.
 SHARE = 0.5
+#: Columns of the rows by which nodes are compared, at most.
+COMPARED = 256
 #: What methods compute from the views: scores of several models, ranks, sets.
 BYTES_PER_NODE = 400
-
-
 #: What each view is a sum of, where rows are kept.
 _TABLES: dict[str, dict[str, int]] = {name: {name: 1} for name in VIEWS}
 _TABLES["difference"] = {"own": 1, "neighbours": -1}
@@ -76,7 +75,7 @@ class NodeViews:
         self.rows = attributes.rows(graph)
         self.width = self.rows.shape[1]
         self.scales: dict[str, NDArray[np.float32]] = {}
-        self._edges = edges_of(graph)
+        self._smoother = smoother_of(graph)
         self._kept: dict[str, Tensor] | None = {} if worth_keeping(graph, self.width, self.rows.size) else None
         self._others: dict[tuple[str, ...], NodeViews] = {}
         self._prepare()
@@ -109,11 +108,12 @@ class NodeViews:
         """The rows of a table, where they are kept."""
         assert self._kept is not None
         if name not in self._kept:
-            own = self._kept["own"].numpy() if "own" in self._kept else dense(self.rows)
-            rows = own if name == "own" else np.empty_like(own)
-            for first in range(0, self.width if name != "own" else 0, TOGETHER):
-                some = slice(first, first + TOGETHER)
-                rows[:, some] = self.images(name, own[:, some])
+            rows = own = self._kept["own"].numpy() if "own" in self._kept else dense(self.rows)
+            if name != "own":
+                rows = np.empty_like(own)
+                for first in range(0, self.width, TOGETHER):
+                    some = slice(first, first + TOGETHER)
+                    rows[:, some] = self.images(name, own[:, some])
             self._kept[name] = torch.from_numpy(rows)
         return self._kept[name].numpy()
 
@@ -133,9 +133,8 @@ class NodeViews:
         """The product of each view with its directions, before rows are scaled, shape ``(N, k)`` each."""
         k, by_name = w.shape[2], dict(zip(self.names, w, strict=True))
         if self._kept is None:
-            return self._side_by_side(
-                _product(self._by_row, w.transpose(1, 0, 2).reshape(self.width, -1)), k, self.names
-            )
+            values = _product(self._by_row, w.transpose(1, 0, 2).reshape(self.width, -1))
+            return self._side_by_side(values, k, self.names)
         found: dict[str, Any] = dict.fromkeys(self.names, 0.0)
         for table in self._tables:
             rows = self._kept[table]
@@ -183,13 +182,13 @@ class NodeViews:
         self, values: NDArray[np.float32], k: int, names: Sequence[str], *, transposed: bool = False
     ) -> list[NDArray[np.float32]]:
         """The images of ``k`` columns by each view; one pass over the edges averages the columns of all."""
-        mean = self._edges.mean_transposed if transposed else self._edges.mean
+        mean = partial(self._smoother.mean, transposed=transposed)
         means = values if set(names) <= {"smoothed", "own"} else mean(values)
         found = []
         for at, name in enumerate(names):
             some = np.s_[:, at * k : (at + 1) * k]
             if name == "smoothed":
-                found.append(self._edges.smooth(values[some]))
+                found.append(self._smoother.smooth(values[some]))
             elif name == "own":
                 found.append(values[some])
             elif name == "neighbours":
@@ -218,29 +217,21 @@ class NodeViews:
             for name, total in squares.items():
                 kept = signs is None and name in self._tables
                 total += squared_lengths(self.table(name)[:, some] if kept else self.images(name, block))
-        squares["own"] = filled_rows(self.rows)  # their length is 1 already
+        # The length of filled rows is 1 already.
+        rows = self.rows
+        filled = rows.any(axis=1) if isinstance(rows, np.ndarray) else rows.power(2).sum(axis=1) > 0
+        squares["own"] = np.asarray(filled).astype(np.float64)
         return {name: (WEIGHTS[name] * inverse_lengths(squares[name])).astype(np.float32) for name in names}
 
 
 def views_of(graph: Graph, attributes: Attributes, names: tuple[str, ...] = VIEWS) -> NodeViews:
     """The views of a graph, shared by all that read it."""
-    return unnamed_views(graph, attributes).named(names)
-
-
-def unnamed_views(graph: Graph, attributes: Attributes) -> NodeViews:
-    """What all views of a graph have in common."""
-    return derived(graph, "views", lambda: NodeViews(graph, attributes, ()), attributes.key)
+    return derived(graph, "views", lambda: NodeViews(graph, attributes, ()), attributes.key).named(names)
 
 
 def _product(rows: SparseRows | NDArray[np.float32], columns: NDArray[np.float32]) -> NDArray[np.float32]:
     """Attributes, or transposed ones, times columns; as many, or filled up with zeros to whole vectors."""
     return rows @ (columns if isinstance(rows, np.ndarray) else whole_vectors(columns))
-
-
-def filled_rows(rows: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float64]:
-    """1 for rows that are not all zero, 0 for the others."""
-    filled = rows.any(axis=1) if isinstance(rows, np.ndarray) else rows.power(2).sum(axis=1) > 0
-    return np.asarray(filled).astype(np.float64)
 
 
 def squared_lengths(rows: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -252,8 +243,7 @@ def squared_lengths(rows: NDArray[np.float32]) -> NDArray[np.float64]:
 def inverse_lengths(squares: NDArray[np.float64]) -> NDArray[np.float64]:
     """1 over lengths; 0 for those that are rounding alone, such as of a node that is the mean of its neighbours."""
     lengths = np.sqrt(squares)
-    inverse: NDArray[np.float64] = np.where(lengths > ROUNDING, 1 / np.maximum(lengths, ROUNDING), 0.0)
-    return inverse
+    return np.where(lengths > ROUNDING, 1 / np.maximum(lengths, ROUNDING), 0.0)
 
 
 def worth_keeping(graph: Graph, width: int, filled: int) -> bool:
@@ -271,22 +261,40 @@ def worth_keeping(graph: Graph, width: int, filled: int) -> bool:
 def forecast_views(graph: Graph) -> tuple[Forecast, str]:
     """What all views of a graph will take, and a sentence about it."""
     n, x = graph.num_nodes, graph.features
-    width = (graph.num_features or WIDTH) + isinstance(x, np.ndarray)
-    filled = n * width if isinstance(x, np.ndarray) else x.nnz
-    kept = worth_keeping(graph, width, filled)
-    own = 4 * n * width if isinstance(x, np.ndarray) or kept else 16 * filled
-    mapped = [graph.indptr, graph.indices, *([x] if isinstance(x, np.ndarray) else [x.data, x.indices, x.indptr])]
-    mapped += [] if graph.weights is None else [graph.weights]
-    forecast = Forecast(
-        {
-            "views of the nodes": own + (TABLES - 1) * 4 * n * width * kept,
-            "scores and ranks": BYTES_PER_NODE * n,
-            "the store": 0 if graph.stored is None else sum(part.nbytes for part in mapped),
-        }
-    )
+    if isinstance(x, np.ndarray):
+        width, parts = (graph.num_features or WIDTH) + 1, [x]
+        filled, views = n * width, 4 * n * width
+    else:
+        width, parts = graph.num_features or WIDTH, [x.data, x.indices, x.indptr]
+        filled, views = x.nnz, 16 * x.nnz
+    if worth_keeping(graph, width, filled):
+        views = 4 * TABLES * n * width
+    arrays = [graph.indptr, graph.indices, graph.weights, *parts]
+    stored = 0 if graph.stored is None else sum(part.nbytes for part in arrays if part is not None)
+    forecast = Forecast({"views of the nodes": views, "scores and ranks": BYTES_PER_NODE * n, "the store": stored})
     return forecast, f"The run takes about {forecast} of memory."
 
 
 def random_signs(rows: int, columns: int) -> NDArray[np.float32]:
     """The same 1 and −1 every time, shape ``(rows, columns)``."""
     return np.random.default_rng(0).choice(np.array([-1, 1], np.float32), (rows, columns))
+
+
+def comparable_rows(graph: Graph, attributes: Attributes) -> NDArray[np.float32]:
+    """The smoothed view less its mean, at length 1: similar rows for similar nodes.
+
+    Wide attributes are multiplied with random directions first, which keeps angles roughly as they are.
+    """
+    views = views_of(graph, attributes, ())
+    if views.width <= COMPARED and views.kept:
+        smoothed = views.table("smoothed").copy()
+    else:
+        rows = views.rows if views.width <= COMPARED else views.rows @ random_signs(views.width, COMPARED)
+        smoothed = np.empty(rows.shape, np.float32)
+        for first in range(0, rows.shape[1], TOGETHER):
+            some = slice(first, first + TOGETHER)
+            smoothed[:, some] = smooth(graph, dense(rows[:, some]))
+    smoothed *= inverse_lengths(squared_lengths(smoothed))[:, None].astype(np.float32)
+    smoothed -= smoothed.mean(axis=0, dtype=np.float64).astype(np.float32)
+    smoothed *= inverse_lengths(squared_lengths(smoothed))[:, None].astype(np.float32)
+    return smoothed

@@ -3,8 +3,9 @@ import pytest
 
 from conftest import random_graph
 from pugnn.errors import PugnnError
-from pugnn.graph import Graph, distances
-from pugnn.graph.distances import hop_graphs
+from pugnn.graph import Graph
+from pugnn.models import attention
+from pugnn.models.attention import hop_graphs
 
 
 def members(graph: Graph, number: int) -> list[list[list[int]]]:
@@ -71,7 +72,7 @@ def test_weights_play_no_part():
 
 def test_too_many_pairs_are_refused_before_they_are_made(monkeypatch):
     star = Graph.from_edges(np.zeros(99, dtype=int), np.arange(1, 100))
-    monkeypatch.setattr(distances, "MAX_ENTRIES", 9_000)
+    monkeypatch.setattr(attention, "MAX_ENTRIES", 9_000)
     assert len(hop_graphs(star, 1)) == 1
     # From the hub to itself, and between any two others: 1 + 99 · 99 pairs.
     with pytest.raises(PugnnError, match=r"walks of 2 steps join up to 9,\d* pairs .* Lower hops to 1"):

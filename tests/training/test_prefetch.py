@@ -2,12 +2,12 @@ import threading
 
 import pytest
 
-from pugnn.training.ahead import ahead
+from pugnn.training.batches import prefetch
 
 
 @pytest.mark.parametrize("threads", [0, 1, 3])
 def test_results_come_in_the_order_of_the_items(threads):
-    with ahead(lambda item: item * item, range(20), threads) as results:
+    with prefetch(lambda item: item * item, range(20), threads) as results:
         assert list(results) == [item * item for item in range(20)]
 
 
@@ -18,7 +18,7 @@ def test_no_more_is_prepared_than_can_wait():
         begun.append(item)
         return item
 
-    with ahead(work, range(1000), 2) as results:
+    with prefetch(work, range(1000), 2) as results:
         assert next(results) == 0
         assert len(begun) <= 3
         assert next(results) == 1
@@ -27,7 +27,7 @@ def test_no_more_is_prepared_than_can_wait():
 
 def test_without_threads_nothing_is_done_before_it_is_asked_for():
     begun = []
-    with ahead(begun.append, range(5), 0) as results:
+    with prefetch(begun.append, range(5), 0) as results:
         assert begun == []
         next(results)
     assert begun == [0]
@@ -40,6 +40,6 @@ def test_an_error_in_the_background_is_raised_where_its_result_is_used():
         return item
 
     before = threading.active_count()
-    with pytest.raises(ValueError, match="two"), ahead(work, range(100), 2) as results:
+    with pytest.raises(ValueError, match="two"), prefetch(work, range(100), 2) as results:
         list(results)
     assert threading.active_count() == before

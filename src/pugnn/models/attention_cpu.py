@@ -20,17 +20,22 @@ from typing import Any
 
 import numpy as np
 import torch
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.graph.compiling import kernel
-from pugnn.graph.vectors import aligned
-from pugnn.models.attention.lanes import NARROW, WIDE, sums_of_4, sums_of_16
+from pugnn.graph.vectors import INDEX, aligned, data_of, load, loop, store
 
 Array = NDArray[np.float32]
 
 #: A smaller sum of weights has lost precision; the largest weight of all nodes is 1.
 MIN_SUM = np.float32(1e-20)
+#: Lanes that are added up at a time.
+WIDE, NARROW = 16, 4
 
 
 def attend_cpu(
@@ -116,8 +121,7 @@ def _split_sums(
         width = WIDE if lanes - first >= WIDE else NARROW
         table = aligned(np.empty, (n, 4, width), np.float32)
         _lay_out(table, own, other, above, below, values, last, first)
-        kernel = sums_of_16 if width == WIDE else sums_of_4
-        kernel(table.reshape(-1), indptr, indices, sums, first)
+        _SUMS[width](table.reshape(-1), indptr, indices, sums, first)
         first += width
     return sums[0], sums[1]
 
@@ -205,3 +209,54 @@ def _transposed(above, below, p, q, h, slope):  # type: ignore[no-untyped-def]
                 total += h[j, lane] * (x + slope * y)
             grad_target[j, head] = total
     return grad_values, grad_target
+
+
+@intrinsic(prefer_literal=True)
+def _add_rows(_context, table, indices, sums, places, lanes):  # type: ignore[no-untyped-def]
+    """Add up the rows of a node's members, four vectors each as laid out above, and write the two sums.
+
+    ``places``: the node, start and stop of its members in ``indices``, and the positions of its two sums.
+    """
+    width = lanes.literal_value
+    vector = ir.VectorType(ir.FloatType(), width)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        table, indices, sums = data_of(context, builder, signature, arguments, 3)
+        own, start, stop, above, below = cgutils.unpack_tuple(builder, arguments[3], 5)
+
+        def part(row: Any, number: int) -> Any:
+            at = builder.add(builder.mul(row, ir.Constant(INDEX, 4 * width)), ir.Constant(INDEX, number * width))
+            return load(builder, table, at, vector)
+
+        nothing = ir.Constant(vector, [0.0] * width)
+        threshold = builder.fsub(ir.Constant(vector, [-0.0] * width), part(own, 0))
+
+        def add_member(e: Any, totals: list[Any]) -> list[Any]:
+            member = builder.sext(builder.load(builder.gep(indices, [e])), INDEX)
+            positive = builder.fcmp_ordered(">", part(member, 1), threshold)
+            return [
+                builder.fadd(totals[0], builder.select(positive, part(member, 2), nothing)),
+                builder.fadd(totals[1], builder.select(positive, nothing, part(member, 3))),
+            ]
+
+        upper, lower = loop(builder, start, stop, [nothing, nothing], add_member)
+        store(builder, sums, above, upper)
+        store(builder, sums, below, lower)
+
+    return types.void(table, indices, sums, places, lanes), generate
+
+
+def _sums_of(width: int) -> Any:
+    """The kernel for so many lanes: one kernel for both widths would be slower."""
+
+    @kernel(nogil=True, error_model="numpy")
+    def add_up(table, indptr, indices, sums, first):  # type: ignore[no-untyped-def]
+        flat, n, lanes = sums.reshape(-1), sums.shape[1], sums.shape[2]
+        for i in range(n):
+            at = i * lanes + first
+            _add_rows(table, indices, flat, (i, indptr[i], indptr[i + 1], at, n * lanes + at), width)
+
+    return add_up
+
+
+_SUMS = {width: _sums_of(width) for width in (WIDE, NARROW)}

@@ -1,9 +1,10 @@
-"""Hop distances to the nearest of several source nodes, and the nodes reached by walks of exactly k steps."""
+"""What is measured on a graph: hop distances to the nearest of several nodes, components, sizes, homophily."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, require_type, require_whole
@@ -15,8 +16,6 @@ from pugnn.graph.index_arrays import positions_within
 UNREACHABLE = int(np.iinfo(np.int32).max)
 #: Nearest source of an unreachable node.
 NO_SOURCE = -1
-#: Most entries allowed in one power of the adjacency; 32-bit positions cannot count many more.
-MAX_ENTRIES = 2_000_000_000
 
 
 def hop_distances(graph: Graph, sources: ArrayLike, *, cap: int | None = None) -> NDArray[np.int32]:
@@ -51,9 +50,8 @@ def nearest_sources(
     """
     require_type("graph", graph, Graph, "a pugnn.Graph")
     start = np.unique(positions_within(sources, graph.num_nodes, "sources"))
-    if cap is not None:
-        require_whole("cap", cap, 0, UNREACHABLE)
     limit = UNREACHABLE if cap is None else cap
+    require_whole("cap", limit, 0, UNREACHABLE)
     distances, nearest = _breadth_first(graph.indptr, graph.indices, start, limit)
     return distances, nearest
 
@@ -87,46 +85,73 @@ def _breadth_first(indptr, indices, start, cap):  # type: ignore[no-untyped-def]
     return distance, nearest
 
 
-def hop_graphs(graph: Graph, hops: int) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:
-    r"""The neighbourhoods of every node in the first powers of the adjacency, as (row starts, sorted members).
+@kernel(nogil=True)
+def connected_components(indptr, indices):  # type: ignore[no-untyped-def]
+    """Number of the component of each node, from 0 in the order of their first nodes, shape ``(N,)``."""
+    n = len(indptr) - 1
+    component = np.full(n, -1, dtype=np.int32)
+    queue = np.empty(n, dtype=np.int32)
+    found = 0
+    for first in range(n):
+        if component[first] >= 0:
+            continue
+        component[first] = found
+        queue[0], done, reached = first, 0, 1
+        while done < reached:
+            node = queue[done]
+            done += 1
+            for entry in range(indptr[node], indptr[node + 1]):
+                neighbour = indices[entry]
+                if component[neighbour] < 0:
+                    component[neighbour] = found
+                    queue[reached] = neighbour
+                    reached += 1
+        found += 1
+    return component
 
-    .. math:: N_i^{(k)} = \{\, j : (A^k)_{ij} \neq 0 \,\} \cup \{i\}, \qquad k = 1, \dots, \text{hops}
 
-    Powers count walks, not distances: a neighbour is also in :math:`N^{(3)}`, by going there, back and there again.
-    Weights are ignored. Every structure is symmetric, and no matrix is ever dense.
+@dataclass(frozen=True)
+class GraphStatistics:
+    """Sizes that do not depend on labels; ``isolated`` nodes have no edge, ``largest_component`` counts nodes."""
+
+    nodes: int
+    edges: int
+    features: int
+    isolated: int
+    components: int
+    largest_component: int
+    mean_degree: float
+    max_degree: int
+
+
+def graph_statistics(graph: Graph) -> GraphStatistics:
+    """The sizes of a graph."""
+    require_type("graph", graph, Graph, "a pugnn.Graph")
+    sizes = np.bincount(graph.components)
+    return GraphStatistics(
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
+        features=graph.num_features,
+        isolated=int((graph.degrees == 0).sum()),
+        components=len(sizes),
+        largest_component=int(sizes.max(initial=0)),
+        mean_degree=float(graph.degrees.mean()) if graph.num_nodes else 0.0,
+        max_degree=int(graph.degrees.max(initial=0)),
+    )
+
+
+def edge_homophily(graph: Graph, labels: NDArray[np.generic]) -> float:
+    """Share of edges whose ends have the same label; ``nan`` without edges.
 
     Example:
         >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
-        >>> starts, members = hop_graphs(path, 2)[1]
-        >>> [members[a:b].tolist() for a, b in zip(starts, starts[1:])]
-        [[0, 2], [1, 3], [0, 2], [1, 3]]
+        >>> edge_homophily(path, np.array([1, 1, 0, 0]))  # doctest: +ELLIPSIS
+        0.66...
     """
-    require_whole("hops", hops, 1)
-    n = graph.num_nodes
-    # Boolean products, 'and' along a walk and 'or' over walks, are binary and cannot overflow.
-    present = np.ones(len(graph.indices), dtype=np.bool_)
-    adjacency = sp.csr_array((present, graph.indices, graph.indptr), shape=(n, n))
-    own = sp.eye_array(n, dtype=np.bool_, format="csr")
-    power, structures = adjacency, []
-    for k in range(1, hops + 1):
-        if k > 1:
-            _check_size(power, graph, k)
-            power = sp.csr_array(power @ adjacency)
-            power.sort_indices()
-        reached = sp.csr_array(power + own)
-        structures.append((reached.indptr.astype(np.int64), reached.indices.astype(np.int32, copy=False)))
-    return structures
-
-
-def _check_size(power: sp.csr_array, graph: Graph, k: int) -> None:
-    """Raise if the product may be too large.
-
-    A row of the product has at most N entries, and at most as many as the rows it combines have together.
-    """
-    ends = np.concatenate([[0], np.cumsum(graph.degrees[power.indices])])
-    bound = int(np.minimum(np.diff(ends[power.indptr]), graph.num_nodes).sum())
-    if bound > MAX_ENTRIES:
-        raise PugnnError(
-            f"walks of {k} steps join up to {bound:,} pairs of nodes; at most {MAX_ENTRIES:,} are supported. "
-            f"Lower hops to {k - 1}."
-        )
+    require_type("graph", graph, Graph, "a pugnn.Graph")
+    require_type("labels", labels, np.ndarray, "an array, one label per node")
+    if labels.shape != (graph.num_nodes,):
+        raise PugnnError(f"labels must be one per node, shape ({graph.num_nodes},); got {labels.shape}")
+    if not graph.num_edges:
+        return float("nan")
+    return float((labels[graph.sources] == labels[graph.indices]).mean())
