@@ -229,7 +229,7 @@ CASES = [
     ),
     (MODEL.precision, {"share": 0.1}, {"share": [*NO_NUMBER, 0, 2]}),
     (prior_bounds, {"prior": 0.1}, {"prior": [*NO_NUMBER, "0.5..0.1", 0, 1]}),
-    (settle_prior, {"wanted": "0.1..0.2", "evidence": None}, {"evidence": NO_TASK}),
+    (settle_prior, {"wanted": "0.1..0.2", "hidden": None}, {"hidden": NO_TASK}),
     (prior_words, {"prior": Prior.given(0.2), "labelled": 3}, {"prior": NO_NUMBER}),
     (
         explain,

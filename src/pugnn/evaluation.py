@@ -8,13 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, require_type
 from pugnn.estimator import PUNodeClassifier
 from pugnn.evidence.bands import Estimate, HiddenRanks, Prior, estimate
-from pugnn.evidence.hidden_positives import FOLDS, KnownNodes
-from pugnn.evidence.rank_model import CheckedNodes
+from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, RankedPositives
 from pugnn.fitting import learnable_task
 from pugnn.graph.building import listed
 from pugnn.io import TableGraph
@@ -29,9 +27,7 @@ from pugnn.waiting import part, status_line
 AT_ONCE = 1 / (1 + FOLDS)
 
 
-def cross_fit(
-    estimator: PUNodeClassifier, task: PUTask, *, progress: bool = False
-) -> tuple[NDArray[np.float64], CheckedNodes | None]:
+def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = False) -> RankedPositives:
     """Share of the unlabelled nodes above each known positive, when the method is trained without it.
 
     The known positives are dealt out to five folds, or fewer if there are fewer, and so are known negatives. A hidden
@@ -61,7 +57,7 @@ def cross_fit(
             )
             with part(fold / turns, (fold + 1) / turns):
                 log_odds[:, fold] = estimator.unfitted().set_params(progress=False).fit_task(rest).decision_function()
-    return known.hidden_ranks(log_odds)
+    return known.rank(log_odds)
 
 
 def require_hidable(task: PUTask) -> None:
@@ -104,10 +100,11 @@ def evaluate(
     if isinstance(getattr(method, "prior", None), str):
         method = replace(method, prior=prior.value)  # type: ignore[call-arg]
     again = estimator.unfitted().set_params(method=method)
-    ranks, checked = cross_fit(again, task, progress=progress)
+    ranked = cross_fit(again, task, progress=progress)
     scores = estimator.predict_proba(task.graph)[:, 1]
     decided = int((scores[task.unlabelled] >= estimator.threshold_).sum())
-    found = estimate(HiddenRanks(prior, ranks, checked), unlabelled=len(task.unlabelled), decided=decided)
+    hidden = HiddenRanks(prior, ranked.ranks, ranked.checked)
+    found = estimate(hidden, unlabelled=ranked.unlabelled, decided=decided)
     return found if found is None else replace(found, caveat=caveat)
 
 

@@ -120,10 +120,15 @@ def chance(ranks: Values, unlabelled: int) -> float:
     return float(min(1.0, WAYS * (1 + len(inside) / TOGETHER) * min(by_mean, by_top)))
 
 
+def are_informative(ranks: Values) -> bool:
+    """Whether ranks say anything: there are two or more, and the scores of all nodes are not equal."""
+    return len(ranks) >= 2 and not (ranks == 0.5).all()
+
+
 def no_signal(hidden: HiddenRanks, unlabelled: int) -> bool:
     """Whether nothing but chance is seen in the ranks of ten hidden positives or more."""
     ranks = hidden.ranks
-    return len(ranks) >= MIN_HIDDEN_POSITIVES and _tell(ranks) and chance(ranks, unlabelled) > LEVEL
+    return len(ranks) >= MIN_HIDDEN_POSITIVES and are_informative(ranks) and chance(ranks, unlabelled) > LEVEL
 
 
 @dataclass(frozen=True)
@@ -266,7 +271,7 @@ def estimate(hidden: HiddenRanks, *, unlabelled: int, decided: int) -> Estimate 
     require_whole("unlabelled", unlabelled, 1)
     require_whole("decided", decided, 0, unlabelled)
     prior, ranks, checked = hidden.prior, hidden.ranks, hidden.checked
-    if not _tell(ranks):
+    if not are_informative(ranks):
         return None
     model = RankModel.of(ranks, unlabelled, bounds=prior.bounds, checked=checked)
     expected = RankModel.of(ranks, unlabelled, bounds=(prior.value, prior.value), checked=checked)
@@ -294,11 +299,6 @@ def estimate(hidden: HiddenRanks, *, unlabelled: int, decided: int) -> Estimate 
         signal=signal,
         audit=None if checked is None else _audit(len(checked.positive), int(checked.positive.sum())),
     )
-
-
-def _tell(ranks: Values) -> bool:
-    """Whether ranks say anything: there are two or more, and the scores of all nodes are not equal."""
-    return len(ranks) >= 2 and not (ranks == 0.5).all()
 
 
 def _audit(checked: int, positive: int) -> Audit:

@@ -1,4 +1,4 @@
-"""Linear models on the rows of the evidence, one per hidden fold and setting, trained side by side."""
+"""Linear models of the nodes' rows, one per hidden fold and setting, trained side by side."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pugnn.priors.base import Evidence
+from pugnn.evidence import RankedPositives
 from pugnn.training import Adam
 
 #: Unlabelled nodes that they are trained on, at most.
@@ -17,21 +17,16 @@ EPOCHS, RATE = 150, 0.05
 
 
 class LinearModels:
-    """Weights of ``settings`` models for each fold, which see the known positives of the other folds.
+    """Weights of ``settings`` models for each fold, which see the known positives of the other folds."""
 
-    Args:
-        evidence: rows and folds.
-        settings: models for each fold.
-    """
-
-    def __init__(self, evidence: Evidence, settings: int) -> None:
-        task, rows = evidence.task, evidence.rows
-        self.folds, self.settings = int(evidence.folds.max()) + 1, settings
+    def __init__(self, hidden: RankedPositives, settings: int) -> None:
+        task, rows = hidden.task, hidden.rows()
+        self.folds, self.settings = int(hidden.folds.max()) + 1, settings
         sample = np.random.default_rng(0).permutation(task.unlabelled)[:SAMPLE]
-        self.known, self.free = rows[torch.from_numpy(task.labelled.copy())], rows[torch.from_numpy(sample)]
-        seen = evidence.folds[:, None] != np.repeat(np.arange(self.folds), settings)
-        self.seen = torch.from_numpy(seen.astype(np.float32)).to(rows.device)
-        self._weights = torch.zeros(rows.shape[1] + 1, self.seen.shape[1], device=rows.device, requires_grad=True)
+        self.labelled, self.unlabelled = rows[torch.from_numpy(task.labelled.copy())], rows[torch.from_numpy(sample)]
+        seen = hidden.folds[:, None] != np.repeat(np.arange(self.folds), settings)
+        self.seen = torch.from_numpy(seen.astype(np.float32))
+        self._weights = torch.zeros(rows.shape[1] + 1, self.seen.shape[1], requires_grad=True)
 
     def logits(self, rows: Tensor) -> Tensor:
         """Of rows, one column per model: the settings of fold 0, of fold 1, …"""
@@ -46,7 +41,8 @@ class LinearModels:
         optimizer = Adam([([self._weights], 0.0)], RATE)
         for epoch in range(EPOCHS):
             optimizer.zero_grad()
-            loss(epoch, self.logits(self.known), self.logits(self.free)).sum().backward()  # type: ignore[no-untyped-call]
+            total = loss(epoch, self.logits(self.labelled), self.logits(self.unlabelled)).sum()
+            total.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
 
     @torch.no_grad()

@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from pugnn.priors.base import PRIORS, Evidence
+from pugnn.evidence import RankedPositives
+from pugnn.priors.base import PRIORS
 from pugnn.priors.best_bin import best_bin_of_ranks
 from pugnn.priors.linear_models import EPOCHS, LinearModels
 
@@ -18,30 +19,28 @@ EVERY = 10
 
 
 @PRIORS.register("tedn")
-def tedn(evidence: Evidence) -> float:
+def tedn(hidden: RankedPositives) -> float:
     r"""Linear models learn known positives against unlabelled nodes. After a warm-up, the share α of the training half
     of the unlabelled nodes that scores highest is left out, as the positives among them, and α is estimated every ten
     epochs by best bins, from hidden positives and the other half.
     """
-    models = LinearModels(evidence, 1)
-    half = len(models.free) // 2
+    models = LinearModels(hidden, 1)
+    half = len(models.unlabelled) // 2
     prior = 0.0
 
-    def estimate(known: Tensor, free: Tensor) -> float:
-        hidden = models.hidden(known)[:, 0].cpu().numpy()
-        checked = free[half:].detach().cpu().numpy()
-        ranks = np.array(
-            [(checked[:, fold] > score).mean() for score, fold in zip(hidden, evidence.folds, strict=True)]
-        )
-        return best_bin_of_ranks(ranks, len(checked))
+    def estimate(labelled: Tensor, unlabelled: Tensor) -> float:
+        scores = models.hidden(labelled)[:, 0].numpy()
+        others = unlabelled[half:].detach().numpy()
+        ranks = np.array([(others[:, fold] > score).mean() for score, fold in zip(scores, hidden.folds, strict=True)])
+        return best_bin_of_ranks(ranks, len(others))
 
-    def loss(epoch: int, known: Tensor, free: Tensor) -> Tensor:
+    def loss(epoch: int, labelled: Tensor, unlabelled: Tensor) -> Tensor:
         nonlocal prior
         if epoch >= WARM_UP and epoch % EVERY == 0:
-            prior = estimate(known, free)
-        negatives = free[:half].sort(dim=0).values[: max(1, round((1 - prior) * half))]
-        return models.labelled_mean(F.softplus(-known)) + F.softplus(negatives).mean(dim=0)
+            prior = estimate(labelled, unlabelled)
+        negatives = unlabelled[:half].sort(dim=0).values[: max(1, round((1 - prior) * half))]
+        return models.labelled_mean(F.softplus(-labelled)) + F.softplus(negatives).mean(dim=0)
 
     models.train(loss)
     with torch.no_grad():
-        return estimate(models.logits(models.known), models.logits(models.free))
+        return estimate(models.logits(models.labelled), models.logits(models.unlabelled))
