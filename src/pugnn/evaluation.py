@@ -11,7 +11,7 @@ import numpy as np
 
 from pugnn.errors import PugnnError, PugnnWarning, require_type
 from pugnn.estimator import PUNodeClassifier
-from pugnn.evidence.bands import Estimate, HiddenRanks, Prior, estimate
+from pugnn.evidence.bands import Estimate, HiddenRanks, estimate
 from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, RankedPositives
 from pugnn.fitting import learnable_task
 from pugnn.graph.building import listed
@@ -47,7 +47,7 @@ def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = Fal
         warnings.simplefilter("ignore", PugnnWarning)  # of trainings with fewer labels, that nobody will use
         for fold in range(turns):
             if progress:
-                line.say(f"training {estimator.checked()[0].name} without fold {fold + 1} of {turns}")
+                line.say(f"training {estimator.check_parameters()[0].name} without fold {fold + 1} of {turns}")
             hidden = np.concatenate([task.labelled[positive == fold], task.negative[negative == fold]])
             rest = replace(
                 task,
@@ -70,15 +70,6 @@ def require_hidable(task: PUTask) -> None:
         )
 
 
-def prior_of_task(estimator: PUNodeClassifier, task: PUTask) -> Prior:
-    """How the prior of a fitted or loaded estimator was settled; estimated where its method has none."""
-    if estimator.settled_prior_ is not None:
-        return estimator.settled_prior_
-    method, settings = estimator.checked()
-    wanted = getattr(method, "prior", None)
-    return prior_of("auto" if wanted is None else wanted, task, settings, progress=estimator.progress)
-
-
 def evaluate(
     estimator: PUNodeClassifier, task: PUTask | TableGraph, *, caveat: str | None = None, progress: bool = False
 ) -> Estimate | None:
@@ -95,9 +86,12 @@ def evaluate(
     require_fitted(estimator)
     task = learnable_task(task)
     require_type("caveat", caveat, str | None, "text")
-    method, prior = estimator.checked()[0], prior_of_task(estimator, task)
+    method, settings = estimator.check_parameters()
+    prior, wanted = estimator.settled_prior_, getattr(method, "prior", None)
+    if prior is None:  # as the default method would estimate it
+        prior = prior_of("auto" if wanted is None else wanted, task, settings, progress=estimator.progress)
     # The folds go by the same prior: it is estimated once, from all of them.
-    if isinstance(getattr(method, "prior", None), str):
+    if isinstance(wanted, str):
         method = replace(method, prior=prior.value)  # type: ignore[call-arg]
     again = estimator.unfitted().set_params(method=method)
     ranked = cross_fit(again, task, progress=progress)
@@ -126,11 +120,11 @@ def cross_validate(
     wanted = listed(methods, "methods")
     if not wanted:
         raise PugnnError("there are no methods to compare; give names, such as ['views', 'nnpu']")
-    for method in wanted:
-        PUNodeClassifier(method, seed=seed).check_parameters()
+    estimators = [PUNodeClassifier(method, seed=seed, progress=progress) for method in wanted]
+    for estimator in estimators:
+        estimator.check_parameters()
     task, _ = given_task(graph, positives)
     require_hidable(task)
-    estimators = [PUNodeClassifier(method, seed=seed, progress=progress) for method in wanted]
     with part(0, 1):
         return dict(evaluate_all(estimators, task, progress=progress))
 

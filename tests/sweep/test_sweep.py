@@ -226,7 +226,7 @@ def test_a_gain_is_that_of_pairs():
 
 
 def test_settings_of_the_training_reach_it():
-    method, settings = Settings("nnpu", {"hidden": 4, "beta": 0.5}).estimator().checked()
+    method, settings = Settings("nnpu", {"hidden": 4, "beta": 0.5}).estimator().check_parameters()
     assert (method.beta, settings.hidden) == (0.5, 4)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 from scipy.special import expit, logit
 
-from pugnn.errors import PugnnError, given, percent, require_type
+from pugnn.errors import PugnnError, percent, require_type
 from pugnn.evidence import Prior, RankedPositives
 from pugnn.evidence.bands import are_informative
 from pugnn.evidence.rank_model import MAX_PRIOR, MIN_PRIOR, RankModel
+from pugnn.losses.sets import require_prior
 from pugnn.priors.base import MAX_ESTIMATE, PRIORS, UNKNOWN_PRIOR
 
 
@@ -38,10 +37,7 @@ def prior_bounds(prior: object) -> tuple[float, float]:
                 f"estimator: {', '.join(PRIORS)}"
             ) from None
     for end in ends:
-        if type(end) is bool or not isinstance(end, Real) or not 0.0 < float(end) < 1.0:
-            raise PugnnError(
-                f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {given(prior)}"
-            )
+        require_prior(end)
     low, high = (float(end) for end in ends)  # type: ignore[arg-type]
     if low > high:
         raise PugnnError(f"the range of the prior is reversed: {prior!r}; write {high:g}..{low:g}")

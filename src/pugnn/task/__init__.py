@@ -12,13 +12,13 @@ from pugnn.task.benchmark import (
     draw_rare,
     draw_share,
 )
-from pugnn.task.known import Known
+from pugnn.task.known import KnownIds
 from pugnn.task.positives import resolve_nodes, resolve_positives, resolve_unlabelled
 from pugnn.task.task import PUTask
 
 __all__ = [
     "MIN_HIDDEN",
-    "Known",
+    "KnownIds",
     "PUBenchmark",
     "PUTask",
     "RatioOf",
