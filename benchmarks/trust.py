@@ -32,9 +32,9 @@ from pugnn.errors import PugnnWarning
 from pugnn.evidence.hidden_positives import KnownNodes
 from pugnn.methods.logistic import rank_once
 from pugnn.metrics import f1, precision_at, roc_auc
-from pugnn.task import PUTask, draw_labels, draw_rare
-from pugnn.task.benchmark import can_be_rare
+from pugnn.task import PUTask, draw_labels
 from pugnn_paper.cells import named_dataset
+from pugnn_paper.protocols import can_be_rare, draw_rare
 from pugnn_paper.studies import STUDIES, extreme_classes
 
 DATASETS = sized(STUDIES["rare"].datasets, ("cora",))

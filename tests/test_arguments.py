@@ -37,7 +37,8 @@ from pugnn.graph import (
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
 from pugnn.priors import prior_bounds, prior_words, settle_prior
 from pugnn.store import read_manifest, read_store
-from pugnn.task import draw_labels, draw_share, resolve_nodes, resolve_positives, resolve_unlabelled
+from pugnn.task import draw_labels, resolve_nodes, resolve_positives, resolve_unlabelled
+from pugnn_paper.protocols import draw_share
 
 N = 30
 RNG = np.random.default_rng(0)

@@ -57,7 +57,7 @@ class PUNodeClassifier(Parameters):
 
     Attributes:
         classes_: ``[0, 1]``, not positive and positive.
-        degenerate_: signs that the training has collapsed (:class:`pugnn.methods.Reason`); empty if it is healthy.
+        degenerate_: signs that the training has collapsed (:class:`pugnn.evidence.Reason`); empty if it is healthy.
         labelled_, negative_: positions of the known positives, and of the known negatives.
         known_: the known nodes by their ids (:class:`pugnn.task.KnownIds`); a saved model has them, too.
         log_: one record per epoch with every term of the loss; empty where nothing is trained.
@@ -66,8 +66,8 @@ class PUNodeClassifier(Parameters):
         recipe_: how the features were made from tables, for reading others the same way; ``None`` if they were not.
         settings_: all settings of the fit as plain values, the method's own and the estimator's.
         prior_: positive share of the unlabelled nodes that the method assumed or found.
-        settled_prior_: how it was settled, with an interval (:class:`pugnn.metrics.Prior`), if the method has one.
-        estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.metrics.Estimate`), from
+        settled_prior_: how it was settled, with an interval (:class:`pugnn.evidence.Prior`), if the method has one.
+        estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.evidence.Estimate`), from
             hidden positives; ``None`` if that needs trainings of its own, as by :func:`pugnn.evaluate`.
         threshold_: the threshold as a number.
         decided_by_: who is decided positive, in words.

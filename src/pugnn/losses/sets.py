@@ -38,7 +38,8 @@ class Sets:
     @classmethod
     def of(cls, labelled: ArrayLike, unlabelled: ArrayLike, negative: ArrayLike = ()) -> Sets:
         """Sets of nodes, by position."""
-        return cls(*(torch.from_numpy(np.array(nodes, np.int64)) for nodes in (labelled, unlabelled, negative)))
+        tensors = [torch.from_numpy(np.array(nodes, np.int64)) for nodes in (labelled, unlabelled, negative)]
+        return cls(tensors[0], tensors[1], tensors[2])
 
     @classmethod
     def split(cls, labelled: Tensor, near: Tensor, far: Tensor) -> Sets:

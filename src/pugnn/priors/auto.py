@@ -93,7 +93,7 @@ def prior_words(prior: Prior, labelled: int, *, signal: bool = True) -> str:
         'About 12 % of the unlabelled nodes are positive, between 9 % and 17 %: estimated within the given range from
         the ranks of 30 known positives that were hidden in turn.'
     """
-    require_type("prior", prior, Prior, "a pugnn.metrics.Prior")
+    require_type("prior", prior, Prior, "a pugnn.evidence.Prior")
     value, low, high = (percent(share) for share in (prior.value, prior.low, prior.high))
     if prior.source == "given":
         return f"The share of positives among the unlabelled nodes is taken as given: {value}."
