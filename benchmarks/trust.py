@@ -29,11 +29,12 @@ from joblib import Parallel, delayed, parallel_config
 from measuring import machine, sized, table
 from pugnn import PUNodeClassifier, check_up
 from pugnn.errors import PugnnWarning
-from pugnn.methods.logistic import ranked_hidden
+from pugnn.evidence.hidden_positives import KnownNodes
+from pugnn.methods.logistic import rank_once
 from pugnn.metrics import f1, precision_at, roc_auc
-from pugnn.task import PUTask, draw_labels, draw_rare
-from pugnn.task.benchmark import can_be_rare
+from pugnn.task import PUTask, draw_labels
 from pugnn_paper.cells import named_dataset
+from pugnn_paper.protocols import can_be_rare, draw_rare
 from pugnn_paper.studies import STUDIES, extreme_classes
 
 DATASETS = sized(STUDIES["rare"].datasets, ("cora",))
@@ -95,7 +96,7 @@ def measure(dataset: str, kind: str, labels: int, how: str | float, draw: int, e
     if how == "natural" and draw < estimates:
         from pugnn.priors import PRIORS  # each process fills its own
 
-        evidence = ranked_hidden(task, draw)
+        evidence = rank_once(KnownNodes.of(task, draw)).hidden
         found["estimates"] = {name: PRIORS[name](evidence) for name in PRIORS}
     return found
 

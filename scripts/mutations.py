@@ -117,7 +117,7 @@ MUTATIONS = [
     _m("views/node_views.py", "mean(means[some])", "means[some]", "views"),
     _m("views/linear_views.py", "SLOPE = 4.0", "SLOPE = 4.1", "views", "centroid"),
     _m("graph/smoothing.py", "(p[i], t, q[i])", "(p[i], t, -q[i])", "centroid"),
-    _m("evidence/rank_model.py", "POWER, ENOUGH = 0.4", "POWER, ENOUGH = 0.2", "views rewired"),
+    _m("evidence/rank_model.py", "POWER, HALVED_AT = 0.4", "POWER, HALVED_AT = 0.2", "views rewired"),
     # Networks and training
     _m("models/gcn.py", "+ self.second_bias", "", "naive"),
     _m("models/gcn.py", "first, second.squeeze(1)", "F.relu(first), second.squeeze(1)", "pu-gnn regulariser"),

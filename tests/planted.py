@@ -1,13 +1,13 @@
-"""A task whose positives are known to differ, with what estimators of the prior read."""
+"""What estimators of the prior read: of a task whose positives are known to differ, or of ranks alone."""
 
 import numpy as np
 
 from pugnn.graph import Graph
-from pugnn.priors import Evidence
+from pugnn.priors import RankedPositives
 from pugnn.task import PUTask
 
 
-def evidence(prior: float, *, known: int = 60, nodes: int = 1500, apart: float = 6.0, seed: int = 0) -> Evidence:
+def evidence(prior: float, *, known: int = 60, nodes: int = 1500, apart: float = 6.0, seed: int = 0) -> RankedPositives:
     """A task where positives have another mean, and links lead to the same class nine times out of ten."""
     rng = np.random.default_rng(seed)
     positive = np.arange(nodes) < round(prior * nodes)
@@ -24,4 +24,10 @@ def evidence(prior: float, *, known: int = 60, nodes: int = 1500, apart: float =
     task = PUTask.from_positives(graph, labelled)
     free = rows[task.unlabelled, 0]
     ranks = np.array([(free > rows[node, 0]).mean() for node in labelled])
-    return Evidence(task, np.arange(known) % 5, ranks)
+    return RankedPositives(task, np.arange(known) % 5, ranks)
+
+
+def ranked(ranks: np.ndarray, unlabelled: int = 1000) -> RankedPositives:
+    """Hidden positives of these ranks, on a graph without edges."""
+    graph = Graph.from_edges([], [], num_nodes=len(ranks) + unlabelled)
+    return RankedPositives(PUTask.from_positives(graph, np.arange(len(ranks))), np.arange(len(ranks)) % 5, ranks)

@@ -37,7 +37,8 @@ from pugnn.graph import (
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
 from pugnn.priors import prior_bounds, prior_words, settle_prior
 from pugnn.store import read_manifest, read_store
-from pugnn.task import draw_labels, draw_share, resolve_nodes, resolve_positives, resolve_unlabelled
+from pugnn.task import draw_labels, resolve_nodes, resolve_positives, resolve_unlabelled
+from pugnn_paper.protocols import draw_share
 
 N = 30
 RNG = np.random.default_rng(0)
@@ -229,7 +230,7 @@ CASES = [
     ),
     (MODEL.precision, {"share": 0.1}, {"share": [*NO_NUMBER, 0, 2]}),
     (prior_bounds, {"prior": 0.1}, {"prior": [*NO_NUMBER, "0.5..0.1", 0, 1]}),
-    (settle_prior, {"wanted": "0.1..0.2", "evidence": None}, {"evidence": NO_TASK}),
+    (settle_prior, {"wanted": "0.1..0.2", "hidden": None}, {"hidden": NO_TASK}),
     (prior_words, {"prior": Prior.given(0.2), "labelled": 3}, {"prior": NO_NUMBER}),
     (
         explain,

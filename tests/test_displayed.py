@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from pugnn import Graph, PUNodeClassifier, build_store, check_up, draw_benchmark, evaluate, load_dataset, read_graph
-from pugnn.evidence import HiddenRanks, Prior, RankModel
 from pugnn.explain import explain
 from pugnn.io import read_feedback
 
@@ -19,12 +18,10 @@ def results(tmp_path_factory):
     data = read_graph(edges, nodes, positives=nodes["id"][:40], truth=nodes["id"][:80])
     classifier = PUNodeClassifier("centroid", progress=False).fit(data)
     benchmark = draw_benchmark(load_dataset("cora"), labels=20, seed=0)
-    ranks = np.linspace(0.01, 0.3, 40)
     folder = tmp_path_factory.mktemp("displayed")
     (folder / "confirmed.csv").write_text("id\n" + nodes["id"][90] + "\n")
     found = [data, data.graph, data.task, data.recipe, classifier.estimate_, evaluate(classifier, data)]
     found += [benchmark, load_dataset("cora"), check_up(data), explain(classifier, data, [50])[0]]
-    found += [HiddenRanks(Prior.given(0.2), ranks), RankModel.of(ranks, 100)]
     found.append(build_store(folder / "store", edges, nodes))
     found.append(read_feedback(data.graph, data.task.labelled, "it", confirmed=[str(folder / "confirmed.csv")]))
     return found

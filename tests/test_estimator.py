@@ -347,17 +347,6 @@ def test_every_backbone_can_be_saved(graph, tmp_path, backbone):
     assert loaded.threshold_ == estimator.threshold_
 
 
-def test_settings_that_a_method_had_once_are_forgotten_unless_they_meant_something_else(graph, tmp_path):
-    path = tmp_path / "model.safetensors"
-    PUNodeClassifier(PUGNN(near_prior=0.6, far_prior=0.3), epochs=2, progress=False).fit(graph, [0, 1]).save(path)
-    weights, metadata = load_sealed(path)
-    save_sealed(path, weights, {**metadata, "method": {**metadata["method"], "reduction": "edge-mean"}})
-    assert PUNodeClassifier.load(path).method == PUGNN(near_prior=0.6, far_prior=0.3)
-    save_sealed(path, weights, {**metadata, "method": {**metadata["method"], "reduction": "sum"}})
-    with pytest.raises(PugnnError, match="pu-gnn has no option 'reduction'"):
-        PUNodeClassifier.load(path)
-
-
 def test_a_loaded_model_can_be_fitted_again(saved, graph, fitted):
     again = PUNodeClassifier.load(saved).fit(graph, ["n0", "n1"])
     assert np.array_equal(scores(again), scores(fitted))
@@ -650,7 +639,7 @@ def test_a_saved_model_is_the_fitted_one_whatever_was_set_later(graph, tmp_path)
 
 
 def test_a_model_of_another_format_is_refused(fitted, tmp_path, monkeypatch):
-    monkeypatch.setattr("pugnn.model_file.FORMAT", 3)
+    monkeypatch.setattr("pugnn.model_file.FORMAT", 2)
     fitted.save(tmp_path / "model")
     monkeypatch.undo()
     with pytest.raises(PugnnError, match="not a model of this version"):
@@ -890,15 +879,6 @@ def test_a_model_with_an_odd_memory_is_refused(graph, fitted, tmp_path, name, va
     save_sealed(tmp_path / "model.safetensors", tensors, {**metadata, name: value})
     with pytest.raises(PugnnError, match="cannot be loaded"):
         PUNodeClassifier.load(tmp_path / "model.safetensors")
-
-
-def test_a_model_of_an_earlier_version_remembers_nothing(graph, fitted, tmp_path):
-    fitted.save(tmp_path / "model.safetensors")
-    tensors, metadata = load_sealed(tmp_path / "model.safetensors")
-    del metadata["known"], metadata["scored"]
-    save_sealed(tmp_path / "model.safetensors", tensors, metadata)
-    loaded = PUNodeClassifier.load(tmp_path / "model.safetensors")
-    np.testing.assert_array_equal(loaded.decision_function(path_graph()), fitted.decision_function())
 
 
 LARGE = random_graph(600, 0.05, seed=4, features=40)

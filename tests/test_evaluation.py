@@ -33,7 +33,8 @@ def test_a_hidden_positive_takes_no_part_in_its_own_rank():
             above = sum(scores[node] > scores[TASK.labelled[at]] for node in TASK.unlabelled)
             level = sum(scores[node] == scores[TASK.labelled[at]] for node in TASK.unlabelled)
             expected[at] = (above + level / 2) / len(TASK.unlabelled)
-    ranks, checked = cross_fit(estimator, TASK)
+    found = cross_fit(estimator, TASK)
+    ranks, checked = found.ranks, found.checked
     assert ranks == pytest.approx(expected)
     assert checked is None
 
@@ -41,7 +42,8 @@ def test_a_hidden_positive_takes_no_part_in_its_own_rank():
 def test_checked_nodes_are_ranked_apart_as_if_nothing_were_known_about_them():
     task = TASK.with_feedback(TASK.unlabelled[:3], TASK.unlabelled[-2:])
     estimator = PUNodeClassifier(make_method("label-propagation", prior=0.2), progress=False)
-    ranks, checked = cross_fit(estimator, task)
+    found = cross_fit(estimator, task)
+    ranks, checked = found.ranks, found.checked
     assert len(ranks) == 11
     assert checked.positive.tolist() == [True, True, True, False, False]
     folds = deal_folds(14, derive_seed(0))
@@ -64,13 +66,13 @@ def test_confirmed_nodes_are_no_sample_and_checked_ones_are_audited():
 @pytest.mark.parametrize("method", ["centroid", "smoothed-logistic"])
 def test_methods_that_hide_positives_themselves_rank_them_as_trainings_without_them_do(method):
     classifier = PUNodeClassifier(method, progress=False).fit_task(TASK)
-    assert classifier.estimate_.ranks == pytest.approx(cross_fit(classifier, TASK)[0], abs=0.01)
+    assert classifier.estimate_.ranks == pytest.approx(cross_fit(classifier, TASK).ranks, abs=0.01)
 
 
 @pytest.mark.filterwarnings("error")
 def test_trainings_that_nobody_will_use_warn_of_nothing():
     method = make_method("pu-gnn", delta=30, near_prior=0.3, far_prior=0.1)
-    assert len(cross_fit(PUNodeClassifier(method, progress=False, epochs=1), TASK)[0]) == 11
+    assert len(cross_fit(PUNodeClassifier(method, progress=False, epochs=1), TASK).ranks) == 11
 
 
 def test_the_default_method_estimates_without_further_trainings():
@@ -129,7 +131,7 @@ def test_methods_are_compared_on_the_same_folds():
     methods = ("centroid", "naive", make_method("label-propagation", prior=0.2), "label-propagation")
     found = cross_validate(methods, TASK.graph, TASK.labelled, progress=False)
     assert list(found) == ["centroid", "naive", "label-propagation", "label-propagation'"]
-    alone, _ = cross_fit(PUNodeClassifier("centroid", progress=False), TASK)
+    alone = cross_fit(PUNodeClassifier("centroid", progress=False), TASK).ranks
     assert found["centroid"].ranks == pytest.approx(alone)
 
 

@@ -22,7 +22,7 @@ from pugnn.methods import DEFAULT_METHOD, Method, make_method
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
 from pugnn.parameters import Parameters, require_fitted
-from pugnn.task import Known, PUTask
+from pugnn.task import KnownIds, PUTask
 from pugnn.threads import threads_for
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, scores_of
 
@@ -57,17 +57,17 @@ class PUNodeClassifier(Parameters):
 
     Attributes:
         classes_: ``[0, 1]``, not positive and positive.
-        degenerate_: signs that the training has collapsed (:class:`pugnn.methods.Reason`); empty if it is healthy.
+        degenerate_: signs that the training has collapsed (:class:`pugnn.evidence.Reason`); empty if it is healthy.
         labelled_, negative_: positions of the known positives, and of the known negatives.
-        known_: the known nodes by their ids (:class:`pugnn.task.Known`); a saved model has them, too.
+        known_: the known nodes by their ids (:class:`pugnn.task.KnownIds`); a saved model has them, too.
         log_: one record per epoch with every term of the loss; empty where nothing is trained.
         model_: the trained network; to score with it directly, take :meth:`model_for` a graph.
         notes_: sentences about what the method decided on the way.
         recipe_: how the features were made from tables, for reading others the same way; ``None`` if they were not.
         settings_: all settings of the fit as plain values, the method's own and the estimator's.
         prior_: positive share of the unlabelled nodes that the method assumed or found.
-        settled_prior_: how it was settled, with an interval (:class:`pugnn.metrics.Prior`), if the method has one.
-        estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.metrics.Estimate`), from
+        settled_prior_: how it was settled, with an interval (:class:`pugnn.evidence.Prior`), if the method has one.
+        estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.evidence.Estimate`), from
             hidden positives; ``None`` if that needs trainings of its own, as by :func:`pugnn.evaluate`.
         threshold_: the threshold as a number.
         decided_by_: who is decided positive, in words.
@@ -155,9 +155,9 @@ class PUNodeClassifier(Parameters):
         self.notes_ = (*notes, *self.notes_)
         return self
 
-    def check_parameters(self) -> None:
-        """Raise an error if a parameter is invalid, before any data is read; ``fit`` does the same."""
-        fitting.check(*self.checked())
+    def check_parameters(self) -> tuple[Method, TrainingSettings]:
+        """The method and the settings of its training, or an error if a parameter is invalid; ``fit`` calls it."""
+        return fitting.check_settings(self.get_params())
 
     def fit_task(
         self, task: PUTask, *, checkpoint: str | Path | None = None, start: PUNodeClassifier | None = None
@@ -165,8 +165,7 @@ class PUNodeClassifier(Parameters):
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         task = fitting.learnable_task(task)
         graph = task.graph
-        self.check_parameters()
-        method, settings = self.checked()
+        method, settings = self.check_parameters()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
             require_fitted(start, "start")
@@ -184,18 +183,21 @@ class PUNodeClassifier(Parameters):
         self.settings_ = fitting.settings_record(method, settings, self.get_params())  # whatever set_params does later
         self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
         self.notes_ = (*fitted.notes, *([f"Nothing of the earlier model is taken over: {fresh}."] if fresh else []))
-        self.known_, self.classes_ = Known.of(task), np.array([0, 1])
+        self.known_, self.classes_ = KnownIds.of(task), np.array([0, 1])
         self.num_features_, self.feature_names_, self.recipe_ = graph.num_features, graph.feature_names, graph.recipe
         fix_scoring(self.model_, graph)
         self.restore(task, log_odds(self.model_, graph).numpy())
         scores = self.predict_proba()[:, 1]
-        free = scores[task.unlabelled]
-        by = fitting.decide(free, self.prior_, fitted.hidden, self.threshold, self.budget, anyway=self.decide)
-        self.threshold_, self.decided_by_ = by.threshold, by.rule
-        count, decided = len(free), int((free >= by.threshold).sum())
-        self.estimate_ = None if fitted.hidden is None else estimate(fitted.hidden, unlabelled=count, decided=decided)
-        about: dict[str, float] = {"threshold": by.threshold, "own_threshold": by.own, "prior": self.prior_}
-        found = find_reasons(scores, task.labelled, task.unlabelled, log=self.log_, **about)
+        unlabelled = scores[task.unlabelled]
+        self.threshold_, self.decided_by_ = fitting.decide(
+            unlabelled, self.prior_, fitted.hidden, self.threshold, self.budget, anyway=self.decide
+        )
+        decided = int((unlabelled >= self.threshold_).sum())
+        hidden = fitted.hidden
+        self.estimate_ = None if hidden is None else estimate(hidden, unlabelled=len(unlabelled), decided=decided)
+        own = self.threshold_ if self.threshold == "prior" else fitting.USUAL
+        about: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
+        found = find_reasons(scores[task.labelled], unlabelled, log=self.log_, **about)
         self.degenerate_ = (*fitted.degenerate, *found)
         if self.degenerate_:
             words = " ".join(reason.message for reason in self.degenerate_)
@@ -278,7 +280,7 @@ class PUNodeClassifier(Parameters):
                 estimator.backbone = backbone
             for name in SAVED:
                 setattr(estimator, f"{name}_", metadata[name])
-            method, settings = estimator.checked()
+            method, settings = estimator.check_parameters()
             fitting.require_weights(method, settings, estimator.num_features_, tensors)
             estimator.model_ = method.build(estimator.num_features_, settings)
             estimator.model_.load_state_dict(tensors)
@@ -295,7 +297,3 @@ class PUNodeClassifier(Parameters):
         found[task.negative] = fitting.KNOWN_NEGATIVE  # whatever the model makes of them, they are known
         self.labelled_, self.negative_, self._fitted = task.labelled, task.negative, (task.graph, found)
         return self
-
-    def checked(self) -> tuple[Method, TrainingSettings]:
-        """The method and the settings of its training, or an error that names an invalid parameter."""
-        return fitting.checked_settings(self.get_params())

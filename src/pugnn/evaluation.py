@@ -8,13 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning, require_type
 from pugnn.estimator import PUNodeClassifier
-from pugnn.evidence.bands import Estimate, HiddenRanks, Prior, estimate
-from pugnn.evidence.hidden_positives import FOLDS, KnownNodes
-from pugnn.evidence.rank_model import CheckedNodes
+from pugnn.evidence.bands import Estimate, HiddenRanks, estimate
+from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, RankedPositives
 from pugnn.fitting import learnable_task
 from pugnn.graph.building import listed
 from pugnn.io import TableGraph
@@ -29,9 +27,7 @@ from pugnn.waiting import part, status_line
 AT_ONCE = 1 / (1 + FOLDS)
 
 
-def cross_fit(
-    estimator: PUNodeClassifier, task: PUTask, *, progress: bool = False
-) -> tuple[NDArray[np.float64], CheckedNodes | None]:
+def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = False) -> RankedPositives:
     """Share of the unlabelled nodes above each known positive, when the method is trained without it.
 
     The known positives are dealt out to five folds, or fewer if there are fewer, and so are known negatives. A hidden
@@ -51,7 +47,7 @@ def cross_fit(
         warnings.simplefilter("ignore", PugnnWarning)  # of trainings with fewer labels, that nobody will use
         for fold in range(turns):
             if progress:
-                line.say(f"training {estimator.checked()[0].name} without fold {fold + 1} of {turns}")
+                line.say(f"training {estimator.check_parameters()[0].name} without fold {fold + 1} of {turns}")
             hidden = np.concatenate([task.labelled[positive == fold], task.negative[negative == fold]])
             rest = replace(
                 task,
@@ -61,7 +57,7 @@ def cross_fit(
             )
             with part(fold / turns, (fold + 1) / turns):
                 log_odds[:, fold] = estimator.unfitted().set_params(progress=False).fit_task(rest).decision_function()
-    return known.hidden_ranks(log_odds)
+    return known.rank(log_odds)
 
 
 def require_hidable(task: PUTask) -> None:
@@ -72,15 +68,6 @@ def require_hidable(task: PUTask) -> None:
             "with one known positive, nothing can be hidden and found again, so it is impossible to say how good the "
             f"ranking is; two are needed, and ten or more help a lot{others}"
         )
-
-
-def prior_of_task(estimator: PUNodeClassifier, task: PUTask) -> Prior:
-    """How the prior of a fitted or loaded estimator was settled; estimated where its method has none."""
-    if estimator.settled_prior_ is not None:
-        return estimator.settled_prior_
-    method, settings = estimator.checked()
-    wanted = getattr(method, "prior", None)
-    return prior_of("auto" if wanted is None else wanted, task, settings, progress=estimator.progress)
 
 
 def evaluate(
@@ -99,15 +86,19 @@ def evaluate(
     require_fitted(estimator)
     task = learnable_task(task)
     require_type("caveat", caveat, str | None, "text")
-    method, prior = estimator.checked()[0], prior_of_task(estimator, task)
+    method, settings = estimator.check_parameters()
+    prior, wanted = estimator.settled_prior_, getattr(method, "prior", None)
+    if prior is None:  # as the default method would estimate it
+        prior = prior_of("auto" if wanted is None else wanted, task, settings, progress=estimator.progress)
     # The folds go by the same prior: it is estimated once, from all of them.
-    if isinstance(getattr(method, "prior", None), str):
+    if isinstance(wanted, str):
         method = replace(method, prior=prior.value)  # type: ignore[call-arg]
     again = estimator.unfitted().set_params(method=method)
-    ranks, checked = cross_fit(again, task, progress=progress)
+    ranked = cross_fit(again, task, progress=progress)
     scores = estimator.predict_proba(task.graph)[:, 1]
     decided = int((scores[task.unlabelled] >= estimator.threshold_).sum())
-    found = estimate(HiddenRanks(prior, ranks, checked), unlabelled=len(task.unlabelled), decided=decided)
+    hidden = HiddenRanks(prior, ranked.ranks, ranked.checked)
+    found = estimate(hidden, unlabelled=ranked.unlabelled, decided=decided)
     return found if found is None else replace(found, caveat=caveat)
 
 
@@ -129,11 +120,11 @@ def cross_validate(
     wanted = listed(methods, "methods")
     if not wanted:
         raise PugnnError("there are no methods to compare; give names, such as ['views', 'nnpu']")
-    for method in wanted:
-        PUNodeClassifier(method, seed=seed).check_parameters()
+    estimators = [PUNodeClassifier(method, seed=seed, progress=progress) for method in wanted]
+    for estimator in estimators:
+        estimator.check_parameters()
     task, _ = given_task(graph, positives)
     require_hidable(task)
-    estimators = [PUNodeClassifier(method, seed=seed, progress=progress) for method in wanted]
     with part(0, 1):
         return dict(evaluate_all(estimators, task, progress=progress))
 

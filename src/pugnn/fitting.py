@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from numbers import Real
 from typing import Any
 
@@ -49,17 +49,9 @@ def make_task(
         about = {"checked": checked, "negative": task.negative}
         found = read_feedback(task.graph, task.labelled, "positives or confirmed", **about)
         task, notes = task.with_feedback(found.confirmed, found.rejected), (*notes, *found.notes)
-    free = task.unlabelled if unlabelled is None else unlabelled
-    free = resolve_unlabelled(task.graph, free, np.concatenate([task.labelled, task.negative]))
-    return replace(task, unlabelled=free), notes
-
-
-def check(method: Method, settings: TrainingSettings) -> None:
-    """Raise an error if a setting is out of bounds, or if the method cannot have such a network."""
-    method.check()
-    if isinstance(settings.backbone, str):  # a factory is called for a graph only
-        with torch.device("meta"):
-            method.build(ANY_WIDTH, settings)
+    nodes = task.unlabelled if unlabelled is None else unlabelled
+    nodes = resolve_unlabelled(task.graph, nodes, np.concatenate([task.labelled, task.negative]))
+    return replace(task, unlabelled=nodes), notes
 
 
 @part(0, 1)
@@ -94,15 +86,7 @@ def require_weights(method: Method, settings: TrainingSettings, num_features: in
 
 
 def why_fresh(method: Method, settings: TrainingSettings, num_features: int, earlier: str, start: Weights) -> str:
-    """Why a training cannot go on from an earlier model; empty if it can.
-
-    Args:
-        method: to train with.
-        settings: of the training.
-        num_features: of the graph.
-        earlier: name of the earlier model's method.
-        start: its weights.
-    """
+    """Why a training cannot go on from the weights of an earlier method, by name; empty if it can."""
     if not method.trains:
         return f"{method.name} trains no network"
     if earlier != method.name:
@@ -140,22 +124,16 @@ def learnable_task(given: Any) -> PUTask:
     return task
 
 
-def require_threshold(threshold: Any, method: Method) -> None:
-    """Raise unless this is a threshold that goes with a method."""
+def _check_decision(threshold: Any, budget: Any, method: Method) -> None:
+    """Raise unless one of the two says who is decided positive, and the method can tell."""
     if isinstance(threshold, str) and threshold == "prior":
         if getattr(method, "prior", 0.5) is None:
             raise PugnnError(
                 f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
                 "the prior, such as 0.1, or a threshold as a number"
             )
-        return
-    number = isinstance(threshold, Real) and not isinstance(threshold, bool)
-    if not (number and 0 <= float(threshold) <= 1):
+    elif isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 <= float(threshold) <= 1:
         raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {threshold!r}")
-
-
-def require_budget(budget: Any, threshold: Any) -> None:
-    """Raise unless this is a number of nodes to decide, and nothing else says how many."""
     if budget is None:
         return
     require_whole("budget", budget, 1)
@@ -166,15 +144,6 @@ def require_budget(budget: Any, threshold: Any) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Decision:
-    """The score from which a node is decided positive, the one that would apply had nobody chosen, and the rule."""
-
-    threshold: float
-    own: float
-    rule: str
-
-
 def decide(
     scores: NDArray[np.float64],
     prior: float,
@@ -183,8 +152,8 @@ def decide(
     budget: int | None = None,
     *,
     anyway: bool = False,
-) -> Decision:
-    """Who is decided positive.
+) -> tuple[float, str]:
+    """The score from which a node is decided positive, and the rule in words.
 
     Args:
         scores: of the unlabelled nodes.
@@ -196,54 +165,53 @@ def decide(
     """
     if budget is not None:
         budget = min(budget, len(scores))
-        found = count_threshold(scores, budget)
+        found = _score_of(scores, budget)
         surplus = int((scores >= found).sum()) - budget
         equal = f", and {surplus:,} more that score as high as the last of them" if surplus > 0 else ""
-        return Decision(found, USUAL, f"the first {budget:,}, the given budget{equal}")
+        return found, f"the first {budget:,}, the given budget{equal}"
     if threshold == "prior":
-        found = count_threshold(scores, round(prior * len(scores)))
-        return Decision(found, found, "the share of positives that the method expects")
+        return _score_of(scores, round(prior * len(scores))), "the share of positives that the method expects"
     if threshold != USUAL:
-        return Decision(float(threshold), USUAL, f"scores from {float(threshold):g}, the given threshold")
+        return float(threshold), f"scores from {float(threshold):g}, the given threshold"
     if hidden is None:
-        return Decision(USUAL, USUAL, f"scores from {USUAL}")
+        return USUAL, f"scores from {USUAL}"
     if hidden.prior.bounds is None and no_signal(hidden, len(scores)) and not anyway:
-        return Decision(NOBODY, USUAL, "nobody, because no signal was found")
-    rule = {
+        return NOBODY, "nobody, because no signal was found"
+    by_f1 = "the top list with the highest expected F1"
+    return USUAL, {
         "given": "the share of positives that was given",
-        "range": "the top list with the highest expected F1, within the given range",
-        "estimated": f"the share of positives that {hidden.prior.by} estimates"
-        if hidden.prior.by
-        else "the top list with the highest expected F1",
+        "range": f"{by_f1}, within the given range",
+        "estimated": f"the share of positives that {hidden.prior.by} estimates" if hidden.prior.by else by_f1,
         "assumed": "a share of positives that is assumed",
     }[hidden.prior.source]
-    return Decision(USUAL, USUAL, rule)
 
 
-def checked_settings(parameters: dict[str, Any]) -> tuple[Method, TrainingSettings]:
-    """The method and the settings of its training by the estimator's parameters, which are checked, and its own."""
+def check_settings(parameters: dict[str, Any]) -> tuple[Method, TrainingSettings]:
+    """The method of an estimator's parameters and the settings of its training, all of them checked."""
     named = parameters["method"]
     method = make_method(named) if isinstance(named, str) else named
     if not isinstance(method, Method):
         raise PugnnError(f"method must be a name or a method such as PUGNN(delta=2); got {named!r}")
-    require_threshold(parameters["threshold"], method)
-    require_budget(parameters["budget"], parameters["threshold"])
+    _check_decision(parameters["threshold"], parameters["budget"], method)
     mine = {field.name: parameters[field.name] for field in fields(TrainingSettings)}
     given = {name: value for name, value in mine.items() if value is not None or name not in METHOD_DEFAULTS}
-    in_batches = mine["batch_size"] != "auto"
-    surplus = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * in_batches
-    if surplus and not method.trains:
-        raise PugnnError(f"{method.name} trains no network, so {surplus[0]} has no effect; leave it out")
+    chosen = [name for name in METHOD_DEFAULTS if name in given] + ["batch_size"] * (mine["batch_size"] != "auto")
+    if chosen and not method.trains:
+        raise PugnnError(f"{method.name} trains no network, so {chosen[0]} has no effect; leave it out")
     own = TrainingSettings(**method.training)
     settings = replace(own, **given)
-    for name in surplus:
+    for name in chosen:
         if name in method.unused and given[name] != getattr(own, name):  # a loaded model has them all
             raise PugnnError(f"{name} has no effect on {method.name}; leave it out, or take another method")
+    method.check()
+    if isinstance(settings.backbone, str):  # a factory is called for a graph only
+        with torch.device("meta"):
+            method.build(ANY_WIDTH, settings)
     return method, settings
 
 
-def count_threshold(scores: NDArray[np.float64], count: int) -> float:
-    """The score that so many of the unlabelled nodes, whose scores are given, reach."""
+def _score_of(scores: NDArray[np.float64], count: int) -> float:
+    """The score that so many nodes reach."""
     count = min(len(scores), max(1, count))
     # A score of 0 means that nothing speaks for the node; no number makes it a positive.
     return max(float(np.sort(scores)[-count]), np.finfo(np.float64).tiny)

@@ -6,29 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from pugnn.errors import PugnnError, require_number, require_whole, shorten
+from pugnn.errors import PugnnError, require_number, require_type, require_whole, shorten
 from pugnn.evidence import Prior
 from pugnn.graph import Graph
 from pugnn.methods import METHODS
 from pugnn.models import BACKBONES, BackboneLike, Scored
-from pugnn.task import Known
+from pugnn.task import KnownIds
 from pugnn.training import load_sealed, save_sealed
 
 #: Version of the layout.
-FORMAT = 2
+FORMAT = 3
 
 #: What a file that somebody else wrote may make torch and our own checks raise.
 UNLOADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
-
-
-#: Settings of methods that earlier versions had, with the values that today stand for all: models may still name them.
-FORMER = {
-    **{"set_weights": "equal", "labelled_weight": "sum", "empty_set": "drop", "reduction": "edge-mean"},
-    **{"expectation": "sampled", "representation": "hidden", "supervision": "distance-aware", "potentials": "decided"},
-}
 
 
 def save_model(path: Path, weights: dict[str, Tensor], metadata: dict[str, Any]) -> None:
@@ -39,31 +31,26 @@ def save_model(path: Path, weights: dict[str, Tensor], metadata: dict[str, Any])
 def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Weights and metadata of a model, its values checked."""
     weights, metadata = load_sealed(path)
-    if "middle" in weights:
-        weights.setdefault("negative", torch.zeros(0, dtype=torch.int64))  # label propagation had none at first
-    if metadata.get("format") not in (1, FORMAT):  # the first had no recipe
+    if metadata.get("format") != FORMAT:
         raise PugnnError(f"{path} is not a model of this version of pugnn; load it with the version that wrote it")
     try:
         require_whole("num_features", metadata["num_features"], 0)
-        method = metadata["method"].items()
-        metadata["method"] = {name: value for name, value in method if (name, value) not in FORMER.items()}
-        names, recipe = metadata["feature_names"], metadata.setdefault("recipe", None)
-        if names is not None and (not isinstance(names, list) or len(names) != metadata["num_features"]):
-            raise PugnnError("its feature names do not match its features")
-        metadata["feature_names"] = None if names is None else tuple(map(str, names))
-        if recipe is not None and not isinstance(recipe, dict):
-            raise PugnnError("its recipe is not a mapping")
+        names = metadata["feature_names"]
+        if names is not None:
+            if not isinstance(names, list) or len(names) != metadata["num_features"]:
+                raise PugnnError("its feature names do not match its features")
+            metadata["feature_names"] = tuple(map(str, names))
+        require_type("recipe", metadata["recipe"], dict | None, "a mapping")
         for name in ("threshold", "prior"):
             require_number(name, metadata[name])
             if not 0 <= metadata[name] <= 1:
                 raise PugnnError(f"its {name} is {metadata[name]}, which is not between 0 and 1")
-        settled = metadata.setdefault("settled_prior", None)  # the first had none
+        settled, scored = metadata["settled_prior"], metadata["scored"]
         if settled is not None:
             for name in ("value", "low", "high", "least", "most"):
                 require_number(name, settled[name])
             metadata["settled_prior"] = Prior(**settled)
-        known, scored = metadata.get("known"), metadata.setdefault("scored", None)  # 0.3 had neither
-        metadata["known"] = Known() if known is None else Known.from_plain(known)
+        metadata["known"] = KnownIds.from_plain(metadata["known"])
         if scored is not None:
             reduced, nodes, entries = scored
             require_whole("scored", nodes, 0)

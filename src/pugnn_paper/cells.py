@@ -23,8 +23,9 @@ from pugnn.estimator import PUNodeClassifier
 from pugnn.features import Structure
 from pugnn.fitting import METHOD_DEFAULTS
 from pugnn.metrics import measure as measure_scores
-from pugnn.task import PUBenchmark, draw_benchmark, draw_labels, draw_rare, draw_share
+from pugnn.task import PUBenchmark, draw_benchmark, draw_labels
 from pugnn.training import TrainingSettings
+from pugnn_paper.protocols import draw_rare, draw_share
 from pugnn_paper.rows import Reading, Row
 from pugnn_paper.variants import method_class
 
@@ -35,8 +36,8 @@ class Cell:
 
     Args:
         dataset: a named data set.
-        protocol: arguments of :func:`pugnn.task.draw_benchmark`; with ``share`` of :func:`pugnn.task.draw_share`, with
-            ``prior`` of :func:`pugnn.task.draw_rare`, and with ``sampling`` of :func:`pugnn.task.draw_labels`.
+        protocol: arguments of :func:`pugnn.task.draw_benchmark`; with ``share`` of :func:`draw_share`, with
+            ``prior`` of :func:`draw_rare`, and with ``sampling`` of :func:`pugnn.task.draw_labels`.
         method: name of the method.
         options: the method's own settings, including defaults, so that a changed default is another cell.
         known_prior: whether the method is given the true positive share of the unlabelled nodes.

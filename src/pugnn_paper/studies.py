@@ -9,10 +9,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.task import MIN_HIDDEN, can_be_rare
 from pugnn_paper.cells import Cell, named_dataset
 from pugnn_paper.pages.study_page import Share, Study, StudyPage, share_words
 from pugnn_paper.pages.study_summary import Metric, StudyPlace, StudyResult
+from pugnn_paper.protocols import MIN_HIDDEN, can_be_rare
 from pugnn_paper.published import TABLE1
 from pugnn_paper.records import Record
 from pugnn_paper.rows import FAST_METHODS, GRAPH_METHODS, RARE_METHODS, READINGS, WRONG_PRIORS, Row

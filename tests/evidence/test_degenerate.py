@@ -29,8 +29,7 @@ SPREAD = np.linspace(0.01, 0.95, 100)
 
 def reasons(known=KNOWN, free=SPREAD, *, threshold=0.5, **more):
     """Codes and messages where the first scores are those of the known positives."""
-    scores, m = np.concatenate([known, free]), len(known)
-    found = find_reasons(scores, np.arange(m), np.arange(m, len(scores)), threshold=threshold, **more)
+    found = find_reasons(known, free, threshold=threshold, **more)
     return {reason.code: reason.message for reason in found}
 
 
@@ -127,7 +126,7 @@ def test_sound_rankings_rarely_raise_an_alarm_and_random_ones_often_do(labels, p
             positive = rng.random(300) < prior
             scores = rng.random(300 + labels) + worth * np.concatenate([np.ones(labels), positive])
             ends = {"threshold": 0.0, "prior": prior}
-            found = find_reasons(scores, np.arange(labels), np.arange(labels, 300 + labels), **ends)
+            found = find_reasons(scores[:labels], scores[labels:], **ends)
             count += any(reason.code == "no-ranking" for reason in found)
         return count / 200
 
@@ -145,7 +144,7 @@ def test_equal_scores():
 
 
 def test_without_unlabelled_nodes_nothing_is_said():
-    assert find_reasons(KNOWN, LABELLED, np.zeros(0, np.int64), threshold=0.5) == ()
+    assert find_reasons(KNOWN, np.zeros(0), threshold=0.5) == ()
 
 
 # ---------------------------------------------------------------------- loss

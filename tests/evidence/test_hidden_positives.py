@@ -47,20 +47,23 @@ def test_every_known_node_is_ranked_by_scores_that_did_not_know_it():
         node: sum(scores[other, fold] > scores[node, fold] for other in free) / 8
         for node, fold in zip([0, 1, 2, 3, 4, 5], [0, 1, 0, 1, 0, 1], strict=True)
     }
-    ranks, checked = known.hidden_ranks(scores)
+    found = known.rank(scores)
+    ranks, checked = found.ranks, found.checked
     assert ranks.tolist() == [expected[node] for node in (0, 2, 3)], "rankings are not judged by confirmed finds"
     assert checked.ranks.tolist() == [expected[node] for node in (1, 4, 5)]
     assert checked.positive.tolist() == [True, False, False]
 
 
 def test_without_checked_nodes_or_folds_there_is_nothing_to_rank():
-    ranks, checked = known_nodes([0, 1], [0, 1]).hidden_ranks(RNG.random((14, 2)))
+    found = known_nodes([0, 1], [0, 1]).rank(RNG.random((14, 2)))
+    ranks, checked = found.ranks, found.checked
     assert len(ranks) == 2
     assert checked is None
     one = known_nodes([2], deal_folds(1, 0), negative=[4], negative_folds=[0])
     assert one.turns == 0
     assert one.seen(one.folds).tolist() == [[1.0]]
-    ranks, checked = one.hidden_ranks(np.zeros((14, 0)))
+    found = one.rank(np.zeros((14, 0)))
+    ranks, checked = found.ranks, found.checked
     assert len(ranks) == 0
     assert checked is None
 

@@ -9,8 +9,8 @@ from pugnn.evidence.rank_model import (
     BINS,
     BOUNDED_AT,
     BREADTHS,
-    ENOUGH,
     FLOOR,
+    HALVED_AT,
     LOST,
     MAX_PRIOR,
     MIN_PART,
@@ -76,7 +76,7 @@ def test_the_shapes_their_bounds_and_their_likelihood():
                     middle = rank + 0.5 / unlabelled
                     bin_ = next(place for place in range(BINS) if middle < edges[place + 1])
                     likelihood += math.log(recall[bin_ + 1] - recall[bin_] + FLOOR)
-                weights.append(math.exp(POWER / (1 + len(ranks) / ENOUGH) * likelihood))
+                weights.append(math.exp(POWER / (1 + len(ranks) / HALVED_AT) * likelihood))
                 place = next(place for place, found in enumerate(recall) if found >= BOUNDED_AT)
                 part = (BOUNDED_AT - recall[place - 1]) / (recall[place] - recall[place - 1])
                 bounds.append(min((edges[place - 1] + part * (edges[place] - edges[place - 1])) / BOUNDED_AT, 1.0))

@@ -301,7 +301,7 @@ def test_a_hidden_positive_teaches_nothing(monkeypatch):
 
 def ranked(direction: np.ndarray) -> Ranking:
     """A ranking of which training needs the direction alone."""
-    return Ranking(np.empty(0), direction, np.zeros(direction.shape[2]), np.empty(0), None)
+    return Ranking(np.empty(0), direction, np.zeros(direction.shape[2]), None)
 
 
 def test_a_sample_of_the_nodes_is_enough(monkeypatch):

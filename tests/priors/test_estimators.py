@@ -1,12 +1,9 @@
 import numpy as np
 import pytest
 
-from planted import evidence
+from planted import evidence, ranked
 from pugnn.priors import PRIORS
 from pugnn.priors.best_bin import best_bin_of_ranks
-from pugnn.priors.dedpul import dedpul_of_ranks
-from pugnn.priors.elkan_noto import elkan_noto_of_ranks
-from pugnn.priors.lowest_bound import bound_by_ranks
 
 
 @pytest.mark.parametrize("prior", [0.1, 0.3])
@@ -26,8 +23,8 @@ def test_where_nothing_tells_positives_apart_the_bound_is_high(name):
 def test_the_lowest_bound_by_hand():
     ranks = np.array([0.3, 0.01, 0.5, 0.2, 0.9, 0.05])
     bounds = [rank * 7 / k for k, rank in enumerate(sorted(ranks), start=1) if k >= 3]  # half of six
-    assert bound_by_ranks(ranks) == pytest.approx(min(bounds))
-    assert bound_by_ranks(np.array([0.9, 0.95])) == 1.0
+    assert PRIORS["lowest-bound"](ranked(ranks)) == pytest.approx(min(bounds))
+    assert PRIORS["lowest-bound"](ranked(np.array([0.9, 0.95]))) == 1.0
 
 
 def test_the_best_bin_by_hand():
@@ -48,12 +45,25 @@ def test_elkan_and_noto_by_hand():
     ranks, unlabelled = np.array([0.1, 0.2, 0.05, 0.4, 0.15]), 100
     low, high, _, _ = beta.fit(ranks, floc=0, fscale=1)
     frequency = np.mean([5 * beta.pdf(rank, low, high) / (5 * beta.pdf(rank, low, high) + 100) for rank in ranks])
-    assert elkan_noto_of_ranks(ranks, unlabelled) == pytest.approx(5 * (1 - frequency) / (frequency * 100))
-    assert elkan_noto_of_ranks(np.full(4, 0.25), 100) == 0.25
-    assert elkan_noto_of_ranks(np.array([0.0, 0.001]), 100_000) == pytest.approx(0.0005, abs=1e-5)
+    assert PRIORS["elkan-noto"](ranked(ranks, unlabelled)) == pytest.approx(5 * (1 - frequency) / (frequency * 100))
+    assert PRIORS["elkan-noto"](ranked(np.full(4, 0.25), 100)) == 0.25
+    assert PRIORS["elkan-noto"](ranked(np.array([0.0, 0.001]), 100_000)) == pytest.approx(0.0005, abs=1e-5)
 
 
 def test_dedpul_is_the_share_that_no_posterior_cuts_off():
     rng = np.random.default_rng(0)
-    assert dedpul_of_ranks(rng.random(2000)) == pytest.approx(0.85, abs=0.15)
-    assert dedpul_of_ranks(0.3 * rng.random(2000)) == pytest.approx(0.3, abs=0.03)
+    assert PRIORS["dedpul"](ranked(rng.random(2000))) == pytest.approx(0.85, abs=0.15)
+    assert PRIORS["dedpul"](ranked(0.3 * rng.random(2000))) == pytest.approx(0.3, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "unlabelled", "share"),
+    [
+        ("lowest-bound", np.linspace(0.02, 0.18, 9), 1000, 0.2),
+        ("dedpul", np.linspace(0.0, 0.2, 1000), 1000, 0.2),
+        ("kernel-mean", np.linspace(0.0, 0.3, 500), 1000, 0.3),
+        ("elkan-noto", np.linspace(0.0, 1.0, 101), 10_000, 1.0),
+    ],
+)
+def test_ranks_spread_evenly_over_the_first_share(name, ranks, unlabelled, share):
+    assert PRIORS[name](ranked(ranks, unlabelled)) == pytest.approx(share, abs=0.05)

@@ -202,7 +202,7 @@ def test_a_trial_is_judged_by_the_ranks_of_hidden_positives(task):
     estimator = settings.estimator()
     assert estimator.method == LabelPropagation(prior=0.1, restart=0.3)
     assert estimator.seed == 5
-    ranks, _ = cross_fit(estimator, task)
+    ranks = cross_fit(estimator, task).ranks
     found = judge(settings, task)
     assert found.mean_rank == ranks.mean()
     assert found.ranks == ranks.tolist()
@@ -226,7 +226,7 @@ def test_a_gain_is_that_of_pairs():
 
 
 def test_settings_of_the_training_reach_it():
-    method, settings = Settings("nnpu", {"hidden": 4, "beta": 0.5}).estimator().checked()
+    method, settings = Settings("nnpu", {"hidden": 4, "beta": 0.5}).estimator().check_parameters()
     assert (method.beta, settings.hidden) == (0.5, 4)
 
 

@@ -6,7 +6,8 @@ import pytest
 from pugnn.datasets import Dataset, load_dataset
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.task import PUTask, draw_benchmark, draw_labels, draw_rare, draw_share
+from pugnn.task import PUTask, draw_benchmark, draw_labels
+from pugnn_paper.protocols import draw_rare, draw_share
 
 RATIOS = (0.001, 0.002, 0.005, 0.01)
 

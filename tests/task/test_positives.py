@@ -97,8 +97,8 @@ def test_one_zero_and_minus_one_are_refused_with_an_explanation(graph, given):
         (NUMBERS, np.array([0.5, 1, 0, 0, 0]), "0.5"),
         (NUMBERS, [2], "1 of 1 ids are not in the graph: 2"),
         (PLAIN, [5], "ids are not in the graph: 5"),
-        (TEXT, [0, 5], "position 5 .* not in the graph .0 to 4"),
-        (TEXT, [-1], "position -1 "),
+        (TEXT, [0, 5], "positives: node 5 is not in the graph; positions run from 0 to 4"),
+        (TEXT, [-1], "positives: node -1 is not in the graph"),
         # none
         (TEXT, [], "no known positives; at least one"),
         (NUMBERS, set(), "no known positives"),

@@ -55,7 +55,7 @@ def train_and_show(
     options = {**data.options, **{name: value for name, value in given.items() if value is not None}}
     if resume and out is None:
         raise PugnnError("--resume needs --out, the name of the run that was stopped")
-    method, settings = estimator.checked()
+    method, settings = estimator.check_parameters()
     if processes.rank():  # the first process checks, writes and shows
         method.plan(data.task, settings)  # which takes all processes, to decide alike
         earlier = None if before is None else before.classifier

@@ -2,6 +2,7 @@
 
 from pugnn.evidence.bands import Audit, DecidedNodes, Estimate, HiddenRanks, Prior, TopK, estimate
 from pugnn.evidence.degenerate import Reason, find_reasons
+from pugnn.evidence.hidden_positives import RankedPositives
 from pugnn.evidence.rank_model import Band, CheckedNodes, RankModel
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "HiddenRanks",
     "Prior",
     "RankModel",
+    "RankedPositives",
     "Reason",
     "TopK",
     "estimate",

@@ -60,7 +60,7 @@ class Prior(Band):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HiddenRanks(Displayed):
+class HiddenRanks:
     """What a method learnt from known positives that it hid in turn.
 
     Args:
@@ -74,12 +74,9 @@ class HiddenRanks(Displayed):
     checked: CheckedNodes | None = None
 
     def __post_init__(self) -> None:
-        require_type("prior", self.prior, Prior, "a pugnn.metrics.Prior")
+        require_type("prior", self.prior, Prior, "a pugnn.evidence.Prior")
         require_type("checked", self.checked, CheckedNodes | None, "nodes that were checked")
         object.__setattr__(self, "ranks", as_ranks(self.ranks))
-
-    def _facts(self) -> list[str]:
-        return [f"prior {self.prior.value:.3g}", counted(len(self.ranks), "hidden positive")]
 
 
 #: What could help where there is no signal.
@@ -120,10 +117,15 @@ def chance(ranks: Values, unlabelled: int) -> float:
     return float(min(1.0, WAYS * (1 + len(inside) / TOGETHER) * min(by_mean, by_top)))
 
 
+def are_informative(ranks: Values) -> bool:
+    """Whether ranks say anything: there are two or more, and the scores of all nodes are not equal."""
+    return len(ranks) >= 2 and not (ranks == 0.5).all()
+
+
 def no_signal(hidden: HiddenRanks, unlabelled: int) -> bool:
     """Whether nothing but chance is seen in the ranks of ten hidden positives or more."""
     ranks = hidden.ranks
-    return len(ranks) >= MIN_HIDDEN_POSITIVES and _tell(ranks) and chance(ranks, unlabelled) > LEVEL
+    return len(ranks) >= MIN_HIDDEN_POSITIVES and are_informative(ranks) and chance(ranks, unlabelled) > LEVEL
 
 
 @dataclass(frozen=True)
@@ -186,18 +188,14 @@ class Estimate(Displayed):
     audit: Audit | None = None
 
     def _facts(self) -> list[str]:
-        number, auc = self.positives, self.auc
+        number, auc, of = self.positives, self.auc, f"{self.unlabelled:,} unlabelled"
         if number is None:
-            return [f"no signal (p = {self.chance:.2g}) in {self.unlabelled:,} unlabelled"]
-        facts = [
-            f"{number.value:,.0f} positives ({number.low:,.0f} to {number.high:,.0f}) of {self.unlabelled:,} unlabelled"
-        ]
+            return [f"no signal (p = {self.chance:.2g}) in {of}"]
+        facts = [f"{number.value:,.0f} positives ({number.low:,.0f} to {number.high:,.0f}) of {of}"]
         if self.decided is not None:
             facts.append(f"{self.decided.taken:,} decided")
-            facts += [
-                f"{name} {percent(band.value)} ({percent(band.low)} to {percent(band.high)})"
-                for name, band in (("precision", self.decided.precision), ("recall", self.decided.recall))
-            ]
+            for name, band in (("precision", self.decided.precision), ("recall", self.decided.recall)):
+                facts.append(f"{name} {percent(band.value)} ({percent(band.low)} to {percent(band.high)})")
         return [*facts, f"AUC {auc.value:.2f} ({auc.low:.2f} to {auc.high:.2f})"]
 
     @property
@@ -266,7 +264,7 @@ def estimate(hidden: HiddenRanks, *, unlabelled: int, decided: int) -> Estimate 
     require_whole("unlabelled", unlabelled, 1)
     require_whole("decided", decided, 0, unlabelled)
     prior, ranks, checked = hidden.prior, hidden.ranks, hidden.checked
-    if not _tell(ranks):
+    if not are_informative(ranks):
         return None
     model = RankModel.of(ranks, unlabelled, bounds=prior.bounds, checked=checked)
     expected = RankModel.of(ranks, unlabelled, bounds=(prior.value, prior.value), checked=checked)
@@ -294,11 +292,6 @@ def estimate(hidden: HiddenRanks, *, unlabelled: int, decided: int) -> Estimate 
         signal=signal,
         audit=None if checked is None else _audit(len(checked.positive), int(checked.positive.sum())),
     )
-
-
-def _tell(ranks: Values) -> bool:
-    """Whether ranks say anything: there are two or more, and the scores of all nodes are not equal."""
-    return len(ranks) >= 2 and not (ranks == 0.5).all()
 
 
 def _audit(checked: int, positive: int) -> Audit:

@@ -39,9 +39,8 @@ class Reason:
 
 
 def find_reasons(
-    scores: NDArray[np.float64],
-    labelled: NDArray[np.int64],
-    unlabelled: NDArray[np.int64],
+    labelled: NDArray[np.float64],
+    unlabelled: NDArray[np.float64],
     *,
     threshold: float,
     own_threshold: float = 0.5,
@@ -51,9 +50,8 @@ def find_reasons(
     """All signs that a fit has collapsed; none if it is healthy.
 
     Args:
-        scores: of all nodes.
-        labelled: positions of the known positives.
-        unlabelled: positions of the unlabelled nodes.
+        labelled: scores of the known positives.
+        unlabelled: scores of the unlabelled nodes.
         threshold: score from which a node is decided positive.
         own_threshold: the one that would apply had nobody chosen another. Scores that lie on both sides of it have not
             collapsed: with a chosen threshold of 1, no positive decisions are what was asked for.
@@ -63,11 +61,11 @@ def find_reasons(
     share = prior if prior is not None and 0 < prior < 1 else 0.5
     reasons = [_unmoved_loss(log or [])]
     if len(unlabelled):
-        free = scores[unlabelled]
+        thresholds = threshold, own_threshold
         reasons += [
-            _decided_alike(free, (threshold, own_threshold), share),
-            _not_ranked(scores[labelled], free, share),
-            _equal_scores(free),
+            _decided_alike(unlabelled, thresholds, share),
+            _not_ranked(labelled, unlabelled, share),
+            _equal_scores(unlabelled),
         ]
     return tuple(reason for reason in reasons if reason is not None)
 
@@ -95,7 +93,7 @@ def _decided_alike(scores: NDArray[np.float64], thresholds: Sequence[float], pri
     return None
 
 
-def _not_ranked(known: NDArray[np.float64], free: NDArray[np.float64], prior: float) -> Reason | None:
+def _not_ranked(labelled: NDArray[np.float64], unlabelled: NDArray[np.float64], prior: float) -> Reason | None:
     """Known positives rank as if by chance.
 
     The AUC of known positives against unlabelled nodes is one half, give or take, for random scores. A perfect ranking
@@ -103,9 +101,8 @@ def _not_ranked(known: NDArray[np.float64], free: NDArray[np.float64], prior: fl
     among these, it is 1 − π/2, give or take. An AUC that chance explains and a good ranking does not is a sign; with
     few known positives, or a large π, no AUC but a very low one is.
     """
-    m, n = len(known), len(free)
-    truth = np.repeat([True, False], [m, n])
-    auc = roc_auc(truth, np.concatenate([known, free]))
+    m, n = len(labelled), len(unlabelled)
+    auc = roc_auc(np.repeat([True, False], [m, n]), np.concatenate([labelled, unlabelled]))
     by_chance = 0.5 + QUANTILE * sqrt((m + n + 1) / (12 * m * n))
     above = prior / 2  # share of the unlabelled nodes above a known positive, in a perfect ranking
     if_perfect = 1 - above - QUANTILE * sqrt(prior**2 / (12 * m) + above * (1 - above) / n)

@@ -11,12 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from pugnn.evidence.rank_model import CheckedNodes
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
-from pugnn.views import NodeViews
+from pugnn.views import Attributes, NodeViews, comparable_rows
 from pugnn.views.linear_views import EQUAL
 
 #: Known positives are hidden in this many turns, or one by one if there are fewer.
@@ -36,23 +38,44 @@ def deal_folds(count: int, seed: int) -> NDArray[np.int64]:
     return np.random.default_rng(seed).permutation(np.arange(count) % max(1, min(FOLDS, count)))
 
 
-def ranks_among(scores: NDArray[np.floating], free: NDArray[np.floating]) -> Ranks:
-    """Share of the ``free`` scores above each score, ties counted half."""
-    ordered = np.sort(free)
+def ranks_among(scores: NDArray[np.floating], others: NDArray[np.floating]) -> Ranks:
+    """Share of the other scores above each score, ties counted half."""
+    ordered = np.sort(others)
     below = np.searchsorted(ordered, scores) + np.searchsorted(ordered, scores, side="right")
     ranks: Ranks = 1 - below / (2 * len(ordered))
     return ranks
 
 
-@dataclass(frozen=True)
-class KnownNodes:
-    """Known positives and known negatives with their folds, and the unlabelled nodes.
+@dataclass(frozen=True, eq=False)
+class RankedPositives:
+    """Where known positives rank, cross-fitted: none takes part in its own rank. Estimators of the prior read this.
 
     Args:
-        task: the task.
-        folds: the fold of each known positive.
-        negative_folds: the fold of each known negative.
+        task: graph, known positives and unlabelled nodes.
+        folds: the turn in which each known positive was hidden, shape ``(n_L,)``.
+        ranks: share of the unlabelled nodes above it then, without those that were found by a ranking and checked;
+            empty if nothing could be hidden.
+        checked: nodes that were found by a ranking and checked, with their ranks; ``None`` if there are none.
     """
+
+    task: PUTask
+    folds: NDArray[np.int64]
+    ranks: Ranks
+    checked: CheckedNodes | None = None
+
+    @property
+    def unlabelled(self) -> int:
+        """Number of unlabelled nodes."""
+        return len(self.task.unlabelled)
+
+    def rows(self) -> Tensor:
+        """What each node looks like, shape ``(N, d)``."""
+        return torch.from_numpy(comparable_rows(self.task.graph, Attributes.of(self.task.graph)))
+
+
+@dataclass(frozen=True)
+class KnownNodes:
+    """Known positives and known negatives, each with its fold, and the unlabelled nodes."""
 
     task: PUTask
     folds: NDArray[np.int64]
@@ -124,7 +147,7 @@ class KnownNodes:
             weights[task.negative] -= self.negative_share * seen / np.maximum(seen.sum(axis=0), 1)
         return views.transposed(weights)
 
-    def hidden_ranks(self, scores: NDArray[np.floating]) -> tuple[Ranks, CheckedNodes | None]:
+    def rank(self, scores: NDArray[np.floating]) -> RankedPositives:
         """Share of the unlabelled nodes above each known node, when it was hidden.
 
         Those of confirmed and rejected nodes are given apart, as nodes that were checked: a ranking found them. Hidden
@@ -135,15 +158,16 @@ class KnownNodes:
         """
         task = self.task
         if not self.turns:
-            return np.empty(0), None
+            return RankedPositives(task, self.folds, np.empty(0))
         known, folds = np.concatenate([task.labelled, task.negative]), np.concatenate([self.folds, self.negative_folds])
         ranks = np.empty(len(known))
         for fold in range(self.turns):
-            free = scores[task.unlabelled, fold]
-            ranks[folds == fold] = ranks_among(scores[known[folds == fold], fold], free)
+            unlabelled = scores[task.unlabelled, fold]
+            ranks[folds == fold] = ranks_among(scores[known[folds == fold], fold], unlabelled)
         positive = np.arange(len(known)) < len(task.labelled)
         checked = ~positive | np.isin(known, task.confirmed)
-        return ranks[~checked], CheckedNodes(ranks[checked], positive[checked]) if checked.any() else None
+        apart = CheckedNodes(ranks[checked], positive[checked]) if checked.any() else None
+        return RankedPositives(task, self.folds, ranks[~checked], apart)
 
     def spreads(self, scores: NDArray[np.floating]) -> NDArray[np.float32]:
         """Standard deviations over the unlabelled nodes, of each column; 1 where all are equal but for rounding."""

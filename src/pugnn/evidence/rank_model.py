@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
-from pugnn.errors import Displayed, PugnnError, given, require_number, require_share, require_type, require_whole
+from pugnn.errors import PugnnError, given, require_number, require_share, require_type, require_whole
 from pugnn.graph.index_arrays import as_array
 
 Values = NDArray[np.float64]
@@ -54,7 +54,7 @@ BINS = 60
 BREADTHS, BROADEST = 48, 3.0
 SHARPNESS, LOST = (0.3, 0.6, 1.0, 2.0, 4.0, 8.0, 16.0, 40.0), (0.0, 0.05, 0.2)
 #: η: power of the likelihood for a few hidden positives, and the number of them at which it is half of that.
-POWER, ENOUGH = 0.4, 100
+POWER, HALVED_AT = 0.4, 100
 #: What no shape expects may happen now and then.
 FLOOR = 1e-9
 #: The bound B is that of the list that holds this share of the positives.
@@ -93,7 +93,7 @@ class CheckedNodes:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankModel(Displayed):
+class RankModel:
     """What hidden positives say of prior and recall: shapes of recall, and for each some priors, with weights.
 
     Args:
@@ -139,7 +139,7 @@ class RankModel(Displayed):
         ranks = as_ranks(ranks)
         edges, recalls, bound = _shapes(unlabelled)
         within = np.diff(recalls, axis=1)  # share of the positives in each bin
-        fit = POWER / (1 + len(ranks) / ENOUGH) * (np.log(within + FLOOR) @ _counts(ranks, edges, unlabelled))
+        fit = POWER / (1 + len(ranks) / HALVED_AT) * (np.log(within + FLOOR) @ _counts(ranks, edges, unlabelled))
         if bounds is not None:
             fit = fit + np.log(CONTRADICTED) * (bound < _require_bounds(*bounds)[0])
         kept = fit > fit.max() + np.log(1e-6)
@@ -157,10 +157,6 @@ class RankModel(Displayed):
         likely = evidence >= UNLIKELY * evidence.max()
         fewest = len(ranks) / unlabelled if bounds is None and checked is None else 1.0
         return cls(edges, recalls, priors, weights / evidence, parts / parts.sum(), likely, unlabelled, fewest)
-
-    def _facts(self) -> list[str]:
-        prior, auc = self.prior(), self.auc()
-        return [f"prior {prior.value:.3g} ({prior.low:.3g} to {prior.high:.3g})", f"AUC {auc.value:.2f}"]
 
     def prior(self) -> Band:
         """Positive share of the unlabelled nodes."""

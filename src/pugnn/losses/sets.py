@@ -8,11 +8,11 @@ from numbers import Real
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from pugnn import processes
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, given
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,10 @@ class Sets:
     sizes: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, labelled: NDArray[np.int64], unlabelled: NDArray[np.int64], negative: NDArray[np.int64] | None = None
-    ) -> Sets:
+    def of(cls, labelled: ArrayLike, unlabelled: ArrayLike, negative: ArrayLike = ()) -> Sets:
         """Sets of nodes, by position."""
-        given = (labelled, unlabelled, np.zeros(0, np.int64) if negative is None else negative)
-        known, free, rejected = (torch.from_numpy(np.array(nodes)) for nodes in given)
-        return cls(known, free, rejected)
+        tensors = [torch.from_numpy(np.array(nodes, np.int64)) for nodes in (labelled, unlabelled, negative)]
+        return cls(tensors[0], tensors[1], tensors[2])
 
     @classmethod
     def split(cls, labelled: Tensor, near: Tensor, far: Tensor) -> Sets:
@@ -111,4 +108,4 @@ class Sets:
 def require_prior(prior: object) -> None:
     """A prior is a share of nodes, neither none nor all of them."""
     if not isinstance(prior, Real) or not 0.0 < float(prior) < 1.0:
-        raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {prior!r}")
+        raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {given(prior)}")

@@ -12,7 +12,7 @@ from pugnn.evidence.bands import HiddenRanks, no_signal
 from pugnn.evidence.hidden_positives import KnownNodes
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Backbone
-from pugnn.priors import Evidence, prior_words, settle_prior
+from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings, resolve_device
 from pugnn.training.progress import stage_progress
@@ -30,7 +30,7 @@ class Centroid(Method):
     Known negatives move :math:`\mu` towards their mean (:meth:`pugnn.evidence.hidden_positives.KnownNodes.contrasts`).
 
     The share π of the unlabelled nodes that score highest is decided positive; if it is estimated, that is the one with
-    the highest expected F1 (:meth:`pugnn.metrics.RankModel.decided_share`).
+    the highest expected F1 (:meth:`pugnn.evidence.RankModel.decided_share`).
 
     Args:
         prior: π, positive share of the unlabelled nodes; auto estimates it from hidden positives, or an estimator by
@@ -58,10 +58,10 @@ class Centroid(Method):
             attributes = Attributes.of(task.graph)
             views = views_of(task.graph, attributes, ("smoothed",))
             directions = self.directions(views, known)
-            ranks, checked = known.hidden_ranks(views @ directions[:, :, 1:])
-        settled = settle_prior(self.prior, Evidence(task, known.folds, ranks, checked))
-        hidden = HiddenRanks(settled, ranks, checked)
+            ranked = known.rank(views @ directions[:, :, 1:])
+        settled = settle_prior(self.prior, ranked)
+        hidden = HiddenRanks(settled, ranked.ranks, ranked.checked)
         model = LinearViews.ranking(task, attributes, directions[:, :, 0], settled.value)
         signal = not no_signal(hidden, len(task.unlabelled))
-        notes = (prior_words(settled, len(ranks), signal=signal),)
+        notes = (prior_words(settled, len(ranked.ranks), signal=signal),)
         return FittedMethod(model, [], settled.value, notes=notes, hidden=hidden)

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from torch.nn.functional import softplus
 
-from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, Ranks, advantage
-from pugnn.evidence.rank_model import CheckedNodes
+from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, RankedPositives, advantage
 from pugnn.graph.derived import derived
-from pugnn.priors import Evidence, Prior, settle_prior
+from pugnn.priors import Prior, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import TrainingSettings
 from pugnn.training.progress import stage_progress
@@ -51,15 +50,13 @@ class Ranking:
         scores: shape ``(N, k)``.
         direction: in the views, shape ``(views, F, k)``.
         by_closeness: the weight of closeness, shape ``(k,)``.
-        ranks: of hidden positives by the fold's own column.
-        checked: the same of checked nodes.
+        hidden: known positives that were hidden, by the fold's own column.
     """
 
     scores: NDArray[np.float32]
     direction: NDArray[np.float32]
     by_closeness: NDArray[np.float32]
-    ranks: Ranks
-    checked: CheckedNodes | None
+    hidden: RankedPositives
 
 
 def rank(views: NodeViews, known: KnownNodes) -> Ranking:
@@ -72,23 +69,20 @@ def rank(views: NodeViews, known: KnownNodes) -> Ranking:
     scores = views @ direction
     spreads = known.spreads(scores)
     scores, direction, by_closeness = scores / spreads, direction / spreads, np.zeros_like(spreads)
-    ranks, checked = known.hidden_ranks(scores[:, 1:])
+    hidden = known.rank(scores[:, 1:])
     if known.turns:
         near = closeness(views.graph, known.seeds())
         near_spreads = known.spreads(near)
         near /= near_spreads
-        both, _ = known.hidden_ranks((scores + near)[:, 1:])
-        task = known.task
-        share = float(expit(2 * (advantage(both, ranks, len(task.labelled) / len(task.unlabelled)) - DOUBT)))
+        both = known.rank((scores + near)[:, 1:])
+        found = len(known.task.labelled) / len(known.task.unlabelled)
+        share = float(expit(2 * (advantage(both.ranks, hidden.ranks, found) - DOUBT)))
         scores += np.float32(share) * near
         spreads = known.spreads(scores)
-        scores, direction, by_closeness = (
-            scores / spreads,
-            direction / spreads,
-            np.float32(share) / (near_spreads * spreads),
-        )
-        ranks, checked = known.hidden_ranks(scores[:, 1:])
-    return Ranking(scores, direction, by_closeness, ranks, checked)
+        scores, direction = scores / spreads, direction / spreads
+        by_closeness = np.float32(share) / (near_spreads * spreads)
+        hidden = known.rank(scores[:, 1:])
+    return Ranking(scores, direction, by_closeness, hidden)
 
 
 def logistic_regression(views: NodeViews, known: KnownNodes, inverse_penalty: float) -> NDArray[np.float32]:
@@ -176,17 +170,10 @@ def _newton(gradient: Values, steps: list[tuple[Values, Values, Values]]) -> Val
 def prior_of(wanted: float | str, task: PUTask, settings: TrainingSettings, *, progress: bool) -> Prior:
     """The prior for a method that has no ranking of hidden positives itself: that of the default method serves."""
     with stage_progress("estimating how many positives there are", show=progress):
-        return settle_prior(wanted, ranked_hidden(task, settings.seed))
+        return settle_prior(wanted, rank_once(KnownNodes.of(task, settings.seed)).hidden)
 
 
 def rank_once(known: KnownNodes) -> Ranking:
     """The ranking of a task, which no setting of a method changes; kept for a task and its folds."""
     graph, key = known.task.graph, (known.task.key, known.folds.tobytes())
     return derived(graph, "ranking", lambda: rank(views_of(graph, Attributes.of(graph)), known), key, most=1 + FOLDS)
-
-
-def ranked_hidden(task: PUTask, seed: int) -> Evidence:
-    """Hidden positives as the default method ranks them before it trains."""
-    known = KnownNodes.of(task, seed)
-    ranking = rank_once(known)
-    return Evidence(task, known.folds, ranking.ranks, ranking.checked)

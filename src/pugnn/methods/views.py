@@ -18,7 +18,7 @@ from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.logistic import Ranking, rank_once
 from pugnn.models import Backbone, GraphInputs, Output
-from pugnn.priors import Evidence, prior_words, settle_prior
+from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.threads import threads_for
 from pugnn.training import (
@@ -115,14 +115,14 @@ class Views(Method):
             attributes = Attributes.of(task.graph)
             views = views_of(task.graph, attributes)
             ranking = rank_once(known)
-        settled = settle_prior(self.prior, Evidence(task, known.folds, ranking.ranks, ranking.checked))
+        settled = settle_prior(self.prior, ranking.hidden)
         prior = settled.value
         with part(RANKING, 1):
             trained, log = _train(views, ranking, known, prior, settings, run)
         after = views @ trained
         spreads = known.spreads(after)
         after /= spreads
-        lead = advantage(known.hidden_ranks(after[:, 1:])[0], ranking.ranks, prior)
+        lead = advantage(known.rank(after[:, 1:]).ranks, ranking.hidden.ranks, prior)
         common = np.log(prior / EVEN_PRIOR)
         if settled.source != "given" and common > 0:
             common *= len(task.labelled) / (len(task.labelled) + MANY)
@@ -131,7 +131,8 @@ class Views(Method):
         by_closeness = (1 - share) * float(ranking.by_closeness[0])
         model = LinearViews.ranking(task, attributes, direction, prior, by_closeness)
         # The bands speak of this ranking, and so must the ranks.
-        hidden = HiddenRanks(settled, *known.hidden_ranks((1 - share) * ranking.scores[:, 1:] + share * after[:, 1:]))
+        ranked = known.rank((1 - share) * ranking.scores[:, 1:] + share * after[:, 1:])
+        hidden = HiddenRanks(settled, ranked.ranks, ranked.checked)
         signal = not no_signal(hidden, len(task.unlabelled))
         notes = (
             _views_note(views, model, task),

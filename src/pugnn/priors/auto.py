@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 from scipy.special import expit, logit
 
-from pugnn.errors import PugnnError, given, percent, require_type
-from pugnn.evidence.bands import Prior
+from pugnn.errors import PugnnError, percent, require_type
+from pugnn.evidence import Prior, RankedPositives
+from pugnn.evidence.bands import are_informative
 from pugnn.evidence.rank_model import MAX_PRIOR, MIN_PRIOR, RankModel
-from pugnn.priors.base import MAX_ESTIMATE, PRIORS, UNKNOWN_PRIOR, Evidence
+from pugnn.losses.sets import require_prior
+from pugnn.priors.base import MAX_ESTIMATE, PRIORS, UNKNOWN_PRIOR
 
 
 def prior_bounds(prior: object) -> tuple[float, float]:
@@ -32,55 +32,52 @@ def prior_bounds(prior: object) -> tuple[float, float]:
         except ValueError:
             if prior in PRIORS:
                 return MIN_PRIOR, MAX_PRIOR
-            wanted = "prior must be auto, a number, or a range such as 0.02..0.1"
-            names = ", ".join(PRIORS)
-            raise PugnnError(f"{wanted}; got {prior!r}. It may also name an estimator: {names}") from None
-    for end in ends:
-        if type(end) is bool or not isinstance(end, Real) or not 0.0 < float(end) < 1.0:
             raise PugnnError(
-                f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {given(prior)}"
-            )
+                f"prior must be auto, a number, or a range such as 0.02..0.1; got {prior!r}. It may also name an "
+                f"estimator: {', '.join(PRIORS)}"
+            ) from None
+    for end in ends:
+        require_prior(end)
     low, high = (float(end) for end in ends)  # type: ignore[arg-type]
     if low > high:
         raise PugnnError(f"the range of the prior is reversed: {prior!r}; write {high:g}..{low:g}")
     return low, high
 
 
-def settle_prior(wanted: float | str, evidence: Evidence) -> Prior:
+def settle_prior(wanted: float | str, hidden: RankedPositives) -> Prior:
     """The prior that a method goes by.
 
     The value is that of the chosen estimator, or else the share of the highest expected F1
-    (:meth:`pugnn.metrics.RankModel.decided_share`); and it is at most one half, because training on an overestimate is
+    (:meth:`pugnn.evidence.RankModel.decided_share`); and it is at most one half, because training on an overestimate is
     far worse than on an underestimate. The interval is the rank model's, and holds the value. Within a range, both keep
     to it.
 
     Args:
         wanted: as for :func:`prior_bounds`.
-        evidence: hidden positives.
+        hidden: known positives that were hidden in turn, with their ranks.
     """
     low, high = prior_bounds(wanted)
     if low == high:
         return Prior.given(low)
-    require_type("evidence", evidence, Evidence, "a pugnn.priors.Evidence")
+    require_type("hidden", hidden, RankedPositives, "a pugnn.priors.RankedPositives")
     ranged = ".." in str(wanted)
     by = "" if ranged or wanted == "auto" else str(wanted)
-    # Where nothing could be hidden, or the scores of all nodes are equal, ranks say nothing.
-    if len(evidence.ranks) < 2 or (evidence.ranks == 0.5).all():
+    if not are_informative(hidden.ranks):
         middle = float(expit((logit(low) + logit(high)) / 2)) if ranged else UNKNOWN_PRIOR
         return Prior(middle, low, high, "assumed", low, high)
     bounds = (low, high) if ranged else None
-    model = RankModel.of(evidence.ranks, len(evidence.task.unlabelled), bounds=bounds, checked=evidence.checked)
+    model = RankModel.of(hidden.ranks, hidden.unlabelled, bounds=bounds, checked=hidden.checked)
     least, most = bounds or (MIN_PRIOR, MAX_ESTIMATE)
-    band, value = model.prior(), PRIORS[by](evidence) if by else model.decided_share()
+    band, value = model.prior(), PRIORS[by](hidden) if by else model.decided_share()
     value = min(max(value, least), most)
     ends = min(band.low, value), max(band.high, value)
     return Prior(value, *ends, "range" if ranged else "estimated", low, high, by)
 
 
 @PRIORS.register("auto")
-def auto(evidence: Evidence) -> float:
+def auto(hidden: RankedPositives) -> float:
     """See :func:`settle_prior`."""
-    return settle_prior("auto", evidence).value
+    return settle_prior("auto", hidden).value
 
 
 def prior_words(prior: Prior, labelled: int, *, signal: bool = True) -> str:
@@ -96,7 +93,7 @@ def prior_words(prior: Prior, labelled: int, *, signal: bool = True) -> str:
         'About 12 % of the unlabelled nodes are positive, between 9 % and 17 %: estimated within the given range from
         the ranks of 30 known positives that were hidden in turn.'
     """
-    require_type("prior", prior, Prior, "a pugnn.metrics.Prior")
+    require_type("prior", prior, Prior, "a pugnn.evidence.Prior")
     value, low, high = (percent(share) for share in (prior.value, prior.low, prior.high))
     if prior.source == "given":
         return f"The share of positives among the unlabelled nodes is taken as given: {value}."

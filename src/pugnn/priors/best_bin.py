@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.priors.base import PRIORS, Evidence
+from pugnn.evidence import RankedPositives
+from pugnn.priors.base import PRIORS
 
 #: δ and γ of the authors: the probability that the bound fails, and how much more than it is minimised.
 DELTA, GAMMA = 0.1, 0.01
 
 
 @PRIORS.register("best-bin")
-def best_bin(evidence: Evidence) -> float:
+def best_bin(hidden: RankedPositives) -> float:
     """See :func:`best_bin_of_ranks`."""
-    return best_bin_of_ranks(evidence.ranks, len(evidence.task.unlabelled))
+    return best_bin_of_ranks(hidden.ranks, hidden.unlabelled)
 
 
 def best_bin_of_ranks(ranks: NDArray[np.float64], unlabelled: int) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pugnn.priors.base import PRIORS, Evidence
+from pugnn.evidence import RankedPositives
+from pugnn.priors.base import PRIORS
 
 #: Points at which the densities are compared.
 POINTS = 400
@@ -14,24 +14,16 @@ TOLERANCE, ROUNDS = 1e-3, 1000
 
 
 @PRIORS.register("dedpul")
-def dedpul(evidence: Evidence) -> float:
-    """See :func:`dedpul_of_ranks`."""
-    return dedpul_of_ranks(evidence.ranks)
-
-
-def dedpul_of_ranks(ranks: NDArray[np.float64]) -> float:
+def dedpul(hidden: RankedPositives) -> float:
     r"""The largest prior :math:`\pi` whose posteriors :math:`\min(\pi f_P / f_U, 1)` have the mean :math:`\pi`.
 
     Unlabelled nodes have all ranks alike, :math:`f_U = 1`. :math:`f_P` is estimated with a Gaussian kernel, reflected
     at both ends (Silverman's width), and made to fall with the rank. EM starts at one and stops when the mean posterior
     stays.
-
-    Example:
-        >>> round(dedpul_of_ranks(np.linspace(0.0, 0.2, 1000)), 2)  # spread evenly over the first fifth
-        0.2
     """
     from sklearn.isotonic import IsotonicRegression
 
+    ranks = hidden.ranks
     width = max(0.9 * min(ranks.std(), np.subtract(*np.quantile(ranks, [0.75, 0.25])) / 1.34), 1e-3)
     width *= len(ranks) ** -0.2
     points = (np.arange(POINTS) + 0.5) / POINTS

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from pugnn.priors.base import PRIORS, Evidence
+from pugnn.evidence import RankedPositives
+from pugnn.priors.base import PRIORS
 
 #: Bins of the ranks, and width of the Gaussian kernel.
 BINS, WIDTH = 40, 0.1
@@ -17,27 +17,19 @@ MAX_WEIGHT, STEPS = 10.0, 14
 
 
 @PRIORS.register("kernel-mean")
-def kernel_mean(evidence: Evidence) -> float:
-    """See :func:`kernel_mean_of_ranks`."""
-    return kernel_mean_of_ranks(evidence.ranks)
-
-
-def kernel_mean_of_ranks(ranks: NDArray[np.float64]) -> float:
+def kernel_mean(hidden: RankedPositives) -> float:
     r"""How much of the positives' distribution can be taken out of the unlabelled nodes' before something is negative.
 
     With :math:`\phi_U`, :math:`\phi_P` the kernel means of the ranks of unlabelled nodes and hidden positives, the
     negatives' is :math:`\lambda \phi_U + (1 - \lambda) \phi_P` for :math:`\lambda = 1 / (1 - \pi)`. The distance of
     that point to the kernel means of all distributions is zero up to the true λ and then rises; λ is where its slope
     passes :math:`0.3 / \sqrt n`.
-
-    Example:
-        >>> round(kernel_mean_of_ranks(np.linspace(0.0, 0.3, 500)), 1)  # spread evenly over the first 30 %
-        0.3
     """
+    n = len(hidden.ranks)
     places = (np.arange(BINS) + 0.5) / BINS
     kernel = np.exp(-0.5 * ((places[:, None] - places) / WIDTH) ** 2)
     root = np.linalg.cholesky(kernel + 1e-6 * np.eye(BINS)).T  # distances of kernel means are those of root @ shares
-    positives = np.histogram(ranks, BINS, (0.0, 1.0))[0] / len(ranks)
+    positives = np.histogram(hidden.ranks, BINS, (0.0, 1.0))[0] / n
     heavy = 100.0  # makes the shares add up to 1
     system = np.vstack([root, np.full(BINS, heavy)])
 
@@ -50,5 +42,5 @@ def kernel_mean_of_ranks(ranks: NDArray[np.float64]) -> float:
     for _ in range(STEPS):
         middle = (low + high) / 2
         slope = (distance(1.01 * middle) - distance(middle)) / (0.01 * middle)
-        low, high = (low, middle) if slope > SLOPE / np.sqrt(len(ranks)) else (middle, high)
+        low, high = (low, middle) if slope > SLOPE / np.sqrt(n) else (middle, high)
     return 1 - 1 / low

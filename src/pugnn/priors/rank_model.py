@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pugnn.evidence.rank_model import RankModel
-from pugnn.priors.base import PRIORS, Evidence
+from pugnn.evidence import RankedPositives, RankModel
+from pugnn.priors.base import PRIORS
 
 
 @PRIORS.register("rank-model")
-def rank_model(evidence: Evidence) -> float:
+def rank_model(hidden: RankedPositives) -> float:
     """The median bound of the prior, see :mod:`pugnn.evidence.rank_model`."""
-    return RankModel.of(evidence.ranks, len(evidence.task.unlabelled), checked=evidence.checked).bound()
+    return RankModel.of(hidden.ranks, hidden.unlabelled, checked=hidden.checked).bound()

@@ -57,7 +57,7 @@ def _why_missing(estimator: PUNodeClassifier, task: PUTask) -> str:
     if len(task.typical) < 2:
         besides = " besides those that were found and confirmed" if len(task.confirmed) else ""
         return f"with a single known positive{besides}, nothing can be hidden and found again."
-    if estimator.checked()[0].settles_prior:  # it has hidden known positives
+    if estimator.check_parameters()[0].settles_prior:  # it has hidden known positives
         return "all nodes have the same score, so that hidden positives say nothing."
     return "this method would have to be trained again without some known positives: `pugnn evaluate` does that."
 

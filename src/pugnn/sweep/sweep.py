@@ -228,10 +228,10 @@ def judge(settings: Settings, task: PUTask) -> Judgement:
     ranks, failed = None, None
     try:
         estimator = settings.estimator()
-        method, training = estimator.checked()
+        method, training = estimator.check_parameters()
         # The folds go by the same prior: it is estimated once, from all known positives.
         estimator.set_params(method=method.settle(task, training)[0])
-        ranks = cross_fit(estimator, task)[0].tolist()
+        ranks = cross_fit(estimator, task).ranks.tolist()
     except PugnnError as error:
         failed = str(error)
     return Judgement(ranks, failed, round(time.perf_counter() - started, 3))

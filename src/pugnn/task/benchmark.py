@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pugnn.datasets.dataset import Dataset
 from pugnn.errors import (
@@ -29,9 +29,6 @@ RatioOf = Literal["all_nodes", "all_positives", "train_positives", "train_nodes"
 Unlabelled = Literal["all", "train"]
 #: How known positives are drawn.
 Sampling = Literal["uniform", "by-degree", "one-community"]
-
-#: Hidden positives that must stay, so that a ranking can be judged by them.
-MIN_HIDDEN = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,6 +66,13 @@ class PUBenchmark(Displayed):
         """A benchmark without a training split: all unlabelled nodes are test nodes, and their class is known."""
         require_type("task", task, PUTask, "a PUTask")
         return cls(task, positive, train=task.labelled, test=task.unlabelled, scored=task.unlabelled)
+
+    @classmethod
+    def of_dataset(cls, dataset: Dataset, labelled: ArrayLike) -> PUBenchmark:
+        """The same with these labels, by position, scored where the class is known."""
+        task = PUTask.from_positives(dataset.graph, positions_within(labelled, dataset.graph.num_nodes, "labelled"))
+        drawn = cls.of_unlabelled(task, dataset.positive & ~dataset.missing)
+        return replace(drawn, scored=drawn.test[~dataset.missing[drawn.test]])
 
 
 def draw_benchmark(
@@ -132,24 +136,10 @@ def draw_benchmark(
     )
 
 
-def draw_share(dataset: Dataset, *, share: float, seed: int) -> PUBenchmark:
-    """Label a share of all positives and score the rest: the protocol of GRAB and later papers.
+def draw_labels(dataset: Dataset, *, labels: int, sampling: Sampling = "uniform", seed: int) -> PUBenchmark:
+    """Label a number of positives and score the rest.
 
     There is no training split: every node that is not labelled is unlabelled, and all of these are test nodes.
-
-    Args:
-        dataset: nodes with known classes.
-        share: of the positives that is labelled; at least one node is.
-        seed: controls which ones.
-    """
-    _require_drawable(dataset, seed)
-    require_share("share", share)
-    return draw_labels(dataset, labels=max(1, round(share * len(_candidates(dataset)))), seed=seed)
-
-
-def draw_labels(dataset: Dataset, *, labels: int, sampling: Sampling = "uniform", seed: int) -> PUBenchmark:
-    """Label a number of positives and score the rest; there is no training split, as in :func:`draw_share`.
-
     Known positives are rarely a random sample: the other two ways to draw them show what that costs.
 
     Args:
@@ -164,7 +154,7 @@ def draw_labels(dataset: Dataset, *, labels: int, sampling: Sampling = "uniform"
     _require_drawable(dataset, seed)
     require_whole("labels", labels, 1)
     require_choice("sampling", sampling, get_args(Sampling))
-    candidates = _candidates(dataset)
+    candidates = np.flatnonzero(dataset.positive & ~dataset.missing)
     if sampling == "by-degree":
         candidates = candidates[dataset.graph.degrees[candidates] > 0]
     elif sampling == "one-community":
@@ -186,70 +176,10 @@ def draw_labels(dataset: Dataset, *, labels: int, sampling: Sampling = "uniform"
         degrees = dataset.graph.degrees[candidates]
         likely = degrees / degrees.sum() if sampling == "by-degree" else None
         labelled = rng.choice(candidates, labels, replace=False, p=likely)
-    return _all_scored(dataset, labelled)
-
-
-def draw_rare(dataset: Dataset, *, labels: int, prior: float, seed: int) -> PUBenchmark:
-    r"""Label a number of positives at random, and remove others, with their edges, until positives are rare.
-
-    Classes of benchmarks are 5 to 50 % of the nodes; what is searched for in practice is often below 1 %. Of the
-    positives that are not labelled, :math:`h = n \pi / (1 - \pi)` stay, drawn at random, with n the number of nodes
-    that are not positive. With the same seed, fewer are a part of more. There is no training split, as in
-    :func:`draw_share`.
-
-    Args:
-        dataset: nodes with known classes.
-        labels: number of positives that are labelled.
-        prior: π, the share of positives among the unlabelled nodes.
-        seed: controls which ones are labelled, and which stay.
-    """
-    drawn = draw_labels(dataset, labels=labels, seed=seed)
-    require_share("prior", prior)
-    hidden = np.setdiff1d(_candidates(dataset), drawn.task.labelled)
-    if not can_be_rare(dataset, labels=labels, prior=prior):
-        raise PugnnError(
-            f"{_hidden_at(dataset, prior):,} of {len(hidden):,} hidden positives of {dataset.name} would make a share "
-            f"of {prior:g}, and at least {MIN_HIDDEN} must stay. Choose another share, or label fewer."
-        )
-    shuffled = np.random.default_rng([seed, 1]).permutation(hidden)  # other numbers than those that drew the labels
-    kept = np.setdiff1d(np.arange(dataset.graph.num_nodes), shuffled[_hidden_at(dataset, prior) :])
-    adjacency = dataset.graph.to_scipy()[kept][:, kept].sorted_indices()
-    graph = replace(
-        dataset.graph,
-        indptr=adjacency.indptr.astype(np.int64),
-        indices=adjacency.indices.astype(np.int32),
-        features=dataset.graph.features[kept],
-        ids=dataset.graph.ids[kept],
-        weights=None if dataset.graph.weights is None else adjacency.data,
-    )
-    rest = replace(dataset, graph=graph, labels=dataset.labels[kept], missing=dataset.missing[kept], train_size=0)
-    return _all_scored(rest, np.searchsorted(kept, drawn.task.labelled))
-
-
-def can_be_rare(dataset: Dataset, *, labels: int, prior: float) -> bool:
-    """Whether enough hidden positives stay, and there are as many, for :func:`draw_rare`."""
-    return MIN_HIDDEN <= _hidden_at(dataset, prior) <= len(_candidates(dataset)) - labels
-
-
-def _hidden_at(dataset: Dataset, prior: float) -> int:
-    """How many hidden positives make this share of the unlabelled nodes."""
-    others = dataset.graph.num_nodes - len(_candidates(dataset))
-    return round(others * prior / (1 - prior))
-
-
-def _all_scored(dataset: Dataset, labelled: NDArray[np.int64]) -> PUBenchmark:
-    """The benchmark with these labels and no training split, scored where the class is known."""
-    positive = dataset.positive & ~dataset.missing
-    drawn = PUBenchmark.of_unlabelled(PUTask.from_positives(dataset.graph, labelled), positive)
-    return replace(drawn, scored=drawn.test[~dataset.missing[drawn.test]])
+    return PUBenchmark.of_dataset(dataset, labelled)
 
 
 def _require_drawable(dataset: object, seed: object) -> None:
     """Raise unless labels can be drawn from this, by this seed."""
     require_type("dataset", dataset, Dataset, "a Dataset, such as load_dataset('cora')")
     require_whole("seed", seed, 0)
-
-
-def _candidates(dataset: Dataset) -> NDArray[np.int64]:
-    """Positions of the positives whose class is known."""
-    return np.flatnonzero(dataset.positive & ~dataset.missing)

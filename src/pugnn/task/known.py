@@ -14,14 +14,12 @@ from pugnn.graph import Graph
 from pugnn.graph.digests import digest_of_texts
 from pugnn.task.task import PUTask
 
-#: Ids that are compared at once.
-_AT_ONCE = 1 << 16
 #: More known positives than this are not remembered: they would not fit into the header of a model's file.
 MAX_POSITIVES = 1_000_000
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownIds:
     """Ids as text of the nodes that a training knew.
 
     Args:
@@ -60,13 +58,8 @@ class Known:
         if graph.stored is not None:
             return {name: _find_stored(graph, texts) for name, texts in lists.items()}
         name_of = {text: name for name, texts in lists.items() for text in texts}
-        found: dict[str, list[int]] = {name: [] for name in lists}
-        for first in range(0, graph.num_nodes, _AT_ONCE):
-            for at, node_id in enumerate(graph.ids[first : first + _AT_ONCE].tolist(), first):
-                name = name_of.get(str(node_id))
-                if name is not None:
-                    found[name].append(at)
-        return {name: np.array(nodes, np.int64) for name, nodes in found.items()}
+        found = [name_of.get(str(node_id)) for node_id in graph.ids.tolist()]
+        return {name: np.array([at for at, of in enumerate(found) if of == name], np.int64) for name in lists}
 
 
 def _find_stored(graph: Graph, texts: tuple[str, ...]) -> NDArray[np.int64]:

@@ -71,7 +71,7 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
                 "and 0, or 1 and −1. If −1 means a known negative here, give these nodes apart: "
                 "fit(graph, labels == 1, negatives=labels == -1)."
             )
-        if n and not repeats and _name_nodes(graph, given):
+        if not repeats and _name_nodes(graph, given):
             raise PugnnError(
                 f"the {what} {given.tolist()} are ambiguous: they may be a vector with one entry per node, or a "
                 f"list of the nodes {shorten(given)}. Give a boolean mask instead, such as {(given == 1).tolist()}."
@@ -85,17 +85,14 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
             "class with a boolean mask, such as `classes == 1`."
         )
     elif given.dtype.kind in "iu" and not _any_id_is_number(graph):
-        if len(given) and (given.min() < 0 or given.max() >= n):
-            outside = given[(given < 0) | (given >= n)][0]
-            raise PugnnError(f"position {outside} among the {what} is not in the graph (0 to {n - 1})")
-        texts = list(map(str, given.tolist()))
+        found = np.unique(positions_within(given, n, what))
+        texts = list(map(str, found.tolist()))
         alike = graph.find(texts) >= 0
         if alike.any():
             raise PugnnError(
                 f"the {what} are whole numbers, but the graph's ids are text such as {texts[alike.argmax()]!r}: give "
                 "them as text, or as a mask"
             )
-        found = np.unique(given)
     else:
         # From the list itself: an array would convert all ids to one type.
         found = np.unique(graph.positions(values if isinstance(values, list | tuple) else given))
