@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pugnn.datasets import dataset_names
 from pugnn.errors import PugnnError, require_share, require_whole
-from pugnn.executors import make_executor
+from pugnn.sweep import make_executor
 from pugnn.files import replacing, write_csv
 from pugnn_paper.cells import Cell
 from pugnn_paper.checks import check_cells, checks_page

@@ -8,7 +8,7 @@ from contextlib import ExitStack, nullcontext
 from statistics import fmean
 from typing import NamedTuple
 
-from pugnn.executors import Executor, run_all
+from pugnn.sweep import Executor, run_all
 from pugnn.waiting import duration, part, status_line
 from pugnn_paper.cells import Cell, measure
 from pugnn_paper.records import Record, RecordStore

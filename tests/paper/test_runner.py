@@ -9,7 +9,7 @@ from dataclasses import asdict
 import pytest
 
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.executors import LocalExecutor, attempt
+from pugnn.sweep.executors import LocalExecutor, attempt
 from pugnn_paper import runner
 from pugnn_paper.cells import Cell, measure
 from pugnn_paper.records import RecordStore

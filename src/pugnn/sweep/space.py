@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -39,6 +40,10 @@ class Range:
         """Whether orders of magnitude are searched alike: from two of them on."""
         return 0 < 100 * self.low <= self.high
 
+
+#: How a value is read, and what it is called.
+_READ: dict[Any, Callable[[str], Any]] = {bool: {"true": True, "false": False}.__getitem__, int: int, float: float}
+_WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 #: By name of the setting: a range, or values to choose from. A single value is given, not searched.
 Space = Mapping[str, Range | tuple[Any, ...]]
@@ -87,7 +92,7 @@ def settings_of(method: str) -> dict[str, Any]:
 
 def _values(name: str, text: str, hint: Any) -> Range | tuple[Any, ...]:
     low, dots, high = text.partition("..")
-    kinds = _kinds(hint)
+    kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     if not dots:
         return tuple(dict.fromkeys(_value(name, part.strip(), kinds) for part in text.split(",")))
     whole = int in kinds
@@ -99,22 +104,12 @@ def _values(name: str, text: str, hint: Any) -> Range | tuple[Any, ...]:
     return Range(ends[0], ends[1], whole)
 
 
-def _kinds(hint: Any) -> tuple[Any, ...]:
-    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-
-
 def _value(name: str, text: str, kinds: tuple[Any, ...]) -> Any:
     """A value of one of these types. Names, such as those of choices, are checked by whoever takes the setting."""
-    if bool in kinds and text in ("true", "false"):
-        return text == "true"
-    for kind, words in ((int, "a whole number"), (float, "a number"), (bool, "true or false")):
-        if kind not in kinds:
-            continue
-        if kind is not bool:
-            try:
-                return kind(text)
-            except ValueError:
-                pass
-        if all(each in (int, float, bool, type(None)) for each in kinds):
-            raise PugnnError(f"{name} must be {words}, got {text!r}")
+    for kind in (kind for kind in _READ if kind in kinds):
+        with suppress(KeyError, ValueError):
+            return _READ[kind](text)
+    if set(kinds) <= {*_READ, type(None)}:
+        words = next(words for kind, words in _WORDS.items() if kind in kinds)
+        raise PugnnError(f"{name} must be {words}, got {text!r}")
     return text

@@ -11,7 +11,6 @@ from pugnn.cli import options
 from pugnn.cli.app import command
 from pugnn.cli.input_data import read_input
 from pugnn.cli.options import DATA, FEEDBACK, DataOptions, options_of
-from pugnn.errors import PugnnError
 from pugnn.waiting import status_line
 
 
@@ -41,8 +40,7 @@ def check(
     from pugnn.cli.terminal import fit_command, print_check_up, print_notes, print_recipe
 
     found = read_input(data, seed=seed)
-    if found.task is None:
-        raise PugnnError("specify the known positives: --positives FILE")
+    assert found.task is not None
     print_notes(found.notes)
     with status_line() as line:
         line.say("checking the graph")
