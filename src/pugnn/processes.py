@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import timedelta
-from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -230,13 +229,13 @@ def _wait_for_others() -> None:
         pass
 
 
-def end_with_parent(parent: int, end: Callable[[], None] = partial(os._exit, 1)) -> None:
+def end_with_parent(parent: int, end: Callable[[], None] | None = None) -> None:
     """End this process soon after the one with this number, its parent, which cannot do so itself if it is killed."""
 
     def watch() -> None:
         while os.getppid() == parent:  # orphans are handed to another process
             time.sleep(LOOK_EVERY)
-        end()
+        end() if end else os._exit(1)
 
     Thread(target=watch, name="end with the parent", daemon=True).start()
 

@@ -8,8 +8,8 @@ from pugnn import waiting
 from pugnn.datasets.planted import Planted
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
-from pugnn.sweep.executors import LocalExecutor
 from pugnn.methods import LabelPropagation
+from pugnn.sweep.executors import LocalExecutor
 from pugnn.sweep.space import parse_space
 from pugnn.sweep.sweep import Judgement, Sweep, Trial, finished, judge, run_sweep
 from pugnn.task import PUTask

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
@@ -31,7 +32,7 @@ class Chosen:
     def of(cls, arguments: Sequence[str]) -> Chosen:
         """What the arguments of `fit`, or the config among them, name; any mistake is reported when they are parsed."""
         given: dict[str, str] = {}
-        for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        for argument, following in pairwise([*arguments, ""]):
             name, equals, value = argument.partition("=")
             given[name] = value if equals else following
         config = read_config(Path(given["--config"])) if given.get("--config") else {}
@@ -43,10 +44,15 @@ def use_config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the options in a file the defaults of the command that is about to run."""
     if path is not None:
         chosen = context.obj or Chosen("", read_config(path))
-        options = chosen.config
+        options, dropped = chosen.config, list[str]()
         if chosen.method and isinstance(options.get("method"), str) and chosen.method != options["method"]:
-            options = _for_method(chosen.method, path, options)
+            options, dropped = _for_method(chosen.method, options)
         context.default_map = _defaults(context, path, options)
+        if dropped:
+            from pugnn.cli.terminal import print_notes
+
+            words = f"not used from {path}, because {chosen.method} has no such option: {', '.join(dropped)}"
+            print_notes([words])
     return path
 
 
@@ -116,37 +122,22 @@ def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> di
     return found
 
 
-def _for_method(method: str, path: Path, options: dict[str, Any]) -> dict[str, Any]:
-    """Options for another method without its settings, but for those that were chosen and that this one has, too."""
-    from pugnn.cli.terminal import print_notes
+def _for_method(method: str, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Options for another method but for its own defaults; and which of its chosen settings this method lacks."""
     from pugnn.methods import METHODS
+    from pugnn.sweep.space import settings_of
 
     other = METHODS.loadable().get(options["method"])
     if other is None:
-        return options
-    theirs, mine = _settings(other, options), _settings(METHODS[method])
-    chosen = [name for name in options if name in theirs and options[name] != theirs[name][1]]
+        return options, []
+    theirs, mine = settings_of(other), settings_of(METHODS[method])
+    defaults = {name: default for name, (_, default) in theirs.items()}
+    defaults |= training_of(other, {name: value for name, value in options.items() if name in theirs})
+    chosen = [name for name in options if name in theirs and options[name] != defaults[name]]
     shared = [name for name in chosen if name in mine and mine[name][0] == theirs[name][0]]
     shared = [name for name in shared if name not in METHODS[method].unused]
-    dropped = [name for name in chosen if name not in shared]
-    if dropped:
-        print_notes([f"not used from {path}, because {method} has no such option: {', '.join(dropped)}"])
-    return {name: value for name, value in options.items() if name not in theirs or name in shared}
-
-
-def _settings(method: type[Method], options: Mapping[str, Any] | None = None) -> dict[str, tuple[Any, Any]]:
-    """Type and default of each setting of a method with these options, its own and those of its training."""
-    from pugnn.training import TrainingSettings
-
-    found: dict[str, tuple[Any, Any]] = {}
-    for kind in (TrainingSettings, method) if method.trains else (method,):
-        hints = get_type_hints(kind)
-        found |= {field.name: (hints[field.name], field.default) for field in fields(kind)}
-    given = {name: value for name, value in (options or {}).items() if name in found}
-    own = training_of(method, given)
-    return {
-        name: (hint, own.get(name, default)) for name, (hint, default) in found.items() if name not in ("seed", "device")
-    }
+    kept = {name: value for name, value in options.items() if name not in theirs or name in shared}
+    return kept, [name for name in chosen if name not in shared]
 
 
 def training_of(method: type[Method], options: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -162,8 +153,9 @@ def training_of(method: type[Method], options: Mapping[str, Any] | None = None) 
 def _options_of_methods() -> set[str]:
     """The options of all methods; only `fit` has some of them."""
     from pugnn.methods import METHODS
+    from pugnn.sweep.space import settings_of
 
-    return {name for method in METHODS.loadable().values() for name in _settings(method)}
+    return {name for method in METHODS.loadable().values() for name in settings_of(method)}
 
 
 def _options(command: Any) -> dict[str, str]:

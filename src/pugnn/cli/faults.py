@@ -82,6 +82,6 @@ def _keep(name: str, before: ExitStack) -> _Kept | None:
     if stream is not None:
         stream.flush()
     before.callback(setattr, sys, name, stream)
-    before.callback(new.flush)
+    before.callback(new.close if stream is None else new.flush)
     setattr(sys, name, new)
     return kept

@@ -33,8 +33,13 @@ def open_run(folder: Path) -> Run:
     if not file.is_file():
         raise PugnnError(f"{folder} is not a run folder: it has no run.json. Give the folder that `pugnn fit` wrote.")
     record = read_record(file)
-    for entry, kind in {"data": dict, "degenerate": list}.items():
-        if not isinstance(record.get(entry), kind):
+    reasons = record.get("degenerate")
+    sound = {
+        "data": isinstance(record.get("data"), dict),
+        "degenerate": isinstance(reasons, list) and all(isinstance(each, dict) and "code" in each for each in reasons),
+    }
+    for entry, is_sound in sound.items():
+        if not is_sound:
             raise PugnnError(
                 f"{file} was changed after the run: its entry {entry!r} is missing or of another form. Restore it, or "
                 "train again with `pugnn fit`."

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pugnn.errors import PugnnError
-from pugnn.methods import METHODS
+from pugnn.methods import METHODS, Method
 from pugnn.training import TrainingSettings
 
 #: What is searched where nothing is said, for methods that have such a setting.
@@ -58,7 +58,7 @@ def parse_space(method: str, over: Iterable[str] = ()) -> Space:
         >>> dict(parse_space("label-propagation", ["restart=0.1..0.5"]))
         {'restart': Range(low=0.1, high=0.5, whole=False)}
     """
-    hints = settings_of(method)
+    hints = {name: hint for name, (hint, _) in settings_of(METHODS[method]).items()}
     space: dict[str, Range | tuple[Any, ...]] = {}
     for text in over:
         name, equals, values = text.partition("=")
@@ -79,15 +79,13 @@ def parse_space(method: str, over: Iterable[str] = ()) -> Space:
     return space
 
 
-def settings_of(method: str) -> dict[str, Any]:
-    """Names and types of all settings of a method, its own and those of its training."""
-    kind = METHODS[method]
-    hints = get_type_hints(kind)
-    found = {field.name: hints[field.name] for field in fields(kind)}
-    if kind.trains:
-        training = get_type_hints(TrainingSettings)
-        found |= {name: hint for name, hint in training.items() if name not in ("seed", "device")}
-    return found
+def settings_of(method: type[Method]) -> dict[str, tuple[Any, Any]]:
+    """Type and default of each setting of a method, its own and those of its training."""
+    found: dict[str, tuple[Any, Any]] = {}
+    for kind in (method, TrainingSettings) if method.trains else (method,):
+        hints = get_type_hints(kind)
+        found |= {field.name: (hints[field.name], field.default) for field in fields(kind)}
+    return {name: setting for name, setting in found.items() if name not in ("seed", "device")}
 
 
 def _values(name: str, text: str, hint: Any) -> Range | tuple[Any, ...]:

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Column, Table
 
 from pugnn.cli import options
 from pugnn.cli.app import SETTINGS, command
@@ -20,6 +18,8 @@ from pugnn.cli.options import DATA, METHOD, OUTPUT, DataOptions, flag, option, o
 from pugnn.errors import PugnnError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from pugnn.estimator import PUNodeClassifier
     from pugnn.runs.run import InputData
     from pugnn.sweep import Judgement, Trial
@@ -71,6 +71,7 @@ def sweep(
         pugnn sweep --edges edges.csv --nodes nodes.csv --positives positives.csv --over learning_rate=1e-4..1e-1
         --over hidden=16,64,256 --over epochs=100
     """
+    from pugnn.cli.terminal import make_console
     from pugnn.evaluation import require_hidable
     from pugnn.files import replacing, write_json
     from pugnn.methods import DEFAULT_METHOD
@@ -99,7 +100,7 @@ def sweep(
     if as_json:
         typer.echo(json.dumps({"folder": str(out), **result}))
         return
-    Console(highlight=False, emoji=False).print(_table(done))
+    make_console().print(_table(done))
     typer.echo(
         f"pugnn fit --config {out / 'best.toml'} trains with the best settings; all trials: {out / 'sweep.json'}"
     )
@@ -149,15 +150,16 @@ def _toml(values: dict[str, Any]) -> str:
 
 
 def _table(trials: list[Trial]) -> Table:
+    from pugnn.cli.terminal import make_table, numbers
+
     defaults = next(trial for trial in trials if trial.number == 0)
     names = list(dict.fromkeys(name for trial in trials for name in trial.settings))
-    columns = (Column(name, justify="right") for name in ("trial", "mean rank", "below the defaults", *names))
-    table = Table(*columns, box=None)
+    rows = []
     for trial in trials[:SHOWN]:
         found = trial.gain(defaults)
         rank = "failed" if trial.failed is not None else f"{trial.mean_rank:.2%}"
         below = "" if found is None or trial is defaults else f"{100 * found[0]:.2f} ± {100 * found[1]:.2f} points"
         settings = (trial.settings.get(name, "default") for name in names)
         shown = (f"{value:.3g}" if isinstance(value, float) else str(value) for value in settings)
-        table.add_row(str(trial.number), rank, below, *shown)
-    return table
+        rows.append((str(trial.number), rank, below, *shown))
+    return make_table(numbers("trial", "mean rank", "below the defaults", *names), rows)
