@@ -10,8 +10,8 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -28,14 +28,23 @@ _FORMULA = re.compile(r"'*([=@\t\r\n]|[+-](?!\d+([.,]\d+)?$))")
 _SPECIAL = re.compile(r'[,;\t"\r\n]')
 
 
+def replacing(path: Path) -> AbstractContextManager[Path]:
+    """A temporary file next to ``path``, which replaces it on success."""
+    return _unfinished(path, path.suffix, Path.touch)  # the suffix is for writers that choose a format by it
+
+
+def new_folder(path: Path) -> AbstractContextManager[Path]:
+    """A temporary folder next to ``path``, which must not exist; it is renamed to it on success."""
+    return _unfinished(path, "", Path.mkdir)
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path next to ``path``, which replaces it on success."""
+def _unfinished(path: Path, suffix: str, make: Callable[[Path], None]) -> Iterator[Path]:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.unfinished{suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_unfinished(path.parent, path.name)
-        temporary = _unfinished(path, path.suffix)
-        temporary.touch(exist_ok=False)
+        make(temporary)
     except OSError as error:
         raise WriteError(f"cannot write {path}: {error.strerror}. Choose another place.") from None
     try:
@@ -45,7 +54,7 @@ def replacing(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise WriteError(f"cannot write {path}: {error.strerror or error}. Nothing was changed there.") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        _remove(temporary)
 
 
 def require_new(path: Path) -> None:
@@ -94,26 +103,6 @@ def regular(path: Path) -> Path:
     return path
 
 
-@contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder next to ``path``, which must not exist; it is renamed to it on success."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        remove_unfinished(path.parent, path.name)
-        temporary = _unfinished(path)
-        temporary.mkdir()
-    except OSError as error:
-        raise PugnnError(f"cannot make the folder {path}: {error.strerror}. Choose another --out.") from None
-    try:
-        with locked(temporary):
-            yield temporary
-            temporary.rename(path)
-    except OSError as error:
-        raise PugnnError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
 def remove_unfinished(folder: Path, name: str | None = None) -> None:
     """Remove what killed processes left unfinished in a folder, or under one name in it.
 
@@ -129,15 +118,15 @@ def remove_unfinished(folder: Path, name: str | None = None) -> None:
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             continue
         with locked(path) as free:
-            if free and path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            elif free:
-                path.unlink(missing_ok=True)
+            if free:
+                _remove(path)
 
 
-def _unfinished(path: Path, suffix: str = "") -> Path:
-    # The suffix comes last, for writers that choose a format by it.
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.unfinished{suffix}")
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -10,26 +10,27 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import timedelta
 from threading import Thread
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pugnn.errors import PugnnError
 
 if TYPE_CHECKING:
-    import torch
     from torch import Tensor
+
+T = TypeVar("T")
 
 #: How long one process waits for the others. A lost connection is noticed at once; this is for one that hangs.
 PATIENCE = timedelta(minutes=30)
-#: Seconds between looks at the launcher.
-GLANCE = 1.0
+#: Seconds between looks at the parent.
+LOOK_EVERY = 0.2
 #: Seconds that a process which has failed waits for the others to notice.
-FAREWELL = 5.0
+MAX_FAREWELL = 5.0
 
-#: Where the first process that fails leaves its number.
+#: Where the first process that fails leaves its number: the store through which the processes have met.
 _notes: Any = None
 
 
@@ -111,35 +112,17 @@ def add_up_gradients(parameters: Iterable[Tensor]) -> None:
 
 def copy_from_first(tensors: Iterable[Tensor]) -> None:
     """Give tensors the values that they have in the first process."""
-    if count() == 1:
-        return
-    for tensor in tensors:
+    for tensor in tensors if count() > 1 else ():
         _message("broadcast", tensor, src=0)
 
 
-@overload
-def bytes_of_first(content: bytes) -> bytes: ...
-@overload
-def bytes_of_first(content: bytes | None) -> bytes | None: ...
-def bytes_of_first(content: bytes | None) -> bytes | None:
-    """What the first process has read, in every process; ``content`` counts in the first one alone."""
+def value_of_first(value: T) -> T:
+    """A value as the first process has it: for what it alone has read, and for what all must decide alike."""
     if count() == 1:
-        return content
-    import torch
-
-    size = torch.tensor([-1 if content is None else len(content)], device=_meeting_place())
-    copy_from_first([size])
-    if size.item() < 0:
-        return None
-    own = bytearray(content if rank() == 0 and content is not None else int(size.item()))
-    shared = torch.frombuffer(own, dtype=torch.uint8).to(size.device) if own else size.new_empty(0)
-    copy_from_first([shared])
-    return shared.cpu().numpy().tobytes()
-
-
-def number_of_first(number: int) -> int:
-    """A number as the first process has it: for what all must decide alike."""
-    return int(bytes_of_first(b"%d" % number) or b"0")
+        return value
+    values = [value]
+    _message("broadcast_object_list", values, src=0)
+    return values[0]
 
 
 def _sum(values: Tensor) -> Tensor:
@@ -147,24 +130,16 @@ def _sum(values: Tensor) -> Tensor:
     return values
 
 
-def _message(kind: str, tensor: Tensor, **options: Any) -> None:
+def _message(kind: str, content: Any, **options: Any) -> None:
     import torch.distributed as distributed
 
     try:
-        getattr(distributed, kind)(tensor, **options)
+        getattr(distributed, kind)(content, **options)
     except RuntimeError:  # which names sockets and lines of C++
         raise LostProcessError(
             f"another process of this job has ended or does not answer, and process {rank()} of {count()} cannot go on "
             "without it. Perhaps it was killed, or there was not enough memory."
         ) from None
-
-
-def _meeting_place() -> torch.device:
-    """Where tensors must be that the processes exchange: NCCL, where it is alone, exchanges none of the CPU."""
-    import torch
-    import torch.distributed as distributed
-
-    return torch.device("cpu" if "cpu" in distributed.get_backend_config() else "cuda")
 
 
 # ---------------------------------------------------------------------- joining and failing together
@@ -186,7 +161,7 @@ def joined() -> Iterator[None]:
     # When one process fails, the launcher asks the others to end: they tidy up as after Ctrl-C.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     if "TORCHELASTIC_RUN_ID" in os.environ:
-        Thread(target=_end_with, args=[os.getppid()], name="end with the launcher", daemon=True).start()
+        end_with_parent(os.getppid(), _stop)
     try:
         meeting = distributed.rendezvous("env://", timeout=PATIENCE)  # type: ignore[attr-defined]
         _notes, number, processes = next(meeting)
@@ -244,18 +219,27 @@ def ending_at_once() -> Iterator[None]:
 
 def _wait_for_others() -> None:
     """Let the first process stay until the others have failed too: it keeps the notes that they look at then."""
-    give_up = time.monotonic() + FAREWELL
+    give_up = time.monotonic() + MAX_FAREWELL
     try:
         ended = _notes.add("pugnn/ended", 1)
         while rank() == 0 and ended < count() and time.monotonic() < give_up:
-            time.sleep(FAREWELL / 100)
+            time.sleep(LOOK_EVERY / 4)
             ended = _notes.add("pugnn/ended", 0)
     except RuntimeError:  # the process that kept the notes is gone
         pass
 
 
-def _end_with(launcher: int) -> None:
-    while os.getppid() == launcher:  # orphans are handed to another process
-        time.sleep(GLANCE)
+def end_with_parent(parent: int, end: Callable[[], None] | None = None) -> None:
+    """End this process soon after the one with this number, its parent, which cannot do so itself if it is killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:  # orphans are handed to another process
+            time.sleep(LOOK_EVERY)
+        end() if end else os._exit(1)
+
+    Thread(target=watch, name="end with the parent", daemon=True).start()
+
+
+def _stop() -> None:
     print("the launcher of this process has ended", file=sys.stderr)
     os.kill(os.getpid(), signal.SIGTERM)

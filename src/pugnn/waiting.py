@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, RLock, Thread
 from time import monotonic
@@ -32,47 +32,27 @@ class StatusLine:
         from rich.file_proxy import FileProxy
         from rich.live import Live
         from rich.spinner import Spinner
-        from rich.text import Text
 
-        self._patience = patience
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         # Where something else is already drawn, plain lines appear above it.
         self._live = self._console.is_terminal and not isinstance(sys.stderr, FileProxy)
-        self._spinner = Spinner("dots", Text())
+        self._spinner = Spinner("dots")
         self._display = Live(self._spinner, console=self._console, transient=True, redirect_stdout=False)
-        self._plain = Text  # brackets are not markup
-        self._lock = RLock()
-        self._done = Event()
-        self._text, self._since = "", 0.0
-        self._started = 0.0
-        self._unsaid = False
+        self._lock, self._done = RLock(), Event()
+        self._text, self._since, self._unsaid = "", monotonic(), False
+        self._appears = self._since + patience
+        Thread(target=self._keep_showing, daemon=True).start()
 
     def say(self, text: str) -> None:
         """Show what begins now."""
         with self._lock:
-            self._since, self._unsaid = monotonic(), True
-            self._text = text
+            self._text, self._since, self._unsaid = text, monotonic(), True
             self._show()
 
     def update(self, text: str) -> None:
         """Show the progress of the same thing; as a plain line, when one is due."""
         with self._lock:
             self._text = text
-
-    @contextmanager
-    def on(self) -> Iterator[Self]:
-        """Show it until the end."""
-        global _current
-        self._started = self._since = monotonic()
-        Thread(target=self._keep_showing, daemon=True).start()
-        _current = self
-        try:
-            yield self
-        finally:
-            _current = None
-            with self._lock:
-                self._done.set()
-                self._display.stop()
 
     @contextmanager
     def lent(self) -> Iterator[Self]:
@@ -84,21 +64,30 @@ class StatusLine:
             with self._lock:
                 self._text, self._since = before
 
+    def end(self) -> None:
+        """Show nothing any more."""
+        with self._lock:
+            self._done.set()
+            self._display.stop()
+
     def _keep_showing(self) -> None:
         while not self._done.wait(SILENT_SECONDS / 8):
             self._show()
 
     def _show(self) -> None:
+        from rich.text import Text  # in which brackets are not markup
+
         with self._lock:
             now = monotonic()
-            if self._done.is_set() or not self._text or now - self._started < self._patience:
+            if self._done.is_set() or not self._text or now < self._appears:
                 return
-            seconds = now - self._since
-            left = time_left()
-            words = self._text + ("" if left is None else f", about {_rounded(left)} left")
+            seconds, left = now - self._since, time_left()
+            words = self._text
+            if left is not None:
+                words += f", about {f'{left:.0f} s' if left < 100 else duration(left)} left"
             words += f" ({seconds:.0f} s so far)" if seconds >= SILENT_SECONDS else ""
             if self._live:
-                self._spinner.update(text=self._plain(words))
+                self._spinner.update(text=Text(words))
                 self._display.start()
             elif now - StatusLine._last_line >= (SILENT_SECONDS if self._unsaid else LINE_EVERY):
                 self._console.print(words, markup=False)
@@ -108,11 +97,20 @@ class StatusLine:
 _current: StatusLine | None = None
 
 
-def status_line(patience: float | None = None) -> AbstractContextManager[StatusLine]:
+@contextmanager
+def status_line(patience: float | None = None) -> Iterator[StatusLine]:
     """The current line, or a new one that appears after ``patience`` seconds (default: two)."""
+    global _current
     if _current is not None:
-        return _current.lent()
-    return StatusLine(SILENT_SECONDS if patience is None else patience).on()
+        with _current.lent() as line:
+            yield line
+        return
+    line = _current = StatusLine(SILENT_SECONDS if patience is None else patience)
+    try:
+        yield line
+    finally:
+        _current = None
+        line.end()
 
 
 # ---------------------------------------------------------------------- how long the whole will take
@@ -192,7 +190,3 @@ def duration(seconds: float) -> str:
     if minutes < 1:
         return f"{seconds:.0f} s"
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def _rounded(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else duration(seconds)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pugnn.datasets import dataset_names
 from pugnn.errors import PugnnError, require_share, require_whole
-from pugnn.executors import make_executor
 from pugnn.files import replacing, write_csv
+from pugnn.sweep import make_executor
 from pugnn_paper.cells import Cell
 from pugnn_paper.checks import check_cells, checks_page
 from pugnn_paper.pages.blocks import Block, to_html, to_markdown
@@ -147,9 +147,7 @@ class Request:
         ]
 
 
-def reproduce(
-    request: Request, out: Path, *, jobs: int | None = None, executor: str = "local", progress: bool = True
-) -> list[Path]:
+def reproduce(request: Request, out: Path, *, jobs: int | None = None, executor: str = "local") -> list[Path]:
     """Train what has no record in the folder yet, write the pages of all tables asked for, and return their paths."""
     workers = make_executor(executor, jobs)
     store = RecordStore(out)
@@ -164,7 +162,7 @@ def reproduce(
     # in a training split differs between them.
     for cell in {(cell.dataset, cell.positive_classes, *cell.protocol.items()): cell for cell in cells}.values():
         cell.draw()
-    records, failures = run_cells(cells, store, workers, progress=progress)
+    records, failures = run_cells(cells, store, workers)
 
     pages: dict[str, Iterator[Block]] = {}
     tables = {f"{grid.table}{request.suffix}": grid.page(records, request.command) for grid in grids}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from statistics import fmean
 from typing import NamedTuple
 
-from pugnn.executors import Executor, run_all
+from pugnn.sweep import Executor, run_all
 from pugnn.waiting import duration, part, status_line
 from pugnn_paper.cells import Cell, measure
 from pugnn_paper.records import Record, RecordStore
@@ -24,7 +24,7 @@ class Outcome(NamedTuple):
     failures: dict[str, str]
 
 
-def run_cells(cells: Iterable[Cell], store: RecordStore, executor: Executor, *, progress: bool = True) -> Outcome:
+def run_cells(cells: Iterable[Cell], store: RecordStore, executor: Executor) -> Outcome:
     """Train every cell that has no record yet.
 
     A cell that cannot be trained, on a graph without features for instance, does not stop the others. Other processes
@@ -35,9 +35,8 @@ def run_cells(cells: Iterable[Cell], store: RecordStore, executor: Executor, *, 
     failures: dict[str, str] = {}
     if len(records) == len(wanted):
         return Outcome(records, failures)
-    with executor, part(0, 0), status_line() if progress else nullcontext() as line:  # kinds of cells differ a lot
-        if line is not None:
-            line.say(_how_far(wanted, records, executor.jobs))
+    with executor, part(0, 0), status_line() as line:  # kinds of cells differ a lot
+        line.say(_how_far(wanted, records, executor.jobs))
         while missing := [cell for key, cell in wanted.items() if key not in records and key not in failures]:
             done = len(records) + len(failures)
             for cell, result in run_tasks(measure, missing, store, executor):
@@ -45,8 +44,7 @@ def run_cells(cells: Iterable[Cell], store: RecordStore, executor: Executor, *, 
                     failures[cell.key] = result
                     continue
                 records[cell.key] = result
-                if line is not None:
-                    line.update(_how_far(wanted, records, executor.jobs))
+                line.update(_how_far(wanted, records, executor.jobs))
             if len(records) + len(failures) < len(wanted):
                 records |= {key: record for key, record in store.read(warn=False).items() if key in wanted}
             if len(records) + len(failures) == done:  # others are working on all that is left

@@ -6,8 +6,9 @@ import pytest
 from rich.console import Console
 
 from pugnn.checkup import check_up
+from pugnn.cli.commands.check import next_command
 from pugnn.cli.options import DataOptions
-from pugnn.cli.terminal import fit_command, print_check_up, print_verdicts
+from pugnn.cli.terminal import print_check_up, print_verdicts
 from pugnn.datasets import load_dataset
 from pugnn.graph import Graph
 from pugnn.task import PUTask, draw_benchmark
@@ -49,7 +50,7 @@ def test_verdicts_are_a_line_each(cora):
 
 def test_the_command_is_never_broken_or_misread():
     data = DataOptions(edges="my edges.csv", positives="p" * 200, column=["zip=category", "w_*=counts"])
-    line = fit_command(data, seed=4)
+    line = next_command(data, seed=4)
     assert shlex.split(line) == [
         *("pugnn", "fit", "--edges", "my edges.csv", "--positives", "p" * 200),
         *("--column", "zip=category", "--column", "w_*=counts", "--seed", "4"),

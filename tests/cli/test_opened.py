@@ -1,5 +1,4 @@
 import csv
-import json
 import shutil
 
 import pytest
@@ -82,16 +81,6 @@ def test_edge_weights_that_have_changed_are_refused(here):
     replace("edges.csv", "n4,n5,1", "n4,n5,2")(here)
     with pytest.raises(PugnnError, match="edge weights differ"):
         open_run(here / "weighted")
-
-
-def test_a_run_of_an_earlier_version_is_compared_by_its_counts(here):
-    record = json.loads((here / "mine" / "run.json").read_text())
-    del record["data"]["digests"]
-    (here / "mine" / "run.json").write_text(json.dumps(record))
-    open_run(here / "mine")
-    (here / "wrong.csv").write_text("id\nn9\n")
-    with pytest.raises(PugnnError, match=r"trained: unlabelled is now 9, and was 8. Train again"):
-        open_run(here / "mine")
 
 
 def test_what_a_killed_process_left_in_a_run_is_removed(tmp_path):

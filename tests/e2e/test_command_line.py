@@ -387,14 +387,13 @@ def test_a_bad_config(here, pugnn_main, text, fragments):
 @pytest.mark.parametrize(
     ("first", "second", "dropped", "options"),
     [
-        (["--epochs", "3"], "centroid", "backbone, hidden, dropout, epochs", {"method": "centroid"}),
+        (["--epochs", "3"], "centroid", "epochs", {"method": "centroid"}),
         (["--epochs", "3"], "nnpu", None, {"epochs": 3, "backbone": "gcn", "hidden": 16, "weight_decay": 5e-4}),
-        (["--prior", "0.3"], "label-propagation", "backbone", {"prior": 0.3, "restart": 0.1}),
+        (["--prior", "0.3"], "label-propagation", None, {"prior": 0.3, "restart": 0.1}),
         (["--prior", "0.1..0.3", "--epochs", "2"], "naive", "prior", {"epochs": 2}),
-        (["--method", "nnpu", "--surrogate", "logistic", "--epochs", "2"], "upu", "correction, beta, gamma",
-         {"surrogate": "logistic"}),
-        (["--method", "nnpu", "--backbone", "sage", "--epochs", "2"], "views",
-         "surrogate, correction, beta, gamma, backbone", {"backbone": "mlp", "epochs": 2}),
+        (["--method", "nnpu", "--surrogate", "logistic", "--epochs", "2"], "upu", None, {"surrogate": "logistic"}),
+        (["--method", "nnpu", "--backbone", "sage", "--epochs", "2"], "views", "backbone",
+         {"backbone": "mlp", "epochs": 2}),
         (["--method", "centroid"], "smoothed-logistic", None, {"inverse_penalty": 10.0}),
     ],
 )  # fmt: skip
@@ -534,7 +533,7 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main):
         (["check", *TABLES], ["--positives FILE"]),
         (["export"], ["--dataset NAME"]),
         (["export", "--dataset", "cora", "--out", "edges.csv"], ["edges.csv already exists"]),
-        (["export", "--dataset", "cora", "--out", "edges.csv/x"], ["cannot make the folder edges.csv/x"]),
+        (["export", "--dataset", "cora", "--out", "edges.csv/x"], ["cannot write edges.csv/x", "Choose another place"]),
         (["fit", *TABLES, "--truth", "positives.csv"], ["--truth", "--positives", "Give both"]),
         ([*FIT, "--column", "x"], ["--column takes NAME=KIND", "'x'"]),
         (["fit", *TABLES], ["--positives FILE"]),

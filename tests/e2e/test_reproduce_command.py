@@ -95,7 +95,7 @@ def assert_whole(out, request):
 def uninterrupted(tmp_path_factory):
     """The small grid, done in this very process in one go."""
     out = tmp_path_factory.mktemp("uninterrupted")
-    reproduce(SMALL, out, jobs=1, progress=False)
+    reproduce(SMALL, out, jobs=1)
     assert_whole(out, SMALL)
     return timeless(out)
 
@@ -171,7 +171,7 @@ def test_workers_that_outlive_their_parent_are_no_trouble(tmp_path, uninterrupte
 def test_two_at_once_on_a_larger_grid(tmp_path):
     both = [start(LARGE, tmp_path / "both", "--jobs", "2") for _ in range(2)]
     assert [(code, err) for code, _, err in map(finish, both)] == [(0, "")] * 2
-    reproduce(LARGE, tmp_path / "one", jobs=1, progress=False)
+    reproduce(LARGE, tmp_path / "one", jobs=1)
     assert_whole(tmp_path / "both", LARGE)
     assert timeless(tmp_path / "both") == timeless(tmp_path / "one")
 

@@ -189,7 +189,7 @@ def test_a_table_from_its_records(what, tmp_path, trained):
     if what == "table2":
         small |= {"methods": ["grab", "pu-gnn", "upu"], "ratios": [0.002, 0.01]}
     request = Request(what, **small)
-    written = reproduce(request, tmp_path, jobs=1, progress=False)
+    written = reproduce(request, tmp_path, jobs=1)
     assert [path.name for path in written] == [f"{what}.md", f"{what}.html", f"{what}.csv"]
     (grid,) = request.grids()
     records = RecordStore(tmp_path).read()
@@ -245,7 +245,7 @@ def test_the_second_time_nothing_is_trained_and_nothing_changes(tmp_path, traine
     request = Request(
         "all", datasets=["cora"], methods=["naive", "pu-gnn"], draws=1, readings=["default", "literal-sum"]
     )
-    written = reproduce(request, tmp_path, jobs=1, progress=False)
+    written = reproduce(request, tmp_path, jobs=1)
     pages = [f"{name}-default-literal-sum.{kind}" for name in TABLES for kind in ("md", "html", "csv")]
     compared = [f"all-default-literal-sum-compared.{kind}" for kind in ("md", "html")]
     assert [path.name for path in written] == ["table1.md", "table1.html", *pages, *compared]
@@ -254,7 +254,7 @@ def test_the_second_time_nothing_is_trained_and_nothing_changes(tmp_path, traine
     places = sum(len(grid.cells()) for grid in request.grids())
     assert count == len({cell.key for grid in request.grids() for cell in grid.cells().values()}) < places
     assert sum(len(rows_of(path)) for path in tmp_path.glob("*.csv")) == places
-    assert reproduce(request, tmp_path, jobs=1, progress=False) == written
+    assert reproduce(request, tmp_path, jobs=1) == written
     assert len(trained) == count
     assert contents(tmp_path) == before
 
@@ -262,7 +262,7 @@ def test_the_second_time_nothing_is_trained_and_nothing_changes(tmp_path, traine
 def test_readings_do_not_overwrite_each_other(tmp_path, trained):
     names = []
     for readings in (["default"], ["one-draw"], ["default", "one-draw"], list(READINGS)):
-        written = reproduce(Request("table5", draws=1, readings=readings), tmp_path, jobs=1, progress=False)
+        written = reproduce(Request("table5", draws=1, readings=readings), tmp_path, jobs=1)
         names += [path.name for path in written if path.suffix == ".md"]
     assert names == [
         "table5.md",
@@ -290,10 +290,10 @@ def test_what_cannot_be_trained_is_left_out_and_named(tmp_path, trained, monkeyp
         rf"cora with pu-gnn \({count}\): the loss became nan$"
     )
     with pytest.raises(PugnnError, match=message):
-        reproduce(Request("table5", draws=2), tmp_path, jobs=1, progress=False)
+        reproduce(Request("table5", draws=2), tmp_path, jobs=1)
     assert len(RecordStore(tmp_path).read()) == len(rows_of(tmp_path / "table5.csv")) == 10 - count
     monkeypatch.setattr(runner, "measure", measure)
-    reproduce(Request("table5", draws=2), tmp_path, jobs=1, progress=False)
+    reproduce(Request("table5", draws=2), tmp_path, jobs=1)
     assert len(trained) == len(rows_of(tmp_path / "table5.csv")) == 10
 
 
@@ -303,7 +303,7 @@ def test_many_reasons_are_counted(tmp_path, monkeypatch):
 
     monkeypatch.setattr(runner, "measure", failing)
     with pytest.raises(PugnnError, match=r"\(2\): reason 1; .*: reason 2; .*: reason 3; and 2 more kinds$"):
-        reproduce(Request("table5", draws=2), tmp_path, jobs=1, progress=False)
+        reproduce(Request("table5", draws=2), tmp_path, jobs=1)
 
 
 def test_checks_without_all_their_trainings_have_no_page(tmp_path, monkeypatch):
@@ -314,28 +314,28 @@ def test_checks_without_all_their_trainings_have_no_page(tmp_path, monkeypatch):
 
     monkeypatch.setattr(runner, "measure", failing)
     with pytest.raises(PugnnError, match="6 trainings failed"):
-        reproduce(Request("checks", draws=1), tmp_path, jobs=1, progress=False)
+        reproduce(Request("checks", draws=1), tmp_path, jobs=1)
     assert not list(tmp_path.glob("checks.*"))
 
 
 def test_a_larger_request_keeps_what_is_there(tmp_path, trained):
-    reproduce(Request("table5", draws=2), tmp_path, jobs=1, progress=False)
+    reproduce(Request("table5", draws=2), tmp_path, jobs=1)
     assert len(trained) == 10
-    reproduce(Request("table5", draws=3), tmp_path, jobs=1, progress=False)
+    reproduce(Request("table5", draws=3), tmp_path, jobs=1)
     assert len(trained) == 15
     assert {cell.seed for cell in trained[10:]} == {2}
     # δ = 3 is the paper's PU-GNN, and draws 0 to 2 of it at this ratio are there.
-    reproduce(Request("table2", datasets=["cora"], methods=["pu-gnn"], draws=3), tmp_path, jobs=1, progress=False)
+    reproduce(Request("table2", datasets=["cora"], methods=["pu-gnn"], draws=3), tmp_path, jobs=1)
     assert len(trained) == 15 + 3 * 3
 
 
 def test_a_damaged_record_is_made_again_and_the_pages_are_the_same(tmp_path, trained):
-    reproduce(Request("table5", draws=1), tmp_path, jobs=1, progress=False)
+    reproduce(Request("table5", draws=1), tmp_path, jobs=1)
     before, path = contents(tmp_path), tmp_path / "records.jsonl"
     spoilt = before["records.jsonl"].replace(b'"macro_f1":', b'"macro_f1":1', 1)
     path.write_bytes(spoilt)
     with pytest.warns(PugnnWarning, match="damaged record in line 2"):
-        reproduce(Request("table5", draws=1), tmp_path, jobs=1, progress=False)
+        reproduce(Request("table5", draws=1), tmp_path, jobs=1)
     assert len(trained) == 6
     after = contents(tmp_path)
     assert {name for name in after if after[name] != before[name]} == {"records.jsonl"}
@@ -345,7 +345,7 @@ def test_a_damaged_record_is_made_again_and_the_pages_are_the_same(tmp_path, tra
 def test_too_many_labels_are_found_before_any_training(tmp_path, trained):
     request = Request("table2", datasets=["cora"], ratios=[0.001, 0.4], draws=1)
     with pytest.raises(PugnnError, match=r"cannot label 1083 nodes: the training split of cora holds \d+ positives"):
-        reproduce(request, tmp_path, jobs=1, progress=False)
+        reproduce(request, tmp_path, jobs=1)
     assert trained == []
 
 
@@ -358,10 +358,10 @@ def test_a_ratio_that_is_too_much_for_one_draw_of_many(tmp_path, trained):
         held[place.draw] = int(benchmark.positive[benchmark.train].sum())
     assert min(held.values()) < held[0]
     ratio = held[0] / 2708
-    reproduce(Request("table5", ratios=[ratio], draws=1), tmp_path, jobs=1, progress=False)
+    reproduce(Request("table5", ratios=[ratio], draws=1), tmp_path, jobs=1)
     assert len(trained) == 5
     with pytest.raises(PugnnError, match=f"cannot label {held[0]} nodes"):
-        reproduce(Request("table5", ratios=[ratio], draws=10), tmp_path, jobs=1, progress=False)
+        reproduce(Request("table5", ratios=[ratio], draws=10), tmp_path, jobs=1)
     assert len(trained) == 5
 
 
@@ -375,7 +375,7 @@ def test_jobs_are_whole_numbers_from_one(tmp_path, jobs):
 def test_pages_that_cannot_be_written(tmp_path, trained):
     (tmp_path / "table5.md").mkdir()
     with pytest.raises(PugnnError, match=r"^cannot write .*table5.md: Is a directory"):
-        reproduce(Request("table5", draws=1), tmp_path, jobs=1, progress=False)
+        reproduce(Request("table5", draws=1), tmp_path, jobs=1)
     assert len(RecordStore(tmp_path).read()) == 5
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
 
@@ -404,7 +404,7 @@ def test_table_1_of_the_others(name):
 @pytest.mark.data(*{check.dataset for check in CHECKS} - {"cora"})
 def test_the_checks(tmp_path, trained):
     request = Request("checks", draws=3)
-    written = reproduce(request, tmp_path, jobs=1, progress=False)
+    written = reproduce(request, tmp_path, jobs=1)
     assert [path.name for path in written] == ["checks.md", "checks.html"]
     cells = check_cells(3)
     assert len(trained) == len(cells) == 3 * len(CHECKS)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 import pytest
 
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.executors import LocalExecutor, attempt
+from pugnn.sweep.executors import LocalExecutor, attempt
 from pugnn_paper import runner
 from pugnn_paper.cells import Cell, measure
 from pugnn_paper.records import RecordStore
@@ -61,17 +61,17 @@ def test_only_cells_without_a_record_are_trained(store, trained):
     store.append(made_up(some[1], seconds=9))
     store.append(made_up(some[4], seconds=9))
     store.append({"key": "of another grid"})
-    records = records_of(some, store, LocalExecutor(1), progress=False)
+    records = records_of(some, store, LocalExecutor(1))
     assert trained == [some[number] for number in (0, 2, 3, 5)]
     assert set(records) == {cell.key for cell in some}
     assert [records[some[number].key]["seconds"]["total"] for number in (1, 2)] == [9, 2.0]
-    assert records_of(some, store, LocalExecutor(1), progress=False) == records
+    assert records_of(some, store, LocalExecutor(1)) == records
     assert len(trained) == 4
     assert {key: record for key, record in store.read().items() if key in records} == records
 
 
 def test_a_cell_that_comes_twice_is_trained_once(store, trained):
-    run_cells([*cells(3), *cells(2)], store, LocalExecutor(1), progress=False)
+    run_cells([*cells(3), *cells(2)], store, LocalExecutor(1))
     assert trained == cells(3)
 
 
@@ -86,7 +86,7 @@ def test_a_damaged_record_is_made_again_with_one_warning(store, trained):
     with store.path.open("r+b") as file:
         file.truncate(size - 20)  # its key is still there to be read
     with pytest.warns(PugnnWarning, match="damaged record in line 6") as caught:
-        records = records_of(cells(3), store, LocalExecutor(1), progress=False)
+        records = records_of(cells(3), store, LocalExecutor(1))
     assert len(caught) == 1
     assert trained == cells(3)[2:]
     assert set(records) == {cell.key for cell in cells(3)}
@@ -102,7 +102,7 @@ def test_a_cell_that_was_finished_elsewhere_since_we_looked_is_not_trained(store
         return claim(self, key)
 
     monkeypatch.setattr(RecordStore, "claim", late)
-    records = records_of(cells(2), store, LocalExecutor(1), progress=False)
+    records = records_of(cells(2), store, LocalExecutor(1))
     assert trained == cells(2)[1:]
     assert records[first.key]["seconds"]["total"] == 5
 
@@ -143,7 +143,7 @@ def test_the_work_of_another_process_is_waited_for(store, trained, holder, monke
             holder.communicate("\n")
 
     monkeypatch.setattr(runner.time, "sleep", sleep)
-    records = records_of(cells(3), store, LocalExecutor(1), progress=False)
+    records = records_of(cells(3), store, LocalExecutor(1))
     assert trained == [cells(3)[0], cells(3)[2]]
     assert records[cells(3)[1].key]["seconds"]["total"] == 7
     assert waited == [runner.LOOK_EVERY] * 2
@@ -156,7 +156,7 @@ def test_what_a_killed_process_had_not_finished_is_done_here(store, trained, hol
         holder.wait()
 
     monkeypatch.setattr(runner.time, "sleep", sleep)
-    records = records_of(cells(3), store, LocalExecutor(1), progress=False)
+    records = records_of(cells(3), store, LocalExecutor(1))
     assert trained == [cells(3)[number] for number in (0, 2, 1)]
     assert records[cells(3)[1].key]["seconds"]["total"] == 2.0
 
@@ -167,9 +167,7 @@ def test_what_a_killed_process_had_not_finished_is_done_here(store, trained, hol
 def test_the_number_of_processes_changes_no_result(tmp_path):
     brief = Row("pu-gnn", training={"epochs": 3})
     some = [*cells(4), *cells(2, brief)]
-    found = [
-        records_of(some, RecordStore(tmp_path / str(jobs)), LocalExecutor(jobs), progress=False) for jobs in (1, 2)
-    ]
+    found = [records_of(some, RecordStore(tmp_path / str(jobs)), LocalExecutor(jobs)) for jobs in (1, 2)]
     for cell in some:
         one, two = (records[cell.key] for records in found)
         assert {**one, "seconds": 0, "finished": 0} == {**two, "seconds": 0, "finished": 0}
@@ -181,15 +179,15 @@ def test_the_number_of_processes_changes_no_result(tmp_path):
 def test_a_training_that_fails_keeps_no_other_from_it(store, jobs):
     bad = cells(2, Row("naive", training={"learning_rate": 1e30, "epochs": 20}))
     good = cells(3)
-    done = records_of(good[:1], store, LocalExecutor(jobs), progress=False)
-    records, failures = run_cells([*bad, *good], store, LocalExecutor(jobs), progress=False)
+    done = records_of(good[:1], store, LocalExecutor(jobs))
+    records, failures = run_cells([*bad, *good], store, LocalExecutor(jobs))
     assert set(records) == {cell.key for cell in good}
     assert set(failures) == {cell.key for cell in bad}
     assert all("the loss became" in why for why in failures.values())
     assert store.read() == records
     assert {key: records[key] for key in done} == done
     # What failed is tried again the next time.
-    assert set(run_cells(bad[:1], store, LocalExecutor(jobs), progress=False).failures) == {bad[0].key}
+    assert set(run_cells(bad[:1], store, LocalExecutor(jobs)).failures) == {bad[0].key}
 
 
 def test_a_full_disk_stops_the_grid_with_one_message(store, monkeypatch, trained):
@@ -197,11 +195,11 @@ def test_a_full_disk_stops_the_grid_with_one_message(store, monkeypatch, trained
     write = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[: len(data) // 2]))
     with pytest.raises(PugnnError, match=r"No space left on device\. All records so far are kept"):
-        run_cells(cells(3), store, LocalExecutor(1), progress=False)
+        run_cells(cells(3), store, LocalExecutor(1))
     monkeypatch.setattr(os, "write", write)
     assert len(trained) == 1
     with pytest.warns(PugnnWarning, match="damaged"):
-        assert len(records_of(cells(3), store, LocalExecutor(1), progress=False)) == 3
+        assert len(records_of(cells(3), store, LocalExecutor(1))) == 3
 
 
 class _Own:
@@ -223,7 +221,7 @@ def test_a_training_that_kills_its_worker_again_and_again_is_one_clear_message(s
         pytest.warns(PugnnWarning, match="its training starts again") as caught,
         pytest.raises(PugnnError, match=words),
     ):
-        run_cells([deadly], store, LocalExecutor(2), progress=False)
+        run_cells([deadly], store, LocalExecutor(2))
     assert [str(each.message)[-14:] for each in caught] == ["(1 of 3 times)", "(2 of 3 times)", "(3 of 3 times)"]
     assert not list(store.folder.glob(".cell*"))  # it is not claimed any more
 
@@ -237,10 +235,10 @@ def test_a_worker_that_is_killed_once_changes_no_result(store, tmp_path):
             return (eval, (ONCE, {"os": os, "path": tmp_path / "killed", "Cell": Cell, "given": asdict(self)}))
 
     some = cells(4)
-    whole = records_of(some, RecordStore(tmp_path / "whole"), LocalExecutor(1), progress=False)
+    whole = records_of(some, RecordStore(tmp_path / "whole"), LocalExecutor(1))
     some[2] = DeadlyOnce(**asdict(some[2]))
     with pytest.warns(PugnnWarning, match="its training starts again"):
-        found = records_of(some, store, LocalExecutor(2), progress=False)
+        found = records_of(some, store, LocalExecutor(2))
     assert store.read() == found
     assert {key: record["metrics"] for key, record in found.items()} == {
         key: record["metrics"] for key, record in whole.items()
@@ -280,7 +278,7 @@ def test_a_line_says_how_far_it_is(store, trained, monkeypatch, terminal):
 
 def test_no_line_where_none_is_wanted(store, trained, monkeypatch):
     stream = replaced_stderr(monkeypatch)
-    run_cells(cells(3), store, LocalExecutor(1), progress=False)
+    run_cells(cells(3), store, LocalExecutor(1))
     assert stream.getvalue() == ""
 
 

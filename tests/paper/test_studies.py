@@ -128,7 +128,7 @@ def test_rare_positives_from_request_to_page(tmp_path):
         draws=1,
     )
     assert request.command.endswith("--labels 10 --shares natural,0.02 --draws 1")
-    reproduce(request, tmp_path, jobs=1, progress=False)
+    reproduce(request, tmp_path, jobs=1)
     with (tmp_path / "rare.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     assert len(lines) == 2 * 2 * 2
@@ -143,7 +143,7 @@ def test_rare_positives_from_request_to_page(tmp_path):
 
 def test_no_graph_is_large_enough(tmp_path):
     with pytest.raises(PugnnError, match="no data set has enough positives for these shares and numbers of labels"):
-        reproduce(Request("rare", datasets=["cora"], shares=[0.001]), tmp_path, jobs=1, progress=False)
+        reproduce(Request("rare", datasets=["cora"], shares=[0.001]), tmp_path, jobs=1)
 
 
 def test_every_row_is_compared_with_the_default_method_that_knows_as_much():
@@ -170,7 +170,7 @@ def small(monkeypatch):
 def test_a_study_from_request_to_pages(small, tmp_path):
     request = Request("graphs", datasets=["cora"], labels=[30, 10], draws=2)
     assert request.command == "pugnn reproduce graphs --datasets cora --labels 30,10 --draws 2"
-    written = reproduce(request, tmp_path, jobs=1, progress=False)
+    written = reproduce(request, tmp_path, jobs=1)
     assert [path.name for path in written] == ["graphs.md", "graphs.html", "graphs.csv"]
     with (tmp_path / "graphs.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
@@ -191,7 +191,7 @@ def test_a_study_from_request_to_pages(small, tmp_path):
     assert [line[0] for line in found["Cora, 2 draws"]] == ["", "label-propagation", "pagerank"] * 2
 
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    reproduce(request, tmp_path, jobs=1, progress=False)
+    reproduce(request, tmp_path, jobs=1)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before, "nothing was trained again"
 
 
@@ -203,7 +203,7 @@ def test_all_that_is_asked_for_is_left_out(small, tmp_path):
 def test_too_many_labels_are_found_before_any_training(small, tmp_path):
     request = Request("graphs", datasets=["cora"], labels=[2000])
     with pytest.raises(PugnnError, match=r"^cannot label 2000 nodes: cora holds 1244 positives. Label fewer.$"):
-        reproduce(request, tmp_path, jobs=1, progress=False)
+        reproduce(request, tmp_path, jobs=1)
     assert (tmp_path / "records.jsonl").read_text() == ""
 
 

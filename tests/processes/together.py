@@ -109,7 +109,7 @@ def findings(folder: Path) -> dict[str, Any]:
         "summed": weight.grad.tolist(),
         "unused": None if unused.grad is None else unused.grad.tolist(),
         "copied": copied.tolist(),
-        "bytes": [str(processes.bytes_of_first(each)) for each in (b"from %d" % processes.rank(), b"", None)],
+        "bytes": [str(processes.value_of_first(each)) for each in (b"from %d" % processes.rank(), b"", None)],
         "rows": rows,
         "negative_share": batch.sets.negative_share,
         "trained": uninterrupted,

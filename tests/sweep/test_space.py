@@ -34,7 +34,7 @@ def test_the_usual_settings_are_searched_where_none_is_named():
 
 
 def test_usual_settings_exist():
-    assert set(USUAL) <= {name for method in METHODS for name in settings_of(method)}
+    assert set(USUAL) <= {name for method in METHODS for name in settings_of(METHODS[method])}
 
 
 def test_two_orders_of_magnitude_are_searched_by_their_logarithm():

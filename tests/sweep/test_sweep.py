@@ -8,10 +8,10 @@ from pugnn import waiting
 from pugnn.datasets.planted import Planted
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
-from pugnn.executors import LocalExecutor
 from pugnn.methods import LabelPropagation
+from pugnn.sweep.executors import LocalExecutor
 from pugnn.sweep.space import parse_space
-from pugnn.sweep.sweep import Judgement, Settings, Sweep, Trial, finished, judge, run_sweep
+from pugnn.sweep.sweep import Judgement, Sweep, Trial, finished, judge, run_sweep
 from pugnn.task import PUTask
 
 pytest.importorskip("optuna")
@@ -23,15 +23,15 @@ class Stopped(Exception):
     pass
 
 
-def bowl(settings):
+def bowl(estimator):
     """Best at a learning rate of 0.01; the defaults are no good."""
-    rate = settings.values.get("learning_rate", 1.0)
+    rate = estimator.learning_rate or 1.0
     failed = "too fast" if 0.05 < rate < 1 else None
     return Judgement(None if failed else [abs(np.log10(rate) + 2) / 4], failed, 0.0)
 
 
 def run(folder, *, trials=25, work=bowl, sweep=SWEEP, jobs=1):
-    return run_sweep(sweep, work, folder, LocalExecutor(jobs), trials=trials, progress=False)
+    return run_sweep(sweep, work, folder, LocalExecutor(jobs), trials=trials)
 
 
 @pytest.fixture(scope="module")
@@ -63,11 +63,11 @@ def test_settings_are_in_the_space_and_the_first_trial_has_the_defaults(whole):
 def test_a_stopped_sweep_goes_on_to_the_same_end(tmp_path, whole):
     tried = []
 
-    def stopped(settings):
-        tried.append(settings)
+    def stopped(estimator):
+        tried.append(estimator)
         if len(tried) == 14:
             raise Stopped
-        return bowl(settings)
+        return bowl(estimator)
 
     with pytest.raises(Stopped):
         run(tmp_path, work=stopped)
@@ -102,12 +102,12 @@ def test_what_is_left_is_that_of_all_trials(tmp_path, monkeypatch):
     now, left = [0.0], []
     monkeypatch.setattr(waiting, "monotonic", lambda: now[0])
 
-    def in_two_folds(settings):
+    def in_two_folds(estimator):
         for fold in range(2):
             with waiting.part(fold / 2, (fold + 1) / 2):
                 left.append(waiting.time_left())
                 now[0] += 5
-        return bowl(settings)
+        return bowl(estimator)
 
     run(tmp_path, trials=2, work=in_two_folds)
     left.clear()
@@ -125,11 +125,11 @@ def test_seeds_and_spaces_are_sweeps_of_their_own(tmp_path, whole):
 
 def test_only_failures_are_an_error(tmp_path):
     with pytest.raises(PugnnError, match="all 2 trials failed; the first one: no"):
-        run(tmp_path, trials=2, work=lambda settings: Judgement(None, "no", 0.0))
+        run(tmp_path, trials=2, work=lambda _: Judgement(None, "no", 0.0))
 
 
 def test_what_is_no_fault_of_the_settings_stops_the_sweep(tmp_path):
-    def unreadable(settings):
+    def unreadable(_):
         raise PugnnError("cannot read edges.csv")
 
     with pytest.raises(PugnnError, match=r"cannot read edges\.csv"):
@@ -198,12 +198,11 @@ def task():
 
 
 def test_a_trial_is_judged_by_the_ranks_of_hidden_positives(task):
-    settings = Settings("label-propagation", {"restart": 0.3, "prior": 0.1}, seed=5)
-    estimator = settings.estimator()
+    estimator = Sweep("label-propagation", {}, data="", seed=5).estimator({"restart": 0.3, "prior": 0.1})
     assert estimator.method == LabelPropagation(prior=0.1, restart=0.3)
     assert estimator.seed == 5
     ranks = cross_fit(estimator, task).ranks
-    found = judge(settings, task)
+    found = judge(estimator, task)
     assert found.mean_rank == ranks.mean()
     assert found.ranks == ranks.tolist()
 
@@ -226,11 +225,11 @@ def test_a_gain_is_that_of_pairs():
 
 
 def test_settings_of_the_training_reach_it():
-    method, settings = Settings("nnpu", {"hidden": 4, "beta": 0.5}).estimator().check_parameters()
+    method, settings = SWEEP.estimator({"hidden": 4, "beta": 0.5}).check_parameters()
     assert (method.beta, settings.hidden) == (0.5, 4)
 
 
 def test_a_training_that_fails_is_a_result(task):
-    found = judge(Settings("naive", {"learning_rate": 1e30, "epochs": 20}), task)
+    found = judge(Sweep("naive", {}, data="").estimator({"learning_rate": 1e30, "epochs": 20}), task)
     assert found.mean_rank is None
     assert "the loss became" in found.failed

@@ -16,8 +16,7 @@ from rich.markup import escape
 from pugnn import processes
 from pugnn.cli import commands
 from pugnn.cli.app import app
-from pugnn.cli.bus_error import end_with_message
-from pugnn.cli.output import kept_output
+from pugnn.cli.faults import end_with_message, kept_output
 from pugnn.errors import PugnnError, PugnnWarning, printable
 from pugnn.threads import wait_without_spinning
 

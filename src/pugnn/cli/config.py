@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
@@ -29,11 +30,13 @@ class Chosen:
 
     @classmethod
     def of(cls, arguments: Sequence[str]) -> Chosen:
-        """What the arguments of `fit`, or the config among them, name."""
-        file = _value_of("--config", arguments)
-        config = {} if file is None else read_config(Path(file))
-        named = _value_of("--method", arguments) or config.get("method")
-        # Any mistake is reported when options are parsed.
+        """What the arguments of `fit`, or the config among them, name; any mistake is reported when they are parsed."""
+        given: dict[str, str] = {}
+        for argument, following in pairwise([*arguments, ""]):
+            name, equals, value = argument.partition("=")
+            given[name] = value if equals else following
+        config = read_config(Path(given["--config"])) if given.get("--config") else {}
+        named = given.get("--method") or config.get("method")
         return cls(named if named and isinstance(named, str) else DEFAULT_METHOD, config)
 
 
@@ -43,7 +46,7 @@ def use_config(context: typer.Context, path: Path | None) -> Path | None:
         chosen = context.obj or Chosen("", read_config(path))
         options, dropped = chosen.config, list[str]()
         if chosen.method and isinstance(options.get("method"), str) and chosen.method != options["method"]:
-            options, dropped = _for_method(chosen.method, path, options)
+            options, dropped = _for_method(chosen.method, options)
         context.default_map = _defaults(context, path, options)
         if dropped:
             from pugnn.cli.terminal import print_notes
@@ -53,24 +56,9 @@ def use_config(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
-def _value_of(name: str, arguments: Sequence[str]) -> str | None:
-    """The value of an option on a command line, where it is given twice the last one."""
-    found = None
-    for at, argument in enumerate(arguments):
-        if argument == name and at + 1 < len(arguments):
-            found = arguments[at + 1]
-        elif argument.startswith(f"{name}="):
-            found = argument[len(name) + 1 :]
-    return found
-
-
 def read_config(path: Path) -> dict[str, Any]:
     """Options by name, with underscores. Those of a run are complete: it repeats even after a default has changed."""
-    return by_name(path, read_record(path)["options"] if path.suffix == ".json" else _read_toml(path))
-
-
-def by_name(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options in a file, with underscores."""
+    given = read_record(path)["options"] if path.suffix == ".json" else _read_toml(path)
     options: dict[str, Any] = {}
     spelt: dict[str, str] = {}
     for key, value in given.items():
@@ -86,12 +74,11 @@ def read_record(path: Path) -> dict[str, Any]:
     text = _read(path)
     try:
         record = json.loads(text)
-        options = record["options"]
+        if isinstance(record["options"], dict):
+            return dict(record)
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise PugnnError(f"{path} is not the run.json of a run: it has no options") from None
-    if not isinstance(options, dict):
-        raise PugnnError(f"{path} is not the run.json of a run: its options are not a mapping")
-    return dict(record)
+        pass
+    raise PugnnError(f"{path} is not the run.json of a run: it has no options")
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -127,49 +114,30 @@ def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> di
             found[mine[name]] = option_value(path, name, value, kinds[mine[name]])
         elif name in others:
             continue
-        elif name not in _options_of_methods():
-            near = get_close_matches(name, {*mine, *others, *_options_of_methods()}, 1)
+        elif name not in (of_methods := _options_of_methods()):
+            near = get_close_matches(name, {*mine, *others, *of_methods}, 1)
             raise PugnnError(f"{path}: there is no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
         elif context.command.name == "fit":
             raise PugnnError(f"{path}: the method has no option {name!r}; remove it, or choose the method that has it")
     return found
 
 
-def _for_method(method: str, path: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Of options for another method, those that this one has as well, and the names of the others.
-
-    Settings of the training that the other method has by itself, which a run.json names, are its own.
-    """
+def _for_method(method: str, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Options for another method but for its own defaults; and which of its chosen settings this method lacks."""
     from pugnn.methods import METHODS
-    from pugnn.training import TrainingSettings
+    from pugnn.sweep.space import settings_of
 
     other = METHODS.loadable().get(options["method"])
     if other is None:
         return options, []
-    new, theirs, mine = METHODS[method], _declared(other), _declared(METHODS[method])
-    usual = {field.name: field.default for field in fields(TrainingSettings) if field.name not in ("seed", "device")}
-    usual |= training_of(other, {name: value for name, value in options.items() if name in theirs})
-    kept, dropped = {}, []
-    for name, value in options.items():
-        if name in theirs:
-            fits = mine.get(name) == theirs[name]
-        elif name in usual:
-            if path.suffix == ".json" and value == usual[name] and new.trains >= other.trains:
-                continue
-            fits = new.trains and name not in new.unused and (name != "backbone" or name not in training_of(new))
-        else:
-            fits = True
-        if fits:
-            kept[name] = value
-        else:
-            dropped.append(name)
-    return kept, dropped
-
-
-def _declared(method: type[Method]) -> dict[str, Any]:
-    """Type and default of each option of a method. Those that two methods declare alike mean the same."""
-    hints = get_type_hints(method)
-    return {field.name: (hints[field.name], field.default) for field in fields(method)}
+    theirs, mine = settings_of(other), settings_of(METHODS[method])
+    defaults = {name: default for name, (_, default) in theirs.items()}
+    defaults |= training_of(other, {name: value for name, value in options.items() if name in theirs})
+    chosen = [name for name in options if name in theirs and options[name] != defaults[name]]
+    shared = [name for name in chosen if name in mine and mine[name][0] == theirs[name][0]]
+    shared = [name for name in shared if name not in METHODS[method].unused]
+    kept = {name: value for name, value in options.items() if name not in theirs or name in shared}
+    return kept, [name for name in chosen if name not in shared]
 
 
 def training_of(method: type[Method], options: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -185,9 +153,9 @@ def training_of(method: type[Method], options: Mapping[str, Any] | None = None) 
 def _options_of_methods() -> set[str]:
     """The options of all methods; only `fit` has some of them."""
     from pugnn.methods import METHODS
-    from pugnn.training import TrainingSettings
+    from pugnn.sweep.space import settings_of
 
-    return {field.name for kind in (*METHODS.loadable().values(), TrainingSettings) for field in fields(kind)}
+    return {name for method in METHODS.loadable().values() for name in settings_of(method)}
 
 
 def _options(command: Any) -> dict[str, str]:
@@ -207,23 +175,19 @@ def option_value(path: Path, key: str, value: Any, hint: Any) -> Any:
     if get_origin(kind) is list:
         if isinstance(value, dict):  # [column] with one line per name
             value = [f"{name}={each}" for name, each in value.items()]
-        elif isinstance(value, str):
-            value = [value]
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        values = [value] if isinstance(value, str) else value
+        if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
             raise PugnnError(f"{path}: {key} must be a table or a list of text; got {shown(repr(value))}")
-        return [_without_zero_bytes(path, key, each) for each in value]
-    allowed, words = {
-        bool: ((bool,), "true or false"),
-        int: ((int,), "a whole number"),
-        float: ((int, float), "a number"),
-    }.get(kind, ((str, int, float), "text"))  # a threshold is text or a number
-    if not isinstance(value, allowed) or (isinstance(value, bool) and kind is not bool):
-        raise PugnnError(f"{path}: {key} must be {words}; got {shown(repr(value))}")
-    return value if kind in (bool, int, float) else _without_zero_bytes(path, key, str(value))
-
-
-def _without_zero_bytes(path: Path, key: str, text: str) -> str:
-    """Reject zero bytes, which command lines and file names cannot contain either."""
-    if "\0" in text:
-        raise PugnnError(f"{path}: {key} holds a zero byte: {shown(text)}")
-    return text
+    else:
+        allowed, words = {
+            bool: ((bool,), "true or false"),
+            int: ((int,), "a whole number"),
+            float: ((int, float), "a number"),
+        }.get(kind, ((str, int, float), "text"))  # a threshold is text or a number
+        if not isinstance(value, allowed) or (isinstance(value, bool) and kind is not bool):
+            raise PugnnError(f"{path}: {key} must be {words}; got {shown(repr(value))}")
+        values = value if kind in (bool, int, float) else str(value)
+    for each in values if isinstance(values, list) else [str(values)]:
+        if "\0" in each:  # which command lines and file names cannot contain either
+            raise PugnnError(f"{path}: {key} holds a zero byte: {shown(each)}")
+    return values

@@ -25,17 +25,16 @@ _KEPT = ("training",)
 def methods() -> dict[str, Any]:
     """Our own methods by name: classes with their options, defaults and docstrings, which do nothing."""
     names, found = dict[str, Any](_NAMES), {}
-    for tree in _modules("methods"):
-        for node in tree.body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("Literal["):
-                _run(node, names)
-            if isinstance(node, ast.ClassDef):
-                node.bases = [base for base in node.bases if isinstance(base, ast.Name) and base.id in names]
-                if node.bases or node.name == "Method":
-                    name = _registered(node)
-                    _run(_only_options(node), names)
-                    if name is not None and node.name in names:
-                        found[name] = names[node.name]
+    for node in _statements("methods"):
+        if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("Literal["):
+            _run(node, names)
+        if isinstance(node, ast.ClassDef):
+            node.bases = [base for base in node.bases if isinstance(base, ast.Name) and base.id in names]
+            if node.bases or node.name == "Method":
+                name = _registered(node)
+                _run(_only_options(node), names)
+                if name is not None and node.name in names:
+                    found[name] = names[node.name]
     return found
 
 
@@ -43,20 +42,15 @@ def methods() -> dict[str, Any]:
 def training_settings() -> Any:
     """The settings of the training, in the same way."""
     names: dict[str, Any] = {**_NAMES, "BackboneLike": str}
-    for tree in _modules("training"):
-        for node in tree.body:
-            if isinstance(node, ast.ClassDef) and node.name == "TrainingSettings":
-                _run(_only_options(node), names)
-    if "TrainingSettings" not in names:
-        from pugnn.training import TrainingSettings
-
-        return TrainingSettings
+    for node in _statements("training"):
+        if isinstance(node, ast.ClassDef) and node.name == "TrainingSettings":
+            _run(_only_options(node), names)
     return names["TrainingSettings"]
 
 
 def backbones() -> list[str]:
     """Names of all backbones, also of other packages."""
-    own = [_registered(node) for tree in _modules("models") for node in tree.body]
+    own = {_registered(node) for node in _statements("models")}
     return sorted({name for name in own if name is not None} | plug_ins("pugnn.backbones"))
 
 
@@ -65,9 +59,9 @@ def plug_ins(group: str) -> set[str]:
     return {entry.name for entry in entry_points(group=group)}
 
 
-def _modules(room: str) -> Iterator[ast.Module]:
+def _statements(room: str) -> Iterator[ast.stmt]:
     for path in sorted((Path(__file__).parents[1] / room).glob("*.py")):
-        yield ast.parse(path.read_text(encoding="utf-8"))
+        yield from ast.parse(path.read_text(encoding="utf-8")).body
 
 
 def _registered(node: ast.stmt) -> str | None:

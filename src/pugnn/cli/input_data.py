@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 
 def read_input(
-    data: DataOptions, *, seed: int = 0, draw: bool = True, recipe: Mapping[str, Any] | None = None
+    data: DataOptions, *, seed: int = 0, known: bool = True, recipe: Mapping[str, Any] | None = None
 ) -> InputData:
-    """Read what the data options name, a data set or tables; the task is missing only without positives.
+    """Read what the data options name, a data set or tables.
 
-    ``draw`` says whether known positives are drawn from a named data set; ``recipe`` is that of a model, to make the
-    features that it was trained with.
+    Args:
+        data: the options.
+        seed: of draws from a named data set.
+        known: whether known positives are needed: without, none are drawn from a data set, and tables may lack them.
+        recipe: that of a model, to make the features that it was trained with.
     """
     given = {name: value for name, value in vars(data).items() if value not in (None, [])}
     for name in given:
@@ -32,10 +35,13 @@ def read_input(
         if data.store is not None and name in FOR_GRAPHS:
             raise PugnnError(f"{flag(name)} goes with tables: the graph and its features are in the store already")
     if data.dataset is not None:
-        return _from_dataset(data.dataset, data, seed, draw)
+        return _from_dataset(data.dataset, data, seed, known)
     if data.edges is None and data.store is None:
         raise PugnnError("specify what to read: --dataset NAME, or --edges FILE [--nodes FILE], or --store FOLDER")
-    return _from_tables(given, recipe)
+    found = _from_tables(given, recipe)
+    if known and found.task is None:
+        raise PugnnError("specify the known positives: --positives FILE")
+    return found
 
 
 def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> InputData:
@@ -109,14 +115,13 @@ def _with_feedback(found: InputData, options: Mapping[str, Any], known_from: str
 
 def named_kinds(columns: Iterable[str]) -> dict[str, str]:
     """Kinds of columns by name, from ``NAME=KIND``."""
-    return dict(map(_name_and_kind, columns))
-
-
-def _name_and_kind(text: str) -> tuple[str, str]:
-    name, equals, kind = text.rpartition("=")
-    if not name or not equals:
-        raise PugnnError(f"--column takes NAME=KIND, such as zip=category; got {text!r}")
-    return name, kind
+    kinds = {}
+    for text in columns:
+        name, _, kind = text.rpartition("=")
+        if not name:
+            raise PugnnError(f"--column takes NAME=KIND, such as zip=category; got {text!r}")
+        kinds[name] = kind
+    return kinds
 
 
 def _short_name(edges: str) -> str:
@@ -125,7 +130,7 @@ def _short_name(edges: str) -> str:
     return re.sub(r"[^\w-]+", "", file).strip("-_") or "run"
 
 
-def _from_dataset(name: str, options: DataOptions, seed: int, draw: bool) -> InputData:
+def _from_dataset(name: str, options: DataOptions, seed: int, known: bool) -> InputData:
     from pugnn.datasets import load_dataset
     from pugnn.runs.run import InputData
     from pugnn.task import draw_benchmark
@@ -133,7 +138,7 @@ def _from_dataset(name: str, options: DataOptions, seed: int, draw: bool) -> Inp
     if options.labels is not None and (options.label_ratio is not None or options.label_ratio_of is not None):
         raise PugnnError("give either --labels or --label-ratio, not both")
     data = load_dataset(name)
-    if not draw:
+    if not known:
         return InputData(name=name, graph=data.graph, options={"dataset": name})
     protocol: dict[str, Any] = {"labels": options.labels}
     if options.labels is None:

@@ -6,7 +6,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from pugnn.cli.config import by_name, option_value, read_record
+from pugnn.cli.config import option_value, read_record
 from pugnn.cli.input_data import read_input
 from pugnn.cli.options import DataOptions
 from pugnn.errors import PugnnError
@@ -33,8 +33,18 @@ def open_run(folder: Path) -> Run:
     if not file.is_file():
         raise PugnnError(f"{folder} is not a run folder: it has no run.json. Give the folder that `pugnn fit` wrote.")
     record = read_record(file)
-    _require_sound(file, record)
-    options, hints = by_name(file, record["options"]), get_type_hints(DataOptions)
+    reasons = record.get("degenerate")
+    sound = {
+        "data": isinstance(record.get("data"), dict),
+        "degenerate": isinstance(reasons, list) and all(isinstance(each, dict) and "code" in each for each in reasons),
+    }
+    for entry, is_sound in sound.items():
+        if not is_sound:
+            raise PugnnError(
+                f"{file} was changed after the run: its entry {entry!r} is missing or of another form. Restore it, or "
+                "train again with `pugnn fit`."
+            )
+    options, hints = record["options"], get_type_hints(DataOptions)
     given = {
         field.name: option_value(file, field.name, options[field.name], hints[field.name])
         for field in fields(DataOptions)
@@ -69,31 +79,14 @@ def _changes(task: PUTask, record: dict[str, Any]) -> str:
     from pugnn.graph import graph_statistics
     from pugnn.runs.run import count_nodes
 
-    nodes = count_nodes(task)
-    now = {**asdict(graph_statistics(task.graph)), **nodes}
-    then = {**record["data"], **{name: record.get(name, 0) for name in nodes}}  # at first there were no negatives
+    now = {**asdict(graph_statistics(task.graph)), **count_nodes(task)}
+    then = {**record["data"], **record}
     counts = [
         f"{name} is now {value}, and was {then.get(name)}" for name, value in now.items() if then.get(name) != value
     ]
-    before = record["data"].get("digests", task.digests)  # at first there were none
+    before = record["data"].get("digests", {})
     parts = [name for name, digest in task.digests.items() if before.get(name) != digest]
     if "ids or order of nodes" in parts:  # what is given by position cannot be compared then
         parts = [name for name in parts if name not in ("edges", "edge weights", "attributes")]
     words = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
     return "; ".join([*counts[:1], *([f"{words} differ"] if parts else [])])
-
-
-def _require_sound(file: Path, record: dict[str, Any]) -> None:
-    """Raise if what is read below, or by a command, is not what a run writes: somebody has edited the file."""
-    reasons = record.get("degenerate")
-    sound = {
-        "data": isinstance(record.get("data"), dict) and isinstance(record["data"].get("digests", {}), dict),
-        "degenerate": isinstance(reasons, list)
-        and all(isinstance(each, dict) and isinstance(each.get("code"), str) for each in reasons),
-    }
-    for name, is_sound in sound.items():
-        if not is_sound:
-            raise PugnnError(
-                f"{file} was changed after the run: its entry {name!r} is missing or of another form. Restore it, or "
-                "train again with `pugnn fit`."
-            )

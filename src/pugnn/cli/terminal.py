@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from pugnn.cli.options import DataOptions, flag
 from pugnn.errors import counted, printable, shown
 from pugnn.features import Statement, grouped
 from pugnn.graph import UNREACHABLE
@@ -30,11 +29,36 @@ if TYPE_CHECKING:
 #: Longer ids are shortened.
 MAX_ID_LENGTH = 40
 
+#: Nodes that are named among those whose rank has changed most.
+MAX_MOVES = 5
+
 #: Marks of the levels, distinguishable without colour.
 MARKS = {"good": ("✓", "green"), "note": ("·", "cyan"), "warning": ("!", "yellow")}
 
 INDENTED = (0, 0, 0, 2)
-STYLE: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE}
+
+
+def make_console() -> Console:
+    """Standard output, on which numbers and brackets are plain text."""
+    return Console(highlight=False, emoji=False)
+
+
+def make_table(columns: Sequence[Column | str], rows: Iterable[Sequence[str]], title: str | None = None) -> Table:
+    """A table; see :func:`texts` and :func:`numbers` for its columns."""
+    table = Table(*columns, title=title, title_justify="left", caption_justify="left", box=box.SIMPLE)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def texts(*names: str) -> list[Column]:
+    """Columns of text, which is never cut."""
+    return [Column(escape(shown(name, MAX_ID_LENGTH)), overflow="fold") for name in names]
+
+
+def numbers(*names: str) -> list[Column]:
+    """Columns of numbers."""
+    return [Column(name, justify="right") for name in names]
 
 
 def print_verdicts(console: Console, check_up: CheckUp) -> None:
@@ -60,7 +84,11 @@ def print_check_up(console: Console, check_up: CheckUp, command: str, *, truth: 
     console.print(_sizes(check_up))
     console.print(_rings(check_up, truth))
     if truth is not None:
-        console.print(_truth(truth))
+        from pugnn.graph import edge_homophily
+
+        same = edge_homophily(truth.task.graph, truth.positive)
+        words = f"Truth (never shown to a method): {100 * truth.positive.mean():.1f} % of the nodes are positive, and "
+        console.print(Text(f"{words}{100 * same:.1f} % of all edges join nodes of the same class."))
 
 
 def _print_marked(console: Console, level: str, words: str, style: str = "") -> None:
@@ -69,22 +97,6 @@ def _print_marked(console: Console, level: str, words: str, style: str = "") -> 
     line = Table.grid(padding=(0, 1))
     line.add_row(Text(mark, style=f"bold {colour}"), Text(words, style=style))
     console.print(line)
-
-
-def fit_command(data: DataOptions, seed: int) -> str:
-    """The command that trains on the same data with the default method, ready to be copied.
-
-    Example:
-        >>> from pugnn.cli.options import DataOptions
-        >>> fit_command(DataOptions(edges="my edges.csv", positives="known.csv", column=["zip=category"]), seed=0)
-        "pugnn fit --edges 'my edges.csv' --positives known.csv --column zip=category"
-    """
-    words = ["pugnn", "fit"]
-    for name, value in vars(data).items():
-        for each in value if isinstance(value, list) else [value]:
-            words += [] if each is None else [flag(name), str(each)]
-    words += ["--seed", str(seed)] if seed else []
-    return shlex.join(words)
 
 
 def _sizes(check_up: CheckUp) -> Table:
@@ -107,31 +119,20 @@ def _rings(check_up: CheckUp, truth: PUBenchmark | None) -> Table:
     from pugnn.checkup import true_share_of_rings
 
     shares = () if truth is None else true_share_of_rings(truth)
-    names = ("hops", "nodes", "share up to here", *(["truly positive"] if shares else []))
-    columns = [Column(name, justify="right") for name in names]
-    table = Table(*columns, title="Unlabelled nodes by distance to a known positive", **STYLE)
+    rows = []
     for ring, share in zip_longest(check_up.rings.rings, shares):
         hops = "unreachable" if ring.distance is None else str(ring.distance)
         cells = [hops, f"{ring.nodes:,}", f"{100 * ring.share_within:.1f} %"]
-        table.add_row(*cells, *([] if share is None else [f"{100 * share:.1f} %"]))
-    return table
-
-
-def _truth(truth: PUBenchmark) -> Text:
-    from pugnn.graph import edge_homophily
-
-    same = edge_homophily(truth.task.graph, truth.positive)
-    return Text(
-        f"Truth (never shown to a method): {100 * truth.positive.mean():.1f} % of the nodes are positive, and "
-        f"{100 * same:.1f} % of all edges join nodes of the same class."
-    )
+        rows.append(cells + ([] if share is None else [f"{100 * share:.1f} %"]))
+    columns = numbers("hops", "nodes", "share up to here", *(["truly positive"] if shares else []))
+    return make_table(columns, rows, "Unlabelled nodes by distance to a known positive")
 
 
 def print_run(run: Run, *, top: int = 10) -> None:
     """Show how many, how good and what next; then the best finds, and a summary of the run."""
     from pugnn.runs.report.answers import answers
 
-    console = Console(highlight=False, emoji=False)
+    console = make_console()
     lines = Table.grid(padding=(0, 1))
     for answer in answers(len(run.task.unlabelled), run.evidence, run.results):
         lines.add_row(Text(answer.question, style="bold"), Text(printable(f"{answer.short} {answer.text}")))
@@ -143,8 +144,10 @@ def print_run(run: Run, *, top: int = 10) -> None:
         _print_marked(console, "note", printable(note))
     console.print(_found(run, top))
     console.print(_summary(run))
-    if run.results.changes is not None:
-        console.print(_changes(run.results.changes))
+    if (changes := run.results.changes) is not None:
+        checked = f"{changes['confirmed']:,} confirmed, {changes['rejected']:,} rejected"
+        trained = "continued from the earlier model" if changes["warm"] else "started afresh"
+        console.print(_changes(changes, {"checked": checked, "training": trained}))
     if run.results.degenerate:
         _print_marked(console, "warning", "This result is degenerate", style="bold reverse")
         for reason in run.results.degenerate:
@@ -155,15 +158,14 @@ def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: 
     """Show whom to check next, and how to go on with the answers; ``out`` is the table to fill in, if there is one."""
     from pugnn.runs.report.answers import GOALS, feedback_command
 
-    console = Console(highlight=False, emoji=False)
+    console = make_console()
     title, words = GOALS[goal]
-    numbers = [Column(name, justify="right") for name in ("rank", "score")]
-    table = Table(
-        Column("id", overflow="fold"), *numbers, "reason", title=title, caption=words, caption_justify="left", **STYLE
+    rows = (
+        (escape(shown(each["id"], MAX_ID_LENGTH)), f"{each['rank']:,}", f"{each['score']:.4f}", escape(each["reason"]))
+        for each in suggestions
     )
-    for each in suggestions:
-        name, reason = escape(shown(each["id"], MAX_ID_LENGTH)), escape(each["reason"])
-        table.add_row(name, f"{each['rank']:,}", f"{each['score']:.4f}", reason)
+    table = make_table([*texts("id"), *numbers("rank", "score"), *texts("reason")], rows, title)
+    table.caption = words
     console.print(table)
     words = "Put the ids that are right into confirmed.csv, those that are wrong into rejected.csv, and run again:"
     if out is not None:
@@ -183,36 +185,30 @@ def print_notes(notes: Iterable[str]) -> None:
 def print_recipe(console: Console, recipe: Iterable[Statement], *, verbose: bool) -> None:
     """How the attributes of the nodes became features, a line per group of columns or, if verbose, per column."""
     lines = list(recipe) if verbose else grouped(recipe)
-    if not lines:
-        return
-    columns = (Column("column", overflow="fold"), "kind", Column("features", justify="right"))
-    table = Table(*columns, Column("how", overflow="fold"), title="How attributes become features", **STYLE)
-    for line in lines:
-        table.add_row(escape(shown(line.column, MAX_ID_LENGTH)), line.kind, f"{line.features:,}", escape(line.text))
-    console.print(table)
+    if lines:
+        rows = (
+            (escape(shown(line.column, MAX_ID_LENGTH)), line.kind, f"{line.features:,}", escape(line.text))
+            for line in lines
+        )
+        columns = [*texts("column", "kind"), *numbers("features"), *texts("how")]
+        console.print(make_table(columns, rows, "How attributes become features"))
 
 
 def _pairs(title: str, rows: Mapping[str, str]) -> Table:
     """A table of names and values."""
-    table = Table(Column(style="bold", no_wrap=True), "", title=title, show_header=False, **STYLE)
-    for name, value in rows.items():
-        table.add_row(name, escape(value))
+    table = make_table(
+        [Column(style="bold", no_wrap=True), ""], ((name, escape(value)) for name, value in rows.items()), title
+    )
+    table.show_header = False
     return table
 
 
 def _found(run: Run, top: int) -> Table:
     classes, truth, best = run.data.class_of_node, run.truth, run.others[:top]
-    columns = [
-        Column("id"),
-        *(Column(name, justify="right") for name in ("score", "log-odds", "hops to a known positive")),
-    ]
-    if classes is not None:
-        columns.append(Column("true class (never shown to the method)"))
-    if truth is not None:
-        columns.append(Column("right"))
-    columns += [Column(escape(shown(name, MAX_ID_LENGTH))) for name in run.data.shown]
-    title = f"Found: the {len(best)} best of {len(run.others):,} unlabelled nodes"
-    table = Table(*columns, title=title, box=box.SIMPLE)
+    columns = [*texts("id"), *numbers("score", "log-odds", "hops to a known positive")]
+    columns += [] if classes is None else texts("true class (never shown to the method)")
+    columns += [] if truth is None else texts("right")
+    rows = []
     for node in best:
         hops = run.task.distances[node]
         row = [escape(shown(run.task.graph.ids[node], MAX_ID_LENGTH))]
@@ -222,9 +218,9 @@ def _found(run: Run, top: int) -> Table:
             row.append(escape(classes[node]))
         if truth is not None:
             row.append("[green]yes[/]" if truth.positive[node] else "[red]no[/]")
-        row += [escape(shown(cells[node], MAX_ID_LENGTH)) for cells in run.data.shown.values()]
-        table.add_row(*row)
-    return table
+        rows.append(row + [escape(shown(cells[node], MAX_ID_LENGTH)) for cells in run.data.shown.values()])
+    title = f"Found: the {len(best)} best of {len(run.others):,} unlabelled nodes"
+    return make_table([*columns, *texts(*run.data.shown)], rows, title)
 
 
 def _summary(run: Run) -> Table:
@@ -258,14 +254,15 @@ def _summary(run: Run) -> Table:
     return _pairs("Run", rows)
 
 
-def _changes(changes: Mapping[str, Any]) -> Table:
-    """What has changed since an earlier run."""
-    rows = {
-        "checked": f"{changes['confirmed']:,} confirmed, {changes['rejected']:,} rejected",
-        "training": "continued from the earlier model" if changes["warm"] else "started afresh",
-        **_moves(changes),
-    }
-    return _pairs(f"Since {shown(changes['before'], MAX_ID_LENGTH)}, by rank among unlabelled nodes", rows)
+def _changes(changes: Mapping[str, Any], rows: Mapping[str, str]) -> Table:
+    """What has changed since an earlier run: these rows, and who rose and who fell most."""
+
+    def moved(node: Mapping[str, Any]) -> str:
+        return f"{shown(node['id'], MAX_ID_LENGTH)} ({node['rank_before']:,} → {node['rank_now']:,})"
+
+    moves = {name: ", ".join(map(moved, changes[name][:MAX_MOVES])) or "–" for name in ("rose", "fell")}
+    title = f"Since {shown(changes['before'], MAX_ID_LENGTH)}, by rank among unlabelled nodes"
+    return _pairs(title, {**rows, **moves})
 
 
 def print_snapshot(changes: Mapping[str, Any]) -> None:
@@ -275,16 +272,5 @@ def print_snapshot(changes: Mapping[str, Any]) -> None:
         "gone": counted(changes["gone"], "node"),
         "newly decided positive": counted(changes["became_positive"], "node"),
         "no longer positive": counted(changes["no_longer_positive"], "node"),
-        **_moves(changes),
     }
-    title = f"Since {shown(changes['before'], MAX_ID_LENGTH)}, by rank among unlabelled nodes"
-    Console(highlight=False, emoji=False).print(_pairs(title, rows))
-
-
-def _moves(changes: Mapping[str, Any], most: int = 5) -> dict[str, str]:
-    """Who rose and who fell most."""
-
-    def moved(node: Mapping[str, Any]) -> str:
-        return f"{shown(node['id'], MAX_ID_LENGTH)} ({node['rank_before']:,} → {node['rank_now']:,})"
-
-    return {name: ", ".join(map(moved, changes[name][:most])) or "–" for name in ("rose", "fell")}
+    make_console().print(_changes(changes, rows))

@@ -8,11 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from pugnn import processes
 from pugnn.checkup import check_up
-from pugnn.cli.terminal import print_notes, print_recipe, print_run, print_verdicts
+from pugnn.cli.terminal import make_console, print_notes, print_recipe, print_run, print_verdicts
 from pugnn.errors import DegenerateWarning, PugnnError, WriteError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.memory import available_memory
@@ -68,7 +67,7 @@ def train_and_show(
             line.say("checking the graph")
             assessed = check_up(data.task, seed=estimator.seed)
         if not as_json:
-            console = Console(highlight=False, emoji=False)
+            console = make_console()
             print_verdicts(console, assessed)
             print_recipe(console, data.recipe, verbose=verbose)
         plan = method.plan(data.task, settings)

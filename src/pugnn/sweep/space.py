@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pugnn.errors import PugnnError
-from pugnn.methods import METHODS
+from pugnn.methods import METHODS, Method
 from pugnn.training import TrainingSettings
 
 #: What is searched where nothing is said, for methods that have such a setting.
@@ -40,6 +41,10 @@ class Range:
         return 0 < 100 * self.low <= self.high
 
 
+#: How a value is read, and what it is called.
+_READ: dict[Any, Callable[[str], Any]] = {bool: {"true": True, "false": False}.__getitem__, int: int, float: float}
+_WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
+
 #: By name of the setting: a range, or values to choose from. A single value is given, not searched.
 Space = Mapping[str, Range | tuple[Any, ...]]
 
@@ -53,7 +58,7 @@ def parse_space(method: str, over: Iterable[str] = ()) -> Space:
         >>> dict(parse_space("label-propagation", ["restart=0.1..0.5"]))
         {'restart': Range(low=0.1, high=0.5, whole=False)}
     """
-    hints = settings_of(method)
+    hints = {name: hint for name, (hint, _) in settings_of(METHODS[method]).items()}
     space: dict[str, Range | tuple[Any, ...]] = {}
     for text in over:
         name, equals, values = text.partition("=")
@@ -74,20 +79,18 @@ def parse_space(method: str, over: Iterable[str] = ()) -> Space:
     return space
 
 
-def settings_of(method: str) -> dict[str, Any]:
-    """Names and types of all settings of a method, its own and those of its training."""
-    kind = METHODS[method]
-    hints = get_type_hints(kind)
-    found = {field.name: hints[field.name] for field in fields(kind)}
-    if kind.trains:
-        training = get_type_hints(TrainingSettings)
-        found |= {name: hint for name, hint in training.items() if name not in ("seed", "device")}
-    return found
+def settings_of(method: type[Method]) -> dict[str, tuple[Any, Any]]:
+    """Type and default of each setting of a method, its own and those of its training."""
+    found: dict[str, tuple[Any, Any]] = {}
+    for kind in (method, TrainingSettings) if method.trains else (method,):
+        hints = get_type_hints(kind)
+        found |= {field.name: (hints[field.name], field.default) for field in fields(kind)}
+    return {name: setting for name, setting in found.items() if name not in ("seed", "device")}
 
 
 def _values(name: str, text: str, hint: Any) -> Range | tuple[Any, ...]:
     low, dots, high = text.partition("..")
-    kinds = _kinds(hint)
+    kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     if not dots:
         return tuple(dict.fromkeys(_value(name, part.strip(), kinds) for part in text.split(",")))
     whole = int in kinds
@@ -99,22 +102,12 @@ def _values(name: str, text: str, hint: Any) -> Range | tuple[Any, ...]:
     return Range(ends[0], ends[1], whole)
 
 
-def _kinds(hint: Any) -> tuple[Any, ...]:
-    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-
-
 def _value(name: str, text: str, kinds: tuple[Any, ...]) -> Any:
     """A value of one of these types. Names, such as those of choices, are checked by whoever takes the setting."""
-    if bool in kinds and text in ("true", "false"):
-        return text == "true"
-    for kind, words in ((int, "a whole number"), (float, "a number"), (bool, "true or false")):
-        if kind not in kinds:
-            continue
-        if kind is not bool:
-            try:
-                return kind(text)
-            except ValueError:
-                pass
-        if all(each in (int, float, bool, type(None)) for each in kinds):
-            raise PugnnError(f"{name} must be {words}, got {text!r}")
+    for kind in (kind for kind in _READ if kind in kinds):
+        with suppress(KeyError, ValueError):
+            return _READ[kind](text)
+    if set(kinds) <= {*_READ, type(None)}:
+        words = next(words for kind, words in _WORDS.items() if kind in kinds)
+        raise PugnnError(f"{name} must be {words}, got {text!r}")
     return text

@@ -10,7 +10,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -23,9 +23,9 @@ from pugnn import __version__
 from pugnn.errors import PugnnError, require_whole
 from pugnn.estimator import PUNodeClassifier
 from pugnn.evaluation import cross_fit
-from pugnn.executors import Executor, run_all
 from pugnn.files import regular
 from pugnn.methods import METHODS, make_method
+from pugnn.sweep.executors import Executor, run_all
 from pugnn.sweep.space import Range, Space
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
@@ -34,28 +34,6 @@ from pugnn.waiting import part, status_line
 JOURNAL = "trials.journal"
 #: Rank of a trial that could not be trained, for the search: as if all unlabelled nodes were above the hidden ones.
 FAILED = 1.0
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a trial trains with.
-
-    Args:
-        method: name of the method.
-        values: its settings and those of its training; others have their defaults.
-        seed: of folds and trainings.
-    """
-
-    method: str
-    values: Mapping[str, Any]
-    seed: int = 0
-
-    def estimator(self) -> PUNodeClassifier:
-        """The estimator with these settings."""
-        own = {field.name for field in fields(METHODS[self.method])} & set(self.values)
-        method = make_method(self.method, **{name: self.values[name] for name in own})
-        training = {name: value for name, value in self.values.items() if name not in own}
-        return PUNodeClassifier(method, **training, seed=self.seed, progress=False)
 
 
 @dataclass(frozen=True)
@@ -107,18 +85,16 @@ class Sweep:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for where, values in self._corners():  # mistakes are reported before any training
+        # Each end and each choice is tried with the given settings: mistakes are reported before any training.
+        corners = [("--over", self.given)]
+        for name, values in self.space.items():
+            ends = values if isinstance(values, tuple) else (values.low, values.high)
+            corners += [(f"--over {name}", {**self.given, name: value}) for value in ends]
+        for where, settings in corners:
             try:
-                Settings(self.method, values, self.seed).estimator().check_parameters()
+                self.estimator(settings).check_parameters()
             except PugnnError as error:
                 raise PugnnError(f"{where}: {error}") from None
-
-    def _corners(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The given settings, alone and with each end and each choice of a searched one, and where they come from."""
-        yield "--over", self.given
-        for name, values in self.space.items():
-            for value in values if isinstance(values, tuple) else (values.low, values.high):
-                yield f"--over {name}", {**self.given, name: value}
 
     @property
     def given(self) -> dict[str, Any]:
@@ -134,6 +110,13 @@ class Sweep:
         parts = json.dumps([self.method, space, self.data, self.seed, __version__], sort_keys=True)
         return hashlib.sha256(parts.encode()).hexdigest()[:24]
 
+    def estimator(self, settings: Mapping[str, Any]) -> PUNodeClassifier:
+        """An estimator with these settings of the method and of its training; others have their defaults."""
+        own = {field.name for field in fields(METHODS[self.method])} & set(settings)
+        method = make_method(self.method, **{name: settings[name] for name in own})
+        training = {name: value for name, value in settings.items() if name not in own}
+        return PUNodeClassifier(method, **training, seed=self.seed, progress=False)
+
     def study(self, folder: Path) -> Any:
         """Optuna's record of the trials so far, in a folder."""
         optuna, path = _optuna(), folder / JOURNAL
@@ -144,64 +127,56 @@ class Sweep:
             storage = optuna.storages.JournalStorage(backend)
             return optuna.create_study(study_name=self.name, storage=storage, load_if_exists=True)
 
-    def ask(self, study: Any, place: int) -> tuple[Any, Settings]:
-        """A new trial of Optuna's, and its settings; the first one has the defaults.
+    def ask(self, study: Any, place: int) -> tuple[Any, PUNodeClassifier]:
+        """A new trial of Optuna's, and its estimator; the first one has the defaults.
 
         They depend on the seed, the trial's place in the sweep and the finished trials alone, so that a sweep of one
         job can be stopped and continued with the same result.
         """
         seed = derive_seed(self.seed, place) % 2**32
         study.sampler = _optuna().samplers.TPESampler(seed=seed, multivariate=False, constant_liar=False)
-        trial, values = study.ask(), self.given
+        trial, settings = study.ask(), self.given
         if place:
-            values |= {name: _suggest(trial, name, each) for name, each in self.space.items() if name not in values}
-        trial.set_user_attr("settings", values)
-        return trial, Settings(self.method, values, self.seed)
+            searched = {name: each for name, each in self.space.items() if name not in settings}
+            settings |= {name: _suggest(trial, name, each) for name, each in searched.items()}
+        trial.set_user_attr("settings", settings)
+        return trial, self.estimator(settings)
 
 
 def run_sweep(
-    sweep: Sweep,
-    work: Callable[[Settings], Judgement],
-    folder: Path,
-    executor: Executor,
-    *,
-    trials: int,
-    progress: bool = True,
+    sweep: Sweep, work: Callable[[PUNodeClassifier], Judgement], folder: Path, executor: Executor, *, trials: int
 ) -> list[Trial]:
     """Do trials until so many are finished, and return all of them, best first.
 
     Args:
         sweep: what to search.
-        work: judges settings: :func:`judge`, with the task.
+        work: judges an estimator: :func:`judge`, with the task.
         folder: of the journal, which other processes may fill at the same time.
         executor: where trials run.
         trials: how many there are in all.
-        progress: show a line on standard error.
     """
     require_whole("trials", trials, 1)
     study = sweep.study(folder)
-    running: dict[int, Any] = {}  # Optuna's trials by the identity of their settings
+    running: dict[int, Any] = {}  # Optuna's trials by the identity of their estimators
 
-    def new() -> Iterator[Settings]:
+    def new() -> Iterator[PUNodeClassifier]:
         while (place := len(finished(study)) + len(running)) < trials:
             with _working(folder / JOURNAL):
-                trial, settings = sweep.ask(study, place)
-            running[id(settings)] = trial
-            yield settings
+                trial, estimator = sweep.ask(study, place)
+            running[id(estimator)] = trial
+            yield estimator
 
     if (first := len(finished(study))) < trials:
-        with executor, part(0, 1), status_line() if progress else nullcontext() as line:
-            if line is not None:
-                line.say(f"{first:,} of {trials:,} trials")
+        with executor, part(0, 1), status_line() as line:
+            line.say(f"{first:,} of {trials:,} trials")
             results = run_all(executor, work, new())
             while (done := len(finished(study))) < trials:
-                if line is not None:
-                    line.update(f"{done:,} of {trials:,} trials")
+                line.update(f"{done:,} of {trials:,} trials")
                 with part((done - first) / (trials - first), (done + 1 - first) / (trials - first)):
-                    settings, found = next(results)
+                    estimator, found = next(results)
                 if isinstance(found, str):
                     raise PugnnError(found)
-                trial = running.pop(id(settings))
+                trial = running.pop(id(estimator))
                 with _working(folder / JOURNAL):
                     trial.set_user_attr("judgement", asdict(found))
                     study.tell(trial, FAILED if found.mean_rank is None else found.mean_rank)
@@ -218,7 +193,7 @@ def finished(study: Any) -> list[Trial]:
     return [Trial(**each["judgement"], number=number, settings=each["settings"]) for number, each in enumerate(kept)]
 
 
-def judge(settings: Settings, task: PUTask) -> Judgement:
+def judge(estimator: PUNodeClassifier, task: PUTask) -> Judgement:
     """Hide the known positives in turn, train without them, and see how far down they rank.
 
     Settings that cannot be trained with are a result as well, and are recorded.
@@ -227,7 +202,6 @@ def judge(settings: Settings, task: PUTask) -> Judgement:
     started = time.perf_counter()
     ranks, failed = None, None
     try:
-        estimator = settings.estimator()
         method, training = estimator.check_parameters()
         # The folds go by the same prior: it is estimated once, from all known positives.
         estimator.set_params(method=method.settle(task, training)[0])
@@ -243,10 +217,8 @@ def _working(journal: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise PugnnError(
-            f"cannot write to {journal}: {error.strerror}. All finished trials are kept; once that is fixed, the same "
-            "command continues from there."
-        ) from None
+        words = "All finished trials are kept; once that is fixed, the same command continues from there."
+        raise PugnnError(f"cannot write to {journal}: {error.strerror}. {words}") from None
     except (ValueError, KeyError, TypeError):
         raise PugnnError(f"{journal} is damaged; choose another --out, or remove it to begin again") from None
 

@@ -93,14 +93,14 @@ class Checkpoint:
     def _read(self) -> list[Part]:
         if self._parts is None:
             self._parts = []
-            first = processes.bytes_of_first(self.identity.encode())
+            first = processes.value_of_first(self.identity.encode())
             if first != self.identity.encode():
                 raise PugnnError(
                     f"process {processes.rank()} has other data or settings than the first one. Give all of them the "
                     "same files and options."
                 )
             found = read_sealed(self.path) if processes.rank() == 0 and self.path.exists() else None
-            content = processes.bytes_of_first(found)
+            content = processes.value_of_first(found)
             if content is not None:
                 tensors, metadata = unseal(self.path, content)
                 if metadata.get("identity") != self.identity:

@@ -82,7 +82,7 @@ def plan_training(
         with_pairs: whether a regulariser compares pairs of nodes.
         only_whole: why the method cannot be trained in batches; empty if it can.
     """
-    room = processes.number_of_first(memory_on(settings.device))  # all processes must decide alike
+    room = processes.value_of_first(memory_on(settings.device))  # all processes must decide alike
     whole = forecast_whole(graph, model, with_pairs=with_pairs)
     wanted = settings.batch_size
     if whole.total <= room if wanted == "auto" else int(wanted) >= unlabelled:

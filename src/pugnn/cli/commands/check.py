@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict
 
 import typer
@@ -10,8 +11,7 @@ import typer
 from pugnn.cli import options
 from pugnn.cli.app import command
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import DATA, FEEDBACK, DataOptions, options_of
-from pugnn.errors import PugnnError
+from pugnn.cli.options import DATA, FEEDBACK, DataOptions, flag, options_of
 from pugnn.waiting import status_line
 
 
@@ -35,14 +35,11 @@ def check(
 
         pugnn check --dataset cora --labels 10
     """
-    from rich.console import Console
-
     from pugnn.checkup import check_up
-    from pugnn.cli.terminal import fit_command, print_check_up, print_notes, print_recipe
+    from pugnn.cli.terminal import make_console, print_check_up, print_notes, print_recipe
 
     found = read_input(data, seed=seed)
-    if found.task is None:
-        raise PugnnError("specify the known positives: --positives FILE")
+    assert found.task is not None
     print_notes(found.notes)
     with status_line() as line:
         line.say("checking the graph")
@@ -52,6 +49,21 @@ def check(
         record = {"options": found.options, "notes": list(found.notes), "recipe": recipe, **checked.to_plain()}
         typer.echo(json.dumps(record))
         return
-    console = Console(highlight=False, emoji=False)
-    print_check_up(console, checked, fit_command(data, seed), truth=found.benchmark)
+    console = make_console()
+    print_check_up(console, checked, next_command(data, seed), truth=found.benchmark)
     print_recipe(console, found.recipe, verbose=verbose)
+
+
+def next_command(data: DataOptions, seed: int) -> str:
+    """The command that trains on the same data with the default method, ready to be copied.
+
+    Example:
+        >>> next_command(DataOptions(edges="my edges.csv", positives="known.csv", column=["zip=category"]), seed=0)
+        "pugnn fit --edges 'my edges.csv' --positives known.csv --column zip=category"
+    """
+    words = ["pugnn", "fit"]
+    for name, value in vars(data).items():
+        for each in value if isinstance(value, list) else [value]:
+            words += [] if each is None else [flag(name), str(each)]
+    words += ["--seed", str(seed)] if seed else []
+    return shlex.join(words)

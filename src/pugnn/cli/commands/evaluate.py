@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Column, Table
 from rich.text import Text
 
 from pugnn.cli import options
@@ -44,6 +42,7 @@ def evaluate(
         pugnn evaluate runs/mine --methods nnpu,pu-gnn
     """
     from pugnn.checkup import check_up
+    from pugnn.cli.terminal import make_console, make_table, numbers, texts
     from pugnn.estimator import PUNodeClassifier
     from pugnn.evaluation import evaluate_all
     from pugnn.files import write_json
@@ -57,8 +56,7 @@ def evaluate(
     task, own = opened.task, opened.estimator
     caveat = check_up(task, seed=own.seed).caveat
     found: dict[str, dict[str, Any] | None] = {}
-    console = Console(highlight=False, emoji=False)
-    table = _table()
+    rows = []
     compared = [own, *(other.set_params(seed=own.seed, device=own.device) for other in others)]
     evaluated = evaluate_all(compared, task, caveat=caveat, progress=True)
     with part(0, 1):
@@ -67,38 +65,28 @@ def evaluate(
                 raise PugnnError("all nodes have the same score, so that hidden positives say nothing about a ranking")
             truth = (estimator.decision_function(), estimator.predict(), opened.truth)
             found[name] = None if estimate is None else with_truth(estimate, *truth)
-            _add(table, name, estimate)
+            rows.append((name, *_bands(estimate)))
     mine = next(iter(found.values()))
     assert mine is not None
     write_json(run / "estimate.json", found)
     if as_json:
         typer.echo(json.dumps({"run": str(run), "estimates": found}))
         return
+    console = make_console()
     for sentence in (*mine["headline"], *([caveat] if caveat else [])):
         console.print(Text(sentence))
-    console.print(table)
+    bands = ("AUC", "precision of the first 100", "of those decided positive", "recall", "F1")
+    console.print(make_table([*texts("method"), *numbers(*bands)], rows))
     typer.echo(f"all of it: {run / 'estimate.json'}")
 
 
-def _table() -> Table:
-    names = ("AUC", "precision of the first 100", "of those decided positive", "recall", "F1")
-    bands = (Column(name, justify="right") for name in names)
-    return Table(Column("method", overflow="fold"), *bands, box=None)
-
-
-def _add(table: Table, name: str, estimate: Estimate | None) -> None:
-    if estimate is None:
-        table.add_row(name, "all scores are equal")
-        return
-    first = [part.precision for part in estimate.first if part.taken == 100]
-    decided = estimate.decided
-    bands: list[Band | None] = [estimate.auc]
-    bands += first or [None]
-    bands += [None] * 3 if decided is None else [decided.precision, decided.recall, decided.f1]
-    table.add_row(name, *map(_with_band, bands))
-
-
-def _with_band(band: Band | None) -> str:
+def _bands(estimate: Estimate | None) -> list[str]:
     from pugnn.runs.report.answers import with_band
 
-    return "–" if band is None else with_band(asdict(band))
+    if estimate is None:
+        return ["all scores are equal"]
+    first = next((part.precision for part in estimate.first if part.taken == 100), None)
+    decided = estimate.decided
+    bands: list[Band | None] = [estimate.auc, first]
+    bands += [None] * 3 if decided is None else [decided.precision, decided.recall, decided.f1]
+    return ["–" if band is None else with_band(asdict(band)) for band in bands]

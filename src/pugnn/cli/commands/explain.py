@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
-from rich.table import Column, Table
 from rich.text import Text
 
 from pugnn.cli import options
@@ -23,14 +20,12 @@ if TYPE_CHECKING:
     # The estimator and torch are slow to load.
     import numpy as np
     from numpy.typing import NDArray
+    from rich.table import Table
 
     from pugnn.explain import Explanation
     from pugnn.graph import Graph
 
 INDENTED = (0, 0, 0, 2)
-
-#: Columns that are not numbers.
-TEXTS = ("node", "known", "attribute", "own value")
 
 #: Among more ids than this, none that are spelt alike are looked for.
 MAX_COMPARED = 100_000
@@ -105,7 +100,9 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
 
 def print_explanation(explanation: Explanation) -> None:
     """Show why a node has its score: in sentences, and the largest contributions in tables."""
-    console = Console(highlight=False, emoji=False)
+    from pugnn.cli.terminal import make_console
+
+    console = make_console()
     console.print(Text(shown(explanation.id), style="bold"))
     for name, value in explanation.shown.items():
         console.print(Padding(Text(f"{shown(name)}: {shown(value, 200)}", style="dim"), INDENTED))
@@ -118,34 +115,32 @@ def print_explanation(explanation: Explanation) -> None:
 
 
 def _nodes(explanation: Explanation) -> Table:
+    from pugnn.cli.terminal import make_table, numbers, texts
     from pugnn.explain.wording import score_words, signed
 
-    table = _table("node", "hops", "known", explanation.unit, "score without it")
+    rows = []
     for part in explanation.nodes:
         hops = "far" if part.hops is None else str(part.hops)
-        numbers = (signed(part.contribution), score_words(part.score_without))
-        table.add_row(escape(shown(part.id)), hops, part.known or "", *numbers)
+        contribution = (signed(part.contribution), score_words(part.score_without))
+        rows.append((escape(shown(part.id)), hops, part.known or "", *contribution))
     named = sum(part.contribution for part in explanation.nodes)
-    table.add_row("all others", "", "", signed(explanation.around - named))
-    return table
+    rows.append(("all others", "", "", signed(explanation.around - named), ""))
+    columns = [*texts("node"), *numbers("hops"), *texts("known"), *numbers(explanation.unit, "score without it")]
+    return make_table(columns, rows)
 
 
 def _attributes(explanation: Explanation) -> Table:
+    from pugnn.cli.terminal import make_table, numbers, texts
     from pugnn.explain.wording import score_words, signed
 
-    table = _table("attribute", "own value", explanation.unit, "own", "around", "score without it")
     parts = (*explanation.speak_for, *explanation.speak_against)
+    rows = []
     for part in parts:
-        numbers = map(signed, (part.contribution, part.own, part.around))
-        texts = (escape(shown(each)) for each in (part.name, part.value))
-        table.add_row(*texts, *numbers, score_words(part.score_without))
+        contributions = map(signed, (part.contribution, part.own, part.around))
+        names = (escape(shown(each)) for each in (part.name, part.value))
+        rows.append((*names, *contributions, score_words(part.score_without)))
     own = explanation.own - sum(part.own for part in parts)
     around = explanation.around - sum(part.around for part in parts)
-    table.add_row("all others", "", *map(signed, (own + around, own, around)))
-    return table
-
-
-def _table(*names: str) -> Table:
-    """A table with these columns, of texts and of numbers."""
-    columns = (Column(name, justify="left" if name in TEXTS else "right") for name in names)
-    return Table(*columns, box=box.SIMPLE)
+    rows.append(("all others", "", *map(signed, (own + around, own, around))))
+    columns = numbers(explanation.unit, "own", "around", "score without it")
+    return make_table([*texts("attribute", "own value"), *columns], rows)

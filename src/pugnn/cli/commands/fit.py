@@ -132,8 +132,6 @@ def fit(
     available_memory()  # if a limit is set, it must be one
     data, start = _going_on(context, config, data, start)
     found = read_input(data, seed=seed)
-    if found.task is None:
-        raise PugnnError("specify the known positives: --positives FILE")
     _require_plausible(found, given.get("prior"))
     shown = {"verbose": verbose, "as_json": as_json}
     train_and_show(estimator, found, name=found.name, out=out, resume=resume, start=start, title=title, **shown)
@@ -179,8 +177,7 @@ def _require_plausible(found: InputData, prior: object) -> None:
 
 def fit_command(name: str, arguments: Sequence[str]) -> Callable[..., None]:
     """The command with the options of a method."""
-    own = declared.methods()
-    method = own[name] if name in own else _imported(name)
+    method = declared.methods().get(name) or _of_other_package(name)
     settings = options_of(method, METHOD)
     found = with_options(fit, data=options_of(DataOptions, DATA), settings=settings, training=_training_options(method))
     known = set(map(flag, found.__annotations__))
@@ -191,7 +188,7 @@ def fit_command(name: str, arguments: Sequence[str]) -> Callable[..., None]:
     return found
 
 
-def _imported(name: str) -> type[Method]:
+def _of_other_package(name: str) -> type[Method]:
     """A method of another package, or an error that lists all methods."""
     from pugnn.methods import METHODS
 

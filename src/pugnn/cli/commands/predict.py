@@ -74,7 +74,7 @@ def predict(
         for name in names
         if trained_with.get(name) is not None and getattr(data, name) is None
     }
-    found = read_input(replace(data, **named), draw=False, recipe=estimator.recipe_)
+    found = read_input(replace(data, **named), known=False, recipe=estimator.recipe_)
     task = _known_nodes(found, estimator.known_.find(found.graph), file)
     print_notes(found.notes)
     if estimator.model_.needs_known and (task is None or not len(task.labelled)):

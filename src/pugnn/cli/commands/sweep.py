@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import warnings
 from contextlib import chdir
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Column, Table
 
 from pugnn.cli import options
 from pugnn.cli.app import SETTINGS, command
 from pugnn.cli.input_data import read_input
 from pugnn.cli.options import DATA, METHOD, OUTPUT, DataOptions, flag, option, options_of
-from pugnn.errors import PugnnError, PugnnWarning
+from pugnn.errors import PugnnError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from pugnn.estimator import PUNodeClassifier
     from pugnn.runs.run import InputData
-    from pugnn.sweep import Judgement, Settings, Trial
+    from pugnn.sweep import Judgement, Trial
 
 #: Trials that the terminal shows; `sweep.json` has all.
 SHOWN = 10
@@ -72,11 +71,11 @@ def sweep(
         pugnn sweep --edges edges.csv --nodes nodes.csv --positives positives.csv --over learning_rate=1e-4..1e-1
         --over hidden=16,64,256 --over epochs=100
     """
+    from pugnn.cli.terminal import make_console
     from pugnn.evaluation import require_hidable
-    from pugnn.executors import make_executor
-    from pugnn.files import replacing
+    from pugnn.files import replacing, write_json
     from pugnn.methods import DEFAULT_METHOD
-    from pugnn.sweep import Sweep, parse_space, run_sweep
+    from pugnn.sweep import Sweep, make_executor, parse_space, run_sweep
 
     name = method or DEFAULT_METHOD
     space, workers = parse_space(name, over or ()), make_executor(executor, jobs)
@@ -92,72 +91,50 @@ def sweep(
         typer.echo(f"stopped; the same command with --out {out} continues from here", err=True)
         raise
     best = {**found.options, "method": name, **done[0].settings, "seed": seed}
-    result = {"sweep": plan.name, "method": name, "best": best, "trials": [_plain(trial) for trial in done]}
-    toml = _toml(best)
-    best_toml = f"{_seal(plan.name, toml)}\n{toml}"
-    for file, text in (("best.toml", best_toml), ("sweep.json", json.dumps(result, indent=2) + "\n")):
-        with replacing(out / file) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+    columns = ("number", "settings", "mean_rank", "failed", "seconds")
+    listed = [{column: getattr(trial, column) for column in columns} for trial in done]
+    result = {"sweep": plan.name, "method": name, "best": best, "trials": listed}
+    write_json(out / "sweep.json", result)
+    with replacing(out / "best.toml") as temporary:
+        temporary.write_text(_toml(best), encoding="utf-8")
     if as_json:
         typer.echo(json.dumps({"folder": str(out), **result}))
         return
-    Console(highlight=False, emoji=False).print(_table(done))
+    make_console().print(_table(done))
     typer.echo(
         f"pugnn fit --config {out / 'best.toml'} trains with the best settings; all trials: {out / 'sweep.json'}"
     )
 
 
-def _judge(source: tuple[str, str], seed: int, settings: Settings) -> Judgement:
+def _judge(source: tuple[str, str], seed: int, estimator: PUNodeClassifier) -> Judgement:
     """What a worker does: read the data, once, and try the settings."""
     from pugnn.sweep import judge
 
     task = _read(*source, seed).task
     assert task is not None
-    return judge(settings, task)
+    return judge(estimator, task)
 
 
 @lru_cache(maxsize=1)
 def _read(data: str, folder: str, seed: int) -> InputData:
     """What the data options, as JSON, name in this folder."""
     with chdir(folder):
-        found = read_input(DataOptions(**json.loads(data)), seed=seed)
-    if found.task is None:
-        raise PugnnError("specify the known positives: --positives FILE")
-    return found
-
-
-def _plain(trial: Trial) -> dict[str, Any]:
-    return {name: getattr(trial, name) for name in ("number", "settings", "mean_rank", "failed", "seconds")}
+        return read_input(DataOptions(**json.loads(data)), seed=seed)
 
 
 def _require_own(folder: Path, sweep: str) -> None:
-    """Raise if a result in the folder is of another sweep, or was changed: this one would overwrite it."""
+    """Raise if there are results in the folder that this sweep has not written: it would overwrite them."""
     best, listed = folder / "best.toml", folder / "sweep.json"
-    for path, is_own in ((best, _is_own_best), (listed, _is_own_list)):
-        try:
-            own = not os.path.lexists(path) or (path.is_file() and is_own(path.read_text(encoding="utf-8"), sweep))
-        except (OSError, ValueError):  # nothing that a sweep has written
-            own = False
-        if not own:
+    try:
+        own = listed.exists() and json.loads(listed.read_text(encoding="utf-8"))["sweep"] == sweep
+    except (OSError, ValueError, KeyError, TypeError):
+        own = False
+    for path in () if own else (best, listed):
+        if os.path.lexists(path):
             raise PugnnError(
                 f"{path} already exists and is not overwritten: it is not what this sweep wrote there. Choose another "
                 "--out, or remove it first."
             )
-
-
-def _is_own_best(text: str, sweep: str) -> bool:
-    seal, _, rest = text.partition("\n")
-    return seal == _seal(sweep, rest)
-
-
-def _is_own_list(text: str, sweep: str) -> bool:
-    listed = json.loads(text)
-    return isinstance(listed, dict) and listed.get("sweep") == sweep
-
-
-def _seal(sweep: str, text: str) -> str:
-    """The first line of `best.toml`, by which the same sweep knows that nobody has changed it."""
-    return f"# pugnn sweep {hashlib.sha256((sweep + text).encode()).hexdigest()[:24]}"
 
 
 def _toml(values: dict[str, Any]) -> str:
@@ -167,26 +144,22 @@ def _toml(values: dict[str, Any]) -> str:
         line = f"{name} = {json.dumps(each, ensure_ascii=False)}".replace("\x7f", "\\u007f")
         if line.encode(errors="replace").decode() != line:
             line = f"# {name} is not UTF-8, which TOML cannot hold: give {flag(name)} on the command line"
-            words = f"best.toml leaves {flag(name)} out, which is not UTF-8; give it to fit on the command line"
-            warnings.warn(words, PugnnWarning, stacklevel=2)
         if each is not None:
             lines.append(line)
     return "\n".join(lines) + "\n"
 
 
 def _table(trials: list[Trial]) -> Table:
+    from pugnn.cli.terminal import make_table, numbers
+
     defaults = next(trial for trial in trials if trial.number == 0)
     names = list(dict.fromkeys(name for trial in trials for name in trial.settings))
-    columns = (Column(name, justify="right") for name in ("trial", "mean rank", "below the defaults", *names))
-    table = Table(*columns, box=None)
+    rows = []
     for trial in trials[:SHOWN]:
         found = trial.gain(defaults)
         rank = "failed" if trial.failed is not None else f"{trial.mean_rank:.2%}"
         below = "" if found is None or trial is defaults else f"{100 * found[0]:.2f} ± {100 * found[1]:.2f} points"
-        settings = [_shown(trial.settings.get(name, "default")) for name in names]
-        table.add_row(str(trial.number), rank, below, *settings)
-    return table
-
-
-def _shown(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+        settings = (trial.settings.get(name, "default") for name in names)
+        shown = (f"{value:.3g}" if isinstance(value, float) else str(value) for value in settings)
+        rows.append((str(trial.number), rank, below, *shown))
+    return make_table(numbers("trial", "mean rank", "below the defaults", *names), rows)

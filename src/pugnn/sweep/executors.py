@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, redirect_stdout
 from itertools import islice
-from threading import Thread
 from typing import Any, Protocol, Self, TypeVar
 
 from joblib.externals.loky import get_reusable_executor
 
 from pugnn import __version__
 from pugnn.errors import PugnnError, PugnnWarning, require_choice, require_whole
+from pugnn.processes import end_with_parent
 from pugnn.threads import available_threads
 from pugnn.waiting import status_line
 
@@ -27,8 +26,8 @@ EXECUTORS = ("local", "ray")
 ONE_THREAD = {
     f"{library}_THREADS": "1" for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "VECLIB_MAXIMUM", "NUMBA_NUM")
 }
-#: Seconds after which a local worker ends that has nothing to do, and between its looks at its parent.
-IDLE_SECONDS, PARENT_EVERY = 60, 0.2
+#: Seconds after which a local worker ends that has nothing to do.
+IDLE_SECONDS = 60
 #: How often the same task is started again after its worker was lost.
 RETRIES = 3
 
@@ -67,12 +66,9 @@ def run_all(executor: Executor, work: Callable[[T], Result], tasks: Iterable[T])
     waiting = iter(tasks)
     running: dict[Future[Result | str], tuple[T, int]] = {}  # and how often its worker was lost
 
-    def start(task: T, lost: int) -> None:
-        running[executor.submit(attempt, work, task, __version__)] = task, lost
-
     while True:
         for task in islice(waiting, executor.jobs - len(running)):
-            start(task, 0)
+            running[executor.submit(attempt, work, task, __version__)] = task, 0
         if not running:
             return
         for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -81,9 +77,9 @@ def run_all(executor: Executor, work: Callable[[T], Result], tasks: Iterable[T])
                 result = future.result()
             except executor.lost:
                 _report_lost(lost + 1, executor.jobs)
-                start(task, lost + 1)
-                continue
-            yield task, result
+                running[executor.submit(attempt, work, task, __version__)] = task, lost + 1
+            else:
+                yield task, result
 
 
 def attempt(work: Callable[[T], Result], task: T, version: str) -> Result | str:
@@ -160,7 +156,9 @@ class RayExecutor(Executor):
         try:
             with status_line() as line:
                 line.say(f"joining the Ray cluster at {address}" if address else "starting Ray on this machine")
-                _require_reachable(address)
+                host, _, port = (address or "").rpartition(":")
+                if port.isdigit() and "/" not in host:  # Ray itself would try for minutes to reach it
+                    socket.create_connection((host, int(port)), timeout=10).close()
                 self._ray.init(
                     num_cpus=None if address else self._given,
                     include_dashboard=None if address else False,
@@ -186,24 +184,3 @@ class RayExecutor(Executor):
 
     def __exit__(self, *_: object) -> None:
         self._entered.close()
-
-
-def _require_reachable(address: str | None) -> None:
-    """Raise unless something listens at ``HOST:PORT``: Ray itself would try for minutes."""
-    host, _, port = (address or "").rpartition(":")
-    if port.isdigit() and "/" not in host:
-        socket.create_connection((host, int(port)), timeout=10).close()
-
-
-def end_with_parent(parent: int) -> None:
-    """End this process soon after the one with this number, its parent.
-
-    A process that is killed cannot end its workers, which would finish their work and then wait for more.
-    """
-    Thread(target=_watch, args=[parent], name="end with the parent", daemon=True).start()
-
-
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:  # orphans are handed to another process
-        time.sleep(PARENT_EVERY)
-    os._exit(1)

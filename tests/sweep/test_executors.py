@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.executors import make_executor
+from pugnn.sweep import make_executor
 from pugnn_paper.cells import Cell
 from pugnn_paper.records import RecordStore
 from pugnn_paper.rows import PAPER_METHODS, READINGS
@@ -17,7 +17,7 @@ from pugnn_paper.runner import run_cells
 
 CHILD = """
 import os, time
-from pugnn.executors import end_with_parent
+from pugnn.processes import end_with_parent
 end_with_parent(os.getppid())
 print(os.getpid(), flush=True)
 time.sleep(600)
@@ -59,7 +59,7 @@ DRIVER = """
 import json, os, signal, sys
 from pathlib import Path
 from pugnn_paper.cells import Cell, measure
-from pugnn.executors import make_executor
+from pugnn.sweep import make_executor
 from pugnn_paper.runner import run_tasks
 from pugnn_paper.records import RecordStore
 
@@ -91,7 +91,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_records_of_this_process(tmp_pat
         for draw in range(3)
         for row in rows
     ]
-    expected = run_cells(cells, RecordStore(tmp_path / "local"), make_executor("local", 1), progress=False).records
+    expected = run_cells(cells, RecordStore(tmp_path / "local"), make_executor("local", 1)).records
     command = [sys.executable, "-c", DRIVER, str(tmp_path / "ray"), json.dumps([asdict(cell) for cell in cells])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.stdout == "6\n", done.stderr
