@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
@@ -20,6 +20,7 @@ from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:
     from pugnn.estimator import PUNodeClassifier
+    from pugnn.explain.suggest import Goal
     from pugnn.features import Statement
     from pugnn.io import Feedback
 
@@ -236,8 +237,7 @@ class Run:
     @cached_property
     def others(self) -> NDArray[np.int64]:
         """Positions of the nodes about which nothing is known, best first."""
-        others: NDArray[np.int64] = self.order[self.known[self.order] == 0]
-        return others
+        return self.order[self.known[self.order] == 0]
 
     @cached_property
     def found(self) -> int:
@@ -265,15 +265,19 @@ class Run:
             mask[self.truth.scored] = True
         return mask
 
-    @property
-    def for_suggestions(self) -> dict[str, Any]:
-        """What :func:`pugnn.explain.suggest.suggest` goes by, besides scores and rows."""
+    def suggest(self, goals: Iterable[Goal], count: int) -> dict[str, list[dict[str, Any]]]:
+        """Nodes to check, in plain values by goal (:func:`pugnn.explain.suggest.suggest`)."""
+        from pugnn.explain.suggest import node_rows, suggest  # torch is slow to load
+
+        options = {"prior": self.estimator.prior_, "threshold": self.results.threshold, "seed": self.estimator.seed}
+        sorted_by = {"log_odds": self.log_odds, "order": self.order}
+        rows = node_rows(self.estimator.model_, self.task.graph)
         return {
-            "prior": self.estimator.prior_,
-            "threshold": self.results.threshold,
-            "log_odds": self.log_odds,
-            "order": self.order,
-            "seed": self.estimator.seed,
+            goal: [
+                each.to_plain()
+                for each in suggest(self.task, self.scores, rows, goal=goal, count=count, **options, **sorted_by)
+            ]
+            for goal in goals
         }
 
     def name(self, position: int) -> str:

@@ -118,7 +118,7 @@ def print_explanation(explanation: Explanation) -> None:
 
 
 def _nodes(explanation: Explanation) -> Table:
-    from pugnn.explain.wording import score_words, signed
+    from pugnn.explain.sentences import score_words, signed
 
     table = _table("node", "hops", "known", explanation.unit, "score without it")
     for part in explanation.nodes:
@@ -131,7 +131,7 @@ def _nodes(explanation: Explanation) -> Table:
 
 
 def _attributes(explanation: Explanation) -> Table:
-    from pugnn.explain.wording import score_words, signed
+    from pugnn.explain.sentences import score_words, signed
 
     table = _table("attribute", "own value", explanation.unit, "own", "around", "score without it")
     parts = (*explanation.speak_for, *explanation.speak_against)

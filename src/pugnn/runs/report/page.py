@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import counted, shown
-from pugnn.explain.wording import score_words, signed
+from pugnn.explain.sentences import score_words, signed
 from pugnn.features import grouped
 from pugnn.files import replacing
 from pugnn.runs.report import charts

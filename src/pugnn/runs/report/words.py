@@ -8,7 +8,7 @@ import numpy as np
 
 from pugnn.errors import counted, percent
 from pugnn.evidence.bands import no_signal_words
-from pugnn.explain.wording import score_words
+from pugnn.explain.sentences import score_words
 from pugnn.graph import UNREACHABLE
 from pugnn.methods import DEFAULT_METHOD
 from pugnn.runs.run import Run
