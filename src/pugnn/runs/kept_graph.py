@@ -45,7 +45,8 @@ def keep_graph(folder: Path, data: InputData) -> list[str]:
     """
     shutil.rmtree(folder / NAME, ignore_errors=True)  # of a run that was stopped
     graph = data.graph
-    arrays = {"indptr": graph.indptr, "indices": graph.indices, **feature_arrays(graph.features)}
+    arrays: dict[str, NDArray[Any]] = {"indptr": graph.indptr, "indices": graph.indices}
+    arrays |= feature_arrays(graph.features)
     if graph.weights is not None:
         arrays["weights"] = graph.weights
     if data.benchmark is not None:

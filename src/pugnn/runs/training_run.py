@@ -124,8 +124,8 @@ def train_into_folder(
 
 def _write_results(folder: Path, run: Run) -> list[str]:
     """Write scores, model and log; the names of the files that must be there."""
-    task, columns = run.task, {"log_odds": run.log_odds, "order": run.order, "shown": run.data.shown}
-    table = score_table(task.graph, run.scores, run.results.threshold, task, **columns)
+    task, threshold, shown = run.task, run.results.threshold, run.data.shown
+    table = score_table(task.graph, run.scores, threshold, task, log_odds=run.log_odds, order=run.order, shown=shown)
     written = ["scores.parquet"]
     if task.graph.num_nodes <= MAX_IN_CSV:
         written.append("scores.csv")
