@@ -73,10 +73,11 @@ def explain(
         shown: columns to show with each node, one text per node.
 
     Example:
+        >>> from pugnn import Graph
         >>> graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], features=np.eye(5))
         >>> classifier = PUNodeClassifier("centroid").fit(graph, [0])
         >>> for each in explain(classifier, graph, [1]):
-        ...     print(each.rank, each.decision, round(each.base + each.own + each.around - each.total, 9))
+        ...     print(each.rank, each.decision, round(abs(each.base + each.own + each.around - each.total), 9))
         2 True 0.0
     """
     require_fitted(estimator)
