@@ -4,7 +4,7 @@ import scipy.sparse as sp
 import torch
 
 from explained import LargestTensor, graphs
-from pugnn.explain.gradients import gradient_parts
+from pugnn.explain.gradient_parts import gradient_parts
 from pugnn.graph import Graph
 from pugnn.models import BACKBONES, Backbone, GraphInputs, Output, make_backbone
 
@@ -97,7 +97,7 @@ def test_features_are_never_copied_to_double_precision_as_a_whole(monkeypatch):
     graph = Graph.from_edges(*rng.integers(500, size=(2, 900)), num_nodes=500, features=x)
     model = make_backbone("gcn", 40, hidden=2, dropout=0.0).eval()
     (expected,) = gradient_parts(model, graph, np.array([7]))
-    monkeypatch.setattr("pugnn.explain.gradients.BLOCK", 64)
+    monkeypatch.setattr("pugnn.explain.gradient_parts.BLOCK", 64)
     with LargestTensor() as largest:
         (parts,) = gradient_parts(model, graph, np.array([7]))
     assert largest.numbers <= 64 * 40

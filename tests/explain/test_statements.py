@@ -15,7 +15,7 @@ from planted import evidence
 from pugnn import LabelPropagation, PUNodeClassifier
 from pugnn.datasets import load_dataset
 from pugnn.explain import explain
-from pugnn.explain.columns import CLOSENESS, Columns
+from pugnn.explain.attribute_columns import CLOSENESS, Columns
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
 from pugnn.task import PUTask, draw_benchmark

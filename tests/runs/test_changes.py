@@ -9,7 +9,7 @@ from conftest import random_graph
 from pugnn import PUNodeClassifier
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.runs.changes import EarlierRun, _first, changes_since
+from pugnn.runs.changes import EarlierRun, changes_since
 from pugnn.task import PUTask
 
 IDS = [f"n{i}" for i in range(8)]
@@ -123,10 +123,3 @@ def test_scores_of_a_run_that_are_something_else(tmp_path, spoil):
         pq.write_table(pa.table({"id": ["n0"], **columns}), tmp_path / "scores.parquet")
     with pytest.raises(PugnnError, match=r"since the earlier run is not known, because .*scores.parquet"):
         changes_since(tmp_path / "scores.parquet", GRAPH, TASK, NOW, NOW >= 0.5)
-
-
-def test_the_first_of_many_by_plain_sorting():
-    values = np.random.default_rng(0).integers(0, 5, 50).astype(float)
-    expected = sorted(range(50), key=lambda at: -values[at])
-    for count in (1, 7, 50, 80):
-        assert _first(values, count).tolist() == expected[:count]

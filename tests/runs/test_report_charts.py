@@ -1,6 +1,6 @@
 import numpy as np
 
-from pugnn.runs.report.charts import MAX_POINTS, curves, degree_bars, histogram, score_axis
+from pugnn.runs.report.charts import MAX_POINTS, curves, degree_counts, histogram, score_axis
 from report_contents import path_content, random_content
 
 
@@ -22,9 +22,9 @@ def test_narrow_scores_have_an_axis_of_their_own():
 
 def test_degrees_count_every_node_once():
     content = random_content(1000)
-    lines = degree_bars(content)
-    assert sum(everyone.count for everyone, _ in lines) == 1000
-    assert sum(known.count for _, known in lines) == len(content.task.labelled)
+    lines = degree_counts(content)
+    assert sum(everyone for _, everyone, _ in lines) == 1000
+    assert sum(known for _, _, known in lines) == len(content.task.labelled)
 
 
 def test_curves_have_every_term_and_the_total_first():

@@ -9,7 +9,7 @@ from report_contents import path_content, with_task
 
 
 def text_of(content, title):
-    return next(part.text for part in summary(content) if part.title == title)
+    return summary(content)[title]
 
 
 def test_says_what_was_known_and_found():

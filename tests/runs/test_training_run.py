@@ -326,7 +326,7 @@ def assert_complete(path, task, *warned):
     return record
 
 
-@pytest.mark.parametrize("part", ["explain_best", "suggest_for_all"])
+@pytest.mark.parametrize("part", ["training_run.explain_best", "run.Run.suggest"])
 def test_results_are_safe_before_anything_else_begins(task, folder, monkeypatch, part):
     def look(*_, **__):
         assert_complete(folder.path, task, STOPPED)
@@ -334,7 +334,7 @@ def test_results_are_safe_before_anything_else_begins(task, folder, monkeypatch,
         return []
 
     seen = []
-    monkeypatch.setattr(f"pugnn.runs.training_run.{part}", look)
+    monkeypatch.setattr(f"pugnn.runs.{part}", look)
     run = into_folder(classifier(epochs=25, learning_rate=0.1), task, folder)
     assert seen == [part]
     assert run.record["warnings"] == []
@@ -359,7 +359,7 @@ def test_explanations_that_fail_leave_the_run_complete(task, folder, monkeypatch
 
 
 def test_suggestions_that_fail_leave_the_explanations(task, folder, monkeypatch):
-    monkeypatch.setattr("pugnn.runs.training_run.suggest_for_all", Mock(side_effect=MemoryError))
+    monkeypatch.setattr("pugnn.runs.run.Run.suggest", Mock(side_effect=MemoryError))
     with pytest.warns(PugnnWarning, match="suggestions are left out"):
         run = into_folder(classifier(epochs=25, learning_rate=0.1), task, folder)
     assert run.record["suggestions"] is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,20 +12,18 @@ from scipy.special import expit, logit
 
 from pugnn.errors import PugnnError, given, require_type
 from pugnn.estimator import PUNodeClassifier
-from pugnn.explain.changes import smallest_change
-from pugnn.explain.columns import Columns
-from pugnn.explain.explanation import AttributePart, Change, Explanation, Known, NodePart
-from pugnn.explain.gradients import gradient_parts
-from pugnn.explain.parts import Parts, largest
-from pugnn.explain.paths import distances_around, nearest_paths
-from pugnn.explain.propagation import propagation_parts
+from pugnn.explain.attribute_columns import Columns
+from pugnn.explain.explanation import AttributePart, Change, Explanation, Kind, Known, NodePart
+from pugnn.explain.gradient_parts import gradient_parts
+from pugnn.explain.parts import Parts, largest, smallest_change
+from pugnn.explain.propagation_parts import propagation_parts
+from pugnn.explain.sentences import sentences
 from pugnn.explain.view_parts import view_parts
-from pugnn.explain.wording import sentences
-from pugnn.graph import UNREACHABLE, Graph
+from pugnn.graph import UNREACHABLE, hop_distances
 from pugnn.graph.index_arrays import as_array, positions_within, require_numbers
 from pugnn.io import TableGraph
 from pugnn.io.given import as_graph
-from pugnn.models import Backbone, Propagation
+from pugnn.models import Propagation
 from pugnn.parameters import require_fitted
 from pugnn.task import PUTask
 from pugnn.training import scores_of
@@ -42,8 +40,13 @@ MAX_IN_CHANGES = 5
 MIN_SHARE, MIN_SHOWN = 0.02, 0.005
 #: Smaller differences of log-odds may be due to single precision.
 ROUNDING = 1e-4
+#: Hops are counted up to this number, or farther if the nearest known positive is.
+NEAR = 3
+#: Paths that are shown, to as many of the nearest known positives.
+MAX_PATHS = 3
 
 NOTHING = np.zeros(0, np.int64)
+KNOWN: dict[int, Known] = {1: "positive", -1: "negative"}
 
 
 def explain(
@@ -70,10 +73,11 @@ def explain(
         shown: columns to show with each node, one text per node.
 
     Example:
+        >>> from pugnn import Graph
         >>> graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], features=np.eye(5))
         >>> classifier = PUNodeClassifier("centroid").fit(graph, [0])
         >>> for each in explain(classifier, graph, [1]):
-        ...     print(each.rank, each.decision, round(each.base + each.own + each.around - each.total, 9))
+        ...     print(each.rank, each.decision, round(abs(each.base + each.own + each.around - each.total), 9))
         2 True 0.0
     """
     require_fitted(estimator)
@@ -84,21 +88,21 @@ def explain(
     if log_odds is None:
         log_odds = estimator.decision_function(graph, positives)
     require_numbers("log_odds", log_odds, graph.num_nodes)
-    _require_shown(shown, graph.num_nodes)
-    context = _Context(graph, known, log_odds, order, estimator.threshold_, shown or {})
-    found = []
-    for node, parts in zip(positions, _parts(estimator.model_for(graph, positives), graph, positions), strict=True):
-        found.append(context.explanation(int(node), parts))
-        advance(len(found) / len(positions))
-    return found
-
-
-def _require_shown(shown: Any, nodes: int) -> None:
-    """Raise unless these are columns to show, with one text per node."""
     require_type("shown", shown, Mapping | None, "a mapping of names to columns")
     for name, cells in (shown or {}).items():
-        if as_array(cells, f"shown: the column {name!r}").shape != (nodes,):
-            raise PugnnError(f"shown: the column {name!r} must have one text per node, {nodes}; got {given(cells)}")
+        if as_array(cells, f"shown: the column {name!r}").shape != (graph.num_nodes,):
+            words = f"must have one text per node, {graph.num_nodes}; got {given(cells)}"
+            raise PugnnError(f"shown: the column {name!r} {words}")
+    model = estimator.model_for(graph, positives)
+    make_parts: Callable[..., Iterator[Parts]] = gradient_parts
+    if isinstance(model, LinearViews | Propagation):
+        make_parts = view_parts if isinstance(model, LinearViews) else propagation_parts
+    explainer = _Explainer(known or PUTask(graph, NOTHING, NOTHING), log_odds, order, estimator.threshold_, shown or {})
+    found = []
+    for node, parts in zip(positions.tolist(), make_parts(model, graph, positions), strict=True):
+        found.append(explainer.explanation(node, parts))
+        advance(len(found) / len(positions))
+    return found
 
 
 def explain_best(
@@ -119,152 +123,136 @@ def explain_best(
     return explain(estimator, task, best, log_odds=log_odds, order=order, shown=shown)
 
 
-def _parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
-    if isinstance(model, LinearViews):
-        return view_parts(model, graph, nodes)
-    if isinstance(model, Propagation):
-        return propagation_parts(model, graph, nodes)
-    return gradient_parts(model, graph, nodes)
-
-
-class _Context:
+class _Explainer:
     """What all explanations of a graph share."""
 
     def __init__(
         self,
-        graph: Graph,
-        task: PUTask | None,
+        task: PUTask,
         log_odds: NDArray[np.float64],
         order: NDArray[np.int64] | None,
         threshold: float,
         shown: Mapping[str, NDArray[Any]],
     ) -> None:
-        self.graph, self.task, self.threshold, self.shown = graph, task, threshold, shown
-        self.scores = scores_of(log_odds)
-        self.rank = (task or PUTask(graph, NOTHING, NOTHING)).ranks(log_odds, order)
-        self.known: dict[int, Known] = {}
-        if task is not None:
-            self.known = dict.fromkeys(task.labelled.tolist(), "positive")
-            self.known |= dict.fromkeys(task.negative.tolist(), "negative")
+        self.task, self.graph, self.threshold, self.shown = task, task.graph, threshold, shown
+        self.scores, self.rank, self.known = scores_of(log_odds), task.ranks(log_odds, order), task.known
         self.columns: Columns | None = None
 
-    def id_of(self, node: int) -> Any:
-        """The id of a node, as a type of Python's."""
-        return self.graph.ids[[node]].tolist()[0]
+    def ids_of(self, nodes: list[int]) -> list[Any]:
+        """The ids of nodes, as types of Python's."""
+        ids: list[Any] = self.graph.ids[nodes].tolist()
+        return ids
 
     def explanation(self, node: int, parts: Parts) -> Explanation:
-        if self.columns is None:
-            self.columns = Columns(self.graph, len(parts.own), closeness=parts.closeness)
-        farthest = 0 if self.task is None else int(self.task.distances[node])
-        distances = distances_around(self.graph, node, farthest)
-        own, around = self.columns.total(parts.own), self.columns.total(parts.around)
+        columns = self.columns = self.columns or Columns(self.graph, len(parts.own), closeness=parts.closeness)
+        known = KNOWN.get(int(self.known[node]))
+        decision = bool(self.scores[node] >= self.threshold) and known != "negative"
+        own, around = columns.total(parts.own), columns.total(parts.around)
         by_others = parts.by_node.copy()
         by_others[node] = 0.0
-        decision = bool(self.scores[node] >= self.threshold) and self.known.get(node) != "negative"
-        with np.errstate(divide="ignore"):
-            odds = np.divide(self.threshold, 1 - self.threshold)
-            limit = float(odds if parts.unit == "odds" else logit(self.threshold))
-            # A total at the limit may be rounded to the other side of it than the score was.
-            limit = min(limit, parts.total) if decision else max(limit, float(np.nextafter(parts.total, np.inf)))
-        attributes = self._attributes(node, parts, own, around)
+        nodes = _Group(parts, by_others, lambda some: parts.without(some, NOTHING))
+        attributes = _Group(parts, own + around, lambda some: parts.without(NOTHING, columns.of_attributes(some)))
+        named = [
+            AttributePart(columns.names[at], columns.value(at, node), both, float(own[at]), float(around[at]), score)
+            for at, both, score in attributes.named()
+        ]
+        changes, limit = [], _limit(parts, self.threshold, decision)
+        kinds: dict[Kind, tuple[_Group, Callable[[list[int]], list[Any]]]] = {
+            "nodes": (nodes, self.ids_of),
+            "attributes": (attributes, lambda some: [columns.names[each] for each in some]),
+        }
+        for kind, (group, names) in kinds.items() if known != "negative" else ():
+            change = smallest_change(parts.total, limit, group.contributions, group.total_without)
+            if change is not None:
+                some, total = change
+                changes.append(Change(kind, len(some), names(some[:MAX_IN_CHANGES].tolist()), group.score(total)))
+        farthest = int(self.task.distances[node])
+        hops = hop_distances(self.graph, [node], cap=NEAR if farthest == UNREACHABLE else max(NEAR, farthest))
         found = Explanation(
-            id=self.id_of(node),
+            id=self.ids_of([node])[0],
             rank=int(self.rank[node]) or None,
             nodes_ranked=int(self.rank.max()),
             score=float(self.scores[node]),
             threshold=self.threshold,
             decision=decision,
-            known=self.known.get(node),
+            known=known,
             how=parts.how,
             unit=parts.unit,
             total=parts.total,
             base=parts.base,
             own=float(parts.by_node[node]),
             around=float(by_others.sum()),
-            score_without_own=_score(parts, parts.without(np.array([node]), NOTHING)),
+            score_without_own=nodes.score(nodes.total_without(np.array([node]))),
             closeness=float(parts.own[-1] + parts.around[-1]) if parts.closeness else None,
             rest=float(parts.total - parts.base - parts.by_node.sum()) if parts.how == "gradients" else 0.0,
             nodes=[
                 NodePart(
-                    self.id_of(other),
-                    float(by_others[other]),
-                    None if distances[other] == UNREACHABLE else int(distances[other]),
-                    self.known.get(other),
-                    _score(parts, total),
+                    self.ids_of([other])[0],
+                    contribution,
+                    None if hops[other] == UNREACHABLE else int(hops[other]),
+                    KNOWN.get(int(self.known[other])),
+                    score,
                 )
-                for other, total in _speaking(parts, by_others, lambda other: parts.without(np.array([other]), NOTHING))
+                for other, contribution, score in nodes.named()
             ],
-            speak_for=[part for part in attributes if part.contribution > 0],
-            speak_against=[part for part in attributes if part.contribution < 0],
-            nearest=None
-            if self.task is None
-            else [
-                [self.id_of(each) for each in path]
-                for path in nearest_paths(self.graph, node, self.task.labelled, distances)
-            ],
-            changes=[] if self.known.get(node) == "negative" else self._changes(parts, by_others, own + around, limit),
+            speak_for=[part for part in named if part.contribution > 0],
+            speak_against=[part for part in named if part.contribution < 0],
+            nearest=self._nearest_paths(node, hops) if len(self.task.labelled) else None,
+            changes=changes,
             shown={name: str(cells[node]) for name, cells in self.shown.items()},
         )
         return replace(found, sentences=sentences(found))
 
-    def _attributes(
-        self, node: int, parts: Parts, own: NDArray[np.float64], around: NDArray[np.float64]
-    ) -> list[AttributePart]:
-        assert self.columns is not None
-        columns = self.columns
-        return [
-            AttributePart(
-                columns.names[at],
-                columns.value(at, node),
-                float(own[at] + around[at]),
-                float(own[at]),
-                float(around[at]),
-                _score(parts, total),
-            )
-            for at, total in _speaking(
-                parts, own + around, lambda at: parts.without(NOTHING, columns.of_attributes(np.array([at])))
-            )
-        ]
-
-    def _changes(
-        self, parts: Parts, by_others: NDArray[np.float64], by_attribute: NDArray[np.float64], limit: float
-    ) -> list[Change]:
-        assert self.columns is not None
-        columns, changes = self.columns, []
-        nodes = smallest_change(parts.total, limit, by_others, lambda some: parts.without(some, NOTHING))
-        if nodes is not None:
-            names = [self.id_of(each) for each in nodes[0][:MAX_IN_CHANGES].tolist()]
-            changes.append(Change("nodes", len(nodes[0]), names, _score(parts, nodes[1])))
-        attributes = smallest_change(
-            parts.total, limit, by_attribute, lambda some: parts.without(NOTHING, columns.of_attributes(some))
-        )
-        if attributes is not None:
-            names = [columns.names[each] for each in attributes[0][:MAX_IN_CHANGES].tolist()]
-            changes.append(Change("attributes", len(attributes[0]), names, _score(parts, attributes[1])))
-        return changes
+    def _nearest_paths(self, node: int, hops: NDArray[np.int32]) -> list[list[Any]]:
+        """Ids on shortest paths from a node to the known positives that are nearest to it, itself apart."""
+        others = self.task.labelled[(self.task.labelled != node) & (hops[self.task.labelled] != UNREACHABLE)]
+        paths = []
+        for end in others[hops[others] == hops[others].min(initial=UNREACHABLE)][:MAX_PATHS].tolist():
+            path = [end]
+            while path[-1] != node:
+                around = self.graph.neighbours(path[-1])
+                path.append(int(around[hops[around] == hops[path[-1]] - 1][0]))
+            paths.append(self.ids_of(path[::-1]))
+        return paths
 
 
-def _speaking(
-    parts: Parts, contributions: NDArray[np.float64], without: Callable[[int], float]
-) -> list[tuple[int, float]]:
-    """The parts that speak for and against a node, largest first, each with the total without it.
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Parts of a kind, the nodes or the attributes: what each contributes, and the total without some of them."""
 
-    A part speaks for a node if its contribution is positive and the total, computed anew without it, is lower. The
-    latter need not follow: rows have length 1, so that without one part all others gain weight.
-    """
-    found: dict[int, float] = {}
-    in_log_odds = parts.unit == "log-odds"
-    least = max(MIN_SHARE * np.abs(contributions).max(initial=0.0), MIN_SHOWN if in_log_odds else 0.0)
-    for sign, most in ((1.0, MAX_FOR), (-1.0, MAX_AGAINST)):
-        enough = len(found) + most
-        for at in largest(sign * contributions, 2 * most).tolist():
-            if len(found) == enough or sign * contributions[at] <= 0 or sign * contributions[at] < least:
-                break
-            total = without(at)
-            if sign * (parts.total - total) > (ROUNDING if in_log_odds else 0.0):
-                found[at] = total
-    return sorted(found.items(), key=lambda item: -abs(contributions[item[0]]))
+    parts: Parts
+    contributions: NDArray[np.float64]
+    total_without: Callable[[NDArray[np.int64]], float]
+
+    def named(self) -> list[tuple[int, float, float]]:
+        """The parts that speak for and against a node, largest first: place, contribution, and the score without it.
+
+        A part speaks for a node if its contribution is positive and the total, computed anew without it, is lower. The
+        latter need not follow: rows have length 1, so that without one part all others gain weight.
+        """
+        found: dict[int, float] = {}
+        in_log_odds = self.parts.unit == "log-odds"
+        least = max(MIN_SHARE * np.abs(self.contributions).max(initial=0.0), MIN_SHOWN if in_log_odds else 0.0)
+        for sign, most in ((1.0, MAX_FOR), (-1.0, MAX_AGAINST)):
+            enough = len(found) + most
+            for at in largest(sign * self.contributions, 2 * most).tolist():
+                size = sign * self.contributions[at]
+                if len(found) == enough or size <= 0 or size < least:
+                    break
+                total = self.total_without(np.array([at]))
+                if sign * (self.parts.total - total) > (ROUNDING if in_log_odds else 0.0):
+                    found[at] = self.score(total)
+        places = sorted(found, key=lambda at: -abs(self.contributions[at]))
+        return [(at, float(self.contributions[at]), found[at]) for at in places]
+
+    def score(self, total: float) -> float:
+        """The score that goes with a total."""
+        return float(total / (1 + total)) if self.parts.unit == "odds" else float(expit(total))
 
 
-def _score(parts: Parts, total: float) -> float:
-    return float(total / (1 + total)) if parts.unit == "odds" else float(expit(total))
+def _limit(parts: Parts, threshold: float, decision: bool) -> float:
+    """The total from which a node is decided positive."""
+    with np.errstate(divide="ignore"):
+        limit = float(np.divide(threshold, 1 - threshold) if parts.unit == "odds" else logit(threshold))
+    # A total at the limit may be rounded to the other side of it than the score was.
+    return min(limit, parts.total) if decision else max(limit, float(np.nextafter(parts.total, np.inf)))

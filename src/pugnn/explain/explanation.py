@@ -9,6 +9,7 @@ from pugnn.errors import Displayed, shown
 from pugnn.explain.parts import How, Unit
 
 Known = Literal["positive", "negative"]
+Kind = Literal["nodes", "attributes"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Change:
         score: of the node without them, computed anew.
     """
 
-    kind: Literal["nodes", "attributes"]
+    kind: Kind
     count: int
     names: list[Any]
     score: float
@@ -132,26 +133,21 @@ class Explanation(Displayed):
 
     def _facts(self) -> list[str]:
         verdict = "decided positive" if self.decision else "not decided positive"
-        known = [] if self.known is None else [f"known {self.known}"]
-        return [
-            shown(self.id),
-            f"rank {self.rank:,} of {self.nodes_ranked:,}",
-            f"score {self.score:.3f}",
-            verdict,
-            *known,
-        ]
+        rank = f"known {self.known}" if self.rank is None else f"rank {self.rank:,} of {self.nodes_ranked:,}"
+        return [shown(self.id), rank, f"score {self.score:.3f}", verdict]
 
     def to_plain(self) -> dict[str, Any]:
         """The explanation in a form fit for JSON."""
-        plain: dict[str, Any] = _plain(asdict(self))
+        plain: dict[str, Any] = _plain({**asdict(self), "sentences": list(self.sentences)})
         return plain
+
+
+def plain_id(value: Any) -> str | float | None:
+    """An id, or any other single value, in a form fit for JSON."""
+    return value if isinstance(value, str | int | float | None) else str(value)
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
-        return list(value)
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    return [_plain(each) for each in value] if isinstance(value, list) else plain_id(value)

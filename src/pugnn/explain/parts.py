@@ -1,13 +1,20 @@
-"""The parts of a node's log-odds, whatever the model."""
+"""The parts of a node's log-odds, whatever the model, and the memory that it takes to find them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pugnn.graph import Graph
+from pugnn.graph.smoothing import LANES
+from pugnn.models import Backbone, Propagation
+from pugnn.training.planning import forecast_batches, forecast_whole, scores_whole, width_of
+from pugnn.views import LinearViews
 
 #: How the parts were found: exactly, or by integrated gradients, which leave a small rest.
 How = Literal["exact", "gradients"]
@@ -16,6 +23,18 @@ Unit = Literal["log-odds", "odds"]
 
 #: Nodes are explained together as long as a matrix with a number for each of them and each node has no more than this.
 MAX_NUMBERS = 2**23
+#: With ``gradients``, as long as these have no more numbers than this.
+MAX_GRADIENTS = 2**26
+#: Bytes of a number in such a matrix: weights in five views, what smoothing needs beside them, contributions in double.
+NUMBER_BYTES = 5 * 4 + 3 * 4 + 8
+#: Bytes per node: ranks, scores, distances, and copies of the contributions of one node.
+NODE_BYTES = 100
+#: Bytes per entry of the adjacency of label propagation while it is normalised, in double precision.
+ENTRY_BYTES = 48
+#: Bytes of attributes in double precision, a block at a time, in a few copies.
+BLOCK_BYTES = 2**25
+#: If more parts than this are needed to change a decision, it is no single ones that decide.
+MAX_PARTS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +67,49 @@ class Parts:
 
 def largest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     """Positions of the largest values, so many of them, largest first; equal ones in their order."""
-    some = np.arange(len(values))
-    if count < len(values):
-        some = np.sort(np.argpartition(-values, count)[:count])
-    ordered: NDArray[np.int64] = some[np.argsort(-values[some], kind="stable")]
-    return ordered
+    least = -np.inf if len(values) <= count else np.partition(values, -count)[-count]
+    candidates = np.flatnonzero(values >= least)
+    return candidates[np.argsort(-values[candidates], kind="stable")][:count]
+
+
+def smallest_change(
+    total: float,
+    limit: float,
+    contributions: NDArray[np.float64],
+    total_without: Callable[[NDArray[np.int64]], float],
+) -> tuple[NDArray[np.int64], float] | None:
+    """The fewest parts without which a total is on the other side of a limit, largest first, and the total then.
+
+    Parts are taken in the order of their contributions, and the total without them is computed anew. ``None`` if
+    :data:`MAX_PARTS` are not enough. The decision is positive from the limit on.
+    """
+    sign = 1.0 if total >= limit else -1.0
+    order = largest(sign * contributions, MAX_PARTS)
+    order = order[sign * contributions[order] > 0]
+    least, most, changed = 0, len(order), None
+    count = most  # first all of them, then halve the interval: the least is too few, the most enough
+    while count > least:
+        now = total_without(order[:count])
+        if (now >= limit) != (total >= limit):
+            most, changed = count, now
+        elif count == len(order):
+            return None
+        else:
+            least = count
+        count = (least + most) // 2
+    return None if changed is None else (order[:most], changed)
+
+
+def explanation_memory(model: Backbone, graph: Graph, count: int) -> int:
+    """Bytes that explaining so many nodes of a graph takes at its peak, beside the graph and the model."""
+    nodes = graph.num_nodes
+    if isinstance(model, LinearViews | Propagation):
+        together = min(max(count, 1), max(LANES, MAX_NUMBERS // max(nodes, 1)))
+        entries = ENTRY_BYTES * len(graph.indices) if isinstance(model, Propagation) else 0
+        return NODE_BYTES * nodes + NUMBER_BYTES * nodes * -(-together // LANES) * LANES + entries + BLOCK_BYTES
+    device = next(chain(model.parameters(), model.buffers())).device
+    if not scores_whole(graph, model, str(device)):
+        return NODE_BYTES * nodes + forecast_batches(graph, model, count, with_pairs=False).total
+    of_one = nodes * (graph.num_features if isinstance(graph.features, np.ndarray) else width_of(model))
+    held = min(count * of_one, max(MAX_GRADIENTS, of_one)) + 2 * of_one  # gradients so far, and those of one step
+    return NODE_BYTES * nodes + forecast_whole(graph, model, with_pairs=False).total + 4 * held

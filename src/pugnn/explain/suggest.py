@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, given, require_choice, require_number, require_whole, shown
+from pugnn.explain.explanation import plain_id
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.index_arrays import require_numbers
 from pugnn.io.given import as_task
@@ -36,12 +37,17 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A node to check: its position, its rank as in the table of scores, its score, and why."""
+    """A node to check: its position and its id, its rank as in the table of scores, its score, and why."""
 
     position: int
+    id: Any
     rank: int
     score: float
     reason: str
+
+    def to_plain(self) -> dict[str, Any]:
+        """The suggestion for JSON, without the position."""
+        return {"id": plain_id(self.id), "rank": self.rank, "score": self.score, "reason": self.reason}
 
 
 def node_rows(model: Backbone, graph: Graph) -> Rows:
@@ -109,10 +115,10 @@ def suggest(
     sorted_by = scores if log_odds is None else log_odds
     order = np.argsort(-sorted_by, kind="stable") if order is None else order
     rank = task.ranks(sorted_by, order)
-    free = np.zeros(len(order), dtype=bool)
-    free[task.unlabelled] = True
-    free[task.negative] = False
-    candidates = order[free[order]]
+    unlabelled = np.zeros(len(order), dtype=bool)
+    unlabelled[task.unlabelled] = True
+    unlabelled[task.negative] = False
+    candidates = order[unlabelled[order]]
     if count > len(candidates):
         raise PugnnError(
             f"cannot suggest {counted(count, 'node')}: there are only {len(candidates):,} that are neither known "
@@ -120,14 +126,14 @@ def suggest(
         )
     require_whole("count", count, 1, MAX_COMPARED)
     expected = round(prior * len(candidates)) or int((scores[candidates] >= threshold).sum())
+    likely = candidates[:expected]
     if goal == "precision":
         pool = candidates[: SURE * count]
         chosen = pool[sorted(_without_twins(rows[pool], count))]
-        closest = _Likeness.of(task, rows, candidates[:expected], seed).closest(chosen)
         reasons = [
             _surroundings(task, node)
             + ("" if known is None else f"; most like the known {shown(task.graph.ids[known])}")
-            for node, known in zip(chosen.tolist(), closest, strict=True)
+            for node, known in zip(chosen.tolist(), _most_like(task, rows, likely, chosen, seed), strict=True)
         ]
     else:
         learning = goal == "learning"
@@ -136,37 +142,14 @@ def suggest(
         each = max(1.0, len(pool) / MAX_COMPARED)
         pool = _sample(pool, seed)
         if not learning:
-            closest = _Likeness.of(task, rows, candidates[:expected], seed).closest(pool)
-            pool = pool[[known is None for known in closest]]
-            better = rank[pool] <= rank[candidates[len(candidates[:expected]) // 2]]
+            pool = pool[[known is None for known in _most_like(task, rows, likely, pool, seed)]]
+            better = rank[pool] <= rank[candidates[len(likely) // 2]]
             pool = pool[: max(count, int(better.sum()))]
         chosen, stands_for = _covering(task, rows, pool, min(count, len(pool)), each, seed)
         told = [_verdict(scores[node], threshold) if learning else _where(task, int(node)) for node in chosen]
         reasons = [f"{words}; {like}" for words, like in zip(told, stands_for, strict=True)]
-    found = zip(chosen.tolist(), reasons, strict=True)
-    return [Suggestion(node, int(rank[node]), float(scores[node]), reason) for node, reason in found]
-
-
-def suggest_for_all(
-    task: PUTask, scores: NDArray[np.float64], rows: Rows, *, count: int, **options: Any
-) -> dict[str, list[dict[str, Any]]]:
-    """Suggestions for every goal as plain values, for JSON; fewer than ``count`` where there are not so many.
-
-    The other ``options`` are those of :func:`suggest`.
-    """
-    count = min(count, len(np.setdiff1d(task.unlabelled, task.negative)))
-    if not count:
-        return {goal: [] for goal in GOALS}
-    found = {goal: suggest(task, scores, rows, goal=goal, count=count, **options) for goal in GOALS}
-    return {goal: [to_plain(task.graph, each) for each in suggestions] for goal, suggestions in found.items()}
-
-
-def to_plain(graph: Graph, suggestion: Suggestion) -> dict[str, Any]:
-    """A suggestion for JSON: id, rank, score and reason."""
-    name = graph.ids[suggestion.position]
-    name = name.item() if isinstance(name, np.generic) else name
-    name = name if isinstance(name, str | int | float) else str(name)
-    return {"id": name, "rank": suggestion.rank, "score": suggestion.score, "reason": suggestion.reason}
+    found = zip(chosen.tolist(), task.graph.ids[chosen].tolist(), reasons, strict=True)
+    return [Suggestion(node, name, int(rank[node]), float(scores[node]), reason) for node, name, reason in found]
 
 
 def _sample(nodes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
@@ -189,29 +172,16 @@ def _without_twins(rows: NDArray[np.float32], count: int) -> list[int]:
     return chosen
 
 
-@dataclass(frozen=True, eq=False)
-class _Likeness:
-    """Which nodes resemble the known positives, see :func:`suggest`."""
-
-    rows: Rows
-    known: NDArray[np.int64]
-    typical: float = 0.0  # the highest cosine with one of them, of the median likely positive
-
-    @classmethod
-    def of(cls, task: PUTask, rows: Rows, likely: NDArray[np.int64], seed: int) -> _Likeness:
-        """To the known positives of a task, given the nodes that are likely positives."""
-        known = _sample(task.labelled, seed)
-        found = cls(rows, known)
-        highest = [most for most, _ in found._highest(_sample(likely, seed))]
-        return replace(found, typical=float(np.median(highest)) - ROUNDING) if highest else found
-
-    def closest(self, nodes: NDArray[np.int64]) -> list[int | None]:
-        """The known positive that each node resembles most, if it resembles any."""
-        return [known if most > 0 and most >= self.typical else None for most, known in self._highest(nodes)]
-
-    def _highest(self, nodes: NDArray[np.int64]) -> list[tuple[float, int]]:
-        alike = self.rows[nodes] @ self.rows[self.known].T
-        return list(zip(alike.max(axis=1).tolist(), self.known[alike.argmax(axis=1)].tolist(), strict=True))
+def _most_like(
+    task: PUTask, rows: Rows, likely: NDArray[np.int64], nodes: NDArray[np.int64], seed: int
+) -> list[int | None]:
+    """The known positive that each node resembles most, if it resembles any as much as ``likely`` positives do."""
+    labelled = _sample(task.labelled, seed)
+    alike = rows[nodes] @ rows[labelled].T
+    highest = (rows[_sample(likely, seed)] @ rows[labelled].T).max(axis=1).astype(np.float64)
+    typical = float(np.median(highest)) - ROUNDING if len(highest) else 0.0
+    closest = zip(alike.max(axis=1).tolist(), labelled[alike.argmax(axis=1)].tolist(), strict=True)
+    return [known if most > 0 and most >= typical else None for most, known in closest]
 
 
 def _covering(
@@ -221,9 +191,7 @@ def _covering(
 
     A node of the pool stands for ``each`` nodes where it is a sample.
     """
-    known = np.concatenate([task.labelled, task.negative])
-    if len(known) > MAX_COMPARED:
-        known = np.random.default_rng(seed).choice(known, MAX_COMPARED, replace=False)
+    known = _sample(np.concatenate([task.labelled, task.negative]), seed)
     own = rows[pool]
     alike = np.maximum(own @ own.T, 0)
     of_known = covered = np.maximum(rows[known] @ own.T, 0).max(axis=0)

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
+from pugnn.explain.explanation import plain_id
+from pugnn.explain.parts import largest
 from pugnn.graph import Graph
 from pugnn.runs.writers import read_columns
 from pugnn.task import PUTask
@@ -70,9 +72,8 @@ class EarlierRun:
             log_odds: order of the nodes where scores are rounded to 1.
         """
         counts = {"before": self.name, "confirmed": self.confirmed, "rejected": self.rejected, "warm": warm}
-        if self.scores is None:
-            return {**counts, "rose": [], "fell": []}
-        return {**counts, **_moves(task.graph, _unknown(task.graph, task), self.scores, scores, log_odds)}
+        earlier = np.full(len(scores), np.nan) if self.scores is None else self.scores
+        return {**counts, **_moves(task.graph, task.known == 0, earlier, scores, log_odds)}
 
 
 def changes_since(
@@ -98,7 +99,7 @@ def changes_since(
     except PugnnError as error:
         raise PugnnError(f"{_NOT_KNOWN} {error}") from None
     earlier, before = found["score"], found["decision"] == 1
-    new, unknown = np.isnan(earlier), _unknown(graph, task)
+    new, unknown = np.isnan(earlier), np.ones(len(scores), np.bool_) if task is None else task.known == 0
     return {
         "before": file.parent.resolve().name,
         "new": int(new.sum()),
@@ -110,14 +111,6 @@ def changes_since(
     }
 
 
-def _unknown(graph: Graph, task: PUTask | None) -> NDArray[np.bool_]:
-    """Which nodes are not known."""
-    unknown = np.ones(graph.num_nodes, np.bool_)
-    if task is not None:
-        unknown[task.labelled] = unknown[task.negative] = False
-    return unknown
-
-
 def _moves(
     graph: Graph,
     unknown: NDArray[np.bool_],
@@ -126,35 +119,26 @@ def _moves(
     log_odds: NDArray[np.float64] | None,
 ) -> dict[str, list[dict[str, Any]]]:
     """Who rose and who fell most, of the nodes that are not known and had a score before, which is nan otherwise."""
-    free = np.flatnonzero(unknown & ~np.isnan(earlier))
-    before, now, order_by = earlier[free], scores[free], scores if log_odds is None else log_odds
-    rank_before, rank_now = _ranks(before), np.zeros(len(scores), np.int64)
+    nodes = np.flatnonzero(unknown & ~np.isnan(earlier))
+    order_by = scores if log_odds is None else log_odds
+    rank_before, rank_now = _ranks(earlier[nodes]), np.zeros(len(scores), np.int64)
     rank_now[unknown] = _ranks(order_by[unknown])  # as in all lists
-    rank_now = rank_now[free]
-    rise = np.log(rank_before) - np.log(_ranks(order_by[free]))  # new nodes make nobody fall
-
-    def listed(rise: NDArray[np.float64]) -> list[dict[str, Any]]:
-        order = _first(rise, MAX_LISTED)
-        order = order[rise[order] > 0]
-        return [
+    rise = np.log(rank_before) - np.log(_ranks(order_by[nodes]))  # new nodes make nobody fall
+    moves = {}
+    for name, move in (("rose", rise), ("fell", -rise)):
+        places = largest(move, MAX_LISTED)
+        places = places[move[places] > 0]
+        moves[name] = [
             {
-                "id": node_id if isinstance(node_id, str | int | float) else str(node_id),
-                "rank_before": int(rank_before[at]),
-                "rank_now": int(rank_now[at]),
-                "score_before": float(before[at]),
-                "score_now": float(now[at]),
+                "id": plain_id(graph.ids[[node]].tolist()[0]),
+                "rank_before": int(rank),
+                "rank_now": int(rank_now[node]),
+                "score_before": float(earlier[node]),
+                "score_now": float(scores[node]),
             }
-            for at, node_id in zip(order.tolist(), graph.ids[free[order]].tolist(), strict=True)
+            for node, rank in zip(nodes[places].tolist(), rank_before[places], strict=True)
         ]
-
-    return {"rose": listed(rise), "fell": listed(-rise)}
-
-
-def _first(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Where the largest values are, so many of them; ties in their order."""
-    least = -np.inf if len(values) <= count else np.partition(values, -count)[-count]
-    candidates = np.flatnonzero(values >= least)
-    return candidates[np.argsort(-values[candidates], kind="stable")][:count]
+    return moves
 
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:

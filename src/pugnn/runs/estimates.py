@@ -44,11 +44,7 @@ def with_truth(
 ) -> dict[str, Any]:
     """An estimate in plain values, with the true ones under ``truth`` where they are known.
 
-    Args:
-        estimate: bands.
-        log_odds: of all nodes.
-        decisions: of all nodes, 0 or 1.
-        truth: the true classes.
+    Log-odds and decisions, 0 or 1, are of all nodes.
     """
     return {**estimate.to_plain(), "truth": None if truth is None else _truth(estimate, log_odds, decisions, truth)}
 
@@ -75,14 +71,13 @@ def _truth(
     is_test = np.zeros(len(log_odds), dtype=bool)
     is_test[nodes] = True
     first = ((part.taken, best[: part.taken][is_test[best[: part.taken]]]) for part in estimate.first)
-    values = {
-        "precision": right / max(int(decided.sum()), 1),
-        "recall": right / int(positive.sum()),
-        "f1": f1(positive, decided),
-    }
     return {
         "prior": float(positive.mean()),
-        "decided": values,
+        "decided": {
+            "precision": right / max(int(decided.sum()), 1),
+            "recall": right / int(positive.sum()),
+            "f1": f1(positive, decided),
+        },
         "auc": roc_auc(positive, log_odds[nodes]),
         "first": [
             {"taken": taken, "precision": float(truth.positive[known].mean())} for taken, known in first if len(known)

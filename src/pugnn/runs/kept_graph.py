@@ -20,7 +20,7 @@ from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.files import new_folder
 from pugnn.graph import Graph
 from pugnn.runs.run import InputData, count_nodes
-from pugnn.runs.writers import COLUMNS, original_name, read_columns
+from pugnn.runs.writers import COLUMNS, read_columns
 from pugnn.store import Manifest, open_store, read_manifest
 from pugnn.store.features import feature_arrays
 from pugnn.store.format import listed_files, open_array, write_array
@@ -45,19 +45,18 @@ def keep_graph(folder: Path, data: InputData) -> list[str]:
     """
     shutil.rmtree(folder / NAME, ignore_errors=True)  # of a run that was stopped
     graph = data.graph
-    arrays: dict[str, NDArray[Any]] = {
-        "indptr": graph.indptr,
-        "indices": graph.indices,
-        **feature_arrays(graph.features),
-    }
+    arrays: dict[str, NDArray[Any]] = {"indptr": graph.indptr, "indices": graph.indices}
+    arrays |= feature_arrays(graph.features)
     if graph.weights is not None:
         arrays["weights"] = graph.weights
     if data.benchmark is not None:
         arrays["truth"] = np.flatnonzero(data.benchmark.positive)
     if "edges" not in data.options or sum(array.nbytes for array in arrays.values()) > MAX_BYTES:
         return []
-    arrays |= _id_arrays(graph.ids)
-    if "order" not in arrays:
+    try:
+        ids = graph.ids
+        arrays |= id_arrays(pa.array(ids) if ids.dtype == np.int64 else pa.array(ids.tolist(), pa.large_string()))
+    except (pa.ArrowException, UnicodeError):
         return []
     try:
         with new_folder(folder / NAME) as temporary:
@@ -100,7 +99,7 @@ def open_kept(
     known = estimator.known_.find(graph)
     given = PUTask.from_positives(graph, known["positives"])
     task = given.with_feedback(known["confirmed"], known["rejected"])
-    digests = record["data"].get("digests", graph.digests)  # at first there were none
+    digests = record["data"].get("digests", {})
     same = (
         all(then.get(file) == state for file, state in input_states(options).items())
         and all(digests.get(part) == graph.digests[part] for part in ("edges", "edge weights", "attributes"))
@@ -126,7 +125,8 @@ def read_scores(file: Path, graph: Graph) -> tuple[NDArray[np.float64], dict[str
     log_odds = found.pop("log_odds")
     if gone or np.isnan(log_odds).any():
         return None
-    return log_odds, {original_name(name): cells for name, cells in found.items()}
+    names = {f"{name} (shown)": name for name in COLUMNS}  # of the table of nodes
+    return log_odds, {names.get(name, name): cells for name, cells in found.items()}
 
 
 def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:
@@ -136,11 +136,3 @@ def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:
     files = [file for name in names for file in ([name] if os.path.lexists(name) else glob.glob(name, recursive=True))]
     states = ((file, os.stat(file)) for file in files if os.path.exists(file))
     return {file: [state.st_size, state.st_mtime_ns] for file, state in states}
-
-
-def _id_arrays(ids: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """The ids as a store has them; nothing if it cannot have them."""
-    try:
-        return id_arrays(pa.array(ids) if ids.dtype == np.int64 else pa.array(ids.tolist(), pa.large_string()))
-    except (pa.ArrowException, UnicodeError):
-        return {}

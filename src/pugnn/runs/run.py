@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
@@ -20,6 +20,7 @@ from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:
     from pugnn.estimator import PUNodeClassifier
+    from pugnn.explain.suggest import Goal
     from pugnn.features import Statement
     from pugnn.io import Feedback
 
@@ -164,7 +165,7 @@ def read_section(kind: type[Section], record: Mapping[str, Any]) -> Section:
 
 @dataclass(frozen=True)
 class Ring:
-    """The nodes other than known positives at one distance from the nearest known one."""
+    """Positions of the nodes that are not known at one distance from the nearest known positive."""
 
     label: str
     members: NDArray[np.int64]
@@ -249,12 +250,11 @@ class Run:
         """The others by distance; those without a path to any known positive come last."""
         hops = self.task.distances[self.others]
         reached = [int(each) for each in np.unique(hops) if each != UNREACHABLE]
-        rings = [Ring(counted(each, "hop"), self.others[hops == each]) for each in reached[:MAX_RINGS]]
+        masks = {counted(each, "hop"): hops == each for each in reached[:MAX_RINGS]}
         if len(reached) > MAX_RINGS:
-            far = (hops > reached[MAX_RINGS - 1]) & (hops != UNREACHABLE)
-            rings.append(Ring(f"{reached[MAX_RINGS]} or more", self.others[far]))
-        unreached = self.others[hops == UNREACHABLE]
-        return [*rings, Ring("no path", unreached)] if len(unreached) else rings
+            masks[f"{reached[MAX_RINGS]} or more"] = (hops > reached[MAX_RINGS - 1]) & (hops != UNREACHABLE)
+        masks["no path"] = hops == UNREACHABLE
+        return [Ring(label, self.others[mask]) for label, mask in masks.items() if mask.any()]
 
     @cached_property
     def judged(self) -> NDArray[np.bool_]:
@@ -265,16 +265,21 @@ class Run:
             mask[self.truth.scored] = True
         return mask
 
-    @property
-    def for_suggestions(self) -> dict[str, Any]:
-        """What :func:`pugnn.explain.suggest.suggest` goes by, besides scores and rows."""
-        return {
+    def suggest(self, goals: Iterable[Goal], count: int) -> dict[str, list[dict[str, Any]]]:
+        """Nodes to check, in plain values by goal (:func:`pugnn.explain.suggest.suggest`)."""
+        from pugnn.explain.suggest import node_rows, suggest  # torch is slow to load
+
+        rows = node_rows(self.estimator.model_, self.task.graph)
+        options: dict[str, Any] = {
             "prior": self.estimator.prior_,
             "threshold": self.results.threshold,
+            "count": count,
             "log_odds": self.log_odds,
             "order": self.order,
             "seed": self.estimator.seed,
         }
+        found = {goal: suggest(self.task, self.scores, rows, goal=goal, **options) for goal in goals}
+        return {goal: [each.to_plain() for each in suggestions] for goal, suggestions in found.items()}
 
     def name(self, position: int) -> str:
         """The id of a node, as shown."""

@@ -10,11 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pugnn.errors import DegenerateWarning, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.explain.explaining import MAX_EXACT, explain_best
-from pugnn.explain.forecast import explanation_memory
-from pugnn.explain.suggest import node_rows, suggest_for_all
+from pugnn.explain.parts import explanation_memory
+from pugnn.explain.suggest import GOALS
 from pugnn.files import write_json
 from pugnn.memory import available_memory, memory_words
 from pugnn.runs.changes import EarlierRun
@@ -122,17 +124,10 @@ def train_into_folder(
 
 def _write_results(folder: Path, run: Run) -> list[str]:
     """Write scores, model and log; the names of the files that must be there."""
-    table = score_table(
-        run.task.graph,
-        run.scores,
-        run.results.threshold,
-        run.task,
-        log_odds=run.log_odds,
-        order=run.order,
-        shown=run.data.shown,
-    )
+    task, threshold, shown = run.task, run.results.threshold, run.data.shown
+    table = score_table(task.graph, run.scores, threshold, task, log_odds=run.log_odds, order=run.order, shown=shown)
     written = ["scores.parquet"]
-    if run.task.graph.num_nodes <= MAX_IN_CSV:
+    if task.graph.num_nodes <= MAX_IN_CSV:
         written.append("scores.csv")
     else:
         warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)
@@ -183,8 +178,8 @@ def _suggestions(run: Run) -> dict[str, list[dict[str, Any]]] | None:
     """Whom to check next; nobody where the ranking means nothing, and no best finds where there is no signal."""
     if not run.results.ranked:
         return None
-    rows = node_rows(run.estimator.model_, run.task.graph)
-    found = suggest_for_all(run.task, run.scores, rows, count=SUGGESTED, **run.for_suggestions)
+    count = min(SUGGESTED, len(np.setdiff1d(run.task.unlabelled, run.task.negative)))
+    found = run.suggest(GOALS, count) if count else {goal: [] for goal in GOALS}
     return found if run.evidence.signal else found | {"precision": []}
 
 
@@ -200,6 +195,5 @@ def _explanations(run: Run) -> list[dict[str, Any]]:
         words = f"they take about {memory_words(needed)} of memory, and {memory_words(room)} are available"
         warnings.warn(f"explanations are left out: {words}. {TO_EXPLAIN}", PugnnWarning, stacklevel=2)
         return []
-    return [
-        each.to_plain() for each in explain_best(estimator, run.task, run.log_odds, run.data.shown, None, run.order)
-    ]
+    found = explain_best(estimator, run.task, run.log_odds, run.data.shown, None, run.order)
+    return [each.to_plain() for each in found]

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, PugnnWarning, shorten
 from pugnn.files import is_formula, replacing, write_csv
 from pugnn.graph import UNREACHABLE, Graph
-from pugnn.io.ids import ids_of, text_column
+from pugnn.io.database import write_parquet_pieces
+from pugnn.io.ids import ids_of
 from pugnn.task import PUTask
 
 #: Formats of a file of scores, by the ending of its name.
@@ -36,23 +37,19 @@ MAX_IN_CSV = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
-    """A column of ids of a store, of which a few at a time become Python objects."""
+class IdColumn:
+    """A column of ids, of which a few at a time become Python objects where they are in a store."""
 
     ids: NDArray[Any]  # of all nodes
-    positions: NDArray[np.integer[Any]]  # of the nodes in the column
-    empty: NDArray[np.bool_] | None = None  # which cells have none
+    positions: NDArray[np.integer[Any]]  # of the nodes in the column; those below 0 are empty cells
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
-        if self.empty is None:
-            values: NDArray[Any] = self.ids[self.positions[rows]]
-            return values
-        empty = self.empty[rows]
-        return np.ma.masked_array(self.ids[np.where(empty, 0, self.positions[rows])], empty)
+        positions = self.positions[rows]
+        return np.ma.masked_array(self.ids[np.maximum(positions, 0)], positions < 0)
 
 
 #: A table by columns; a masked entry is empty.
-Table = dict[str, NDArray[Any] | Taken]
+Table = dict[str, NDArray[Any] | IdColumn]
 
 
 def score_table(
@@ -72,43 +69,26 @@ def score_table(
     number of hops to the nearest known positive and its id, both empty where none can be reached. Known nodes have no
     rank (:meth:`pugnn.task.PUTask.ranks`), and known negatives are never decided positive.
     """
-    stored = graph.stored is not None
     if order is None:
         order = np.argsort(-(scores if log_odds is None else log_odds), kind="stable")
     decision = (scores >= threshold).astype(np.int64)
     if task is not None:
         decision[task.negative] = 0
     table: Table = {
-        "id": Taken(graph.ids, order) if stored else graph.ids[order],
+        "id": IdColumn(graph.ids, order),
         "score": scores[order],
         **({} if log_odds is None else {"log_odds": log_odds[order]}),
         "decision": decision[order],
         "rank": np.arange(1, len(order) + 1),
     }
     if task is not None:
-        distances, nearest = task.distances[order], task.nearest[order]
-        unreachable = distances == UNREACHABLE
         table["known"] = known = task.known[order]
         table["rank"] = np.ma.masked_array(np.cumsum(known == 0), known != 0)
-        table["distance"] = np.ma.masked_array(distances, unreachable)
-        nearest_ids = Taken(graph.ids, nearest, unreachable)
-        table["nearest"] = nearest_ids if stored else nearest_ids[:]
+        table["distance"] = np.ma.masked_equal(task.distances[order], UNREACHABLE)
+        table["nearest"] = IdColumn(graph.ids, task.nearest[order])
     for name, values in (shown or {}).items():
         table[f"{name} (shown)" if name in table else name] = values[order]
     return table
-
-
-def original_name(column: str) -> str:
-    """The name in the node table of a column that is shown."""
-    name = column.removesuffix(" (shown)")
-    return name if name in COLUMNS else column
-
-
-def as_text(ids: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of ids as the texts by which nodes are found."""
-    if pa.types.is_integer(ids.type) or pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
-        return ids.cast(pa.large_string())
-    return text_column(list(map(str, ids.to_pylist())))
 
 
 def read_columns(
@@ -124,7 +104,10 @@ def read_columns(
     try:
         with file.open("rb") as content, pq.ParquetFile(content) as table:
             for batch in table.iter_batches(columns=["id", *found]):
-                positions = ids.find(as_text(pa.chunked_array([batch["id"]])))
+                names, kind = batch["id"], batch["id"].type
+                if not (pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+                    names = pa.array(map(str, names.to_pylist()))
+                positions = ids.find(pa.chunked_array([names.cast(pa.large_string())]))
                 here = positions >= 0
                 gone += len(here) - int(here.sum())
                 for name, column in found.items():
@@ -152,7 +135,7 @@ def write_scores(path: Path, table: Table) -> None:
     """
     require_ending(path)
     if path.suffix.lower() == ".parquet":
-        _write_parquet(path, table)
+        write_parquet_pieces(path, _pieces(table))
         return
     formulas = [node_id for piece in _pieces(table) for node_id in piece["id"].tolist() if is_formula(node_id)]
     if formulas:
@@ -177,17 +160,6 @@ def _pieces(table: Table) -> Iterator[dict[str, NDArray[Any]]]:
     """The table, some rows at a time."""
     for first in range(0, len(table["score"]), _AT_ONCE):  # type: ignore[arg-type]  # numbers are arrays
         yield {name: values[first : first + _AT_ONCE] for name, values in table.items()}
-
-
-def _write_parquet(path: Path, table: Table) -> None:
-    """Write a table as Parquet, piece by piece if not all of it is in memory."""
-    from pugnn.io.database import write_parquet, write_parquet_pieces
-
-    in_memory = {name: values for name, values in table.items() if isinstance(values, np.ndarray)}
-    if len(in_memory) == len(table):
-        write_parquet(path, in_memory)
-    else:
-        write_parquet_pieces(path, _pieces(table))
 
 
 def _write_csv(path: Path, header: list[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -116,7 +116,7 @@ def print_explanation(explanation: Explanation) -> None:
 
 def _nodes(explanation: Explanation) -> Table:
     from pugnn.cli.terminal import make_table, numbers, texts
-    from pugnn.explain.wording import score_words, signed
+    from pugnn.explain.sentences import score_words, signed
 
     rows = []
     for part in explanation.nodes:
@@ -131,7 +131,7 @@ def _nodes(explanation: Explanation) -> Table:
 
 def _attributes(explanation: Explanation) -> Table:
     from pugnn.cli.terminal import make_table, numbers, texts
-    from pugnn.explain.wording import score_words, signed
+    from pugnn.explain.sentences import score_words, signed
 
     parts = (*explanation.speak_for, *explanation.speak_against)
     rows = []

@@ -54,8 +54,7 @@ def suggest(
         pugnn fit --config runs/mine/run.json --checked to_check.csv
     """
     from pugnn.cli.opened import open_run
-    from pugnn.explain.suggest import GOALS, Goal, node_rows, to_plain
-    from pugnn.explain.suggest import suggest as suggested
+    from pugnn.explain.suggest import GOALS, Goal
     from pugnn.files import replacing, require_new, write_csv
 
     if count is not None:
@@ -74,11 +73,8 @@ def suggest(
             PugnnWarning,
             stacklevel=2,
         )
-    task, rows = opened.task, node_rows(opened.estimator.model_, opened.task.graph)
-    wanted = min(USUAL, len(task.unlabelled)) if count is None else count
-    chosen = cast(Goal, goal)  # checked above
-    nodes = suggested(task, opened.scores, rows, goal=chosen, count=wanted, **opened.for_suggestions)
-    found = [to_plain(task.graph, each) for each in nodes]
+    wanted = min(USUAL, len(opened.task.unlabelled)) if count is None else count
+    found = opened.suggest([cast(Goal, goal)], wanted)[goal]  # it is one of them, as checked above
     if out is not None:
         with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
             write_csv(file, COLUMNS, ([*each.values(), None] for each in found))

@@ -38,16 +38,6 @@ TERMS = {
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A line of a bar chart: its name, how many, and its share of the longest bar and of all, in percent."""
-
-    label: str
-    count: int
-    width: float
-    share: float
-
-
-@dataclass(frozen=True)
 class Curve:
     """One term over the epochs."""
 
@@ -76,31 +66,20 @@ def histogram(scores: NDArray[np.float64], axis: tuple[float, float]) -> str:
     return f"M0,{HEIGHT}" + "".join(f"V{top:.1f}h1" for top in tops) + f"V{HEIGHT}Z"
 
 
-def bars(labels: Sequence[str], counts: Sequence[int]) -> list[Bar]:
-    """Lines of a bar chart."""
-    longest, total = max([*counts, 1]), max(sum(counts), 1)
-    return [
-        Bar(label, count, 100 * count / longest, 100 * count / total)
-        for label, count in zip(labels, counts, strict=True)
-    ]
-
-
-def degree_bars(run: Run) -> list[tuple[Bar, Bar]]:
-    """Numbers of neighbours, in bins that double in width: all nodes, and the known positives."""
+def degree_counts(run: Run) -> list[tuple[str, int, int]]:
+    """Numbers of neighbours, in bins that double in width; how many nodes have them, and how many known positives."""
     degrees = run.task.graph.degrees
     edges = [0, 1, 2, 3]
     while edges[-1] <= degrees.max(initial=0):
         edges.append(2 * edges[-1] - 1)
     labels = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(edges)]
     everyone, known = (np.histogram(part, edges)[0].tolist() for part in (degrees, degrees[run.task.labelled]))
-    return list(zip(bars(labels, everyone), bars(labels, known), strict=True))
+    return list(zip(labels, everyone, known, strict=True))
 
 
 def curves(log: Sequence[Mapping[str, float]]) -> list[Curve]:
     """Every term of the loss, the total first."""
-    if not log:
-        return []
-    names = [name for name in log[0] if name not in ("epoch", "seconds")]
+    names = [name for name in (log[0] if log else ()) if name not in ("epoch", "seconds")]
     names.sort(key=lambda name: name != "total")
     return [_curve(name, [float(record[name]) for record in log]) for name in names]
 

@@ -36,9 +36,10 @@ def page_data(run: Run) -> dict[str, Any]:
     }
 
 
-def island(data: dict[str, Any]) -> str:
+def island(data: Any) -> str:
     """Data as JSON that is safe inside a script element, whatever text it holds."""
-    return _safe(json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
 
 
 def slider_steps(scores: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
@@ -103,75 +104,54 @@ def _truth(run: Run, steps: NDArray[np.float64]) -> dict[str, Any] | None:
 
 def _list(run: Run) -> dict[str, Any]:
     """The best nodes by columns; columns of numbers are the bytes of a typed array."""
-    kept, names = _kept(run)
-    index = {position: place for place, position in enumerate(names)}
-    ids = run.task.graph.ids
-    distances = np.where(run.task.distances == UNREACHABLE, -1, run.task.distances)[kept]
-    nearest = [index.get(position, NO_SOURCE) for position in run.task.nearest[kept].tolist()]
-    listed = {
+    kept, shown = _kept(run), run.data.shown
+    nearest = run.task.nearest[kept]
+    named = [*kept.tolist(), *np.setdiff1d(nearest[nearest != NO_SOURCE], kept).tolist()]
+    index = {position: place for place, position in enumerate(named)}
+    distances = run.task.distances[kept]
+    return {
         "kept": len(kept),
-        "names": [_cut(str(ids[position])) for position in names],
+        "names": [_cut(name) for name in run.task.graph.ids[named].tolist()],
         "scores": _bytes(run.scores[kept], "<f8"),
         "log_odds": _bytes(run.log_odds[kept], "<f8"),
         "rejected": np.flatnonzero(run.known[kept] < 0).tolist(),
-        "hops": _bytes(distances, "<i4"),
-        "nearest": _bytes(nearest, "<i4"),
+        "hops": _bytes(np.where(distances == UNREACHABLE, -1, distances), "<i4"),
+        "nearest": _bytes([index.get(position, NO_SOURCE) for position in nearest.tolist()], "<i4"),
+        **_classes(run, kept),
+        "shown": [{"name": _cut(name), "values": [*map(_cut, cells[kept])]} for name, cells in shown.items()],
     }
-    shown = [{"name": _cut(name), "values": [*map(_cut, cells[kept])]} for name, cells in run.data.shown.items()]
-    return {**listed, **_classes(run, kept), "shown": shown}
 
 
-def _kept(run: Run) -> tuple[NDArray[np.int64], list[int]]:
-    """Positions in the list, best first, and those whose names are needed: the same, then their nearest known."""
-    kept: list[int] = []
-    charged: set[int] = {NO_SOURCE}
-    spent = 0
-    ids = run.task.graph.ids
-    for position in run.order[:MAX_LISTED].tolist():
-        for needed in {position, int(run.task.nearest[position])} - charged:
-            spent += _size(_cut(str(ids[needed])))
-            charged.add(needed)
-        spent += sum(_size(_cut(cells[position])) for cells in run.data.shown.values())
-        if spent > MAX_BYTES_OF_IDS and kept:
-            break
-        kept.append(position)
-    listed = np.asarray(kept, dtype=np.int64)
-    nearest = run.task.nearest[listed]
-    return listed, [*kept, *np.setdiff1d(nearest[nearest != NO_SOURCE], listed).tolist()]
+def _kept(run: Run) -> NDArray[np.int64]:
+    """Positions of the nodes in the list, best first."""
+    best = run.order[:MAX_LISTED]
+    columns = [run.task.graph.ids[best].tolist(), *(cells[best] for cells in run.data.shown.values())]
+    sizes = sum(np.array([len(island(_cut(cell)).encode("utf-8", "replace")) + 1 for cell in each]) for each in columns)
+    return best[: max(1, np.searchsorted(np.cumsum(sizes), MAX_BYTES_OF_IDS, side="right"))]
 
 
 def _classes(run: Run, kept: NDArray[np.int64]) -> dict[str, Any]:
     """True classes of the nodes in the list; −1 where unknown."""
-    truth = run.truth
-    if truth is None:
+    if run.truth is None:
         return {"classes": None}
-    names = run.data.class_of_node
+    names, positive = run.data.class_of_node, run.truth.positive
     table: dict[tuple[str, bool], int] = {}
     column = []
-    for position in kept.tolist():
-        positive = bool(truth.positive[position])
-        name = names[position] if names is not None else "positive" if positive else "not positive"
-        label = (_cut(str(name)), positive)
-        column.append(table.setdefault(label, len(table)) if run.judged[position] else -1)
+    for node in kept.tolist():
+        name = names[node] if names is not None else "positive" if positive[node] else "not positive"
+        label = (_cut(name), bool(positive[node]))
+        column.append(table.setdefault(label, len(table)) if run.judged[node] else -1)
     return {
-        "classes": [{"name": name, "positive": positive} for name, positive in table],
+        "classes": [{"name": name, "positive": is_positive} for name, is_positive in table],
         "named": names is not None,
         "class": _bytes(column, "<i4"),
     }
-
-
-def _size(text: str) -> int:
-    """Bytes of a text and a comma on the page."""
-    return len(_safe(json.dumps(text, ensure_ascii=False)).encode("utf-8", "replace")) + 1
 
 
 def _bytes(values: Any, kind: str) -> str:
     return b64encode(np.asarray(values, dtype=kind).tobytes()).decode("ascii")
 
 
-def _cut(text: str) -> str:
+def _cut(value: object) -> str:
+    text = str(value)
     return text if len(text) <= MAX_ID_LENGTH else text[: MAX_ID_LENGTH - 1] + "…"
-
-
-def _safe(text: str) -> str:
-    return text.replace("<", "\\u003c")

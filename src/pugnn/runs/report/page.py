@@ -7,8 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pugnn.errors import counted, shown
-from pugnn.explain.wording import score_words, signed
+from pugnn.explain.sentences import score_words, signed
 from pugnn.features import grouped
 from pugnn.files import replacing
 from pugnn.runs.report import charts
@@ -58,8 +61,8 @@ def render(run: Run) -> str:
         "bins": charts.BINS,
         "height": charts.HEIGHT,
         "histograms": [charts.histogram(run.scores[ring.members], axis) for ring in run.rings],
-        "rings": _rings(run),
-        "degrees": charts.degree_bars(run),
+        "positive_shares": [_positive_share(run, ring.members) for ring in run.rings],
+        "degrees": charts.degree_counts(run),
         "curves": charts.curves(run.log),
         "picture": picture(run),
         "protocol": _protocol(run.settings.options),
@@ -81,15 +84,10 @@ def render(run: Run) -> str:
     return fill_template(__package__, "template.html", values, filters)
 
 
-def _rings(run: Run) -> list[dict[str, Any]]:
-    """Sizes of the rings and, where the truth is known, the share of positives in each."""
-    bars = charts.bars([ring.label for ring in run.rings], [len(ring.members) for ring in run.rings])
-    lines = []
-    for bar, ring in zip(bars, run.rings, strict=True):
-        judged = ring.members[run.judged[ring.members]]
-        positive = run.truth.positive[judged] if run.truth is not None and len(judged) else None
-        lines.append({"bar": bar, "positive": None if positive is None else 100 * float(positive.mean())})
-    return lines
+def _positive_share(run: Run, nodes: NDArray[np.int64]) -> float | None:
+    """Share of positives in percent, among the nodes whose true class is known."""
+    judged = nodes[run.judged[nodes]]
+    return 100 * float(run.truth.positive[judged].mean()) if run.truth is not None and len(judged) else None
 
 
 def _expected(estimate: Mapping[str, Any] | None) -> list[dict[str, Any]]:

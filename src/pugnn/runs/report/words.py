@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pugnn.errors import counted, percent
 from pugnn.evidence.bands import no_signal_words
-from pugnn.explain.wording import score_words
+from pugnn.explain.sentences import score_words
 from pugnn.graph import UNREACHABLE
 from pugnn.methods import DEFAULT_METHOD
 from pugnn.runs.run import Run
@@ -17,21 +15,9 @@ from pugnn.runs.run import Run
 CLOSE = 0.05
 
 
-@dataclass(frozen=True)
-class Part:
-    """A part of the summary."""
-
-    title: str
-    text: str
-
-
-def summary(run: Run) -> list[Part]:
-    """What was known, what was found, and how sure that is."""
-    return [
-        Part("What was known", _known(run)),
-        Part("What was found", _found(run)),
-        Part("How sure that is", _sure(run)),
-    ]
+def summary(run: Run) -> dict[str, str]:
+    """What was known, what was found, and how sure that is, each under its title."""
+    return {"What was known": _known(run), "What was found": _found(run), "How sure that is": _sure(run)}
 
 
 def next_steps(run: Run) -> list[str]:

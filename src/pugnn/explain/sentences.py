@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pugnn.errors import counted, shown
-from pugnn.explain.changes import MAX_PARTS
-from pugnn.explain.columns import CLOSENESS
+from pugnn.explain.attribute_columns import CLOSENESS
 from pugnn.explain.explanation import AttributePart, Change, Explanation, NodePart
+from pugnn.explain.parts import MAX_PARTS
 
 #: So many nodes or attributes are named in a sentence.
 NAMED = 3
@@ -20,12 +20,13 @@ def sentences(explanation: Explanation) -> tuple[str, ...]:
     if explanation.unit == "odds":
         middle = [_evidence(explanation)]
     else:
+        nodes, attributes = "The nodes that speak", "The attributes that speak"
         middle = [
             _balance(explanation),
-            _nodes("for", [part for part in explanation.nodes if part.contribution > 0]),
-            _nodes("against", [part for part in explanation.nodes if part.contribution < 0]),
-            _attributes("for", explanation.speak_for),
-            _attributes("against", explanation.speak_against),
+            _speaking("for", nodes, [part for part in explanation.nodes if part.contribution > 0]),
+            _speaking("against", nodes, [part for part in explanation.nodes if part.contribution < 0]),
+            _speaking("for", attributes, explanation.speak_for),
+            _speaking("against", attributes, explanation.speak_against),
         ]
     found = [_verdict(explanation), *middle, _nearest(explanation), *_changes(explanation)]
     return tuple(sentence for sentence in found if sentence)
@@ -51,7 +52,7 @@ def _balance(explanation: Explanation) -> str:
     terms = [
         f"{signed(explanation.base)} {'to start with' if explanation.how == 'exact' else 'with all features 0'}",
         f"{signed(explanation.own)} by its own attributes",
-        f"{signed(explanation.around)} by {'other nodes' if _linked(explanation) else 'those of other nodes'}",
+        f"{signed(explanation.around)} by {'other nodes' if explanation.closeness else 'those of other nodes'}",
     ]
     if abs(explanation.rest) >= 0.005:
         terms.append(f"{signed(explanation.rest)} that could not be assigned")
@@ -59,11 +60,6 @@ def _balance(explanation: Explanation) -> str:
         f"Its log-odds, {signed(explanation.total)}, are the sum of {_listed(terms)}. If it had "
         f"{_neutral(explanation)} itself, its score would be {score_words(explanation.score_without_own)}."
     )
-
-
-def _linked(explanation: Explanation) -> bool:
-    """Whether closeness to known positives counts, which is no attribute of anybody."""
-    return bool(explanation.closeness)
 
 
 def _evidence(explanation: Explanation) -> str:
@@ -80,23 +76,17 @@ def _evidence(explanation: Explanation) -> str:
     return f"Its odds, {explanation.total:.3g} to 1, come from known positives: {', '.join(words)}."
 
 
-def _nodes(side: str, parts: Sequence[NodePart]) -> str:
-    if not parts:
-        return ""
-    named = [f"{_name(part.id)} ({signed(part.contribution)}{_where(part)})" for part in parts[:NAMED]]
-    return f"The nodes that speak {side} it most: {', '.join(named)}."
+def _speaking(side: str, what: str, parts: Sequence[NodePart | AttributePart]) -> str:
+    named = [(part, _node(part) if isinstance(part, NodePart) else _attribute(part)) for part in parts[:NAMED]]
+    if any(isinstance(part, AttributePart) and part.name == CLOSENESS for part, _ in named):
+        what = "What speaks"
+    return f"{what} {side} it most: {', '.join(words for _, words in named)}." if named else ""
 
 
-def _where(part: NodePart) -> str:
+def _node(part: NodePart) -> str:
+    hops = "" if part.hops is None else f", {counted(part.hops, 'hop')}"
     known = "" if part.known is None else f", known {part.known}"
-    return known if part.hops is None else f", {counted(part.hops, 'hop')}{known}"
-
-
-def _attributes(side: str, parts: Sequence[AttributePart]) -> str:
-    if not parts:
-        return ""
-    what = "What speaks" if any(part.name == CLOSENESS for part in parts[:NAMED]) else "The attributes that speak"
-    return f"{what} {side} it most: {', '.join(map(_attribute, parts[:NAMED]))}."
+    return f"{_name(part.id)} ({signed(part.contribution)}{hops}{known})"
 
 
 def _attribute(part: AttributePart) -> str:
@@ -145,7 +135,7 @@ def _change(explanation: Explanation, change: Change) -> str:
     if explanation.unit == "odds":
         condition = f"if nothing spread from {_listed(names)}"
     elif change.kind == "nodes":
-        known = " and were not known" if _linked(explanation) else ""
+        known = " and were not known" if explanation.closeness else ""
         condition = f"if {_listed(names)} had {_neutral(explanation)}{known}"
     else:
         what = "average here and around it" if explanation.how == "exact" else "0 for all nodes"

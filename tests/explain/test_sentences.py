@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from pugnn.explain.explanation import AttributePart, Change, Explanation, NodePart
-from pugnn.explain.wording import score_words, sentences, signed
+from pugnn.explain.sentences import score_words, sentences, signed
 
 EXPLAINED = Explanation(
     id="acct-7",

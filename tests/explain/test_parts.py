@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pugnn.explain.changes import smallest_change
+from pugnn.explain.parts import largest, smallest_change
 
 
 def linear(total, contributions):
@@ -35,3 +35,10 @@ def test_there_may_be_no_change(parts):
 @pytest.mark.parametrize("limit", [-np.inf, np.inf])
 def test_a_threshold_that_all_or_none_reach_cannot_be_crossed(limit):
     assert smallest_change(3.0, limit, np.array([2.0, -2.0]), linear(3.0, np.array([2.0, -2.0]))) is None
+
+
+def test_the_first_of_many_by_plain_sorting():
+    values = np.random.default_rng(0).integers(0, 5, 50).astype(float)
+    expected = sorted(range(50), key=lambda at: -values[at])
+    for count in (1, 7, 50, 80):
+        assert largest(values, count).tolist() == expected[:count]

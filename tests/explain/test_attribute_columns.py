@@ -1,7 +1,7 @@
 import numpy as np
 
 from pugnn import read_graph
-from pugnn.explain.columns import ORDINARY, PLACE, Columns
+from pugnn.explain.attribute_columns import ORDINARY, PLACE, Columns
 from pugnn.graph import Graph
 
 NODES = {

@@ -6,7 +6,7 @@ import pytest
 from conftest import random_graph
 from pugnn import PUNodeClassifier, PUTask
 from pugnn.explain import explain
-from pugnn.explain.forecast import explanation_memory
+from pugnn.explain.parts import explanation_memory
 
 GRAPH = random_graph(3000, 0.003, seed=0, features=20)
 TASK = PUTask.from_positives(GRAPH, np.arange(10))

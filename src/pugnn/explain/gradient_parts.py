@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -22,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.explain.parts import Parts
+from pugnn.explain.parts import MAX_GRADIENTS, Parts
 from pugnn.graph import Graph
 from pugnn.models import Backbone, GraphInputs, inputs_on
 from pugnn.models.sparse import SparseMatrix
@@ -31,8 +30,6 @@ from pugnn.training.scoring import sampled_inputs
 
 #: Midpoints of the integral.
 STEPS = 32
-#: Nodes are explained together as long as their gradients have no more numbers than this.
-MAX_NUMBERS = 2**26
 #: Rows that are converted to double precision at a time.
 BLOCK = 2**12
 
@@ -40,7 +37,7 @@ BLOCK = 2**12
 def gradient_parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the logits of some nodes, given by position."""
     device = next(chain(model.parameters(), model.buffers())).device
-    there, rows, x = np.arange(graph.num_nodes), nodes, graph.features
+    there, rows, x = np.arange(graph.num_nodes), nodes, graph.features  # the nodes that rows of x belong to
     if scores_whole(graph, model, str(device)):
         inputs = copy.copy(inputs_on(graph, device))
     else:  # the neighbours that the scores were computed from
@@ -52,25 +49,28 @@ def gradient_parts(model: Backbone, graph: Graph, nodes: NDArray[np.int64]) -> I
         full = model(features.at(1.0)).logit.double()
         base = model(features.at(0.0)).logit.double()
         numbers = sum(leaf.numel() for leaf in features.leaves)
-    at_once = max(1, MAX_NUMBERS // max(numbers, 1))
+
+    def parts(node: int, gradients: list[Tensor]) -> Parts:
+        by_row, all_columns, own = features.contributions(node, gradients)
+        by_node = np.zeros(graph.num_nodes)
+        by_node[there] = by_row
+
+        @torch.no_grad()
+        def without(nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
+            return float(model(features.without(np.flatnonzero(np.isin(there, nodes)), columns)).logit[node])
+
+        total, around = float(full[node]), all_columns - own
+        return Parts(total, float(base[node]), by_node, own, around, without, how="gradients")
+
+    at_once = max(1, MAX_GRADIENTS // max(numbers, 1))
     for start in range(0, len(rows), at_once):
         block = rows[start : start + at_once].tolist()
-        for node, gradients in zip(block, _mean_gradients(model, features, block), strict=True):
-            by_row, all_columns, own = features.contributions(node, gradients)
-            by_node = np.zeros(graph.num_nodes)
-            by_node[there] = by_row
-            yield Parts(
-                total=float(full[node]),
-                base=float(base[node]),
-                by_node=by_node,
-                own=own,
-                around=all_columns - own,
-                without=partial(_without, model, features, there, node),
-                how="gradients",
-            )
+        yield from map(parts, block, _mean_gradients(model, features, block))
 
 
-def _mean_gradients(model: Backbone, features: _Features, nodes: list[int]) -> list[list[Tensor]]:
+def _mean_gradients(
+    model: Backbone, features: _DenseFeatures | _SparseFeatures, nodes: list[int]
+) -> list[list[Tensor]]:
     """For each node, the mean gradients of its logit along the way from zero to the features."""
     found: list[list[Tensor]] = [[] for _ in nodes]
     for step in range(STEPS):
@@ -85,53 +85,22 @@ def _mean_gradients(model: Backbone, features: _Features, nodes: list[int]) -> l
     return found
 
 
-@torch.no_grad()
-def _without(
-    model: Backbone,
-    features: _Features,
-    there: NDArray[np.int64],
-    node: int,
-    nodes: NDArray[np.int64],
-    columns: NDArray[np.int64],
-) -> float:
-    """The logit of a node, computed anew; ``there`` are the nodes that the rows of the features belong to."""
-    return float(model(features.without(np.flatnonzero(np.isin(there, nodes)), columns)).logit[node])
-
-
-class _Features:
-    """The features of a graph times a number, and what the gradient is taken by."""
+class _DenseFeatures:
+    """Dense features. The ``leaves`` that gradients are taken by are the features themselves."""
 
     def __init__(self, inputs: GraphInputs) -> None:
-        self.inputs = inputs
+        assert isinstance(inputs.features, Tensor)
+        self.inputs, self.x = inputs, inputs.features
         self.leaves: list[Tensor] = []
 
     def at(self, share: float) -> GraphInputs:
         """The inputs with this share of the features."""
-        raise NotImplementedError
-
-    def without(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> GraphInputs:
-        """The inputs with features of 0 in some rows and in some columns."""
-        raise NotImplementedError
-
-    def contributions(self, node: int, gradients: list[Tensor]) -> tuple[NDArray[np.float64], ...]:
-        """From the mean gradients of a node: by node, by column, and by column of the node itself."""
-        raise NotImplementedError
-
-
-class _DenseFeatures(_Features):
-    """Gradients by the features themselves."""
-
-    def __init__(self, inputs: GraphInputs) -> None:
-        super().__init__(inputs)
-        assert isinstance(inputs.features, Tensor)
-        self.x = inputs.features
-
-    def at(self, share: float) -> GraphInputs:
         self.leaves = [(share * self.x).requires_grad_()]
         self.inputs.features = self.leaves[0]
         return self.inputs
 
     def without(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> GraphInputs:
+        """The inputs with features of 0 in some rows and in some columns."""
         self.leaves = []
         self.inputs.features = self.x.clone()
         self.inputs.features[torch.from_numpy(rows)] = 0
@@ -139,6 +108,7 @@ class _DenseFeatures(_Features):
         return self.inputs
 
     def contributions(self, node: int, gradients: list[Tensor]) -> tuple[NDArray[np.float64], ...]:
+        """From the mean gradients of a node: by node, by column, and by column of the node itself."""
         by_node, by_column, (gradient,) = [], self.x.new_zeros(self.x.shape[1], dtype=torch.float64), gradients
         for start in range(0, len(self.x), BLOCK):
             product = (self.x[start : start + BLOCK] * gradient[start : start + BLOCK]).double()
@@ -148,14 +118,13 @@ class _DenseFeatures(_Features):
         return tuple(part.cpu().numpy() for part in (torch.cat(by_node), by_column, own))
 
 
-class _SparseFeatures(_Features):
-    """Gradients by the products XW of the features with weights, so that no matrix has a number for each zero."""
+class _SparseFeatures:
+    """The same of sparse features, by their products XW with weights: no matrix has a number for each zero."""
 
     def __init__(self, inputs: GraphInputs, features: sp.csr_array) -> None:
-        super().__init__(inputs)
-        self.x = features
         assert isinstance(inputs.features, SparseMatrix)
-        self.matrix = inputs.features
+        self.inputs, self.x, self.matrix = inputs, features, inputs.features
+        self.leaves: list[Tensor] = []
         self.weights: list[Tensor] = []
 
     def at(self, share: float) -> GraphInputs:
