@@ -17,11 +17,11 @@ from pugnn.evidence.hidden_positives import FOLDS, KnownNodes
 from pugnn.evidence.rank_model import CheckedNodes
 from pugnn.fitting import learnable_task
 from pugnn.graph.building import listed
-from pugnn.io import TableGraph
-from pugnn.io.given import given_task
 from pugnn.methods import Method
 from pugnn.methods.logistic import prior_of
 from pugnn.parameters import require_fitted
+from pugnn.store import TableGraph
+from pugnn.store.given import given_task
 from pugnn.task import PUTask
 from pugnn.waiting import part, status_line
 

@@ -17,8 +17,8 @@ from pugnn.checkup.sampling import Sampling, check_sampling
 from pugnn.checkup.sizes import Degrees, Reach, count_reach, degree_summary
 from pugnn.errors import Displayed, counted, require_whole
 from pugnn.graph import Graph, GraphStatistics, graph_statistics
-from pugnn.io import TableGraph
-from pugnn.io.given import as_task
+from pugnn.store import TableGraph
+from pugnn.store.given import as_task
 from pugnn.task import PUTask
 
 

@@ -23,10 +23,10 @@ from pugnn.explain.view_parts import view_parts
 from pugnn.explain.wording import sentences
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.index_arrays import as_array, positions_within, require_numbers
-from pugnn.io import TableGraph
-from pugnn.io.given import as_graph
 from pugnn.models import Backbone, Propagation
 from pugnn.parameters import require_fitted
+from pugnn.store import TableGraph
+from pugnn.store.given import as_graph
 from pugnn.task import PUTask
 from pugnn.training import scores_of
 from pugnn.views import LinearViews

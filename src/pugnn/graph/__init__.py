@@ -1,8 +1,8 @@
 """Graphs: structure, hop distances and sampling; independent of any learning."""
 
+from pugnn.graph.adjacency import Cleaning
 from pugnn.graph.belief_propagation import propagate_beliefs
 from pugnn.graph.distances import NO_SOURCE, UNREACHABLE, hop_distances, nearest_sources
-from pugnn.graph.edges import Cleaning
 from pugnn.graph.graph import Graph
 from pugnn.graph.negatives import NO_NEGATIVE, sample_non_neighbours
 from pugnn.graph.sampling import Neighbourhood, sample_neighbours

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import Displayed, PugnnError, require_type, require_whole, shorten
+from pugnn.graph.adjacency import Cleaning, symmetric_csr
 from pugnn.graph.building import (
     Features,
     as_features,
@@ -27,7 +28,6 @@ from pugnn.graph.building import (
 )
 from pugnn.graph.components import connected_components
 from pugnn.graph.digests import graph_digests
-from pugnn.graph.edges import Cleaning, symmetric_csr
 from pugnn.graph.foreign import adjacency_matrix, networkx_parts, pyg_adjacency, pyg_features
 from pugnn.graph.index_arrays import require_adjacency, require_graph_parts, sound_matrix
 from pugnn.graph.stored import Stored

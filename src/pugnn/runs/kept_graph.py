@@ -24,7 +24,7 @@ from pugnn.runs.writers import COLUMNS, original_name, read_columns
 from pugnn.store import Manifest, open_store, read_manifest
 from pugnn.store.features import feature_arrays
 from pugnn.store.format import listed_files, open_array, write_array
-from pugnn.store.reading import id_arrays
+from pugnn.store.opening import id_arrays
 from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from pugnn.task import PUBenchmark, PUTask
 if TYPE_CHECKING:
     from pugnn.estimator import PUNodeClassifier
     from pugnn.features import Statement
-    from pugnn.io import Feedback
+    from pugnn.store import Feedback
 
 #: Longer titles are cut.
 MAX_TITLE_LENGTH = 120

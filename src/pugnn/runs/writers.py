@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, PugnnWarning, shorten
 from pugnn.files import is_formula, replacing, write_csv
 from pugnn.graph import UNREACHABLE, Graph
-from pugnn.io.ids import ids_of, text_column
+from pugnn.store.ids import ids_of, text_column
 from pugnn.task import PUTask
 
 #: Formats of a file of scores, by the ending of its name.
@@ -181,7 +181,7 @@ def _pieces(table: Table) -> Iterator[dict[str, NDArray[Any]]]:
 
 def _write_parquet(path: Path, table: Table) -> None:
     """Write a table as Parquet, piece by piece if not all of it is in memory."""
-    from pugnn.io.database import write_parquet, write_parquet_pieces
+    from pugnn.store.tables.database import write_parquet, write_parquet_pieces
 
     in_memory = {name: values for name, values in table.items() if isinstance(values, np.ndarray)}
     if len(in_memory) == len(table):
