@@ -56,9 +56,10 @@ def keep_graph(folder: Path, data: InputData) -> list[str]:
         arrays["truth"] = np.flatnonzero(data.benchmark.positive)
     if "edges" not in data.options or sum(array.nbytes for array in arrays.values()) > MAX_BYTES:
         return []
-    arrays |= _id_arrays(graph.ids)
-    if "order" not in arrays:
+    ids = _id_arrays(graph.ids)
+    if not ids:
         return []
+    arrays |= ids
     try:
         with new_folder(folder / NAME) as temporary:
             for name, array in arrays.items():

@@ -123,7 +123,7 @@ def read_columns(
     found |= {name: np.full(graph.num_nodes, np.nan, object) for name in texts}
     try:
         with file.open("rb") as content, pq.ParquetFile(content) as table:
-            for batch in table.iter_batches(columns=["id", *found]):
+            for batch in table.iter_batches(_AT_ONCE, columns=["id", *found]):
                 positions = ids.find(as_text(pa.chunked_array([batch["id"]])))
                 here = positions >= 0
                 gone += len(here) - int(here.sum())

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_type
@@ -16,7 +15,7 @@ from pugnn.features.recipe import Recipe
 from pugnn.files import as_path
 from pugnn.graph import Cleaning, Graph
 from pugnn.graph.building import reject_infinite
-from pugnn.graph.index_arrays import require_adjacency, require_inside
+from pugnn.graph.index_arrays import require_adjacency
 from pugnn.graph.stored import Stored, TextIds
 from pugnn.store.arguments import Request
 from pugnn.store.features import features_in
@@ -47,9 +46,6 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
     try:
         indptr, indices, weights = arrays["indptr"], arrays["indices"], arrays.get("weights")
         require_adjacency(indptr, indices, weights)
-        require_inside(arrays["order"], len(indptr) - 1, "order")
-        if len(arrays["order"]) != len(indptr) - 1:
-            raise ValueError("order must have one entry per node")
         ids = ids_in(arrays)
         features = features_in(arrays, (len(indptr) - 1, len(manifest.feature_names)))
         sums = {name.removesuffix(".npy"): file.sha256 for name, file in manifest.files.items()}
@@ -64,20 +60,19 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
             tuple(manifest.feature_names),
             Cleaning(**manifest.cleaning),
             manifest.recipe,
-            Stored(folder, manifest.checksum, (indptr, indices, features, ids, weights), ids, arrays["order"], sums),
+            Stored(folder, manifest.checksum, (indptr, indices, features, ids, weights), ids, sums),
         )
     except (KeyError, TypeError, ValueError) as error:  # it has a checksum, but `pugnn build` did not write it
         raise damaged(folder, f"{MANIFEST} does not fit the other files: {error}") from None
 
 
 def id_arrays(ids: pa.Array) -> dict[str, NDArray[Any]]:
-    """The arrays of a store for ids, integers or text, and the order in which they are found."""
-    order = {"order": pc.sort_indices(ids).to_numpy().astype(np.int32)}
+    """The arrays of a store for ids, integers or text."""
     if pa.types.is_integer(ids.type):
-        return {"ids": ids.to_numpy(), **order}
+        return {"ids": ids.to_numpy()}
     _, places, letters = ids.buffers()
     starts = np.frombuffer(places, np.int64)[: len(ids) + 1]
-    return {"id_starts": starts, "id_letters": np.frombuffer(letters, np.uint8)[: starts[-1]], **order}
+    return {"id_starts": starts, "id_letters": np.frombuffer(letters, np.uint8)[: starts[-1]]}
 
 
 def ids_in(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64] | TextIds:
