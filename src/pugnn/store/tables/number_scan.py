@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import partial
+from itertools import islice
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,13 +15,13 @@ from numpy.typing import NDArray
 from pugnn.features.attributes import FALSE_WORDS, MAX_FLOAT, MISSING_WORDS, TRUE_WORDS
 from pugnn.graph.compiling import kernel
 from pugnn.store.tables.input_files import MAX_LINE_LENGTH
+from pugnn.threads import available_threads
 
 #: What is known of a column, as bits: it may still be numeric; some cells are words such as ``true``; some are numbers
 #: other than 0 and 1. A column with both words and such numbers is not numeric.
 MAYBE, WORDS, OTHER_NUMBERS = 1, 2, 4
 
 _NUMBER, _WORD, _MISSING, _OTHER = 0, 1, 2, 3
-_GOOD, _IRREGULAR = 0, 1
 
 # Powers of ten as sums of two floats, 106 bits in all: numbers of 19 digits are read exactly but for rare cases.
 _MAX_TENS = 290
@@ -53,43 +56,72 @@ def scan_numbers(
             found, 0 for those that are not numeric.
         header: whether the first row holds names.
     """
-    width, left, skip, blocks, last = len(known), b"", int(header), [], False
-    stream = iter(chunks)
-    following = next(stream, b"").removeprefix(b"\xef\xbb\xbf")
-    while not last and known.any():
-        chunk, upcoming = following, next(stream, None)
-        last, following = upcoming is None, upcoming or b""
-        data = np.frombuffer(left + chunk, dtype=np.uint8)
-        # Each cell takes a byte at least, what ends it; each row as many as there are columns.
-        columns, values = np.empty(len(data) + 1, np.int32), np.empty(len(data) + 1)
-        ends = np.zeros(len(data) // width + 2, np.int32)  # as columns, or scipy would copy these
-        state, used, rows, skip = _scan(data, last, ord(delimiter), skip, known, columns, values, ends)
-        if state == _IRREGULAR:
-            raise Irregular
-        entries = ends[rows]
-        stored = values[:entries].copy(), columns[:entries].copy(), ends[: rows + 1]
-        blocks.append(sp.csr_array(stored, shape=(rows, width)))
-        left = data[used:].tobytes()
-        if len(left) > MAX_LINE_LENGTH:  # a quotation mark that is not closed
-            raise Irregular
+    blocks: list[sp.csr_array] = []
+    texts, threads = _complete_rows(chunks), available_threads()
+    with ThreadPoolExecutor(threads) as pool:
+        while known.any() and (some := list(islice(texts, threads))):
+            skips = [header and not blocks, *[False] * (len(some) - 1)]
+            found = list(pool.map(partial(_scan_rows, ord(delimiter), known), some, skips))
+            blocks += [block for block, _ in found]
+            learned = np.array([of_text for _, of_text in found])
+            known[:] = np.where(learned.all(axis=0), np.bitwise_or.reduce(learned), 0)
+            known[known == MAYBE | WORDS | OTHER_NUMBERS] = 0
     return blocks
 
 
+def _complete_rows(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same text, cut at ends of rows: of lines before which all quotation marks are closed."""
+    left = b""
+    for number, chunk in enumerate(chunks):
+        text = left + (chunk if number else chunk.removeprefix(b"\xef\xbb\xbf"))
+        end = text.rfind(b"\n") + 1
+        while text.count(b'"', 0, end) % 2:
+            end = text.rfind(b"\n", 0, end - 1) + 1
+        if text[:end].strip(b"\r\n"):
+            yield text[:end]
+        left = text[end:]
+        if len(left) > MAX_LINE_LENGTH:  # a quotation mark that is not closed
+            raise Irregular
+    if left.strip(b"\r\n"):
+        yield left
+
+
+def _scan_rows(
+    delimiter: int, known: NDArray[np.uint8], text: bytes, skip: bool
+) -> tuple[sp.csr_array, NDArray[np.uint8]]:
+    """The numbers in some rows, and what is known of the columns then."""
+    data, known = np.frombuffer(text, np.uint8), known.copy()
+    # Each cell takes a byte at least, what ends it; each row as many as there are columns.
+    columns, values = np.empty(len(data) + 1, np.int32), np.empty(len(data) + 1)
+    ends = np.zeros(len(data) // len(known) + 2, np.int32)  # as columns, or scipy would copy these
+    rows = _scan(data, delimiter, int(skip), known, columns, values, ends)
+    if rows < 0:
+        raise Irregular
+    for array in (columns, values):
+        array.resize(int(ends[rows]), refcheck=False)  # in place: a copy would take as long as the rest
+    return sp.csr_array((values, columns, ends[: rows + 1]), shape=(rows, len(known))), known
+
+
 def stack_columns(blocks: list[sp.csr_array], kept: NDArray[np.int64]) -> sp.csc_array:
-    """Some columns of blocks of rows, the blocks below one another; each is freed once it is copied."""
+    """Some columns of blocks of rows, the blocks below one another."""
     width = blocks[0].shape[1] if blocks else 0
     place = np.full(width, -1)
     place[kept] = np.arange(len(kept))
-    total = sum((np.bincount(block.indices, minlength=width)[kept] for block in blocks), np.zeros_like(kept))
+    sizes = [np.bincount(block.indices, minlength=width)[kept] for block in blocks]
+    total = sum(sizes, np.zeros_like(kept))
     kind = sp.get_index_dtype(maxval=total.sum())
-    indptr, rows = np.concatenate([[0], np.cumsum(total)]).astype(kind), 0
-    free, data, indices = indptr[:-1].copy(), np.empty(indptr[-1]), np.empty(indptr[-1], kind)
-    blocks.reverse()
-    while blocks:
-        block = blocks.pop()
-        _append(block.indptr, block.indices, block.data, place, rows, free, indices, data)
-        rows += block.shape[0]
-    return sp.csc_array((data, indices, indptr), shape=(rows, len(kept)))
+    indptr = np.concatenate([[0], np.cumsum(total)]).astype(kind)
+    data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], kind)
+    rows = np.cumsum([0, *(block.shape[0] for block in blocks)])
+    free = np.cumsum([indptr[:-1], *sizes], axis=0)  # where the entries of each block begin, by column
+
+    def append(at: int) -> None:
+        block = blocks[at]
+        _append(block.indptr, block.indices, block.data, place, rows[at], free[at], indices, data)
+
+    with ThreadPoolExecutor(available_threads()) as pool:
+        list(pool.map(append, range(len(blocks))))
+    return sp.csc_array((data, indices, indptr), shape=(rows[-1], len(kept)))
 
 
 @kernel(nogil=True)
@@ -104,15 +136,14 @@ def _append(indptr, columns, values, place, first, free, indices, data):  # type
 
 
 @kernel(nogil=True)
-def _scan(data, last, delimiter, skip, known, columns, values, ends):  # type: ignore[no-untyped-def]
-    """Read complete rows; returns the state, bytes used, rows read and rows still to be skipped."""
+def _scan(data, delimiter, skip, known, columns, values, ends):  # type: ignore[no-untyped-def]
+    """Read rows, of which the first ``skip`` are left out; returns how many were read, or −1 for irregular text."""
     width, size = len(known), len(data)
     quote, line_feed, carriage_return = 34, 10, 13
-    at, used, rows, entries = 0, 0, 0, 0
+    at, rows, entries = 0, 0, 0
     while at < size:
         if data[at] == line_feed or (data[at] == carriage_return and at + 1 < size and data[at + 1] == line_feed):
             at += 1  # a blank line
-            used = at
             continue
         column = 0
         going = True
@@ -127,21 +158,19 @@ def _scan(data, last, delimiter, skip, known, columns, values, ends):  # type: i
                         at += 2
                     else:
                         closed = True
-                if not closed or (at + 1 == size and not last):
-                    return (_IRREGULAR if last else _GOOD), used, rows, skip
                 end = at
                 at += 1
+                if not closed:
+                    return -1
                 if at < size and data[at] != delimiter and data[at] != line_feed and data[at] != carriage_return:
-                    return _IRREGULAR, used, rows, skip
+                    return -1
             else:
                 start = at
                 while at < size and data[at] != delimiter and data[at] != line_feed and data[at] != carriage_return:
                     at += 1
                 end = at
-            if at == size and not last:
-                return _GOOD, used, rows, skip
             if column == width:
-                return _IRREGULAR, used, rows, skip
+                return -1
             if skip == 0 and known[column]:
                 if end - start == 1 and 48 <= data[start] <= 57:  # a digit, as most cells are
                     kind, value = _NUMBER, float(data[start] - 48)
@@ -158,26 +187,20 @@ def _scan(data, last, delimiter, skip, known, columns, values, ends):  # type: i
                     values[entries] = value
                     entries += 1
             column += 1
-            if at < size and data[at] == delimiter:
-                at += 1
-                continue
+            going = at < size and data[at] == delimiter
             if at < size and data[at] == carriage_return:
                 at += 1
-                if at == size and not last:
-                    return _GOOD, used, rows, skip
                 if at < size and data[at] != line_feed:
-                    return _IRREGULAR, used, rows, skip
+                    return -1
             at += 1
-            going = False
         if column < width:
-            return _IRREGULAR, used, rows, skip
-        used = min(at, size)
+            return -1
         if skip:
             skip -= 1
         else:
             rows += 1
             ends[rows] = entries
-    return _GOOD, used, rows, skip
+    return rows
 
 
 @kernel(nogil=True)
