@@ -16,7 +16,7 @@ from pugnn.evidence import find_reasons
 from pugnn.evidence.bands import estimate
 from pugnn.files import as_path
 from pugnn.graph import Graph
-from pugnn.graph.index_arrays import positions_within
+from pugnn.graph.arrays import positions_within
 from pugnn.methods import DEFAULT_METHOD, Method, make_method
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike

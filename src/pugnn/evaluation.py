@@ -16,7 +16,7 @@ from pugnn.evidence.bands import Estimate, HiddenRanks, Prior, estimate
 from pugnn.evidence.hidden_positives import FOLDS, KnownNodes
 from pugnn.evidence.rank_model import CheckedNodes
 from pugnn.fitting import learnable_task
-from pugnn.graph.building import listed
+from pugnn.graph.arrays import listed
 from pugnn.methods import Method
 from pugnn.methods.logistic import prior_of
 from pugnn.parameters import require_fitted

@@ -88,6 +88,6 @@ def test_more_nodes_than_positions_can_name():
 
 
 def test_more_nodes_than_memory_can_hold(monkeypatch):
-    monkeypatch.setattr("pugnn.graph.building.BYTES_PER_NODE", 10**9)
+    monkeypatch.setattr("pugnn.graph.arrays.BYTES_PER_NODE", 10**9)
     with pytest.raises(ValueError, match=r"1,500,000 nodes need more memory than this machine has; .* pass `ids`"):
         Graph.from_edges([0], [1_499_999])

@@ -22,7 +22,7 @@ from pugnn.explain.propagation import propagation_parts
 from pugnn.explain.view_parts import view_parts
 from pugnn.explain.wording import sentences
 from pugnn.graph import UNREACHABLE, Graph
-from pugnn.graph.index_arrays import as_array, positions_within, require_numbers
+from pugnn.graph.arrays import as_array, positions_within, require_numbers
 from pugnn.models import Backbone, Propagation
 from pugnn.parameters import require_fitted
 from pugnn.store import TableGraph

@@ -18,7 +18,7 @@ from pugnn.features.statements import Statement
 from pugnn.features.structural import Structure
 from pugnn.features.text import TextEncoding
 from pugnn.graph import Graph
-from pugnn.graph.building import Features
+from pugnn.graph.arrays import Features
 
 #: Changes whenever the meaning of saved recipes does.
 FORMAT = 2

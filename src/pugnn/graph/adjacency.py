@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.graph.building import require_num_nodes
+from pugnn.graph.arrays import require_num_nodes
 from pugnn.graph.compiling import kernel
 
 #: Row starts, sorted neighbours and weights of a symmetric adjacency matrix, and a record of the cleaning.

@@ -15,9 +15,9 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from pugnn.errors import require_type, require_whole
+from pugnn.graph.arrays import positions_within
 from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
-from pugnn.graph.index_arrays import positions_within
 from pugnn.graph.random import random_below, random_bits
 
 

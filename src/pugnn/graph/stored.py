@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pugnn.graph.index_arrays import require_rows
+from pugnn.graph.arrays import require_rows
 
 
 class TextIds:

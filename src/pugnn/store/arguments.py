@@ -8,7 +8,7 @@ from typing import Any
 
 from pugnn.errors import PugnnError, given, require_type
 from pugnn.features.recipe import Recipe
-from pugnn.graph.building import listed
+from pugnn.graph.arrays import listed
 
 
 @dataclass(frozen=True, eq=False)

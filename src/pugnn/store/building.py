@@ -18,7 +18,7 @@ from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path, new_folder
 from pugnn.graph.adjacency import Adjacency, merge_edges
-from pugnn.graph.building import Features
+from pugnn.graph.arrays import Features
 from pugnn.memory import available_memory
 from pugnn.store.arguments import Request
 from pugnn.store.edge_table import Edges

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from pugnn.errors import PugnnError
 from pugnn.features.recipe import Recipe
 from pugnn.graph import Graph
-from pugnn.graph.index_arrays import sound_matrix
+from pugnn.graph.arrays import sound_matrix
 from pugnn.store.reading import TableGraph, read_graph
 from pugnn.store.tables.objects import is_frame, is_from
 from pugnn.task import PUTask, resolve_positives

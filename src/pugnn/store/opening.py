@@ -14,8 +14,7 @@ from pugnn.errors import PugnnError, require_type
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path
 from pugnn.graph import Cleaning, Graph
-from pugnn.graph.building import reject_infinite
-from pugnn.graph.index_arrays import require_adjacency
+from pugnn.graph.arrays import reject_infinite, require_adjacency
 from pugnn.graph.stored import Stored, TextIds
 from pugnn.store.arguments import Request
 from pugnn.store.features import features_in

@@ -18,7 +18,7 @@ from pugnn.features.kinds import chosen_kinds, expand_kinds
 from pugnn.features.recipe import Encoded, Recipe
 from pugnn.graph import Graph
 from pugnn.graph.adjacency import Adjacency, symmetric_csr
-from pugnn.graph.building import Features
+from pugnn.graph.arrays import Features
 from pugnn.store.arguments import Request
 from pugnn.store.edge_table import Edges, EdgeTable
 from pugnn.store.id_types import IdColumn, typed_ids

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from pugnn.errors import PugnnError, counted, quoted, shown
 from pugnn.features.attributes import MAX_FLOAT
 from pugnn.features.number_columns import MatrixColumns
-from pugnn.graph.index_arrays import reject_masked, sound_matrix
+from pugnn.graph.arrays import reject_masked, sound_matrix
 from pugnn.store.ids import EMPTY, UNKNOWN, IdTable
 from pugnn.store.node_table import NodeTable
 from pugnn.store.tables.column_names import ATTRIBUTE, ID, VALUE, find_column, require_column

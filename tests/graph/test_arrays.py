@@ -6,7 +6,7 @@ from torch_geometric.data import Data
 
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.graph.index_arrays import sound_matrix
+from pugnn.graph.arrays import sound_matrix
 
 PARTS = {
     "indptr": np.array([0, 1, 3, 4]),
