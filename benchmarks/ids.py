@@ -1,4 +1,4 @@
-"""From ids to positions: the table of `pugnn.io`, dictionary encoding by pyarrow, DuckDB and Polars.
+"""From ids to positions: the table of `pugnn.store`, dictionary encoding by pyarrow, DuckDB and Polars.
 
     python benchmarks/ids.py        # needs Polars; two minutes
     python benchmarks/ids.py --hash-table ../older/.venv/bin/python
@@ -28,9 +28,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from measuring import machine, sized, table
-from pugnn.io.database import connect
-from pugnn.io.ids import IdTable
-from pugnn.io.table import Table, reject
+from pugnn.store.ids import IdTable
+from pugnn.store.tables.database import connect
+from pugnn.store.tables.table import Table, reject
 
 NODES, EDGES, ROUNDS = sized((1_000_000, 5_000_000, 3), (100, 500, 1))
 

@@ -27,7 +27,7 @@ from pugnn import PUNodeClassifier
 from pugnn.datasets import Dataset, load_dataset
 from pugnn.features.structural import HOPS, WIDTH, Structure
 from pugnn.graph import Graph
-from pugnn.graph.building import Features
+from pugnn.graph.arrays import Features
 from pugnn.metrics import macro_f1, roc_auc
 from pugnn.task import PUTask, draw_benchmark
 

@@ -21,7 +21,7 @@ import pandas as pd
 
 from measuring import interleaved, machine, memory_baseline, memory_peak, sized, table
 from pugnn import PUGNN, PUNodeClassifier
-from pugnn.io import read_graph
+from pugnn.store import read_graph
 
 NODES, EDGES, ROUNDS = sized((1_000_000, 5_000_000, 5), (1_000, 5_000, 1))
 ONLY_IN_EDGES = NODES // 100

@@ -5,7 +5,7 @@ import pytest
 
 from pugnn import Graph, PUNodeClassifier, build_store, check_up, draw_benchmark, evaluate, load_dataset, read_graph
 from pugnn.explain import explain
-from pugnn.io import read_feedback
+from pugnn.store import read_feedback
 
 HOSTILE = "<b>\x1b[31mx"
 

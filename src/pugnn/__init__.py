@@ -17,12 +17,11 @@ _NAMES = {
     "evidence": ("Estimate",),
     "features": ("Recipe",),
     "graph": ("Graph",),
-    "io": ("TableGraph", "read_graph"),
     "methods": (
         *("GRAB", "LSDAN", "NNPU", "PUGNN", "UPU", "Centroid", "DistPU", "GraphAny", "LabelPropagation", "Naive"),
         *("SmoothedLogistic", "Views", "make_method"),
     ),
-    "store": ("build_store", "open_store"),
+    "store": ("TableGraph", "build_store", "open_store", "read_graph"),
     "task": ("PUBenchmark", "PUTask", "draw_benchmark"),
 }
 _HOME = {name: f"pugnn.{home}" for home, names in _NAMES.items() for name in names}
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     from pugnn.evidence import Estimate as Estimate
     from pugnn.features import Recipe as Recipe
     from pugnn.graph import Graph as Graph
-    from pugnn.io import TableGraph as TableGraph
-    from pugnn.io import read_graph as read_graph
     from pugnn.methods import GRAB as GRAB
     from pugnn.methods import LSDAN as LSDAN
     from pugnn.methods import NNPU as NNPU
@@ -59,8 +56,10 @@ if TYPE_CHECKING:
     from pugnn.methods import SmoothedLogistic as SmoothedLogistic
     from pugnn.methods import Views as Views
     from pugnn.methods import make_method as make_method
+    from pugnn.store import TableGraph as TableGraph
     from pugnn.store import build_store as build_store
     from pugnn.store import open_store as open_store
+    from pugnn.store import read_graph as read_graph
     from pugnn.task import PUBenchmark as PUBenchmark
     from pugnn.task import PUTask as PUTask
     from pugnn.task import draw_benchmark as draw_benchmark

@@ -16,12 +16,12 @@ from pugnn.evidence import find_reasons
 from pugnn.evidence.bands import estimate
 from pugnn.files import as_path
 from pugnn.graph import Graph
-from pugnn.graph.index_arrays import positions_within
-from pugnn.io.given import as_graph
+from pugnn.graph.arrays import positions_within
 from pugnn.methods import DEFAULT_METHOD, Method, make_method
 from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
 from pugnn.models import Backbone, BackboneLike
 from pugnn.parameters import Parameters, require_fitted
+from pugnn.store.given import as_graph
 from pugnn.task import KnownIds, PUTask
 from pugnn.threads import threads_for
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, scores_of

@@ -14,12 +14,12 @@ from pugnn.estimator import PUNodeClassifier
 from pugnn.evidence.bands import Estimate, HiddenRanks, estimate
 from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, RankedPositives
 from pugnn.fitting import learnable_task
-from pugnn.graph.building import listed
-from pugnn.io import TableGraph
-from pugnn.io.given import given_task
+from pugnn.graph.arrays import listed
 from pugnn.methods import Method
 from pugnn.methods.logistic import prior_of
 from pugnn.parameters import require_fitted
+from pugnn.store import TableGraph
+from pugnn.store.given import given_task
 from pugnn.task import PUTask
 from pugnn.waiting import part, status_line
 

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, require_whole
 from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
-from pugnn.io import read_feedback
-from pugnn.io.given import as_task, given_task, require_edges
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
 from pugnn.models import BACKBONES, backbone_name
+from pugnn.store import read_feedback
+from pugnn.store.given import as_task, given_task, require_edges
 from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
 from pugnn.training import RunOptions, TrainingSettings, require_fitting
 from pugnn.training.checkpoint import Weights

@@ -15,7 +15,7 @@ from pugnn.checkup.homophily import Verdict
 from pugnn.checkup.sizes import degree_summary
 from pugnn.datasets import load_dataset
 from pugnn.graph import Graph
-from pugnn.io import read_graph
+from pugnn.store import read_graph
 from pugnn.task import PUTask, draw_benchmark
 
 

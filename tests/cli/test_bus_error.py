@@ -7,7 +7,7 @@ from pugnn import build_store
 
 CUT_SHORT = """
 import os, sys
-import pugnn.store.reading as reading
+import pugnn.store.opening as reading
 from pugnn.cli import main
 
 read_tables = reading.read_tables

@@ -7,7 +7,7 @@ import pytest
 
 from pugnn.errors import PugnnError
 from pugnn.features import Recipe
-from pugnn.io import read_graph
+from pugnn.store import read_graph
 
 NODES = [f"n{i}" for i in range(12)]
 RING = [(NODES[i], NODES[i - 1]) for i in range(12)]

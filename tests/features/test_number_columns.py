@@ -3,9 +3,9 @@ import pyarrow as pa
 import pytest
 
 from pugnn.features import number_columns
-from pugnn.io.ids import IdTable
-from pugnn.io.node_table import read_nodes
-from pugnn.io.opening import read_tables
+from pugnn.store.ids import IdTable
+from pugnn.store.node_table import read_nodes
+from pugnn.store.tables.access import read_tables
 
 NODES = pa.table(
     {

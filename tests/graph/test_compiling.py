@@ -134,7 +134,7 @@ def test_a_read_only_installation_without_a_home(tmp_path):
     code = f"""
 import sys
 sys.path.insert(0, {str(package.parent)!r})
-import pugnn.methods, pugnn.io
+import pugnn.methods, pugnn.store
 from pugnn import Graph
 assert pugnn.__file__.startswith(sys.path[0])
 assert Graph.from_edges([0, 1], [1, 2]).num_nodes == 3

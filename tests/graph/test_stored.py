@@ -7,7 +7,7 @@ import pytest
 
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.graph.stored import Stored, TextIds
+from pugnn.graph.stored import Stored, TextIds, find_in
 from pugnn.task import PUTask, resolve_positives
 
 TEXTS = ["nœud", "b", "", "ab", "a", "aa", "n", "日本", "日"]
@@ -22,10 +22,7 @@ def text_ids(texts: list[str]) -> TextIds:
 def stored_graph(ids, *, checksum: str = "c") -> Graph:
     plain = Graph.from_edges([0, 1, 2], [1, 2, 3], num_nodes=len(ids), features=np.ones((len(ids), 2)))
     parts = (plain.indptr, plain.indices, plain.features, ids, None)
-    order = np.array(
-        sorted(range(len(ids)), key=lambda at: ids[at] if isinstance(ids, np.ndarray) else ids[at].encode())
-    )
-    stored = Stored(Path("there"), checksum, parts, ids, order.astype(np.int32))
+    stored = Stored(Path("there"), checksum, parts, ids)
     return replace(plain, ids=ids, stored=stored)
 
 
@@ -47,7 +44,7 @@ def test_every_text_is_found_and_no_other():
     assert graph.find(TEXTS).tolist() == list(range(len(TEXTS)))
     assert graph.find(["", "aaa", "A", "日本語", "zz", 7, None, "œ"]).tolist() == [2, -1, -1, -1, -1, -1, -1, -1]
     column = pa.array(["x", "b", None, "n"], pa.large_string())[1:]  # which begins elsewhere in its buffer
-    assert graph.stored.look_up(column).tolist() == [1, -1, 6]
+    assert find_in(graph.stored.arrow, column).tolist() == [1, -1, 6]
 
 
 def test_every_integer_is_found_and_no_other():

@@ -40,15 +40,13 @@ def test_arrays_are_written_in_pieces_and_read_by_numpy(tmp_path):
 def test_the_arrays_of_a_sound_store_are_mapped(store):
     graph = open_store(store)
     assert graph.num_nodes > 0
-    for array in (graph.indptr, graph.indices, graph.weights, graph.features, graph.stored.order):
+    for array in (graph.indptr, graph.indices, graph.weights, graph.features):
         assert isinstance(array.base, np.memmap)
         assert not array.flags.writeable
     assert graph.stored.checksum == read_manifest(store).checksum
 
 
-@pytest.mark.parametrize(
-    "name", ["indptr", "indices", "weights", "features", "id_starts", "id_letters", "order", "store.json"]
-)
+@pytest.mark.parametrize("name", ["indptr", "indices", "weights", "features", "id_starts", "id_letters", "store.json"])
 def test_a_changed_bit_is_found_by_every_command(store, name):
     path = store / (name if "." in name else f"{name}.npy")
     content = bytearray(path.read_bytes())
@@ -60,7 +58,7 @@ def test_a_changed_bit_is_found_by_every_command(store, name):
         read_store(store)
 
 
-@pytest.mark.parametrize("name", ["indices.npy", "features.npy", "order.npy"])
+@pytest.mark.parametrize("name", ["indices.npy", "features.npy", "id_starts.npy"])
 def test_a_file_that_is_cut_short_or_missing_is_found_at_once(store, name):
     with (store / name).open("r+b") as file:
         file.truncate(200)
@@ -92,10 +90,10 @@ def test_a_list_with_a_fitting_checksum_must_name_the_files_of_a_store_in_its_fo
     files = json.loads((store / "store.json").read_text())["files"]
     for changed in [
         {},
-        {name: file for name, file in files.items() if name != "order.npy"},
-        {**files, "../order.npy": files["order.npy"]},
-        {**files, "order.npy": {**files["order.npy"], "shape": None}},
-        {**files, "order.npy": {**files["order.npy"], "bytes": "many"}},
+        {name: file for name, file in files.items() if name != "indices.npy"},
+        {**files, "../indices.npy": files["indices.npy"]},
+        {**files, "indices.npy": {**files["indices.npy"], "shape": None}},
+        {**files, "indices.npy": {**files["indices.npy"], "bytes": "many"}},
     ]:
         _reseal(store, {"files": changed})
         with pytest.raises(PugnnError, match=r"store.json was changed after it was written"):
@@ -170,7 +168,6 @@ def _exchange(store, name, array):
         ("indptr", 1, -1),
         ("indptr", 1, 10**12),
         ("indptr", -1, 10**12),
-        ("order", 0, 10**6),
         ("id_starts", 0, 10**12),
         ("id_starts", 5, -1),
         ("id_starts", -1, 10**12),
@@ -186,7 +183,7 @@ def test_positions_outside_the_graph_are_refused_even_with_the_right_checksum(st
             open_store(store, verified=verified)
 
 
-@pytest.mark.parametrize("name", ["indptr", "indices", "weights", "features", "id_starts", "order"])
+@pytest.mark.parametrize("name", ["indptr", "indices", "weights", "features", "id_starts"])
 @pytest.mark.parametrize("change", [lambda a: a[:-1], lambda a: a.astype(np.float64) + 0.5, lambda a: a[None]])
 def test_arrays_of_other_types_and_shapes_are_refused_even_with_the_right_checksum(store, name, change):
     _exchange(store, name, change(np.load(store / f"{name}.npy")))

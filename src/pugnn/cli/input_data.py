@@ -12,8 +12,8 @@ from pugnn.errors import PugnnError, counted
 from pugnn.waiting import status_line
 
 if TYPE_CHECKING:
-    from pugnn.io import TableGraph
     from pugnn.runs.run import InputData
+    from pugnn.store import TableGraph
 
 
 def read_input(
@@ -73,8 +73,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
 
 def _read_tables(given: dict[str, Any], recipe: Mapping[str, Any] | None) -> TableGraph:
     """What is in the tables, or in the store and the tables that go with it."""
-    from pugnn.io import read_graph
-    from pugnn.store import read_store
+    from pugnn.store import read_graph, read_store
 
     with status_line() as line:
         if "store" not in given:
@@ -100,7 +99,7 @@ def _with_feedback(found: InputData, options: Mapping[str, Any], known_from: str
         raise PugnnError(f"{', '.join(map(flag, lists))} adds to what is known; give --positives as well")
     import numpy as np
 
-    from pugnn.io import read_feedback
+    from pugnn.store import read_feedback
 
     feedback = read_feedback(found.graph, found.task.labelled, known_from, **lists, **columns)
     task, benchmark = found.task.with_feedback(feedback.confirmed, feedback.rejected), found.benchmark

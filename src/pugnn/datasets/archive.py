@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, printable
 from pugnn.files import regular
-from pugnn.graph.building import as_ids
-from pugnn.graph.index_arrays import sound_matrix
+from pugnn.graph.arrays import as_ids, sound_matrix
 
 _REQUIRED = {"num_nodes", "edge_index", "x_indptr", "x_indices", "x_data", "x_shape", "y"}
 

@@ -15,7 +15,7 @@ from pugnn.datasets.archive import Archive, read_archive
 from pugnn.datasets.dataset import Dataset
 from pugnn.errors import PugnnError, require_type, shorten
 from pugnn.graph import Graph
-from pugnn.graph.building import listed
+from pugnn.graph.arrays import listed
 from pugnn.registry import Registry
 
 #: A function that loads the data set, for every name but those of files in ``PUGNN_DATA``.

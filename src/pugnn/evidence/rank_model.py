@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
 from pugnn.errors import PugnnError, given, require_number, require_share, require_type, require_whole
-from pugnn.graph.index_arrays import as_array
+from pugnn.graph.arrays import as_array
 
 Values = NDArray[np.float64]
 

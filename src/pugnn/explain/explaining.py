@@ -20,11 +20,11 @@ from pugnn.explain.propagation_parts import propagation_parts
 from pugnn.explain.sentences import sentences
 from pugnn.explain.view_parts import view_parts
 from pugnn.graph import UNREACHABLE, hop_distances
-from pugnn.graph.index_arrays import as_array, positions_within, require_numbers
-from pugnn.io import TableGraph
-from pugnn.io.given import as_graph
+from pugnn.graph.arrays import as_array, positions_within, require_numbers
 from pugnn.models import Propagation
 from pugnn.parameters import require_fitted
+from pugnn.store import TableGraph
+from pugnn.store.given import as_graph
 from pugnn.task import PUTask
 from pugnn.training import scores_of
 from pugnn.views import LinearViews

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, counted, given, require_choice, require_number, require_whole, shown
 from pugnn.explain.explanation import plain_id
 from pugnn.graph import UNREACHABLE, Graph
-from pugnn.graph.index_arrays import require_numbers
-from pugnn.io.given import as_task
+from pugnn.graph.arrays import require_numbers
 from pugnn.models import Backbone
+from pugnn.store.given import as_task
 from pugnn.task import PUTask
 from pugnn.views import Attributes, LinearViews, comparable_rows
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import counted
 from pugnn.features.attribute_table import Cells
-from pugnn.graph.building import Features
+from pugnn.graph.arrays import Features
 from pugnn.registry import Registry
 
 #: Matrices with a smaller share of non-zeros than this are kept sparse.

@@ -17,7 +17,7 @@ from pugnn.features.saved import damaged, entry, from_plain, optional, to_plain
 from pugnn.features.statements import Statement
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
-from pugnn.graph.building import Features
+from pugnn.graph.arrays import Features
 
 #: Changes whenever the meaning of saved recipes does.
 FORMAT = 2

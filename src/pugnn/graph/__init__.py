@@ -1,7 +1,7 @@
 """Graphs: structure, hop distances and sampling; independent of any learning."""
 
+from pugnn.graph.adjacency import Cleaning
 from pugnn.graph.belief_propagation import propagate_beliefs
-from pugnn.graph.edges import Cleaning
 from pugnn.graph.graph import Graph
 from pugnn.graph.measures import (
     NO_SOURCE,

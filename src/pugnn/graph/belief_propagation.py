@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_number, require_share, require_type, require_whole
+from pugnn.graph.arrays import as_array
 from pugnn.graph.graph import Graph
-from pugnn.graph.index_arrays import as_array
 
 
 def propagate_beliefs(

@@ -11,8 +11,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_type, shorten
-from pugnn.graph.building import as_positions, as_weights, no_such_node, require_num_nodes
-from pugnn.graph.index_arrays import as_array, reject_masked, sound_matrix
+from pugnn.graph.arrays import (
+    as_array,
+    as_positions,
+    as_weights,
+    no_such_node,
+    reject_masked,
+    require_num_nodes,
+    sound_matrix,
+)
 
 if TYPE_CHECKING:
     import networkx as nx

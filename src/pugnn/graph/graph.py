@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import Displayed, PugnnError, require_type, require_whole, shorten
-from pugnn.graph.building import (
+from pugnn.graph.adjacency import Cleaning, symmetric_csr
+from pugnn.graph.arrays import (
     Features,
     as_features,
     as_ids,
@@ -23,12 +24,13 @@ from pugnn.graph.building import (
     no_such_node,
     read_only,
     reject_infinite,
+    require_adjacency,
+    require_graph_parts,
     require_num_nodes,
+    sound_matrix,
 )
 from pugnn.graph.digests import graph_digests
-from pugnn.graph.edges import Cleaning, symmetric_csr
 from pugnn.graph.foreign import adjacency_matrix, networkx_parts, pyg_adjacency, pyg_features
-from pugnn.graph.index_arrays import require_adjacency, require_graph_parts, sound_matrix
 from pugnn.graph.stored import Stored
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, require_type, require_whole
+from pugnn.graph.arrays import positions_within
 from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
-from pugnn.graph.index_arrays import positions_within
 
 #: Distance of an unreachable node: larger than any real distance, so ``distance <= delta`` is correct.
 UNREACHABLE = int(np.iinfo(np.int32).max)

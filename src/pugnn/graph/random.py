@@ -23,9 +23,9 @@ from numba import uint64
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import require_type, require_whole
+from pugnn.graph.arrays import positions_within
 from pugnn.graph.compiling import kernel
 from pugnn.graph.graph import Graph
-from pugnn.graph.index_arrays import positions_within
 
 #: "No candidate": the node is adjacent to every other node.
 NO_NEGATIVE = -1

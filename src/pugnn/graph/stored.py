@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pugnn.graph.index_arrays import require_rows
+from pugnn.graph.arrays import require_rows
 
 
 class TextIds:
@@ -66,7 +66,6 @@ class Stored:
         checksum: stands for its content.
         parts: the graph's arrays, as they were opened.
         ids: of the nodes.
-        order: positions of the nodes in the order of their ids, shape ``(N,)``.
         sums: SHA-256 of its files, by name without ending.
     """
 
@@ -74,7 +73,6 @@ class Stored:
     checksum: str
     parts: tuple[Any, ...]
     ids: NDArray[np.int64] | TextIds
-    order: NDArray[np.int32]
     sums: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -86,24 +84,19 @@ class Stored:
         """Positions of the nodes with these ids; −1 where there is none."""
         if isinstance(self.ids, TextIds):
             texts = [each if isinstance(each, str) else None for each in wanted]
-            return self.look_up(pa.array(texts, pa.large_string()))
-        return self.look_up(pa.array([int(each) if _is_whole(each) else None for each in wanted], pa.int64()))
-
-    def look_up(self, wanted: pa.Array) -> NDArray[np.int64]:
-        """Likewise, of ids in an array of their own type; a null is none. A binary search for all of them at once."""
-        ids = self.arrow
-        lower = np.zeros(len(wanted), np.int64)  # how many ids are, for certain, lower than the wanted one
-        for bit in reversed(range(len(ids).bit_length())):
-            more = lower + (1 << bit)
-            last = self.order[np.minimum(more, len(ids)) - 1]
-            lower = np.where((more <= len(ids)) & _holds(pc.less(ids.take(pa.array(last)), wanted)), more, lower)
-        found = self.order[np.minimum(lower, len(ids) - 1)].astype(np.int64)
-        return np.where(_holds(pc.equal(ids.take(pa.array(found)), wanted)), found, -1)
+            return find_in(self.arrow, pa.array(texts, pa.large_string()))
+        whole = [int(each) if _is_whole(each) else None for each in wanted]
+        return find_in(self.arrow, pa.array(whole, pa.int64()))
 
 
-def _holds(answers: pa.BooleanArray) -> NDArray[np.bool_]:
-    holds: NDArray[np.bool_] = answers.fill_null(False).to_numpy(zero_copy_only=False)
-    return holds
+def find_in(ids: pa.Array, wanted: pa.Array) -> NDArray[np.int64]:
+    """Positions of values among ids of the same type, which are unique; −1 where there is none, as for a null."""
+    coded = wanted.dictionary_encode()
+    places = pc.index_in(ids, value_set=coded.dictionary)
+    position = np.full(len(coded.dictionary) + 1, -1, np.int64)  # the last one is that of a null
+    position[places.drop_null().to_numpy()] = np.flatnonzero(places.is_valid())
+    found: NDArray[np.int64] = position[coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)]
+    return found
 
 
 def _is_whole(value: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, given, require_whole
-from pugnn.graph.index_arrays import as_array
+from pugnn.graph.arrays import as_array
 from pugnn.metrics.base import Truth, metric
 
 

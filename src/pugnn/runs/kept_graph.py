@@ -24,7 +24,7 @@ from pugnn.runs.writers import COLUMNS, read_columns
 from pugnn.store import Manifest, open_store, read_manifest
 from pugnn.store.features import feature_arrays
 from pugnn.store.format import listed_files, open_array, write_array
-from pugnn.store.reading import id_arrays
+from pugnn.store.opening import id_arrays
 from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def keep_graph(folder: Path, data: InputData) -> list[str]:
         arrays |= id_arrays(pa.array(ids) if ids.dtype == np.int64 else pa.array(ids.tolist(), pa.large_string()))
     except (pa.ArrowException, UnicodeError):
         return []
+    arrays |= ids
     try:
         with new_folder(folder / NAME) as temporary:
             for name, array in arrays.items():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pugnn.estimator import PUNodeClassifier
     from pugnn.explain.suggest import Goal
     from pugnn.features import Statement
-    from pugnn.io import Feedback
+    from pugnn.store import Feedback
 
 #: Longer titles are cut.
 MAX_TITLE_LENGTH = 120

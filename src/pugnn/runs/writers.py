@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, PugnnWarning, shorten
 from pugnn.files import is_formula, replacing, write_csv
 from pugnn.graph import UNREACHABLE, Graph
-from pugnn.io.database import write_parquet_pieces
-from pugnn.io.ids import ids_of
+from pugnn.store.ids import ids_of
+from pugnn.store.tables.database import write_parquet_pieces
 from pugnn.task import PUTask
 
 #: Formats of a file of scores, by the ending of its name.

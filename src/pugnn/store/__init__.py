@@ -1,7 +1,21 @@
-"""The graph store: a folder with a graph in memory-mapped files, built from tables that need not fit into memory."""
+"""The one way in: tables, frames, matrices and foreign objects become a store, in memory or in a folder of files."""
 
 from pugnn.store.building import build_store
+from pugnn.store.feedback import Feedback, read_feedback
 from pugnn.store.format import Manifest, read_manifest
-from pugnn.store.reading import open_store, read_store
+from pugnn.store.opening import open_store, read_store
+from pugnn.store.reading import TableGraph, read_graph
+from pugnn.store.tables.database import write_parquet
 
-__all__ = ["Manifest", "build_store", "open_store", "read_manifest", "read_store"]
+__all__ = [
+    "Feedback",
+    "Manifest",
+    "TableGraph",
+    "build_store",
+    "open_store",
+    "read_feedback",
+    "read_graph",
+    "read_manifest",
+    "read_store",
+    "write_parquet",
+]

@@ -17,19 +17,19 @@ from pugnn.errors import PugnnError, quoted
 from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path, new_folder
-from pugnn.graph.building import Features
-from pugnn.graph.edges import Adjacency, merge_edges
-from pugnn.io.arguments import Request
-from pugnn.io.database import Limits
-from pugnn.io.edge_table import Edges
-from pugnn.io.id_types import SEVERAL_TYPES, IdColumn, common_family
-from pugnn.io.ids import IdTable
-from pugnn.io.reading import InMemory, assemble
+from pugnn.graph.adjacency import Adjacency, merge_edges
+from pugnn.graph.arrays import Features
 from pugnn.memory import available_memory
+from pugnn.store.arguments import Request
+from pugnn.store.edge_table import Edges
 from pugnn.store.features import features_in, write_features
 from pugnn.store.format import Manifest, found_arrays, listed_files, new_array, write_array
+from pugnn.store.id_types import SEVERAL_TYPES, IdColumn, common_family
+from pugnn.store.ids import IdTable
 from pugnn.store.inputs import unchanged
-from pugnn.store.reading import id_arrays, ids_in
+from pugnn.store.opening import id_arrays, ids_in
+from pugnn.store.reading import InMemory, assemble
+from pugnn.store.tables.database import Limits
 
 #: Bytes of memory that are used in any case; with less DuckDB could not read some files at all.
 _MIN_MEMORY = 1 << 29

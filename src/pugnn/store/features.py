@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.features.encoding import FeatureBlocks
-from pugnn.graph.building import Features, reject_infinite
-from pugnn.graph.index_arrays import sound_matrix
+from pugnn.graph.arrays import Features, reject_infinite, sound_matrix
 from pugnn.store.format import new_array, write_array
 
 #: Numbers that are written at once.

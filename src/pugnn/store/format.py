@@ -211,7 +211,7 @@ def _well_formed(manifest: Manifest) -> bool:
     """Whether everything has its type and its place, which a checksum that was made to fit does not tell."""
     names = {name.removesuffix(".npy") for name in manifest.files}
     return (
-        {"indptr", "indices", "order"} <= names
+        {"indptr", "indices"} <= names
         and ("features" in names or {"feature_values", "feature_columns", "feature_starts"} <= names)
         and ("ids" in names or {"id_letters", "id_starts"} <= names)
         and all(name.isidentifier() for name in names)  # no other folder

@@ -20,7 +20,7 @@ from pugnn.errors import (
     require_whole,
 )
 from pugnn.graph import hop_distances
-from pugnn.graph.index_arrays import positions_within
+from pugnn.graph.arrays import positions_within
 from pugnn.task.task import PUTask
 
 #: What a label ratio is a share of.

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, require_type, shorten
 from pugnn.graph import Graph
-from pugnn.graph.index_arrays import positions_within, reject_masked
+from pugnn.graph.arrays import positions_within, reject_masked
 
 
 def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from pugnn.errors import Displayed, PugnnError, counted, require_type, shorten
 from pugnn.graph import Graph, nearest_sources
+from pugnn.graph.arrays import positions_within
 from pugnn.graph.digests import digest_of_texts, update
-from pugnn.graph.index_arrays import positions_within
 
 _NONE = np.zeros(0, np.int64)
 

@@ -86,7 +86,7 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
 
     import numpy as np
 
-    from pugnn.io.ids import ids_of, text_column
+    from pugnn.store.ids import ids_of, text_column
 
     known = ids_of(graph)
     found = known.find(text_column(ids))

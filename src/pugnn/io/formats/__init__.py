@@ -1,1 +1,0 @@
-"""File formats: delimited text, Parquet and JSON, compressed or not."""

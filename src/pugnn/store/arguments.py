@@ -1,0 +1,46 @@
+"""What a caller says about tables, checked before any of them is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+from pugnn.errors import PugnnError, given, require_type
+from pugnn.features.recipe import Recipe
+from pugnn.graph.arrays import listed
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """The arguments of :func:`pugnn.read_graph` that are no tables; ``columns`` has the user's names by argument."""
+
+    columns: Mapping[str, Any]
+    edges: InitVar[Any] = ()
+    kinds: Any = None
+    recipe: Any = None
+    show: Any = ()
+    on_phase: Any = None
+
+    def __post_init__(self, edges: Any) -> None:
+        if edges is None:
+            raise PugnnError("edges are missing; give a file name, a data frame, a list of pairs, or a NetworkX graph")
+        for name, column in self.columns.items():
+            require_type(name, column, str | None, "the name of a column")
+        require_type("kinds", self.kinds, Mapping | None, "a mapping such as {'zip': 'category'}")
+        object.__setattr__(self, "kinds", self.kinds or {})
+        for name, kind in self.kinds.items():
+            if not isinstance(name, str) or not isinstance(kind, str):
+                raise PugnnError(f"kinds maps names of columns to kinds, both text; got {name!r}: {kind!r}")
+        for name in listed(self.show, "show"):
+            require_type("show", name, str, "a list of names of columns")
+        if self.on_phase is not None and not callable(self.on_phase):
+            raise PugnnError(f"on_phase must be a function of a few words; got {given(self.on_phase)}")
+        require_type("recipe", self.recipe, Recipe | Mapping | None, "a Recipe, or the recipe_ of a classifier")
+        if isinstance(self.recipe, Mapping):
+            object.__setattr__(self, "recipe", Recipe.from_plain(self.recipe))
+
+    def say(self, phase: str) -> None:
+        """Tell the caller that a phase begins."""
+        if self.on_phase is not None:
+            self.on_phase(phase)

@@ -1,0 +1,1 @@
+"""Tables in files and in memory, of any format, as relations of DuckDB."""
