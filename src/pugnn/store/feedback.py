@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,26 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import Displayed, EmptyTableError, PugnnError, counted, quoted, shorten
-from pugnn.features.attribute_table import WHITE_SPACE, holds_word, is_number_type
-from pugnn.features.boolean import truth_in_text
 from pugnn.graph import Graph
-from pugnn.store.ids import IdTable, ids_of
-from pugnn.store.listed import ListedRows, id_column
-from pugnn.store.node_list import read_node_list
+from pugnn.store.ids import Ids, ids_of
+from pugnn.store.node_lists import ListedRows, id_column, read_node_list
 from pugnn.store.tables.access import read_tables
 from pugnn.store.tables.column_names import VERDICT, find_column, normal
 from pugnn.store.tables.table import Table
 
-#: The lists, and what they contain.
-_LISTS = {"confirmed": "confirmed nodes", "rejected": "rejected nodes"}
-
-#: In place of a verdict: a cell that is neither yes nor no.
-_NEITHER = 2
-
 _NONE = np.zeros(0, np.int64)
 
-#: Positions of confirmed and of rejected nodes, and notes.
-_Found = tuple[NDArray[np.int64], NDArray[np.int64], list[str]]
+#: What a table says that has no rows, by its role.
+_NOTHING_YET = {
+    "confirmed": "names no confirmed nodes yet",
+    "rejected": "names no rejected nodes yet",
+    "checked": "has no verdicts yet",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,28 +76,23 @@ def read_feedback(
             that have it.
         usual: name of the column of ids in the node table.
     """
+    several = isinstance(checked, list | tuple)
+    given: list[tuple[str, Any, str]] = [("confirmed", file, "") for file in confirmed]
+    given += [("rejected", file, "") for file in rejected]
+    for at, each in enumerate(checked if several else [checked]):
+        given.append(("checked", _as_table(each), f"checked[{at}]" if several else "checked"))
     ids, notes = ids_of(graph), list[str]()
     place_of: dict[bool, dict[int, str]] = {True: {}, False: {}}
-
-    def add(table: Any, role: str, read: Any, empty: str, place: str) -> None:
-        """Note what a table says, and where; ``place`` is its name if it is no file."""
-        place = os.fspath(table) if isinstance(table, str | os.PathLike) else place
+    for role, content, name in given:
+        place = os.fspath(content) if isinstance(content, str | os.PathLike) else name
+        wanted = {"id": id, "label": label}
         try:
-            *found, more = read_tables({role: table}, {"id": id, "label": label}, read)
+            *found, more = read_tables({role: content}, wanted, partial(_read_table, role, graph, ids, wanted, usual))
         except EmptyTableError:
-            found, more = [_NONE, _NONE], [f"{place}: {empty}"]
-        notes.extend(more)
+            found, more = [_NONE, _NONE], [f"{place}: {_NOTHING_YET[role]}"]
+        notes += more
         for positive, nodes in zip((True, False), found, strict=True):
             place_of[positive] |= dict.fromkeys(nodes.tolist(), place)
-
-    for role, files in (("confirmed", confirmed), ("rejected", rejected)):
-        wanted = {"id": id, "label": label}
-        for file in files:
-            add(file, role, partial(_read_list, role, graph, ids, wanted, usual), f"names no {_LISTS[role]} yet", role)
-    several = isinstance(checked, list | tuple)
-    for at, given in enumerate(checked if several else [checked]):
-        read, place = partial(_read_verdicts, graph, ids, id, usual), f"checked[{at}]" if several else "checked"
-        add(_as_table(given), "checked", read, "has no verdicts yet", place)
     _reject_contradictions(graph, place_of, labelled, known_from, negative)
     positions = {positive: np.array(sorted(nodes), np.int64) for positive, nodes in place_of.items()}
     new = np.setdiff1d(positions[True], labelled)
@@ -120,20 +110,15 @@ def _reject_contradictions(
     negative: NDArray[np.int64],
 ) -> None:
     """Raise if one place says that a node is positive, and another one that it is not."""
-
-    def among(nodes: Iterable[int], known: NDArray[np.int64]) -> list[int]:
-        found: list[int] = np.intersect1d(list(nodes), known).tolist()
-        return found
-
-    for node in sorted(place_of[True].keys() & place_of[False].keys()):
-        name, yes, no = quoted(str(graph.ids[node])), place_of[True][node], place_of[False][node]
-        raise PugnnError(f"{no} rejects {name}, but {yes} confirms it. Remove it from one of them.")
-    for node in among(place_of[False], labelled):
-        name, place = quoted(str(graph.ids[node])), place_of[False][node]
-        raise PugnnError(f"{place} rejects {name}, which is a known positive of {known_from}. Remove it from one.")
-    for node in among(place_of[True], negative):
-        name, place = quoted(str(graph.ids[node])), place_of[True][node]
-        raise PugnnError(f"{place} confirms {name}, which is one of the negatives. Remove it from one.")
+    confirmed, rejected = place_of[True], place_of[False]
+    for places, others, words in (
+        (rejected, confirmed, "{} rejects {}, but {} confirms it"),
+        (rejected, dict.fromkeys(labelled.tolist(), known_from), "{} rejects {}, which is a known positive of {}"),
+        (confirmed, dict.fromkeys(negative.tolist(), ""), "{} confirms {}, which is one of the negatives"),
+    ):
+        for node in sorted(places.keys() & others.keys()):
+            said = words.format(places[node], quoted(str(graph.ids[node])), others[node])
+            raise PugnnError(f"{said}. Remove it from one of them.")
 
 
 def _as_table(given: Any) -> Any:
@@ -148,22 +133,25 @@ def _as_table(given: Any) -> Any:
     return given
 
 
-def _read_list(
-    role: str, graph: Graph, ids: IdTable, wanted: dict[str, str | None], usual: str | None, tables: dict[str, Table]
-) -> _Found:
-    table, columns = tables[role], wanted
-    if wanted["label"] is None or normal(wanted["label"]) not in map(normal, table.names):
-        columns = {**wanted, "label": None}
-    found, notes = read_node_list(table, columns, usual, ids, graph.ids, _LISTS[role])
+def _read_table(
+    role: str, graph: Graph, ids: Ids, wanted: dict[str, str | None], usual: str | None, tables: dict[str, Table]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
+    """Positions of confirmed and of rejected nodes in a table, and notes."""
+    table = tables[role]
+    if role == "checked":
+        yes, no, notes = _read_verdicts(table, wanted["id"], usual, ids, graph.ids)
+        return yes, no, [*table.notes, *notes]
+    has_label = wanted["label"] is not None and normal(wanted["label"]) in map(normal, table.names)
+    columns = wanted if has_label else {**wanted, "label": None}
+    found, notes = read_node_list(table, columns, usual, ids, graph.ids, f"{role} nodes")
     yes, no = (found, _NONE) if role == "confirmed" else (_NONE, found)
     return yes, no, [*table.notes, *notes]
 
 
 def _read_verdicts(
-    graph: Graph, ids: IdTable, wanted: str | None, usual: str | None, tables: dict[str, Table]
-) -> _Found:
+    table: Table, wanted: str | None, usual: str | None, ids: Ids, node_ids: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
     """What a table with a column of verdicts says; rows without one are not checked yet."""
-    table = tables["checked"]
     column = id_column(table, wanted, usual)
     at = find_column(table.shown, table.names, "label", None, VERDICT, first=True)
     if at is None or at == column:
@@ -171,40 +159,11 @@ def _read_verdicts(
             f"{table.shown} has no column 'verdict' that says which nodes are right, by yes and no; its columns are "
             f"{shorten(table.names, 20)}. Rename the right one, or give lists of ids with --confirmed and --rejected."
         )
-    rows = ListedRows.of(table, column, _verdict_sql(table, at), ids)
-    if (rows.labels == _NEITHER).any():
-        row = int((rows.labels == _NEITHER).argmax())
-        raise PugnnError(
-            f"{table.locate(row)}: the verdict {quoted(table.cell(row, at))} is neither yes nor no (true/false, 1/0, "
-            "positive/negative). Correct it, or leave the cell empty."
-        )
+    rows = ListedRows.read(table, column, at, ids)
     taken = np.flatnonzero(~np.isnan(rows.labels))
     if not len(taken):
         raise EmptyTableError(f"{table.shown} has no verdicts yet")
-    rows.reject_empty(taken)
-    positions, notes = rows.nodes(taken, ids, graph.ids)
-    yes = rows.labels[taken] == 1
-    both = ~yes & np.isin(positions, positions[yes])
-    if both.any():
-        no = int(both.argmax())
-        other = int((yes & (positions == positions[no])).argmax())
-        denied, granted = (table.locate(int(taken[at])) for at in (no, other))
-        name = quoted(str(graph.ids[positions[no]]))
-        raise PugnnError(f"{denied} rejects {name}, but {granted} confirms it. Remove one of them.")
-    blank = len(rows.labels) - len(taken)
+    positions, notes = rows.nodes(taken, ids, node_ids)
+    yes, blank = rows.labels[taken] == 1, len(rows.labels) - len(taken)
     notes.append(f"{table.shown}: verdicts: {int(yes.sum()):,} yes, {int((~yes).sum()):,} no, {blank:,} not given yet")
-    return positions[yes], positions[~yes], [*table.notes, *notes]
-
-
-def _verdict_sql(table: Table, at: int) -> str:
-    """SQL for a verdict: 1 for yes, 0 for no, null for an empty cell, and :data:`_NEITHER` for anything else."""
-    kind = table.types[at]
-    if kind == "BOOLEAN" or is_number_type(kind):
-        cell = f"nullif(c_{at}::DOUBLE, 'NaN'::DOUBLE)"
-        truth, blank = f"CASE WHEN {cell} IN (0, 1) THEN {cell} END", f"{cell} IS NULL"
-    else:
-        text = f"c_{at} ->> '$'" if kind == "JSON" else f"c_{at}::VARCHAR"
-        cell = f"trim({text}, '{WHITE_SPACE}')"
-        words = f"WHEN {holds_word('positive', cell)} THEN 1 WHEN {holds_word('negative', cell)} THEN 0"
-        truth, blank = f"CASE {words} ELSE {truth_in_text(cell)} END", f"coalesce({cell} = '', true)"
-    return f"CASE WHEN NOT {blank} THEN coalesce({truth}, {_NEITHER}) END"
+    return positions[yes], positions[~yes], notes

@@ -20,7 +20,7 @@ from pugnn.store.arguments import Request
 from pugnn.store.features import features_in
 from pugnn.store.format import MANIFEST, damaged, open_arrays, read_manifest, verify
 from pugnn.store.ids import ids_of
-from pugnn.store.node_list import read_lists
+from pugnn.store.node_lists import read_lists
 from pugnn.store.reading import TableGraph
 from pugnn.store.tables.access import read_tables
 from pugnn.task import PUTask

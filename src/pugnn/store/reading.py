@@ -23,7 +23,7 @@ from pugnn.store.arguments import Request
 from pugnn.store.edge_table import Edges, EdgeTable
 from pugnn.store.id_types import IdColumn, typed_ids
 from pugnn.store.ids import INTEGER_TYPES, IdTable
-from pugnn.store.node_list import read_lists
+from pugnn.store.node_lists import read_lists
 from pugnn.store.node_table import NodeTable, id_place, read_nodes
 from pugnn.store.sparse_attributes import long_attributes, matrix_attributes, matrix_of
 from pugnn.store.tables.access import read_tables

@@ -59,7 +59,7 @@ def test_two_such_columns_are_not_chosen_between():
 
 def test_labels_that_are_neither_true_nor_false():
     for labels in (["fraud", "fine", "fraud"], [1, 0, 2]):
-        with pytest.raises(PugnnError, match=r"column 'label' says .* neither true nor false"):
+        with pytest.raises(PugnnError, match=r"the label .* is neither yes nor no"):
             known({"id": ["a", "b", "c"], "label": labels})
 
 
@@ -92,7 +92,7 @@ def test_a_column_that_may_hold_labels_is_asked_about(cells):
 
 def test_a_node_cannot_count_and_not_count():
     table = {"id": ["a", "b", "a"], "label": [1, 0, 0]}
-    with pytest.raises(PugnnError, match="row 3: the label of 'a' says no, but another row says yes"):
+    with pytest.raises(PugnnError, match="row 3 rejects 'a', but positives, row 1 confirms it"):
         known(table)
 
 

@@ -1,0 +1,296 @@
+"""Lists of nodes: known positives, true ones and checked ones, perhaps with a column that labels the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, shorten
+from pugnn.features.attribute_table import WHITE_SPACE, holds_word, is_number_type
+from pugnn.features.boolean import truth_in_text
+from pugnn.store.arguments import Request
+from pugnn.store.id_types import positions_of_values
+from pugnn.store.ids import EMPTY, UNKNOWN, Ids, text_column
+from pugnn.store.tables.column_names import ID, VERDICT, find_column, is_label, normal, require_column
+from pugnn.store.tables.table import Table
+
+#: Lists of nodes, and what they contain.
+_LISTS = {"positives": "positives", "truth": "true positives"}
+
+#: In place of a label: a cell that is neither yes nor no.
+NEITHER = 2
+
+#: Columns of the scores that a run writes. Whoever gives such rows back has chosen them.
+_SCORES = {"score", "decision", "rank"}
+_ALL_OF_SCORES = {*_SCORES, "known", "distance", "nearest"}
+
+#: In tables with more columns than this, labels are found by the names of columns alone.
+_MAX_EXAMINED = 50
+
+#: Ids among which one that is spelt like an unknown one is looked for.
+_COMPARED = 1_000_000
+
+
+def read_lists(
+    tables: Mapping[str, Table], request: Request, ids: Ids, node_ids: NDArray[Any], usual: str | None
+) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
+    """Positions of the known and of the true positives, if they were given, and notes; see :func:`read_node_list`."""
+    wanted = request.columns
+    listed: dict[str, NDArray[np.int64]] = {}
+    notes: list[str] = []
+    if wanted["label"] is not None and all(len(tables[role].names) == 1 for role in _LISTS if role in tables):
+        raise PugnnError(
+            f"--label names the column {wanted['label']!r} of known or true positives, but there no list of nodes has "
+            "any column but its ids. Leave it out; verdicts on checked nodes go with --checked, without --label."
+        )
+    for role, what in _LISTS.items():
+        if role in tables:
+            request.say(f"reading {tables[role].shown}")
+            listed[role], notes_on_list = read_node_list(tables[role], wanted, usual, ids, node_ids, what)
+            notes += notes_on_list
+    if len(listed) == 2:
+        positive = np.union1d(listed["positives"], listed["truth"])
+        lacking = len(positive) - len(listed["truth"])
+        if lacking:
+            added = counted(lacking, "known positive")
+            notes.append(f"{tables['truth'].shown}: lacks {added}, which count as true positives")
+        listed["truth"] = positive
+    return listed, notes
+
+
+def read_node_list(
+    table: Table, wanted: Mapping[str, str | None], usual: str | None, ids: Ids, node_ids: NDArray[Any], what: str
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Sorted positions of the nodes in a list, and notes.
+
+    Args:
+        table: the list.
+        wanted: the user's names of columns: ``id`` and ``label``.
+        usual: name of the column of ids in the node table.
+        ids: the ids of the graph, by which those of the list are found.
+        node_ids: the ids of the graph in their own type.
+        what: what the nodes are, such as ``positives``.
+    """
+    column = id_column(table, wanted["id"], usual)
+    if table.bare:
+        _reject_vector(table, what)
+    label = _label_column(table, column, wanted["label"], what)
+    rows = ListedRows.read(table, column, label, ids, minus=True)
+    notes = [] if table.header else [f"{table.shown}: has no header; its first line is read as an id"]
+    taken = np.flatnonzero(rows.labels == 1)
+    if not len(taken):
+        raise EmptyTableError(f"{table.shown} names no {what}; at least one is needed")
+    if label is not None:
+        chosen = f"{len(taken):,} of {counted(len(rows.labels), 'row')}"
+        notes.append(f"{table.shown}: column {table.names[label]!r} says which rows are {what}: {chosen}")
+    positions, more = rows.nodes(taken, ids, node_ids)
+    unique = np.unique(positions)
+    if len(unique) == len(ids):
+        raise PugnnError(f"{table.shown} names all {len(ids):,} nodes; there is nothing left to find")
+    if len(unique) < len(taken):
+        more.append(f"{table.shown}: {counted(len(taken) - len(unique), 'row')} with a repeated id skipped")
+    return unique, notes + more
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRows:
+    """The rows of a list: where each id is in the graph, and a label: 1 for yes, 0 for no, NaN if it is empty."""
+
+    table: Table
+    column: int  # of the ids
+    positions: NDArray[np.int64]
+    labels: NDArray[np.float64]
+    trimmed: int  # ids that had white space around them before the list was read
+
+    @classmethod
+    def read(cls, table: Table, column: int, label: int | None, ids: Ids, *, minus: bool = False) -> ListedRows:
+        """All rows of a table. Without a column of labels, all say yes; ``minus`` allows −1 for no."""
+        trimmed, found, numbers = ids.trimmed, [np.zeros(0, np.int64)], [np.zeros(0)]
+        says = "1.0" if label is None else _label_sql(table, label, minus=minus)
+        for texts, labels in table.pieces(table.id_text(column), f"({says})::DOUBLE"):
+            found.append(ids.find(texts))
+            numbers.append(labels.to_numpy())
+        rows = cls(table, column, np.concatenate(found), np.concatenate(numbers), trimmed)
+        if label is not None:
+            rows._reject_bad_labels(label, ids)
+        return rows
+
+    def nodes(self, rows: NDArray[np.int64], ids: Ids, node_ids: NDArray[Any]) -> tuple[NDArray[np.int64], list[str]]:
+        """Positions of the nodes in some rows, and notes; raises for an id that is empty or not in the graph."""
+        table, positions = self.table, self.positions[rows]
+        empty = np.zeros(len(self.positions), np.bool_)
+        empty[rows] = positions == EMPTY
+        table.reject_cells({"id": empty})
+        notes, unknown = table.trimmed_note(ids, self.trimmed), positions == UNKNOWN
+        if unknown.any():
+            positions[unknown], protected = _otherwise_written(table, self.column, rows[unknown], ids, node_ids)
+            if protected:
+                notes.append(
+                    f"{table.shown}: the ' before {counted(protected, 'id')} removed, which keeps spreadsheets from "
+                    "running a formula"
+                )
+        return positions, notes
+
+    def _reject_bad_labels(self, label: int, ids: Ids) -> None:
+        """Raise for a label that is neither yes nor no, and for a node that has both."""
+        table, positions, yes = self.table, self.positions, self.labels == 1
+        neither = self.labels == NEITHER
+        if neither.any():
+            row = int(neither.argmax())
+            raise PugnnError(
+                f"{table.locate(row)}: the {table.names[label]} {quoted(table.cell(row, label))} is neither yes nor no "
+                "(true/false, 1/0, positive/negative). Correct it, leave the cell empty, or name another column with "
+                "--label COLUMN."
+            )
+        both = (self.labels == 0) & (positions >= 0) & np.isin(positions, positions[yes])
+        if both.any():
+            no = int(both.argmax())
+            other = int((yes & (positions == positions[no])).argmax())
+            (node_id,) = ids.texts(int(positions[no]), int(positions[no]) + 1)
+            raise PugnnError(
+                f"{table.locate(no)} rejects {quoted(node_id)}, but {table.locate(other)} confirms it. Remove one of "
+                "them."
+            )
+
+
+def id_column(table: Table, wanted: str | None, usual: str | None) -> int:
+    """The place of the column of ids: the one that the user named, or that of the node table, or a usual one."""
+    if not table.header:
+        return 0 if len(table.names) == 1 else require_column(table.shown, table.names, "id", None, ID)
+    present = {normal(name) for name in table.names}
+    for name in (wanted, usual):
+        if name is not None and normal(name) in present:
+            return require_column(table.shown, table.names, "id", name, ())
+    find = require_column if len(table.names) > 1 else find_column
+    return find(table.shown, table.names, "id", None, ID, first=True) or 0
+
+
+def _otherwise_written(
+    table: Table, column: int, rows: NDArray[np.int64], ids: Ids, node_ids: NDArray[Any]
+) -> tuple[NDArray[np.int64], int]:
+    """Positions of ids that are written differently in other tables, and how many of them had a ``'`` before them.
+
+    A run writes one before ids that begin like a formula.
+    """
+    table.connection.register("unknown_rows", {"row": rows})
+    cells = table.connection.execute(
+        f"SELECT cell::VARCHAR FROM (SELECT c_{column} AS cell, row_number() OVER () - 1 AS row FROM {table.sql}) "
+        f"JOIN unknown_rows USING (row) ORDER BY row"
+    ).fetchall()
+    texts = [cell.strip() for (cell,) in cells]
+    positions = ids.find(text_column([text.removeprefix("'") for text in texts]))
+    protected = int((positions >= 0).sum())
+    lacking = np.flatnonzero(positions < 0)
+    if len(lacking):
+        positions[lacking] = positions_of_values([texts[at] for at in lacking], node_ids)
+    if (positions < 0).any():
+        at = int(np.argmax(positions < 0))
+        raise _not_a_node(table, int(rows[at]), texts[at], ids)
+    return positions, protected
+
+
+def _not_a_node(table: Table, row: int, text: str, ids: Ids) -> PugnnError:
+    alike = [other for other in ids.texts(0, _COMPARED) if other.casefold() == text.casefold()]
+    looks = f"its ids look like {', '.join(map(quoted, ids.texts(0, 3)))}"
+    hint = f"the graph has {quoted(alike[0])}" if alike else looks
+    name = "" if table.header or row else ", nor the usual name of a column of ids (id, node, node_id)"
+    return PugnnError(
+        f"{table.locate(row)}: {quoted(text)} is not a node of the graph{name}; {hint}. Correct it, or remove the row."
+    )
+
+
+def _reject_vector(table: Table, what: str) -> None:
+    """Reject numbers that may be one entry per node as well as ids."""
+    if table.types[0] in ("VARCHAR", "BOOLEAN"):
+        return
+    cell = "try_cast(c_0 AS DOUBLE)"
+    ((repeats, entries),) = table.query(
+        f"count(*) > count(DISTINCT {cell}), coalesce(bool_and({cell} IN (-1, 0, 1)), false)"
+    )
+    if repeats and entries:
+        raise PugnnError(
+            f"{table.shown}: these numbers may be a vector with one entry per node, or the ids 0 and 1 several times. "
+            f"Give the ids of the {what}, each once."
+        )
+
+
+def _label_column(table: Table, ids: int, wanted: str | None, what: str) -> int | None:
+    """The place of the column that says which rows are positive, if there is one.
+
+    A list of accounts with a column ``is_fraud`` of 1 and 0 names more than the frauds. If the name of such a column
+    leaves no doubt, it is used; otherwise the user must choose.
+    """
+    others = [at for at in range(len(table.names)) if at != ids]
+    if wanted is not None and others:
+        return require_column(table.shown, table.names, "label", wanted, ())
+    if set(table.names) >= _SCORES:
+        others = [at for at in others if table.names[at] not in _ALL_OF_SCORES]
+    named = [at for at in others if is_label(table.names[at])]
+    examined = others if len(others) <= _MAX_EXAMINED else named
+    found = dict(zip(examined, _examine(table, examined), strict=True))
+    doubtful = [at for at in examined if at not in named and found[at].may_be_labels]
+    if len(named) > 1 and not all(found[at].uniform for at in named):
+        doubtful += named
+    if doubtful:
+        names = [table.names[at] for at in sorted(doubtful)]
+        remedy = "name the column with --label COLUMN"
+        if VERDICT[0] in map(normal, names):
+            remedy = "give the table as --checked FILE, which takes both right and wrong ones"
+        raise PugnnError(
+            f"{table.shown}: {shorten(names)} may say which rows are {what}, by 1 and 0, or yes and no. If so, "
+            f"{remedy}; if not, remove it."
+        )
+    return named[0] if named and not found[named[0]].uniform else None
+
+
+def _label_sql(table: Table, at: int, *, minus: bool) -> str:
+    """SQL for a label: 1 for yes, 0 for no, null for an empty cell, and :data:`NEITHER` for anything else."""
+    kind = table.types[at]
+    if kind == "BOOLEAN" or is_number_type(kind):
+        cell = f"nullif(c_{at}::DOUBLE, 'NaN'::DOUBLE)"
+        truth, blank = f"CASE WHEN {cell} IN (0, 1) THEN {cell} END", f"{cell} IS NULL"
+    else:
+        text = f"c_{at} ->> '$'" if kind == "JSON" else f"c_{at}::VARCHAR"
+        cell = f"trim({text}, '{WHITE_SPACE}')"
+        words = f"WHEN {holds_word('positive', cell)} THEN 1 WHEN {holds_word('negative', cell)} THEN 0"
+        truth, blank = f"CASE {words} ELSE {truth_in_text(cell)} END", f"coalesce({cell} = '', true)"
+    denied = f"WHEN try_cast({cell} AS DOUBLE) = -1 THEN 0" if minus else ""
+    return f"CASE WHEN {blank} THEN NULL {denied} ELSE coalesce({truth}, {NEITHER}) END"
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """Counts of the cells in a column: all, those present, distinct, true and false."""
+
+    rows: int
+    present: int
+    distinct: int
+    true: int
+    false: int
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all rows say the same, and it is not false."""
+        return self.present == self.rows and self.distinct == 1 and not self.false
+
+    @property
+    def may_be_labels(self) -> bool:
+        """Whether the column may label some rows, although it is not named like one that does."""
+        marks = self.true + self.false
+        if marks == self.present:
+            return bool(self.false) or 0 < self.present < self.rows
+        return bool(self.true and self.false) and 2 * marks >= self.present and self.distinct <= 4
+
+
+def _examine(table: Table, places: list[int]) -> list[_Labels]:
+    counts = ["count(*)"]
+    for at in places:
+        label, cell = _label_sql(table, at, minus=True), f"nullif(trim(c_{at}::VARCHAR), '')"
+        counts += [f"count({cell})", f"count(DISTINCT {cell})"]
+        counts += [f"count(*) FILTER ({label} = 1)", f"count(*) FILTER ({label} = 0)"]
+    ((rows, *numbers),) = table.query(", ".join(counts)) if places else [(0,)]
+    return [_Labels(rows, *numbers[at : at + 4]) for at in range(0, len(numbers), 4)]
