@@ -2,8 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from attribute_tables import attributes_of, cells_of
+from pugnn.features.number_columns import MatrixColumns
 
 
 def texts(cells):
@@ -57,6 +59,13 @@ def test_positions_may_be_any_sql():
 def test_column_that_is_not_there_is_missing_everywhere():
     cells = attributes_of({"x": ["1", "2"]}).cells("y")
     assert cells.missing().all()
+
+
+def test_nodes_beyond_a_sparse_matrix_have_zeros_there():
+    sparse = MatrixColumns(("w",), sp.csc_array([[-2.0], [1.5]]))
+    both = attributes_of({"x": ["1", "2"]}, num_nodes=3).beside(sparse)
+    assert both.names == ("x", "w")
+    assert both.cells("w").values.tolist() == [-2.0, 1.5, 0.0]
 
 
 def test_stretches_cover_all_nodes():

@@ -72,7 +72,7 @@ def contents(folder):
         ({"what": "table6"}, "there is no table 'table6'; choose from table1, table2, table3, table4, table5, all, ch"),
         ({"what": ""}, "there is no table ''; choose"),
         ({"methods": ["pu-gnn", "magic"]}, "there is no method 'magic'; choose from naive, nnpu, dist-pu, lsdan, grab"),
-        ({"datasets": ["cora", "atlantis"]}, "there is no data set 'atlantis'; choose from cora, citeseer, pubmed, db"),
+        ({"datasets": ["cora", "atlantis"]}, "there is no data set 'atlantis'; choose from citeseer, cora, dblp, pub"),
         ({"readings": ["default", "wild"]}, "there is no reading 'wild'; choose from default, training-u, ratio-of-po"),
         ({"ratios": [0.01, 0.0]}, "a label ratio is a share of nodes between 0 and 1, such as 0.01; got 0.0"),
         ({"ratios": [2.0]}, "such as 0.01; got 2.0"),

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pugnn.features.number_columns import MatrixColumns, NumberColumns
+from pugnn.features.number_columns import NumberColumns
 from pugnn.store.ids import IdTable
 from pugnn.store.node_table import read_nodes
 from pugnn.store.tables.access import open_tables
@@ -61,10 +61,9 @@ def test_summaries_by_plain_loops(numbers):
             assert (found.lowest, found.highest) == (min(present), max(present))
 
 
-def test_rows_of_some_nodes_and_rows_of_zeros(numbers):
+def test_rows_of_some_nodes(numbers):
     chosen = numbers.of_rows(np.array([3, 0]))
     assert chosen.column("x").tolist() == [-2.0, 1.5]
-    assert MatrixColumns(("x",), chosen.part(["x"])).with_rows(3).column("x").tolist() == [-2.0, 1.5, 0.0]
 
 
 def test_numbers_beyond_32_bits_are_left_to_those_who_name_the_row():

@@ -139,11 +139,11 @@ def _about_rings(rings: Rings) -> Finding:
     within = f"{100 * rings.near_share:.3g} % of the unlabelled nodes lie within {hops} of a known positive"
     only = "That matters to PU-GNN (--method pu-gnn), whose loss uses distances; the default method does not."
     if rings.near_share > MAX_NEAR_SHARE:
-        title = "More than half of the nodes are neighbours of a known positive"
-        return Finding("rings", "note", title, f"{within}: distance carries little information. {only}")
+        text = f"{within}: distance carries little information. {only}"
+        return Finding("rings", "note", "More than half of the nodes are neighbours of a known positive", text)
     if rings.near_share < MIN_NEAR_SHARE:
-        title, remedy = "Hardly any node is near a known positive", "If there are positives elsewhere, name some."
-        return Finding("rings", "note", title, f"Only {within}. {only}", remedy)
+        text, remedy = f"Only {within}. {only}", "If there are positives elsewhere, name some."
+        return Finding("rings", "note", "Hardly any node is near a known positive", text, remedy)
     return Finding("rings", "good", "Distance separates the nodes", f"{within}.")
 
 
