@@ -826,7 +826,7 @@ def test_verdicts_are_confirmed_nodes_and_negatives(graph, tmp_path):
         ({"negatives": ["n1"]}, "cannot be both a known positive and a known negative: 'n1'"),
         ({"confirmed": ["n5"], "negatives": ["n5"]}, "cannot be both a known positive and a known negative: 'n5'"),
         ({"negatives": ["zz"]}, "zz"),
-        ({"negatives": [99]}, "position 99 among the negatives is not in the graph"),
+        ({"negatives": [99]}, "negatives: node 99 is not in the graph"),
         ({"negatives": [True]}, "the mask of negatives has 1 entries, but the graph has 12 nodes"),
         ({"negatives": [f"n{i}" for i in range(2, 12)]}, "no unlabelled nodes are left"),
     ],

@@ -168,17 +168,6 @@ def test_known_negatives_take_their_share_of_what_arrives():
     assert model.spread(GraphInputs(graph)).numpy() == pytest.approx(expected, abs=2e-5 * max(expected))
 
 
-def test_a_model_from_before_known_negatives_can_be_loaded(tmp_path):
-    graph = random_graph(12, 0.3, 0)
-    classifier = PUNodeClassifier(LabelPropagation(0.3), progress=False).fit(graph, [0])
-    classifier.save(tmp_path / "model")
-    weights, metadata = load_sealed(tmp_path / "model")
-    del weights["negative"]
-    save_sealed(tmp_path / "model", weights, metadata)
-    loaded = PUNodeClassifier.load(tmp_path / "model")
-    assert loaded.predict_proba(graph).tolist() == classifier.predict_proba().tolist()
-
-
 def test_a_model_whose_known_nodes_are_not_in_its_graph_is_refused(tmp_path):
     graph, path = random_graph(20, 0.2, 0), tmp_path / "model.safetensors"
     PUNodeClassifier(LabelPropagation(0.3), progress=False).fit(graph, [0, 1]).save(path)

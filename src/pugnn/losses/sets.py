@@ -105,7 +105,8 @@ class Sets:
         return {"known_negative": weight * self.mean(losses.flatten())}
 
 
-def require_prior(prior: object) -> None:
-    """A prior is a share of nodes, neither none nor all of them."""
+def require_prior(prior: object, typed: object = None) -> None:
+    """Raise unless a prior is a share of nodes, neither none nor all of them; ``typed`` is how the user wrote it."""
     if not isinstance(prior, Real) or not 0.0 < float(prior) < 1.0:
-        raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {given(prior)}")
+        written = given(prior if typed is None else typed)
+        raise PugnnError(f"prior is a share of the unlabelled nodes and must lie between 0 and 1; got {written}")

@@ -37,7 +37,7 @@ def prior_bounds(prior: object) -> tuple[float, float]:
                 f"estimator: {', '.join(PRIORS)}"
             ) from None
     for end in ends:
-        require_prior(end)
+        require_prior(end, prior)
     low, high = (float(end) for end in ends)  # type: ignore[arg-type]
     if low > high:
         raise PugnnError(f"the range of the prior is reversed: {prior!r}; write {high:g}..{low:g}")
