@@ -59,20 +59,8 @@ def _store(folder: Path) -> list[str]:
 
 
 def _sweep(data: list[str], run: str) -> list[str]:
-    over = ["--over", "inverse_penalty=0.1..10", "--trials", TRIALS, "--jobs", "1"]
-    return [
-        "sweep",
-        *data,
-        "--method",
-        "smoothed-logistic",
-        *over,
-        "--trials",
-        TRIALS,
-        "--jobs",
-        "1",
-        "--out",
-        f"{run}-s",
-    ]
+    searched = ["--method", "smoothed-logistic", "--over", "inverse_penalty=0.1..10", "--trials", TRIALS, "--jobs", "1"]
+    return ["sweep", *data, *searched, "--out", f"{run}-s"]
 
 
 def _cpu_seconds(source: Path, command: list[str]) -> float:
