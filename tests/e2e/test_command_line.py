@@ -539,7 +539,7 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main):
         (["fit", *TABLES], ["--positives FILE"]),
         (["fit", *TABLES, "--dataset", "cora"], ["--edges goes with tables"]),
         (["fit", "--dataset", "cora", "--positives", "positives.csv"], ["--positives goes with tables"]),
-        (["fit", "--dataset", "atlantis"], ["no data set named 'atlantis'", "cora, citeseer"]),
+        (["fit", "--dataset", "atlantis"], ["no data set named 'atlantis'", "citeseer, cora"]),
         (["fit", "--dataset", "cora", "--labels", "500"], ["cannot label 500 nodes"]),
         (["fit", "--dataset", "cora", "--labels", "0"], ["labels must be a whole number, at least 1; got 0"]),
         (["fit", "--dataset", "cora", "--label-ratio", "2"], ["label_ratio", "2.0"]),

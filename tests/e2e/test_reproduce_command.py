@@ -272,7 +272,7 @@ def test_interrupted_in_this_process(here, pugnn_main, monkeypatch):
         (["table6"], ["there is no table 'table6'; choose from table1, table2", "checks"]),
         (["table2", "--methods", "pu-gnn,magic"], ["there is no method 'magic'; choose from naive, nnpu"]),
         (["table2", "--methods", ","], ["expected names separated by commas, got ','"]),
-        (["table2", "--datasets", "atlantis"], ["there is no data set 'atlantis'; choose from cora, citeseer"]),
+        (["table2", "--datasets", "atlantis"], ["there is no data set 'atlantis'; choose from citeseer, cora"]),
         (["table2", "--ratios", "abc"], ["a label ratio is a share of nodes between 0 and 1", "got 'abc'"]),
         (["table2", "--ratios", "7"], ["a label ratio is a share of nodes between 0 and 1", "got 7.0"]),
         (["table2", "--ratios", "0.01,nan"], ["a label ratio is a share of nodes between 0 and 1", "got nan"]),

@@ -170,7 +170,7 @@ def test_values_that_training_has_not_seen(trained, pugnn_main):
     write_csv(Path("other.csv"), [{**row, "city": "Genf"} for row in new_nodes])
     result = pugnn_main("predict", "run", "--edges", "new_edges.csv", "--nodes", "other.csv")
     assert result.code == 0
-    assert "unseen in training; it counts as other" in result.err
+    assert "unseen in training ('Genf'); it counts as other" in result.err
 
 
 @pytest.mark.parametrize(
