@@ -181,13 +181,10 @@ def _pieces(table: Table) -> Iterator[dict[str, NDArray[Any]]]:
 
 def _write_parquet(path: Path, table: Table) -> None:
     """Write a table as Parquet, piece by piece if not all of it is in memory."""
-    from pugnn.store.tables.database import write_parquet, write_parquet_pieces
+    from pugnn.store.tables.database import write_parquet
 
     in_memory = {name: values for name, values in table.items() if isinstance(values, np.ndarray)}
-    if len(in_memory) == len(table):
-        write_parquet(path, in_memory)
-    else:
-        write_parquet_pieces(path, _pieces(table))
+    write_parquet(path, in_memory if len(in_memory) == len(table) else _pieces(table))
 
 
 def _write_csv(path: Path, header: list[str], rows: Iterable[Iterable[Any]]) -> None:
