@@ -99,13 +99,10 @@ def common_family(columns: Sequence[IdColumn]) -> tuple[str, list[str]]:
 
 
 def typed_ids(ids: IdTable, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:
-    """The ids of a graph in their own type, and notes.
+    """The ids of a graph in the type that they have in the columns they come from, that of the node table first.
 
-    Args:
-        ids: all of them.
-        columns: where they come from, that of the node table first.
-        listed: number of those that the first of these columns brought. Ids that first occur in a table without types
-            may be of another kind, and must not lose anything in conversion, as ``007`` would.
+    The first of these columns brought the first ``listed`` ids. Ids that first occur in a table without types may be of
+    another kind, and must not lose anything in conversion, as ``007`` would.
     """
     kind, notes = common_family(columns)
     originals = {text: value for column in columns for text, value in column.originals.items()}

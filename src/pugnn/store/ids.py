@@ -153,8 +153,7 @@ class IdTable(Ids):
         rows, at_once = len(keys) // width, max(_AT_ONCE // width, 1)
 
         def visit(count: int, first: int, last: int) -> int:
-            visited: int = visit_keys(self._slots, self._keys, count, keys, width, found, first, last)
-            return visited
+            return int(visit_keys(self._slots, self._keys, count, keys, width, found, first, last))
 
         for first in range(0, rows, at_once):
             last, again = min(first + at_once, rows), True
@@ -167,8 +166,7 @@ class IdTable(Ids):
                     before, self._count = self._count, visit(self._count, first, last)
                     if not self._integers:
                         self._keep_texts(values, found, parts, before)
-                shared = 0 if self._integers else sum(self._separate(values, keys, found, part) for part in parts)
-                again = shared > 0
+                again = not self._integers and sum(self._separate(values, keys, found, part) for part in parts) > 0
         return list(found.reshape(width, -1))
 
     def _in_threads(self, work: Callable[[int, int], Any], first: int, last: int) -> list[Any]:

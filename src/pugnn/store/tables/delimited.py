@@ -178,16 +178,10 @@ def delimited_table(
     *,
     edges: bool,
 ) -> Table:
-    """The table in files of delimited text.
+    """The table in files of delimited text, whose beginnings are ``heads``; copies go to ``scratch``.
 
-    Args:
-        shown: its name in messages.
-        files: the files.
-        heads: the beginning of each.
-        connection: DuckDB's connection.
-        scratch: where copies go.
-        known: names of columns, as ``normal`` gives them, that make a first row a header.
-        edges: whether it is a list of edges, which may begin with comments and have spaces between its columns.
+    A first row with one of the ``known`` names is a header. A list of edges may begin with comments, and have spaces
+    between its columns.
     """
     opened = [_opened(file, head, known, edges=edges) for file, head in zip(files, heads, strict=True)]
     opened = [file if file.encoding == "utf-8-sig" else file.copied(scratch) for file in opened]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, counted, quoted
 from pugnn.features.attributes import number_in_text
 from pugnn.store.id_types import EXACT_BELOW, IdColumn, text_of
-from pugnn.store.ids import IdTable
+from pugnn.store.ids import Ids
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -113,13 +113,10 @@ class Table:
     def reject_cells(
         self, bad: Mapping[str, NDArray[np.bool_]], number: int | None = None, expected: str = "", first: int = 0
     ) -> None:
-        """Raise for the first row with a bad cell.
+        """Raise for the first row with a bad cell, of columns by what these hold; the first cells are of row ``first``.
 
-        Args:
-            bad: which cells of some columns are bad, by what these hold. A bad id is an empty one.
-            number: place of the last of these columns, if it holds numbers.
-            expected: what they should be, and what to do.
-            first: the row of the first of these cells.
+        A bad id is an empty one. The last column may hold numbers: it is at the place ``number``, and what they should
+        be is ``expected``.
         """
         wrong = [(int(cells.argmax()), name) for name, cells in bad.items() if cells.any()]
         if not wrong:
@@ -131,7 +128,7 @@ class Table:
             raise PugnnError(f"{self.locate(row)}: the {name} is empty. Fill it in, or remove the row.")
         raise PugnnError(f"{self.locate(row)}: {name} {quoted(cell)} is not {expected}.")
 
-    def trimmed_note(self, ids: IdTable, before: int = 0) -> list[str]:
+    def trimmed_note(self, ids: Ids, before: int = 0) -> list[str]:
         """A note on the ids that had white space around them, beyond so many before."""
         count = counted(ids.trimmed - before, "id")
         return [f"{self.shown}: white space around {count} removed"] if ids.trimmed > before else []
