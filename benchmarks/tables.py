@@ -1,8 +1,12 @@
 """A Parquet pair of 5 million edges and 1 million nodes with text ids, from the files to the end of the first epoch.
 
     python benchmarks/tables.py        # needs pandas and pyarrow
+    python benchmarks/tables.py numbers
 
-The first table is reading and mapping ids to positions, against pandas on the same files with the same result: nodes
+The second form reads a node table of a million rows and 50 columns of numbers, as CSV and as Parquet, against pandas,
+which reads the same file and does nothing else; `read_graph` also reads two million edges and makes the features.
+
+Of the first form, the first table is reading and mapping ids to positions, against pandas with the same result: nodes
 in the order of the node table, then ids of the edges alone in the order of their first appearance; white space
 trimmed, empty and repeated ids looked for. The second one is all phases of one run in a process of its own, with the
 highest memory in use during each.
@@ -25,6 +29,7 @@ from pugnn.store import read_graph
 
 NODES, EDGES, ROUNDS = sized((1_000_000, 5_000_000, 5), (1_000, 5_000, 1))
 ONLY_IN_EDGES = NODES // 100
+NUMBERS = 50
 
 
 class Enough(Exception):
@@ -106,6 +111,25 @@ def measure_phases(folder: Path) -> None:
     on_phase("")
 
 
+def print_numbers() -> None:
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        frame = pd.DataFrame(rng.normal(size=(NODES, NUMBERS)).round(4), columns=[f"x{at}" for at in range(NUMBERS)])
+        frame.insert(0, "id", np.arange(NODES))
+        frame.to_csv(folder / "nodes.csv", index=False)
+        frame.to_parquet(folder / "nodes.parquet")
+        edges = {"source": rng.integers(0, NODES, 2 * NODES), "target": rng.integers(0, NODES, 2 * NODES)}
+        read_graph([(0, 1)], {"id": [0, 1], "x": [1, 2]})  # libraries and kernels are loaded
+        rows = []
+        for ending, read in (("csv", pd.read_csv), ("parquet", pd.read_parquet)):
+            path = folder / f"nodes.{ending}"
+            runs = {"pandas": lambda: read(path), "pugnn": lambda: read_graph(edges, path)}  # noqa: B023
+            seconds = interleaved(runs, ROUNDS)
+            rows += [[ending, who, f"{took:.2f}", f"{took / seconds['pandas']:.1f}"] for who, took in seconds.items()]
+    print(table([f"{NODES:,} x {NUMBERS} numbers", "read by", "seconds", "times pandas"], rows))
+
+
 def main() -> None:
     print(machine(), f"- {EDGES:,} edges, {NODES:,} nodes; medians of {ROUNDS} interleaved rounds\n")
     with tempfile.TemporaryDirectory() as name:
@@ -121,4 +145,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    measure_phases(Path(sys.argv[1])) if len(sys.argv) > 1 else main()
+    if sys.argv[1:] == ["numbers"]:
+        print_numbers()
+    else:
+        measure_phases(Path(sys.argv[1])) if len(sys.argv) > 1 else main()

@@ -9,7 +9,8 @@ import pytest
 
 from pugnn.errors import PugnnError
 from pugnn.store import build_store, open_store, read_manifest, read_store
-from pugnn.store.format import listed_files, new_array, write_array
+from pugnn.store.format import listed_files
+from pugnn.store.stored_arrays import new_array, write_array
 from store.messy import messy_tables, write_tables
 
 

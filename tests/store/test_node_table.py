@@ -8,7 +8,7 @@ from pugnn.features.number_columns import NumberColumns
 from pugnn.store.ids import IdTable
 from pugnn.store.node_table import read_nodes
 from pugnn.store.tables.access import open_tables
-from pugnn.store.tables.scratch import Scratch
+from pugnn.store.tables.input_files import Scratch
 
 COLUMNS = {
     "id": ["a", "b", "c", "d"],

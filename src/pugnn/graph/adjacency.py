@@ -69,15 +69,10 @@ def merge_edges(
     write: Callable[[NDArray[np.int32], NDArray[np.float32]], None],
     at_once: int = 1 << 62,
 ) -> tuple[NDArray[np.int64], Cleaning]:
-    """Row starts of the symmetric adjacency, and a record of the cleaning.
+    """Row starts of the symmetric adjacency of edges between ``u`` and ``v``, and a record of the cleaning.
 
-    Args:
-        n: number of nodes.
-        u: position of one end of each edge.
-        v: position of the other end.
-        weights: of the edges; those of repeats are added in their order.
-        write: is given the sorted neighbours and their weights, some rows after the other.
-        at_once: entries of the matrix that may be in memory at once, with 8 bytes each, or 16 if there are weights.
+    ``write`` is given sorted neighbours and their weights, some rows after the other: ``at_once`` entries, with 8 bytes
+    each, or 16 if there are weights. The weights of repeats are added in their order.
     """
     require_num_nodes(n)
     u, v = np.asarray(u, np.int32), np.asarray(v, np.int32)

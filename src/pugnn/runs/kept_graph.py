@@ -22,9 +22,8 @@ from pugnn.graph import Graph
 from pugnn.runs.run import InputData, count_nodes
 from pugnn.runs.writers import COLUMNS, read_columns
 from pugnn.store import Manifest, open_store, read_manifest
-from pugnn.store.features import feature_arrays
-from pugnn.store.format import listed_files, open_array, write_array
-from pugnn.store.opening import id_arrays
+from pugnn.store.format import listed_files
+from pugnn.store.stored_arrays import feature_arrays, id_arrays, open_array, write_array
 from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from pugnn.errors import PugnnError, PugnnWarning, shorten
 from pugnn.files import is_formula, replacing, write_csv
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.store.ids import ids_of
-from pugnn.store.tables.database import write_parquet_pieces
+from pugnn.store.tables.database import write_parquet
 from pugnn.task import PUTask
 
 #: Formats of a file of scores, by the ending of its name.
@@ -135,7 +135,7 @@ def write_scores(path: Path, table: Table) -> None:
     """
     require_ending(path)
     if path.suffix.lower() == ".parquet":
-        write_parquet_pieces(path, _pieces(table))
+        write_parquet(path, _pieces(table))
         return
     formulas = [node_id for piece in _pieces(table) for node_id in piece["id"].tolist() if is_formula(node_id)]
     if formulas:

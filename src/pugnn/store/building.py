@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +24,19 @@ from pugnn.graph.arrays import Features
 from pugnn.memory import available_memory
 from pugnn.store.arguments import Request
 from pugnn.store.edge_table import Edges
-from pugnn.store.features import features_in, write_features
-from pugnn.store.format import Manifest, found_arrays, listed_files, new_array, write_array
+from pugnn.store.format import Manifest, listed_files
 from pugnn.store.id_types import SEVERAL_TYPES, IdColumn, common_family
 from pugnn.store.ids import IdTable
-from pugnn.store.inputs import unchanged
-from pugnn.store.opening import id_arrays, ids_in
 from pugnn.store.reading import InMemory, assemble
+from pugnn.store.stored_arrays import (
+    features_in,
+    found_arrays,
+    id_arrays,
+    ids_in,
+    new_array,
+    write_array,
+    write_features,
+)
 from pugnn.store.tables.database import Limits
 
 #: Bytes of memory that are used in any case; with less DuckDB could not read some files at all.
@@ -150,3 +158,32 @@ class _InFolder(InMemory):
     def keep_features(self, blocks: FeatureBlocks, ids: NDArray[Any]) -> Features:
         write_features(self._folder, blocks, ids)
         return features_in(found_arrays(self._folder), (len(ids), blocks.width))
+
+
+@contextmanager
+def unchanged(given: Sequence[Any]) -> Iterator[list[dict[str, Any]]]:
+    """Yield what the files among these are: name, size, time of the last change; raise if that changes meanwhile."""
+    names = [os.path.expanduser(os.fspath(name)) for name in given if isinstance(name, str | os.PathLike)]
+    files = {file: _state(file) for name in names for file in _matching(name)}
+    try:
+        yield [
+            {"file": file, "bytes": state[0], "modified": datetime.fromtimestamp(state[1] / 1e9, UTC).isoformat()}
+            for file, state in files.items()
+            if state is not None
+        ]
+    finally:  # also after an error, for which a change may be the reason
+        for file, before in files.items():
+            if _state(file) != before:
+                raise PugnnError(f"{file} changed while it was read. Build the store again once it is complete.")
+
+
+def _matching(name: str) -> list[str]:
+    return sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) and not os.path.lexists(name) else [name]
+
+
+def _state(file: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return found.st_size, found.st_mtime_ns

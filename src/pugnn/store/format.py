@@ -1,31 +1,26 @@
-"""The files of a store: arrays as numpy writes them, and a list of them with sizes and checksums."""
+"""The list of a store's files, with sizes and checksums."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from pugnn.errors import Displayed, PugnnError, counted, shown
+from pugnn.errors import Displayed, PugnnError, counted
 from pugnn.files import as_path, regular
-from pugnn.graph.digests import array_header
+from pugnn.store.stored_arrays import damaged, open_array
 from pugnn.threads import available_threads
 
 #: Changes whenever files of the same names mean something else.
 FORMAT = 1
 
 MANIFEST = "store.json"
-
-#: Bytes before the numbers in a file. numpy leaves room in them for a longer shape.
-_HEADER = 128
 
 
 @dataclass(frozen=True)
@@ -75,50 +70,6 @@ class Manifest(Displayed):
         (folder / MANIFEST).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-class ArrayFile:
-    """An array that is written piece by piece; its first size may be anything."""
-
-    def __init__(self, file: IO[bytes], dtype: DTypeLike) -> None:
-        self._file, self.dtype, self.length = file, np.dtype(dtype), 0
-
-    def write(self, numbers: NDArray[Any]) -> None:
-        """Append numbers, or rows of numbers."""
-        self._file.write(np.ascontiguousarray(numbers, self.dtype).data)
-        self.length += len(numbers)
-
-
-@contextmanager
-def new_array(folder: Path, name: str, dtype: DTypeLike, width: int | None = None) -> Iterator[ArrayFile]:
-    """A new file of a store, to be written piece by piece; ``width`` is its number of columns, if there are any.
-
-    Not through memory-mapping: on a full disk that would end the process without a message.
-    """
-    with (folder / f"{name}.npy").open("wb") as file:
-        file.write(bytes(_HEADER))
-        array = ArrayFile(file, dtype)
-        yield array
-        header = array_header(array.dtype, (array.length,) if width is None else (array.length, width))
-        assert len(header) == _HEADER
-        file.seek(0)
-        file.write(header)
-
-
-def write_array(folder: Path, name: str, numbers: NDArray[Any]) -> None:
-    """Write a file of a store at once."""
-    with new_array(folder, name, numbers.dtype, numbers.shape[1] if numbers.ndim == 2 else None) as file:
-        file.write(numbers)
-
-
-def open_array(folder: Path, name: str) -> NDArray[Any]:
-    """An array of a store, memory-mapped."""
-    try:
-        array: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # whatever numpy dislikes about a damaged header
-        raise damaged(folder, f"{name}.npy cannot be opened: {shown(str(error), 200)}") from None
-    # Not numpy's own class for mapped arrays, whose every slice costs ten times that of an array.
-    return array.view(np.ndarray)
-
-
 def open_arrays(folder: Path, manifest: Manifest) -> dict[str, NDArray[Any]]:
     """All arrays of a store by name, memory-mapped."""
     arrays = {}
@@ -127,11 +78,6 @@ def open_arrays(folder: Path, manifest: Manifest) -> dict[str, NDArray[Any]]:
         if array.dtype.str != file.dtype or list(array.shape) != list(file.shape):
             raise damaged(folder, f"the head of {name} has changed since it was written")
     return arrays
-
-
-def found_arrays(folder: Path) -> dict[str, NDArray[Any]]:
-    """All arrays in the folder of a store that is being built, by name, memory-mapped."""
-    return {path.stem: open_array(folder, path.stem) for path in folder.glob("*.npy")}
 
 
 def listed_files(folder: Path) -> dict[str, StoredFile]:
@@ -222,8 +168,3 @@ def _well_formed(manifest: Manifest) -> bool:
         and all(isinstance(text, list) for text in (manifest.feature_names, manifest.notes, manifest.built_from))
         and all(isinstance(text, str) for text in (*manifest.feature_names, *manifest.notes))
     )
-
-
-def damaged(folder: Path, why: str) -> PugnnError:
-    """The error for a store that is not as it was written."""
-    return PugnnError(f"the graph store {folder} is damaged: {why}. Build it again with `pugnn build`.")

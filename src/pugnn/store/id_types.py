@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, quoted
@@ -31,6 +33,9 @@ _FAMILIES = {
     "DATE": "dates",
     "BOOLEAN": "booleans",
 }
+
+#: DuckDB's types of integers that fit into 64 bits with their sign.
+INTEGER_TYPES = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER")} | {"BIGINT"}
 
 #: Floating-point numbers of at least this size represent several integers each.
 EXACT_BELOW = {"FLOAT": 2**24, "DOUBLE": 2**53}
@@ -94,13 +99,10 @@ def common_family(columns: Sequence[IdColumn]) -> tuple[str, list[str]]:
 
 
 def typed_ids(ids: IdTable, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:
-    """The ids of a graph in their own type, and notes.
+    """The ids of a graph in the type that they have in the columns they come from, that of the node table first.
 
-    Args:
-        ids: all of them.
-        columns: where they come from, that of the node table first.
-        listed: number of those that the first of these columns brought. Ids that first occur in a table without types
-            may be of another kind, and must not lose anything in conversion, as ``007`` would.
+    The first of these columns brought the first ``listed`` ids. Ids that first occur in a table without types may be of
+    another kind, and must not lose anything in conversion, as ``007`` would.
     """
     kind, notes = common_family(columns)
     originals = {text: value for column in columns for text, value in column.originals.items()}
@@ -130,6 +132,20 @@ def typed_ids(ids: IdTable, columns: Sequence[IdColumn], listed: int) -> tuple[N
     except ValueError:  # such as a date before the year 1
         return _objects(texts), [f"ids are kept as text: some are {kind} that Python cannot represent"]
     return np.array(values, dtype=np.float64) if kind == "numbers" else _objects(values), []
+
+
+def integers_in_text(texts: pa.Array) -> pa.Array:
+    """The integers of 64 bits that texts represent in the usual way, not as ``007`` or ``+7``; null for other texts.
+
+    Example:
+        >>> integers_in_text(pa.array(["7", "-12", "007", "9223372036854775808"])).to_pylist()
+        [7, -12, None, None]
+    """
+    digits = pc.utf8_ltrim(texts, "-")
+    long = pc.and_(pc.equal(pc.utf8_length(digits), 19), pc.greater(digits, str(2**63 - 1)))
+    long = pc.and_(long, pc.not_equal(texts, str(-(2**63))))
+    usual = pc.match_substring_regex(texts, r"^(0|-?[1-9][0-9]{0,18})$")
+    return pc.cast(pc.if_else(pc.and_not(usual, long), texts, None), pa.int64())
 
 
 def positions_of_values(texts: list[str], ids: NDArray[Any]) -> list[int]:

@@ -17,6 +17,7 @@ from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.graph.compiling import kernel
 from pugnn.graph.stored import find_in
+from pugnn.store.id_types import integers_in_text
 from pugnn.threads import available_threads
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ UNKNOWN, EMPTY = -1, -2
 
 #: White space as Unicode defines it, and a byte order mark.
 WHITE_SPACE = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace()) + "\ufeff"
-
-#: DuckDB's types of integers that fit into 64 bits with their sign.
-INTEGER_TYPES = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER")} | {"BIGINT"}
 
 _TEXT = pa.large_string()
 
@@ -155,8 +153,7 @@ class IdTable(Ids):
         rows, at_once = len(keys) // width, max(_AT_ONCE // width, 1)
 
         def visit(count: int, first: int, last: int) -> int:
-            visited: int = visit_keys(self._slots, self._keys, count, keys, width, found, first, last)
-            return visited
+            return int(visit_keys(self._slots, self._keys, count, keys, width, found, first, last))
 
         for first in range(0, rows, at_once):
             last, again = min(first + at_once, rows), True
@@ -169,8 +166,7 @@ class IdTable(Ids):
                     before, self._count = self._count, visit(self._count, first, last)
                     if not self._integers:
                         self._keep_texts(values, found, parts, before)
-                shared = 0 if self._integers else sum(self._separate(values, keys, found, part) for part in parts)
-                again = shared > 0
+                again = not self._integers and sum(self._separate(values, keys, found, part) for part in parts) > 0
         return list(found.reshape(width, -1))
 
     def _in_threads(self, work: Callable[[int, int], Any], first: int, last: int) -> list[Any]:
@@ -228,20 +224,6 @@ def ids_of(graph: Graph) -> Ids:
             "cannot name them; give the nodes other ids"
         )
     return Ids(texts)
-
-
-def integers_in_text(texts: pa.Array) -> pa.Array:
-    """The integers of 64 bits that texts represent in the usual way, not as ``007`` or ``+7``; null for other texts.
-
-    Example:
-        >>> integers_in_text(pa.array(["7", "-12", "007", "9223372036854775808"])).to_pylist()
-        [7, -12, None, None]
-    """
-    digits = pc.utf8_ltrim(texts, "-")
-    long = pc.and_(pc.equal(pc.utf8_length(digits), 19), pc.greater(digits, str(2**63 - 1)))
-    long = pc.and_(long, pc.not_equal(texts, str(-(2**63))))
-    usual = pc.match_substring_regex(texts, r"^(0|-?[1-9][0-9]{0,18})$")
-    return pc.cast(pc.if_else(pc.and_not(usual, long), texts, None), pa.int64())
 
 
 def _buffers(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

@@ -65,15 +65,9 @@ def read_lists(
 def read_node_list(
     table: Table, wanted: Mapping[str, str | None], usual: str | None, ids: Ids, node_ids: NDArray[Any], what: str
 ) -> tuple[NDArray[np.int64], list[str]]:
-    """Sorted positions of the nodes in a list, and notes.
+    """Sorted positions of the nodes in a list, and notes; ``what`` says what the nodes are, such as ``positives``.
 
-    Args:
-        table: the list.
-        wanted: the user's names of columns: ``id`` and ``label``.
-        usual: name of the column of ids in the node table.
-        ids: the ids of the graph, by which those of the list are found.
-        node_ids: the ids of the graph in their own type.
-        what: what the nodes are, such as ``positives``.
+    ``wanted`` has the user's names of the columns ``id`` and ``label``, and ``usual`` is that of ids in the node table.
     """
     column = id_column(table, wanted["id"], usual)
     if table.bare:

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-
-from pugnn.errors import PugnnError, require_type
+from pugnn.errors import require_type
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path
 from pugnn.graph import Cleaning, Graph
 from pugnn.graph.arrays import reject_infinite, require_adjacency
-from pugnn.graph.stored import Stored, TextIds
+from pugnn.graph.stored import Stored
 from pugnn.store.arguments import Request
-from pugnn.store.features import features_in
-from pugnn.store.format import MANIFEST, damaged, open_arrays, read_manifest, verify
+from pugnn.store.format import MANIFEST, open_arrays, read_manifest, verify
 from pugnn.store.ids import ids_of
 from pugnn.store.node_lists import read_lists
 from pugnn.store.reading import TableGraph
+from pugnn.store.stored_arrays import damaged, features_in, ids_in
 from pugnn.store.tables.access import read_tables
 from pugnn.task import PUTask
 
@@ -63,24 +59,6 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
         )
     except (KeyError, TypeError, ValueError) as error:  # it has a checksum, but `pugnn build` did not write it
         raise damaged(folder, f"{MANIFEST} does not fit the other files: {error}") from None
-
-
-def id_arrays(ids: pa.Array) -> dict[str, NDArray[Any]]:
-    """The arrays of a store for ids, integers or text."""
-    if pa.types.is_integer(ids.type):
-        return {"ids": ids.to_numpy()}
-    _, places, letters = ids.buffers()
-    starts = np.frombuffer(places, np.int64)[: len(ids) + 1]
-    return {"id_starts": starts, "id_letters": np.frombuffer(letters, np.uint8)[: starts[-1]]}
-
-
-def ids_in(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64] | TextIds:
-    """The ids among the arrays of a store."""
-    if "ids" not in arrays:
-        return TextIds(arrays["id_letters"], arrays["id_starts"])
-    if arrays["ids"].ndim != 1 or arrays["ids"].dtype != np.int64:
-        raise PugnnError("ids must be 64-bit integers")
-    return arrays["ids"]
 
 
 def read_store(

@@ -21,8 +21,8 @@ from pugnn.graph.adjacency import Adjacency, symmetric_csr
 from pugnn.graph.arrays import Features
 from pugnn.store.arguments import Request
 from pugnn.store.edge_table import Edges, EdgeTable
-from pugnn.store.id_types import IdColumn, typed_ids
-from pugnn.store.ids import INTEGER_TYPES, IdTable
+from pugnn.store.id_types import INTEGER_TYPES, IdColumn, typed_ids
+from pugnn.store.ids import IdTable
 from pugnn.store.node_lists import read_lists
 from pugnn.store.node_table import NodeTable, id_place, read_nodes
 from pugnn.store.sparse_attributes import long_attributes, matrix_attributes, matrix_of

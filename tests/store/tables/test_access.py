@@ -18,7 +18,7 @@ from pugnn.store.tables import input_files as files
 from pugnn.store.tables.access import open_tables
 from pugnn.store.tables.column_names import SOURCE, TARGET
 from pugnn.store.tables.database import connect
-from pugnn.store.tables.scratch import Scratch
+from pugnn.store.tables.input_files import Scratch
 
 EDGES = "source,target\na,b\nb,c\n"
 ROWS = [("a", "b"), ("b", "c")]

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.store.tables.database import write_parquet, write_parquet_pieces
+from pugnn.store.tables.database import write_parquet
 
 
 def column(path: Path, values) -> list:
@@ -104,7 +104,7 @@ def test_pieces_become_one_file_with_the_types_of_the_first(tmp_path):
             "near": np.ma.masked_array(objects("x"), [False]),
         },
     ]
-    write_parquet_pieces(tmp_path / "t.parquet", iter(pieces))
+    write_parquet(tmp_path / "t.parquet", iter(pieces))
     found = pq.read_table(tmp_path / "t.parquet").to_pydict()
     assert found == {"id": ["a", "b", "c"], "hops": [None, None, 3], "near": [None, None, "x"]}
 
@@ -114,7 +114,7 @@ def _masked(*values) -> np.ma.MaskedArray:
 
 
 def test_a_piece_that_fails_leaves_the_earlier_file(tmp_path):
-    write_parquet_pieces(tmp_path / "t.parquet", [{"id": np.arange(3)}])
+    write_parquet(tmp_path / "t.parquet", [{"id": np.arange(3)}])
     before = (tmp_path / "t.parquet").read_bytes()
 
     def pieces():
@@ -122,6 +122,6 @@ def test_a_piece_that_fails_leaves_the_earlier_file(tmp_path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with pytest.raises(PugnnError, match=r"cannot write .*t.parquet: No space left on device. Nothing was changed"):
-        write_parquet_pieces(tmp_path / "t.parquet", pieces())
+        write_parquet(tmp_path / "t.parquet", pieces())
     assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
     assert (tmp_path / "t.parquet").read_bytes() == before

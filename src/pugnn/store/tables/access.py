@@ -10,9 +10,8 @@ from pugnn.errors import PugnnError, shown
 from pugnn.store.tables.column_names import ATTRIBUTE, ID, SOURCE, TARGET, normal
 from pugnn.store.tables.database import Limits, connect
 from pugnn.store.tables.delimited import delimited_table
-from pugnn.store.tables.input_files import File, find_files
+from pugnn.store.tables.input_files import File, Scratch, find_files
 from pugnn.store.tables.objects import MemoryTable, as_memory_table, networkx_tables
-from pugnn.store.tables.scratch import Scratch
 from pugnn.store.tables.table import Table, Unreadable, aliased, described, reason_of, reject
 from pugnn.store.tables.typed import json_table, parquet_table
 

@@ -41,15 +41,9 @@ def normal(name: str) -> str:
 def find_column(
     table: str, names: Sequence[str], option: str, wanted: str | None, usual: Sequence[str], *, first: bool = False
 ) -> int | None:
-    """The place of a column, or ``None`` if no column has one of the usual names.
+    """The place of a column of a table, or ``None`` if there is none: the one that is wanted, or one of a usual name.
 
-    Args:
-        table: name of the table in messages.
-        names: of its columns.
-        option: the command-line option for the column, such as ``source``.
-        wanted: the name that the user gave, if any.
-        usual: the names that it may have otherwise.
-        first: whether an earlier one of the usual names takes precedence over a later one.
+    ``option`` is the command-line option for it. With ``first``, an earlier usual name takes precedence.
     """
     if wanted is not None:
         found = [at for at, name in enumerate(names) if name == wanted] or [

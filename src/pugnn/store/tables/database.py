@@ -79,19 +79,16 @@ def paths_sql(paths: Iterable[Path]) -> str:
     return f"[{', '.join(literal(str(path)) for path in paths)}]"
 
 
-def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]]) -> None:
-    """Write columns of the same length as a Parquet file; see :func:`write_parquet_pieces`."""
-    write_parquet_pieces(path, [columns])
-
-
-def write_parquet_pieces(path: Path, pieces: Iterable[Mapping[str, NDArray[Any]]]) -> None:
-    """Write a table as a Parquet file that is given some rows at a time.
+def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]] | Iterable[Mapping[str, NDArray[Any]]]) -> None:
+    """Write a table as a Parquet file.
 
     Args:
         path: the file; it is replaced atomically.
-        pieces: columns by name. Masked entries are null. An object column keeps the type of its entries if they share
-            one that Parquet knows; otherwise it becomes text.
+        columns: columns of the same length by name, or several such tables, which become one, some rows at a time.
+            Masked entries are null. An object column keeps the type of its entries if they share one that Parquet
+            knows; otherwise it becomes text.
     """
+    pieces = [columns] if isinstance(columns, Mapping) else columns
     # An open file, because pyarrow takes names for addresses and cannot open all of them.
     with replacing(path) as temporary, temporary.open("wb") as file, ExitStack() as stack:
         writer = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Generator, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from pugnn.errors import EmptyTableError, PugnnError, counted, shorten
 from pugnn.store.tables.column_names import normal
 from pugnn.store.tables.database import literal, paths_sql
-from pugnn.store.tables.input_files import MAX_LINE_LENGTH, File
+from pugnn.store.tables.input_files import MAX_LINE_LENGTH, File, Scratch
 from pugnn.store.tables.objects import reject_repeated_names
-from pugnn.store.tables.scratch import Scratch, no_room
 from pugnn.store.tables.sniffing import (
     DELIMITERS,
     Row,
@@ -96,31 +95,28 @@ class DelimitedFile:
         if self.copy is not None:
             return self
         try:
-            return self._copied(scratch)
+            with scratch.new_file() as (copy, path):
+                text = io.TextIOWrapper(copy, "utf-8", newline="")
+                try:
+                    repeats = self._write_rows(text)
+                finally:
+                    text.detach()  # after a flush; the file stays open
         except UnicodeDecodeError:
-            return replace(self, encoding=western_encoding(self.file))._copied(scratch)
-
-    def _copied(self, scratch: Scratch) -> DelimitedFile:
-        width, repeats = len(self.names), 0
-        copy, path = scratch.new_file()
-        text = io.TextIOWrapper(copy, "utf-8", newline="")
-        writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        try:
-            for line, cells in self.rows(errors="strict"):
-                if self.repeats_header(cells):
-                    repeats += 1
-                    continue
-                if len(cells) < width or any(cells[width:]):
-                    raise self._wrong_width(line, len(cells))
-                writer.writerow(cells[:width])
-            text.flush()
-        except OSError as error:
-            raise no_room(error) from None
-        finally:
-            with suppress(OSError):
-                text.detach()
-        scratch.written(copy)
+            return replace(self, encoding=western_encoding(self.file)).copied(scratch)
         return replace(self, copy=path, repeats=repeats)
+
+    def _write_rows(self, text: io.TextIOWrapper) -> int:
+        """Write all rows as plain CSV, except repeated headers; returns how many of these there are."""
+        writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        width, repeats = len(self.names), 0
+        for line, cells in self.rows(errors="strict"):
+            if self.repeats_header(cells):
+                repeats += 1
+            elif len(cells) < width or any(cells[width:]):
+                raise self._wrong_width(line, len(cells))
+            else:
+                writer.writerow(cells[:width])
+        return repeats
 
     def _wrong_width(self, line: int, cells: int) -> PugnnError:
         delimiter = {"\t": "a tab", " ": "a space"}.get(self.delimiter, repr(self.delimiter))
@@ -182,16 +178,10 @@ def delimited_table(
     *,
     edges: bool,
 ) -> Table:
-    """The table in files of delimited text.
+    """The table in files of delimited text, whose beginnings are ``heads``; copies go to ``scratch``.
 
-    Args:
-        shown: its name in messages.
-        files: the files.
-        heads: the beginning of each.
-        connection: DuckDB's connection.
-        scratch: where copies go.
-        known: names of columns, as ``normal`` gives them, that make a first row a header.
-        edges: whether it is a list of edges, which may begin with comments and have spaces between its columns.
+    A first row with one of the ``known`` names is a header. A list of edges may begin with comments, and have spaces
+    between its columns.
     """
     opened = [_opened(file, head, known, edges=edges) for file, head in zip(files, heads, strict=True)]
     opened = [file if file.encoding == "utf-8-sig" else file.copied(scratch) for file in opened]

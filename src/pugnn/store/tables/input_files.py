@@ -1,4 +1,4 @@
-"""Files as users name them: patterns, compression whatever the name says, and text line by line."""
+"""Files as users name them: patterns, any compression, text line by line; and temporary copies of them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ import gzip
 import io
 import lzma
 import os
+import shutil
+import tempfile
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from shutil import copyfileobj
 from typing import IO, Any, AnyStr
+from uuid import uuid4
 
 import pyarrow as pa
 
 from pugnn.errors import EmptyTableError, PugnnError, shown
-from pugnn.store.tables.scratch import Scratch, no_room
 
 #: How much of a text file is examined to see what it is.
 HEAD_BYTES = 1 << 22
@@ -30,8 +31,14 @@ MAX_LINE_LENGTH = 100_000_000
 #: How much of a text file is in memory at once.
 CHUNK_BYTES = 1 << 24
 
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+#: Open files by number, if the system has such a folder. A file that has no other name leaves nothing behind, however
+#: the process ends.
+OPEN_FILES = Path("/proc/self/fd")
 
+#: More files than this are not held open: systems have a limit.
+_MAX_OPEN = 200
+
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
 _OPENERS: dict[str, Any] = {
     "none": open,
@@ -41,8 +48,59 @@ _OPENERS: dict[str, Any] = {
     "zstd": lambda path, _: io.BufferedReader(pa.input_stream(str(path), compression="zstd")),
 }
 
-#: What DuckDB can decompress itself.
-_KNOWN_TO_DUCKDB = ("none", "gzip", "zstd")
+
+class Scratch(ExitStack):
+    """Temporary files that are deleted when this is closed, or when the process ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._open = 0
+        self._folder = Path(tempfile.gettempdir()).resolve() / f"pugnn-{uuid4().hex}"
+
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        """The folders of all files. The second one is created when it is needed."""
+        return OPEN_FILES, self._folder
+
+    @contextmanager
+    def new_file(self) -> Iterator[tuple[IO[bytes], Path]]:
+        """An empty file to write to, and the name to read it by afterwards."""
+        try:
+            if self._nameless():
+                file: IO[bytes] = self.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+                yield file, OPEN_FILES / str(file.fileno())
+                file.flush()
+            else:
+                path = self._new_name()
+                with path.open("xb") as file:
+                    yield file, path
+        except OSError as error:
+            raise PugnnError(
+                f"cannot write a temporary copy of a table in {tempfile.gettempdir()}: {error.strerror or error}. Free "
+                "some space there, or set the environment variable TMPDIR to another folder."
+            ) from None
+
+    def plain_name(self, path: Path) -> Path:
+        """A name for a file without characters that are special to DuckDB: its own, or another one."""
+        plain = path.resolve()
+        if not glob.has_magic(str(plain)) and str(plain).encode(errors="replace") == os.fsencode(plain):
+            return plain
+        if self._nameless():
+            return OPEN_FILES / str(self.enter_context(path.open("rb")).fileno())
+        link = self._new_name()
+        link.symlink_to(plain)
+        return link
+
+    def _nameless(self) -> bool:
+        """Whether one more file can do without a name."""
+        self._open += 1
+        return self._open <= _MAX_OPEN and OPEN_FILES.is_dir()
+
+    def _new_name(self) -> Path:
+        if not self._folder.exists():
+            self._folder.mkdir(mode=0o700)
+            self.callback(shutil.rmtree, self._folder, ignore_errors=True)
+        return self._folder / str(self._open)
 
 
 @dataclass(frozen=True)
@@ -80,22 +138,6 @@ class File:
         if len(line) == MAX_LINE_LENGTH:
             raise PugnnError(f"{self.shown} has a line of over {MAX_LINE_LENGTH:,} characters, so it is not a table")
         return line
-
-    def readable_by_duckdb(self, scratch: Scratch) -> File:
-        """The file itself if DuckDB can decompress it, else a decompressed copy."""
-        if self.packed in _KNOWN_TO_DUCKDB:
-            return self
-        copy, path = scratch.new_file()
-        with self._opened() as file:
-            try:
-                copyfileobj(file, copy, CHUNK_BYTES)
-                scratch.written(copy)
-            except OSError as error:
-                if error.errno is None:  # not of the system: the compressed data is damaged
-                    raise
-                raise no_room(error) from None
-        with path.open("rb") as plain:
-            return replace(self, path=path, first=plain.read(len(self.first)), packed="none")
 
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:
@@ -141,11 +183,14 @@ def _file(name: str, path: Path, scratch: Scratch) -> File:
         if not first:
             raise EmptyTableError(f"{name} is empty")
         plain = scratch.plain_name(path)
-        packed = next((kind for magic, kind in _PACKED.items() if first.startswith(magic)), "none")
     except OSError as error:
         raise PugnnError(f"cannot read {name}: {error.strerror}") from None
+    packed = next((kind for magic, kind in _PACKED.items() if first.startswith(magic)), "none")
     found = File(name, plain, first, packed)
-    if packed == "zstd":  # of which DuckDB would read a truncated one without an error
-        for _ in found.chunks():
-            pass
-    return found.readable_by_duckdb(scratch)
+    if packed in ("none", "gzip"):
+        return found
+    # DuckDB cannot decompress the others, or does not notice that they are cut short.
+    with scratch.new_file() as (copy, copy_path):
+        for chunk in found.chunks():
+            copy.write(chunk)
+    return File(name, copy_path, next(found.chunks(8), b""), "none")

@@ -33,13 +33,10 @@ class MemoryTable:
 
 
 def as_memory_table(given: Any, role: str, ids: Sequence[str]) -> MemoryTable:
-    """A table from what the user holds.
+    """A table from what the user holds; columns without a name get those of ``ids``.
 
-    Args:
-        given: a pandas or Polars data frame or series, an Arrow table or record batch, a mapping of names to columns,
-            an array or list of ids, or, for edges, of pairs ``(source, target)`` or triples with a weight.
-        role: which table it is, such as ``edges``.
-        ids: names for the columns of a table that has none, in order.
+    That is a data frame or series of pandas or Polars, an Arrow table, a mapping of names to columns, an array or list
+    of ids, or, for edges, of pairs ``(source, target)`` or triples with a weight.
     """
     if isinstance(given, MemoryTable):
         return given

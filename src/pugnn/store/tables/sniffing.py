@@ -23,8 +23,18 @@ _COMMENT = re.compile(rf"[#%]+(\s|$)|[#%][^{DELIMITERS}]*$")
 #: The encoding of files that are not UTF-8: that of Windows in Western Europe, which contains Latin-1.
 _WESTERN = "cp1252"
 
-#: How an array of JSON begins, in lower case; ``[id],[name]`` is a header as SQL Server writes it.
-_JSON_ARRAY = re.compile(r'\[\s*(["\[{\d-]|true|false|null)')
+#: How files begin that are not delimited text, in lower case, and what to say of them.
+_OTHER_FORMATS = {
+    r"sep=.\r?\n": ", row 1: 'sep=…' is a hint for Excel, not a row. Remove the line.",
+    "%%matrixmarket": " is a Matrix Market file. Attributes may come as one (--attributes); for edges, save a table "
+    "with the columns source and target, or use Graph.from_scipy(scipy.io.mmread(…)) in Python.",
+    r"<\?xml(?s:.*)<graphml": " is GraphML. Save its edges as CSV, or use read_graph(networkx.read_graphml(…)) in "
+    "Python.",
+    r"<!doctype html|<html|<\?xml": " is not a table but an HTML or XML page; was the download an error page?",
+    # Not ``[id],[name]``, a header as SQL Server writes it.
+    r'\[\s*(["\[{\d-]|true|false|null)': ' is JSON, but not of objects such as {"id": "a", "x": 1}. A list of ids may '
+    "also be plain text, one per line.",
+}
 
 _SAMPLE_ROWS = 100
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
@@ -35,29 +45,12 @@ Row = tuple[int, list[str]]
 
 def reject_other_formats(file: File, text: str) -> None:
     """Raise if the beginning of a file shows that it is not delimited text."""
+    start = text[:10_000].lstrip().lower()
+    for pattern, words in _OTHER_FORMATS.items():
+        if re.match(pattern, start):
+            raise PugnnError(f"{file.shown}{words}")
     if "\0" in text:
         raise PugnnError(f"{file.shown} is not a table: it contains zero bytes, so it is neither text nor Parquet")
-    if re.match(r"sep=.\r?\n", text):
-        raise PugnnError(
-            f"{file.shown}, row 1: {text.splitlines()[0]!r} is a hint for Excel, not a row. Remove the line."
-        )
-    start = text[:10_000].lstrip().lower()
-    if start.startswith("%%matrixmarket"):
-        raise PugnnError(
-            f"{file.shown} is a Matrix Market file. Attributes may come as one (--attributes); for edges, save a table "
-            "with the columns source and target, or use Graph.from_scipy(scipy.io.mmread(…)) in Python."
-        )
-    if start.startswith("<?xml") and "<graphml" in start:
-        raise PugnnError(
-            f"{file.shown} is GraphML. Save its edges as CSV, or use read_graph(networkx.read_graphml(…)) in Python."
-        )
-    if start.startswith(("<!doctype html", "<html", "<?xml")):
-        raise PugnnError(f"{file.shown} is not a table but an HTML or XML page; was the download an error page?")
-    if _JSON_ARRAY.match(start):
-        raise PugnnError(
-            f'{file.shown} is JSON, but not of objects such as {{"id": "a", "x": 1}}. A list of ids may also '
-            "be plain text, one per line."
-        )
 
 
 def count_comments(text: str) -> int:

@@ -113,13 +113,10 @@ class Table:
     def reject_cells(
         self, bad: Mapping[str, NDArray[np.bool_]], number: int | None = None, expected: str = "", first: int = 0
     ) -> None:
-        """Raise for the first row with a bad cell.
+        """Raise for the first row with a bad cell, of columns by what these hold; the first cells are of row ``first``.
 
-        Args:
-            bad: which cells of some columns are bad, by what these hold. A bad id is an empty one.
-            number: place of the last of these columns, if it holds numbers.
-            expected: what they should be, and what to do.
-            first: the row of the first of these cells.
+        A bad id is an empty one. The last column may hold numbers: it is at the place ``number``, and what they should
+        be is ``expected``.
         """
         wrong = [(int(cells.argmax()), name) for name, cells in bad.items() if cells.any()]
         if not wrong:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.store.tables import scratch as module
-from pugnn.store.tables.scratch import Scratch
+from pugnn.store.tables import input_files as module
+from pugnn.store.tables.input_files import Scratch
 
 
 @pytest.fixture(params=["nameless", "named"])
@@ -24,9 +24,8 @@ def scratch(request, monkeypatch, tmp_path):
 
 
 def test_what_is_written_can_be_read_by_name(scratch):
-    file, path = scratch.new_file()
-    file.write(b"a,b\n")
-    scratch.written(file)
+    with scratch.new_file() as (file, path):
+        file.write(b"a,b\n")
     assert path.read_bytes() == b"a,b\n"
     assert path.parent in scratch.folders
 
@@ -45,7 +44,8 @@ def test_nothing_has_a_name_in_the_temporary_folder(tmp_path, monkeypatch):
         pytest.skip("open files have no names here")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Scratch() as scratch:
-        scratch.new_file()[0].write(b"x")
+        with scratch.new_file() as (file, _):
+            file.write(b"x")
         assert not os.listdir(tmp_path)
 
 
@@ -53,9 +53,8 @@ def test_not_all_of_many_files_are_held_open(scratch, monkeypatch):
     monkeypatch.setattr(module, "_MAX_OPEN", 2)
     paths = []
     for number in range(5):
-        file, path = scratch.new_file()
-        file.write(b"%d" % number)
-        scratch.written(file)
+        with scratch.new_file() as (file, path):
+            file.write(b"%d" % number)
         paths.append(path)
         assert file.closed == (path.parent != module.OPEN_FILES)
     assert [path.read_bytes() for path in paths] == [b"0", b"1", b"2", b"3", b"4"]
@@ -67,5 +66,5 @@ def test_no_room_is_said(scratch, monkeypatch):
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     monkeypatch.setattr(Path, "mkdir", full)
-    with pytest.raises(PugnnError, match=r"temporary copy of a table.*No space left.*TMPDIR"):
-        scratch.new_file()
+    with pytest.raises(PugnnError, match=r"temporary copy of a table.*No space left.*TMPDIR"), scratch.new_file():
+        pass

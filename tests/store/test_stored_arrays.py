@@ -4,8 +4,7 @@ import scipy.sparse as sp
 
 from pugnn.errors import PugnnError
 from pugnn.features.encoding import FeatureBlocks, compact
-from pugnn.store.features import features_in, write_features
-from pugnn.store.format import found_arrays
+from pugnn.store.stored_arrays import features_in, found_arrays, write_features
 
 
 def blocks(seed: int, *, dense: int, sparse: int) -> list:
