@@ -57,7 +57,6 @@ def keep_graph(folder: Path, data: InputData) -> list[str]:
         arrays |= id_arrays(pa.array(ids) if ids.dtype == np.int64 else pa.array(ids.tolist(), pa.large_string()))
     except (pa.ArrowException, UnicodeError):
         return []
-    arrays |= ids
     try:
         with new_folder(folder / NAME) as temporary:
             for name, array in arrays.items():
