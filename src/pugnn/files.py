@@ -11,7 +11,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -40,21 +40,24 @@ def new_folder(path: Path) -> AbstractContextManager[Path]:
 
 @contextmanager
 def _unfinished(path: Path, suffix: str, make: Callable[[Path], None]) -> Iterator[Path]:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.unfinished{suffix}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        remove_unfinished(path.parent, path.name)
-        make(temporary)
-    except OSError as error:
-        raise WriteError(f"cannot write {path}: {error.strerror}. Choose another place.") from None
-    try:
-        with locked(temporary):
+    with ExitStack() as held:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            remove_unfinished(path.parent, path.name)
+            while True:
+                temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.unfinished{suffix}")
+                make(temporary)
+                held.callback(_remove, temporary)
+                # Another process that writes the same may have taken it for abandoned before it was locked.
+                if held.enter_context(locked(temporary)) is not False and temporary.exists():
+                    break
+        except OSError as error:
+            raise WriteError(f"cannot write {path}: {error.strerror}. Choose another place.") from None
+        try:
             yield temporary
             os.replace(temporary, path)
-    except OSError as error:
-        raise WriteError(f"cannot write {path}: {error.strerror or error}. Nothing was changed there.") from None
-    finally:
-        _remove(temporary)
+        except OSError as error:
+            raise WriteError(f"cannot write {path}: {error.strerror or error}. Nothing was changed there.") from None
 
 
 def require_new(path: Path) -> None:

@@ -182,6 +182,6 @@ def test_a_killed_build_leaves_no_store_and_the_next_one_cleans_up(tmp_path):
 def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path):
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))"
     done = _build_elsewhere(tmp_path, before=limit)
-    assert "PugnnError: cannot write" in done.stderr
+    assert "WriteError: cannot write" in done.stderr
     assert "File too large" in done.stderr
     assert os.listdir(tmp_path) == ["edges.csv"]

@@ -25,7 +25,7 @@ _WESTERN = "cp1252"
 
 #: How files begin that are not delimited text, in lower case, and what to say of them.
 _OTHER_FORMATS = {
-    r"sep=.\r?\n": ", row 1: 'sep=…' is a hint for Excel, not a row. Remove the line.",
+    r"sep=(.)\r?\n": r", row 1: 'sep=\1' is a hint for Excel, not a row. Remove the line.",
     "%%matrixmarket": " is a Matrix Market file. Attributes may come as one (--attributes); for edges, save a table "
     "with the columns source and target, or use Graph.from_scipy(scipy.io.mmread(…)) in Python.",
     r"<\?xml(?s:.*)<graphml": " is GraphML. Save its edges as CSV, or use read_graph(networkx.read_graphml(…)) in "
@@ -47,8 +47,8 @@ def reject_other_formats(file: File, text: str) -> None:
     """Raise if the beginning of a file shows that it is not delimited text."""
     start = text[:10_000].lstrip().lower()
     for pattern, words in _OTHER_FORMATS.items():
-        if re.match(pattern, start):
-            raise PugnnError(f"{file.shown}{words}")
+        if found := re.match(pattern, start):
+            raise PugnnError(file.shown + found.expand(words))
     if "\0" in text:
         raise PugnnError(f"{file.shown} is not a table: it contains zero bytes, so it is neither text nor Parquet")
 
