@@ -13,20 +13,23 @@ import pytest
 import pugnn
 
 ROOT = Path(__file__).parents[2]
+#: Rooms that others build on; what else is public stands at the top of the package.
 ROOMS = [
     "checkup",
-    "data",
+    "datasets",
     "features",
     "graph",
-    "io",
     "losses",
     "methods",
     "metrics",
     "models",
+    "priors",
     "regularisers",
     "runs",
+    "store",
     "task",
     "training",
+    "views",
 ]
 
 
@@ -102,7 +105,7 @@ def test_every_public_name_is_documented(site: Path) -> None:
         f"{room}.{name}"
         for room in ROOMS
         for name in import_module(f"pugnn.{room}").__all__
-        if (room, name) not in in_rooms
+        if not name.isupper() and (room, name) not in in_rooms  # constants are named where they matter
     ]
     anywhere = {name for _, name in in_rooms} | {"__version__"}
     assert missing + [name for name in pugnn.__all__ if name not in anywhere] == []

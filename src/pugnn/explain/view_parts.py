@@ -14,7 +14,7 @@ by from the mean :math:`\mu_a` of :math:`\bar x_a` over all nodes:
     b_v = c + \sum_q \Big(\sum_u c_{vuq}\Big) \langle w_q, \mu \rangle, \qquad
     \ell_v = b_v + \sum_{u, a} C_v(u, a)
 
-Closeness to known positives (:mod:`pugnn.views.closeness`) stands beside the attributes as one more column. It
+Closeness to known positives (:mod:`pugnn.views.walks`) stands beside the attributes as one more column. It
 adds :math:`\kappa \log(1 + 10\, p_v / \bar p)` to the log-odds without any path to them, and each of them contributes
 in proportion to the walks from v that end at it. If v is known itself, its own part of that belongs to the base.
 """

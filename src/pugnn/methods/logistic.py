@@ -62,7 +62,7 @@ class Ranking:
 def rank(views: NodeViews, known: KnownNodes) -> Ranking:
     r"""Rank by the regression, and by closeness to the known positives as far as hidden ones are found by it.
 
-    Scores of the regression and closeness n (:mod:`pugnn.views.closeness`), both of standard deviation 1, are
+    Scores of the regression and closeness n (:mod:`pugnn.views.walks`), both of standard deviation 1, are
     added: :math:`g + \sigma(2 (z - 1))\, n`, with z the evidence that g + n ranks hidden positives higher than g does.
     """
     direction = logistic_regression(views, known, INVERSE_PENALTY)

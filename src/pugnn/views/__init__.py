@@ -2,7 +2,6 @@
 
 from pugnn.graph.smoothing import RESTART, STEPS, smooth
 from pugnn.views.attributes import Attributes
-from pugnn.views.closeness import FAR, closeness, relative_walks
 from pugnn.views.linear_views import LinearViews
 from pugnn.views.node_views import (
     ROUNDING,
@@ -14,6 +13,7 @@ from pugnn.views.node_views import (
     forecast_views,
     views_of,
 )
+from pugnn.views.walks import FAR, closeness, relative_walks
 
 __all__ = [
     "FAR",

@@ -16,8 +16,8 @@ from pugnn.models.backbone import Backbone, Output
 from pugnn.models.inputs import GraphInputs
 from pugnn.task import PUTask
 from pugnn.views.attributes import Attributes
-from pugnn.views.closeness import closeness
 from pugnn.views.node_views import VIEWS, NodeViews, views_of
+from pugnn.views.walks import closeness
 
 #: A score turns from undecided to confident within a standard deviation.
 SLOPE = 4.0
