@@ -71,7 +71,7 @@ MUTATIONS = [
     # Methods
     _m("methods/dist_pu.py", "ENTROPY_AT_END = 0.004", "ENTROPY_AT_END = 0.4", "dist-pu full"),
     _m("methods/dist_pu.py", "MIXUP = 5.0", "MIXUP = 4.0", "dist-pu full"),
-    _m("methods/grab.py", "potentials[decided] = 1 - prior", "potentials[decided] = prior", "grab"),
+    _m("methods/grab.py", "np.where(decided, 1 - prior, prior)", "np.where(decided, prior, prior)", "grab"),
     _m("graph/belief_propagation.py", "(2 * homophily - 1)", "homophily", "grab"),
     _m("models/propagation.py", "(1 - self.restart) * (product @ reached)", "product @ reached", "label-propagation"),
     _m("models/propagation.py", "1 / np.sqrt(degree)", "1 / degree", "label-propagation"),
