@@ -18,7 +18,8 @@ the rest.
 :math:`\theta_h` of all positives lies in each stretch, and checks the *level*. With :math:`c_h` of n hidden positives
 in stretch h, shapes are drawn from a Dirichlet distribution with parameters :math:`\lambda c_h + \tfrac12`,
 :math:`\lambda = 0.4 / (1 + n / 100)`; all K are alike on a log scale; and each pair is as likely as it makes the
-checks, with :math:`p_h = K \theta_h / N_h`. The interval is the part of this one that lies within the exact one.
+checks, with :math:`p_h = K \theta_h / N_h`. The interval is what lies between the 2.5 and 97.5 % quantiles, since no
+such model is quite true, and within the exact one.
 """
 
 from __future__ import annotations
@@ -39,12 +40,16 @@ TOPS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 SAMPLES = 5_000
 #: Shapes, and numbers of positives for each, that are looked at.
 SHAPES, LEVELS = 2_000, 160
+#: The highest level, as a multiple of all nodes.
+OVERFULL = 10
 #: What every stretch has besides hidden positives, in the parameters of a shape.
 EVERY_STRETCH = 0.5
 #: No precision is nearer to 0 or 1.
 CERTAIN = 1e-6
 
 TAIL = (1 - COVERAGE) / 2
+#: What a narrowed interval leaves out at either end: less, because no model of the shape is quite true.
+MODEL_TAIL = TAIL / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,18 +112,17 @@ class Cells:
     def _draw(self, rng: np.random.Generator, a: Values, b: Values) -> Values:
         share = rng.beta(np.maximum(a, CERTAIN), np.maximum(b, CERTAIN), (SAMPLES, len(a)))
         share = np.where(a <= 0, 0.0, np.where(b <= 0, 1.0, share))
-        left = np.maximum(self.sizes - self.checked, 0).round().astype(np.int64)
-        return self.known + self.positive + rng.binomial(left, share)
+        return self._with_rest(rng, share)
 
     def expected(self) -> Values:
         """The unbiased estimate of each cell; one without checks is like the next one above it that has some."""
-        rate = np.full(len(self.sizes), np.nan)
-        rate[self.checked > 0] = (self.positive / np.maximum(self.checked, 1))[self.checked > 0]
         seen = np.flatnonzero(self.checked > 0)
         if not len(seen):
-            return self.known + 0.0
-        at = np.clip(np.searchsorted(seen, np.arange(len(rate)), side="right") - 1, 0, None)
-        return self.known + np.where(self.checked > 0, self.positive, 0) + (self.sizes - self.checked) * rate[seen[at]]
+            return self.known
+        above = seen[np.maximum(np.searchsorted(seen, np.arange(len(self.sizes)), side="right") - 1, 0)]
+        rate = self.positive[above] / self.checked[above]
+        expected: Values = self.known + self.positive + (self.sizes - self.checked) * rate
+        return expected
 
     def modelled(self, ranks: Values) -> Values:
         """Draws of the number of positives in each cell from shape and level, shape ``(SAMPLES, H)``."""
@@ -126,7 +130,8 @@ class Cells:
         sizes = np.maximum(self.sizes, 1)
         power = POWER / (1 + len(ranks) / HALVED_AT)
         shapes = rng.dirichlet(power * hidden_counts(ranks, self.edges) + EVERY_STRETCH, SHAPES)
-        levels = np.geomspace(max(1.0, self.positive.sum()), max(sizes.sum(), 2.0), LEVELS)
+        # A stretch can be full: then its share of the level is more than it holds.
+        levels = np.geomspace(max(1.0, self.positive.sum()), OVERFULL * sizes.sum(), LEVELS)
         likely = np.zeros((SHAPES, LEVELS))
         for cell in np.flatnonzero(self.checked > 0):
             share = np.clip(np.outer(shapes[:, cell], levels) / sizes[cell], CERTAIN, 1 - CERTAIN)
@@ -135,8 +140,13 @@ class Cells:
         weights = np.exp(likely - likely.max()).ravel()
         shape, level = np.divmod(rng.choice(weights.size, SAMPLES, p=weights / weights.sum()), LEVELS)
         share = np.minimum(shapes[shape] * levels[level][:, None] / sizes, 1.0)
+        return self._with_rest(rng, share)
+
+    def _with_rest(self, rng: np.random.Generator, share: Values) -> Values:
+        """All positives of each cell, if nodes that were not checked are positive with this probability."""
         left = np.maximum(self.sizes - self.checked, 0).round().astype(np.int64)
-        return self.known + self.positive + rng.binomial(left, share)
+        drawn: Values = self.known + self.positive + rng.binomial(left, share)
+        return drawn
 
 
 @dataclass(frozen=True)
@@ -222,7 +232,7 @@ def measure_checks(
     def band(value: float, lows: Values, highs: Values, modelled: Values | None, most: float) -> Band:
         ends = [float(np.quantile(lows, TAIL)), min(float(np.quantile(highs, 1 - TAIL)), most)]
         if modelled is not None:
-            value, *narrow = np.quantile(modelled, [0.5, TAIL, 1 - TAIL]).tolist()
+            value, *narrow = np.quantile(modelled, [0.5, MODEL_TAIL, 1 - MODEL_TAIL]).tolist()
             inner = [max(ends[0], narrow[0]), min(ends[1], narrow[1])]
             ends = inner if inner[0] <= inner[1] else ends
         return Band(min(max(value, ends[0]), ends[1]), *ends)

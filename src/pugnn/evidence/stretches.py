@@ -67,12 +67,14 @@ def plan_stretches(
         precision = np.minimum(part * expected * shape / shape.sum() / sizes, MAX_PRECISION)
         spread += np.sqrt(precision * (1 - precision))
     worth = sizes * spread
-    top = np.where(edges[1:] <= max(FIRST, decided if about == "precision" else 0), worth, 0.0)
-    if not top.any():
-        top = worth
+    last = min(max(FIRST, decided), size) if about == "precision" else FIRST
+    top = np.where(edges[1:] <= max(last, edges[1]), worth, 0.0)
     part = {"precision": 1.0, "both": 0.5, "count": 0.0}[about]
     wanted = checks * (part * top / top.sum() + (1 - part) * worth / worth.sum())
-    edges, wanted = _merge(edges, wanted)
+    reached = int(np.flatnonzero(wanted)[-1]) + 1  # precision asks for nothing further down
+    edges, wanted = _merge(edges[: reached + 1], wanted[:reached])
+    if edges[-1] < size:
+        edges, wanted = np.append(edges, size), np.append(wanted, 0.0)
     return edges, share_out(wanted, np.diff(edges), checks)
 
 

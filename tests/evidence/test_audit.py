@@ -1,0 +1,174 @@
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from pugnn.errors import PugnnError
+from pugnn.evidence.audit import Audit
+from pugnn.graph import Graph
+
+N = 400
+IDS = [f"n{i}" for i in range(N)]
+GRAPH = Graph.from_edges(IDS[:-1], IDS[1:], ids=IDS)
+RANKING = np.random.default_rng(0).permutation(N)[:380]  # the others are known
+POSITIVE = np.isin(np.arange(N), RANKING[np.random.default_rng(1).random(380) < np.linspace(1, 0, 380) ** 3])
+RANKS = np.array([0.01, 0.03, 0.05, 0.1, 0.2, 0.4])
+
+
+def new(**changes):
+    return Audit(GRAPH, RANKING, **{"decided": 90, "ranks": RANKS, "expected": 95.0} | changes)
+
+
+def answers(positions):
+    return {GRAPH.ids[at]: "yes" if POSITIVE[at] else "no" for at in positions}
+
+
+def test_draws_repeat_and_never_overlap():
+    first, again = new().draw(20, seed=3), new().draw(20, seed=3)
+    assert first.drawn.tolist() == again.drawn.tolist()
+    assert first.draws == again.draws
+    assert new().draw(20, seed=4).drawn.tolist() != first.drawn.tolist()
+    first.draw(30, seed=3)
+    assert len(set(first.drawn.tolist())) == 50
+    assert np.isin(first.drawn, RANKING).all()
+
+
+def test_each_node_is_drawn_with_the_probability_that_is_recorded():
+    times = np.zeros(N)
+    for seed in range(600):
+        times[new().draw(12, seed=seed).drawn] += 1
+    event = new().draw(12).events[0]
+    edges = event["edges"]
+    for name, place, chance in event["nodes"]:
+        stretch = next((a, b) for a, b in itertools.pairwise(edges) if a <= place < b)
+        often = times[RANKING[stretch[0] : stretch[1]]].mean() / 600
+        assert often == pytest.approx(chance, rel=1e-9), "the same number is drawn in a stretch every time"
+        assert GRAPH.ids[RANKING[place]] == name
+    first = RANKING[edges[0] : edges[1]]
+    assert times[first].std() < 3 * np.sqrt(times[first].mean()), "and each of its nodes is as likely"
+
+
+def test_the_order_does_not_tell_the_rank():
+    audit = new().draw(40)
+    places = [place for _, place, _ in audit.events[0]["nodes"]]
+    assert abs(np.corrcoef(np.arange(40), places)[0, 1]) < 0.5
+    assert places != sorted(places)
+
+
+def test_estimates_of_drawn_and_checked_nodes():
+    audit = new().draw(40)
+    audit.record(answers(audit.drawn))
+    measured = audit.estimate()
+    assert (measured.checks, measured.others) == (40, 0)
+    assert measured.positives.low <= POSITIVE.sum() <= measured.positives.high
+    assert not len(audit.open)
+    assert "measured on 40 checks" in repr(audit)
+
+
+def test_a_part_of_the_verdicts_will_do():
+    audit = new().draw(40)
+    audit.record(answers(audit.drawn[:15]))
+    assert audit.estimate().checks == 15
+    assert audit.open.tolist() == audit.drawn[15:].tolist()
+
+
+def test_ids_and_verdicts_apart():
+    audit = new().draw(3)
+    ids = [GRAPH.ids[at] for at in audit.drawn]
+    audit.record(ids, [True, "no", 1])
+    assert list(audit.verdicts.values()).count(True) == 2
+
+
+def test_all_of_the_first_are_known_then():
+    audit = new().draw_first(50)
+    assert sorted(audit.drawn.tolist()) == sorted(RANKING[:50].tolist())
+    measured = audit.record(answers(audit.drawn)).estimate()
+    assert (measured.checks, measured.others) == (0, 50)
+    top = next(each for each in measured.first if each.taken == 50).precision
+    assert top.low == top.high == pytest.approx(POSITIVE[RANKING[:50]].mean())
+
+
+def test_replay_gives_the_same():
+    audit = new().draw(20)
+    audit.record(answers(audit.drawn[:12])).draw(10, about="count", seed=5)
+    audit.record({GRAPH.ids[RANKING[0]]: "yes"})
+    events = json.loads(json.dumps(audit.events))
+    again = new().replay(events)
+    assert again.estimate().to_plain() == audit.estimate().to_plain()
+    assert again.open.tolist() == audit.open.tolist()
+    with pytest.raises(PugnnError, match="another ranking"):
+        Audit(GRAPH, RANKING[::-1], decided=90, ranks=RANKS, expected=95.0).replay(events)
+
+
+def test_bad_verdicts_change_nothing():
+    audit = new().draw(20)
+    name = GRAPH.ids[audit.drawn[0]]
+    audit.record({name: "yes"})
+    with pytest.raises(PugnnError, match="was recorded as yes before and is no now"):
+        audit.record({name: "no", GRAPH.ids[audit.drawn[1]]: "yes"})
+    assert len(audit.verdicts) == 1
+    audit.record({name: "no"}, revise=True)
+    assert list(audit.verdicts.values()) == [False]
+    known = GRAPH.ids[np.setdiff1d(np.arange(N), RANKING)[0]]
+    with pytest.raises(PugnnError, match="known before the training"):
+        audit.record({known: "yes"})
+    with pytest.raises(PugnnError, match="perhaps"):
+        audit.record({name: "perhaps"})
+    with pytest.raises(PugnnError, match="nobody"):
+        audit.record({"nobody": "yes"})
+    assert len(audit.events) == 3
+
+
+def test_more_than_there_are():
+    with pytest.raises(PugnnError, match="cannot draw 381 nodes: 380 of 380"):
+        new().draw(381)
+    audit = new().draw(380)
+    with pytest.raises(PugnnError, match="cannot draw 1 node: 0 of 380"):
+        audit.draw(1)
+
+
+def test_nothing_is_measured_without_verdicts():
+    for ask in (Audit.estimate, Audit.probabilities, lambda audit: audit.choose(budget=3)):
+        with pytest.raises(PugnnError, match="no verdict is recorded"):
+            ask(new().draw(3))
+
+
+@pytest.mark.parametrize("everybody", [True, False])
+def test_nobody_or_everybody_positive(everybody):
+    audit = new().draw(20)
+    measured = audit.record({GRAPH.ids[at]: everybody for at in audit.drawn}).estimate()
+    assert measured.positive == (20 if everybody else 0)
+    end = measured.positives.high if everybody else measured.positives.low
+    assert end == (380 if everybody else 0)
+    assert np.isfinite(audit.probabilities()).all()
+    assert audit.choose(recall=0.9).taken >= (300 if everybody else 1)
+
+
+def test_lists_for_a_purpose_by_plain_loops():
+    audit = new().draw(60)
+    audit.record(answers(audit.drawn))
+    chances = audit.probabilities().tolist()
+    total = sum(chances)
+    found = [sum(chances[: m + 1]) for m in range(380)]
+    assert audit.choose(budget=37).found == pytest.approx(found[36])
+    by_precision = max(m + 1 for m in range(380) if found[m] / (m + 1) >= 0.8)
+    assert audit.choose(precision=0.8).taken == by_precision
+    by_recall = min(m + 1 for m in range(380) if found[m] >= 0.9 * total - 1e-9)
+    assert audit.choose(recall=0.9).taken == by_recall
+    bills = [m * 1 + 10 * (total - sum(chances[:m])) for m in range(381)]
+    cheapest = audit.choose(cost_miss=10, cost_check=1)
+    assert cheapest.taken == bills.index(min(bills))
+    assert cheapest.cost == pytest.approx(min(bills))
+    assert cheapest.found + cheapest.missed == pytest.approx(total)
+
+
+@pytest.mark.parametrize(
+    "purpose",
+    [{}, {"budget": 1, "recall": 0.5}, {"cost_miss": 3}, {"precision": 1.5}, {"recall": 0}, {"budget": 0}],
+)
+def test_bad_purposes(purpose):
+    audit = new().draw(5)
+    audit.record(answers(audit.drawn))
+    with pytest.raises(PugnnError):
+        audit.choose(**purpose)
