@@ -189,6 +189,8 @@ class Audit(Displayed):
         table = verdicts if values is None else {"id": list(verdicts), "verdict": list(values)}
         found = read_feedback(self.graph, np.zeros(0, np.int64), "positives", checked=table)
         given = dict.fromkeys(found.confirmed.tolist(), True) | dict.fromkeys(found.rejected.tolist(), False)
+        if found.audits:
+            self._require_own(found.audits, list(given), source)
         for position, positive in given.items():
             place = int(self._place[position])
             if place < 0:
@@ -209,6 +211,22 @@ class Audit(Displayed):
         return self._apply(
             {"verdicts": [[self._name(place), place, positive] for place, positive in new.items()], "source": source}
         )
+
+    def _require_own(self, audits: frozenset[str], positions: list[int], source: str) -> None:
+        """Raise if a file is of another audit, or names nodes that this one has not drawn."""
+        where = f"{source}: " if source else ""
+        if others := sorted(audits - set(self.draws)):
+            raise PugnnError(
+                f"{where}the column audit names {quoted(others[0])}, which is no draw of this run. Give the file to "
+                "the run that it was drawn for."
+            )
+        drawn = set(self._drawn)
+        for position in positions:
+            if int(self._place[position]) not in drawn:
+                raise PugnnError(
+                    f"{where}{quoted(str(self.graph.ids[position]))} was not drawn by this audit. Put nodes of your "
+                    "own choice into a file of their own, without the column audit."
+                )
 
     def replay(self, events: list[Event]) -> Audit:
         """Repeat what happened; an error if it happened to another ranking."""

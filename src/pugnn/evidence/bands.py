@@ -242,7 +242,11 @@ class Estimate(Displayed):
             "positives": None if self.positives is None else asdict(self.positives),
             "signal": self.signal,
             "chance": self.chance,
-            "hidden": {"count": len(self.ranks), "median_rank": float(np.median(self.ranks))},
+            "hidden": {
+                "count": len(self.ranks),
+                "median_rank": float(np.median(self.ranks)),
+                "ranks": self.ranks.tolist(),
+            },
             "decided": None if self.decided is None else asdict(self.decided),
             "first": [asdict(part) for part in self.first],
             "auc": asdict(self.auc),

@@ -32,6 +32,23 @@ def sentences(explanation: Explanation) -> tuple[str, ...]:
     return tuple(sentence for sentence in found if sentence)
 
 
+def why_words(explanation: Explanation) -> str:
+    """What speaks for and against a node, without its score or rank."""
+    if explanation.unit == "odds":
+        return _evidence(explanation)
+    sides = {"for": explanation.speak_for, "against": explanation.speak_against}
+    return "; ".join(f"{side}: {', '.join(map(_named, parts[:NAMED]))}" for side, parts in sides.items() if parts)
+
+
+def _named(part: AttributePart) -> str:
+    return f"{shown(part.name)} = {shown(part.value)}" if part.value else shown(part.name)
+
+
+def link_words(explanation: Explanation) -> str:
+    """How a node is linked to known positives."""
+    return _nearest(explanation)
+
+
 def signed(value: float) -> str:
     """``+1.25``, ``−0.30``."""
     return f"{value:+.2f}".replace("-", "−")

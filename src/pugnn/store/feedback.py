@@ -21,6 +21,9 @@ from pugnn.store.tables.table import Table
 
 _NONE = np.zeros(0, np.int64)
 
+#: The column that names the draw of an audit.
+AUDIT = "audit"
+
 #: What a table says that has no rows, by its role.
 _NOTHING_YET = {
     "confirmed": "names no confirmed nodes yet",
@@ -37,11 +40,13 @@ class Feedback(Displayed):
         confirmed: positions of the nodes that were confirmed and are not known positives anyway, sorted.
         rejected: positions of the rejected nodes, sorted.
         notes: what was repaired or left out, one sentence each.
+        audits: what columns ``audit`` say, which name the draw that a file belongs to.
     """
 
     confirmed: NDArray[np.int64]
     rejected: NDArray[np.int64]
     notes: tuple[str, ...]
+    audits: frozenset[str] = frozenset()
 
     def _facts(self) -> list[str]:
         checked = [f"{len(self.confirmed):,} confirmed", f"{len(self.rejected):,} rejected"]
@@ -81,13 +86,16 @@ def read_feedback(
     given += [("rejected", file, "") for file in rejected]
     for at, each in enumerate(checked if several else [checked]):
         given.append(("checked", _as_table(each), f"checked[{at}]" if several else "checked"))
-    ids, notes = ids_of(graph), list[str]()
+    ids, notes, audits = ids_of(graph), list[str](), set[str]()
     place_of: dict[bool, dict[int, str]] = {True: {}, False: {}}
     for role, content, name in given:
         place = os.fspath(content) if isinstance(content, str | os.PathLike) else name
         wanted = {"id": id, "label": label}
         try:
-            *found, more = read_tables({role: content}, wanted, partial(_read_table, role, graph, ids, wanted, usual))
+            *found, more, named = read_tables(
+                {role: content}, wanted, partial(_read_table, role, graph, ids, wanted, usual)
+            )
+            audits |= named
         except EmptyTableError:
             found, more = [_NONE, _NONE], [f"{place}: {_NOTHING_YET[role]}"]
         notes += more
@@ -99,7 +107,7 @@ def read_feedback(
     repeated = len(positions[True]) - len(new)
     if repeated:
         notes.append(f"{counted(repeated, 'confirmed node')} known already from {known_from}")
-    return Feedback(new, positions[False], tuple(notes))
+    return Feedback(new, positions[False], tuple(notes), frozenset(audits))
 
 
 def _reject_contradictions(
@@ -135,17 +143,21 @@ def _as_table(given: Any) -> Any:
 
 def _read_table(
     role: str, graph: Graph, ids: Ids, wanted: dict[str, str | None], usual: str | None, tables: dict[str, Table]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
-    """Positions of confirmed and of rejected nodes in a table, and notes."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str], set[str]]:
+    """Positions of confirmed and of rejected nodes in a table, notes, and the audits that it names."""
     table = tables[role]
     if role == "checked":
         yes, no, notes = _read_verdicts(table, wanted["id"], usual, ids, graph.ids)
-        return yes, no, [*table.notes, *notes]
+        audits: set[str] = set()
+        if AUDIT in table.names:
+            cells = table.query(f"DISTINCT trim(c_{table.names.index(AUDIT)}::VARCHAR)")
+            audits = {name for (name,) in cells if name}
+        return yes, no, [*table.notes, *notes], audits
     has_label = wanted["label"] is not None and normal(wanted["label"]) in map(normal, table.names)
     columns = wanted if has_label else {**wanted, "label": None}
     found, notes = read_node_list(table, columns, usual, ids, graph.ids, f"{role} nodes")
     yes, no = (found, _NONE) if role == "confirmed" else (_NONE, found)
-    return yes, no, [*table.notes, *notes]
+    return yes, no, [*table.notes, *notes], set()
 
 
 def _read_verdicts(
