@@ -158,7 +158,8 @@ def write_log(path: Path, log: Sequence[Mapping[str, float]]) -> None:
 
 def _pieces(table: Table) -> Iterator[dict[str, NDArray[Any]]]:
     """The table, some rows at a time."""
-    for first in range(0, len(table["score"]), _AT_ONCE):  # type: ignore[arg-type]  # numbers are arrays
+    rows = next(len(column) for column in table.values() if isinstance(column, np.ndarray))
+    for first in range(0, rows, _AT_ONCE):
         yield {name: values[first : first + _AT_ONCE] for name, values in table.items()}
 
 
