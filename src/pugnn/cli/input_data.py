@@ -21,11 +21,8 @@ def read_input(
 ) -> InputData:
     """Read what the data options name, a data set or tables.
 
-    Args:
-        data: the options.
-        seed: of draws from a named data set.
-        known: whether known positives are needed: without, none are drawn from a data set, and tables may lack them.
-        recipe: that of a model, to make the features that it was trained with.
+    Unless known positives are needed, none are drawn from a data set, and tables may lack them. The recipe of a model
+    makes the features that it was trained with.
     """
     given = {name: value for name, value in vars(data).items() if value not in (None, [])}
     for name in given:

@@ -34,11 +34,8 @@ def open_run(folder: Path) -> Run:
         raise PugnnError(f"{folder} is not a run folder: it has no run.json. Give the folder that `pugnn fit` wrote.")
     record = read_record(file)
     reasons = record.get("degenerate")
-    sound = {
-        "data": isinstance(record.get("data"), dict),
-        "degenerate": isinstance(reasons, list) and all(isinstance(each, dict) and "code" in each for each in reasons),
-    }
-    for entry, is_sound in sound.items():
+    sound = isinstance(reasons, list) and all(isinstance(each, dict) and "code" in each for each in reasons)
+    for entry, is_sound in {"data": isinstance(record.get("data"), dict), "degenerate": sound}.items():
         if not is_sound:
             raise PugnnError(
                 f"{file} was changed after the run: its entry {entry!r} is missing or of another form. Restore it, or "
@@ -80,11 +77,8 @@ def _changes(task: PUTask, record: dict[str, Any]) -> str:
     from pugnn.runs.run import count_nodes
 
     now = {**asdict(graph_statistics(task.graph)), **count_nodes(task)}
-    then = {**record["data"], **record}
-    counts = [
-        f"{name} is now {value}, and was {then.get(name)}" for name, value in now.items() if then.get(name) != value
-    ]
-    before = record["data"].get("digests", {})
+    then, before = {**record["data"], **record}, record["data"].get("digests", {})
+    counts = [f"{name} is now {now[name]}, and was {then.get(name)}" for name in now if then.get(name) != now[name]]
     parts = [name for name, digest in task.digests.items() if before.get(name) != digest]
     if "ids or order of nodes" in parts:  # what is given by position cannot be compared then
         parts = [name for name in parts if name not in ("edges", "edge weights", "attributes")]

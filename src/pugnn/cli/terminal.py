@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import typer
 from rich import box
 from rich.console import Console
 from rich.markup import escape
@@ -17,30 +18,47 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pugnn.errors import counted, printable, shown
-from pugnn.features import Statement, grouped
-from pugnn.graph import UNREACHABLE
 
-if TYPE_CHECKING:
-    # The estimator and torch are slow to load, and `check` needs neither.
+if TYPE_CHECKING:  # numpy, torch and what needs them are slow to load
     from pugnn.checkup import CheckUp
+    from pugnn.features import Statement
     from pugnn.runs.run import Run
     from pugnn.task import PUBenchmark
 
 #: Longer ids are shortened.
 MAX_ID_LENGTH = 40
-
 #: Nodes that are named among those whose rank has changed most.
 MAX_MOVES = 5
-
+#: Best finds that are listed.
+MAX_FOUND = 10
 #: Marks of the levels, distinguishable without colour.
 MARKS = {"good": ("✓", "green"), "note": ("·", "cyan"), "warning": ("!", "yellow")}
-
+#: Colours of what is said on standard error.
+COLOURS = {"note": "cyan", "warning": "yellow", "error": "red"}
 INDENTED = (0, 0, 0, 2)
 
 
 def make_console() -> Console:
     """Standard output, on which numbers and brackets are plain text."""
     return Console(highlight=False, emoji=False)
+
+
+def print_json(value: Any) -> None:
+    """Print plain values as JSON."""
+    typer.echo(json.dumps(value))
+
+
+def print_files(paths: Iterable[Path], as_json: bool) -> None:
+    """Print the names of files that were written."""
+    names = [str(path) for path in paths]
+    typer.echo(json.dumps({"files": names}) if as_json else "\n".join(names))
+
+
+def print_notes(notes: Iterable[str], kind: str = "note") -> None:
+    """Show notes, warnings or errors on standard error."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+    for note in notes:
+        console.print(f"[{COLOURS[kind]}]{kind}:[/] {escape(printable(note))}")
 
 
 def make_table(columns: Sequence[Column | str], rows: Iterable[Sequence[str]], title: str | None = None) -> Table:
@@ -128,7 +146,7 @@ def _rings(check_up: CheckUp, truth: PUBenchmark | None) -> Table:
     return make_table(columns, rows, "Unlabelled nodes by distance to a known positive")
 
 
-def print_run(run: Run, *, top: int = 10) -> None:
+def print_run(run: Run) -> None:
     """Show how many, how good and what next; then the best finds, and a summary of the run."""
     from pugnn.runs.report.answers import answers
 
@@ -142,7 +160,7 @@ def print_run(run: Run, *, top: int = 10) -> None:
         _print_marked(console, "warning", printable(estimate["caveat"]))
     for note in run.results.method_notes:
         _print_marked(console, "note", printable(note))
-    console.print(_found(run, top))
+    console.print(_found(run))
     console.print(_summary(run))
     if (changes := run.results.changes) is not None:
         checked = f"{changes['confirmed']:,} confirmed, {changes['rejected']:,} rejected"
@@ -175,36 +193,30 @@ def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: 
     console.print(Text(f"  {command}", style="bold"), soft_wrap=True)  # not broken, so that it can be copied
 
 
-def print_notes(notes: Iterable[str]) -> None:
-    """Show notes on standard error."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
-    for note in notes:
-        console.print(f"[cyan]note:[/] {escape(printable(note))}")
-
-
 def print_recipe(console: Console, recipe: Iterable[Statement], *, verbose: bool) -> None:
     """How the attributes of the nodes became features, a line per group of columns or, if verbose, per column."""
-    lines = list(recipe) if verbose else grouped(recipe)
-    if lines:
-        rows = (
-            (escape(shown(line.column, MAX_ID_LENGTH)), line.kind, f"{line.features:,}", escape(line.text))
-            for line in lines
-        )
+    from pugnn.features import grouped
+
+    rows = [
+        (escape(shown(line.column, MAX_ID_LENGTH)), line.kind, f"{line.features:,}", escape(line.text))
+        for line in (recipe if verbose else grouped(recipe))
+    ]
+    if rows:
         columns = [*texts("column", "kind"), *numbers("features"), *texts("how")]
         console.print(make_table(columns, rows, "How attributes become features"))
 
 
 def _pairs(title: str, rows: Mapping[str, str]) -> Table:
-    """A table of names and values."""
-    table = make_table(
-        [Column(style="bold", no_wrap=True), ""], ((name, escape(value)) for name, value in rows.items()), title
-    )
+    cells = ((name, escape(value)) for name, value in rows.items())
+    table = make_table([Column(style="bold", no_wrap=True), ""], cells, title)
     table.show_header = False
     return table
 
 
-def _found(run: Run, top: int) -> Table:
-    classes, truth, best = run.data.class_of_node, run.truth, run.others[:top]
+def _found(run: Run) -> Table:
+    from pugnn.graph import UNREACHABLE
+
+    classes, truth, best = run.data.class_of_node, run.truth, run.others[:MAX_FOUND]
     columns = [*texts("id"), *numbers("score", "log-odds", "hops to a known positive")]
     columns += [] if classes is None else texts("true class (never shown to the method)")
     columns += [] if truth is None else texts("right")
@@ -229,7 +241,7 @@ def _summary(run: Run) -> Table:
     known = f"{counted(len(task.labelled), 'positive')}{negative} among {graph.num_nodes:,} nodes"
     if run.truth is not None:
         classes = run.data.class_of_node or []
-        names = sorted({classes[node] for node in np.flatnonzero(run.truth.positive)} if classes else ())
+        names = sorted({classes[node] for node in run.truth.positive.nonzero()[0]} if classes else ())
         known += f"; {int(run.truth.positive.sum()):,} are truly positive"
         known += f" ({', '.join(names)})" if names else ""
     score = "scores" if run.found == 1 else "score"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,21 +10,17 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from pugnn.cli import options
-from pugnn.cli.app import ON_A_RUN, command
-from pugnn.cli.options import OUTPUT, option
-from pugnn.errors import PugnnError, printable, require_whole, shown
+from pugnn.cli.options import ON_A_RUN, OUTPUT, Json, command, option
+from pugnn.cli.terminal import INDENTED, make_console, make_table, numbers, print_json, texts
+from pugnn.errors import PugnnError, printable, shown
 
 if TYPE_CHECKING:
-    # The estimator and torch are slow to load.
     import numpy as np
     from numpy.typing import NDArray
     from rich.table import Table
 
     from pugnn.explain import Explanation
     from pugnn.graph import Graph
-
-INDENTED = (0, 0, 0, 2)
 
 #: Among more ids than this, none that are spelt alike are looked for.
 MAX_COMPARED = 100_000
@@ -36,14 +31,14 @@ def explain(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     ids: Annotated[list[str] | None, typer.Argument(help="Ids of the nodes to explain.")] = None,
-    top: Annotated[int | None, option("Explain this many of the best finds.", panel=None)] = None,
+    top: Annotated[int | None, option("Explain this many of the best finds.", panel=None, min=1)] = None,
     out: Annotated[Path | None, option("Write the explanations to this file, as JSON.", panel=OUTPUT)] = None,
-    as_json: options.Json = False,
+    as_json: Json = False,
 ) -> None:
     """Explain scores: what speaks for and against a node, and what would change the decision.
 
-    Contributions add up to the log-odds of the score; they are exact for
-    the default method and for label propagation. `--show` of the run adds columns of the node table.
+    Contributions add up to the log-odds of the score; they are exact for the default method and for label propagation.
+    `--show` of the run adds columns of the node table.
 
     Examples:
 
@@ -57,8 +52,6 @@ def explain(
 
     if (top is None) == (not ids):
         raise PugnnError("name the nodes to explain by their ids, or give --top N for the best finds")
-    if top is not None:
-        require_whole("--top", top, 1)
     if out is not None:
         require_new(out)
     opened = open_run(run)
@@ -72,7 +65,7 @@ def explain(
     if out is not None:
         write_json(out, plain)
     if as_json:
-        typer.echo(json.dumps(plain))
+        print_json(plain)
         return
     for each in found:
         print_explanation(each)
@@ -100,8 +93,6 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
 
 def print_explanation(explanation: Explanation) -> None:
     """Show why a node has its score: in sentences, and the largest contributions in tables."""
-    from pugnn.cli.terminal import make_console
-
     console = make_console()
     console.print(Text(shown(explanation.id), style="bold"))
     for name, value in explanation.shown.items():
@@ -115,7 +106,6 @@ def print_explanation(explanation: Explanation) -> None:
 
 
 def _nodes(explanation: Explanation) -> Table:
-    from pugnn.cli.terminal import make_table, numbers, texts
     from pugnn.explain.sentences import score_words, signed
 
     rows = []
@@ -130,7 +120,6 @@ def _nodes(explanation: Explanation) -> Table:
 
 
 def _attributes(explanation: Explanation) -> Table:
-    from pugnn.cli.terminal import make_table, numbers, texts
     from pugnn.explain.sentences import score_words, signed
 
     parts = (*explanation.speak_for, *explanation.speak_against)
