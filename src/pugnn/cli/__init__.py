@@ -38,9 +38,14 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),  # noqa: ARG001
 ) -> None:
-    pass
+    if processes.started() > 1 and context.invoked_subcommand != "fit":
+        raise PugnnError(
+            f"`pugnn {context.invoked_subcommand}` works in one process, but {processes.started()} were started; only "
+            "`pugnn fit` shares its work. Run it without torchrun."
+        )
 
 
 def main() -> None:

@@ -13,7 +13,6 @@ from pugnn.waiting import status_line
 
 if TYPE_CHECKING:
     from pugnn.runs.run import InputData
-    from pugnn.store import TableGraph
 
 
 def read_input(
@@ -44,12 +43,25 @@ def read_input(
 def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> InputData:
     from pugnn.runs.kept_graph import input_states
     from pugnn.runs.run import InputData
+    from pugnn.store import read_graph, read_store
     from pugnn.task import PUBenchmark
 
     if "truth" in options and "positives" not in options:
         raise PugnnError("--truth says which nodes are positive; --positives which of them are known. Give both.")
     inputs = input_states(options)  # before they are read: a change meanwhile is a change
-    data = _read_tables({name: value for name, value in options.items() if name not in FEEDBACK}, recipe)
+    given = {name: value for name, value in options.items() if name not in FEEDBACK}
+    with status_line() as line:
+        if "store" in given:
+            data = read_store(given.pop("store"), **given, on_phase=line.say)
+        else:
+            kinds = named_kinds(given.pop("column", ()))
+            show = [name.strip() for name in given.pop("show", "").split(",") if name.strip()]
+            data = read_graph(**given, kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
+    if "store" in options and recipe is not None and data.graph.recipe != recipe:
+        raise PugnnError(
+            f"the features in {options['store']} were made by another recipe than the model's. Build the store for "
+            "this model: pugnn build … --model RUN"
+        )
     benchmark = None
     if data.task is not None and data.positive is not None:
         benchmark = PUBenchmark.of_unlabelled(data.task, data.positive)
@@ -66,25 +78,6 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
     )
     columns = {"id": options.get("id"), "label": options.get("label"), "usual": data.id_column}
     return _with_feedback(found, options, options.get("positives", ""), **columns)
-
-
-def _read_tables(given: dict[str, Any], recipe: Mapping[str, Any] | None) -> TableGraph:
-    """What is in the tables, or in the store and the tables that go with it."""
-    from pugnn.store import read_graph, read_store
-
-    with status_line() as line:
-        if "store" not in given:
-            kinds = named_kinds(given.pop("column", ()))
-            show = [name.strip() for name in given.pop("show", "").split(",") if name.strip()]
-            return read_graph(**given, kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
-        path = given.pop("store")
-        data = read_store(path, **given, on_phase=line.say)
-    if recipe is not None and data.graph.recipe != recipe:
-        raise PugnnError(
-            f"the features in {path} were made by another recipe than the model's. Build the store for this model: "
-            "pugnn build … --model RUN"
-        )
-    return data
 
 
 def _with_feedback(found: InputData, options: Mapping[str, Any], known_from: str, **columns: Any) -> InputData:

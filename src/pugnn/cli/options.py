@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
-from pugnn import processes
 from pugnn.cli.config import use_config
-from pugnn.errors import PugnnError
 
 #: Headings of options.
 DATA, METHOD, TRAINING, OUTPUT = "Data", "Method", "Training", "Output"
@@ -22,20 +20,6 @@ DATA, METHOD, TRAINING, OUTPUT = "Data", "Method", "Training", "Output"
 ON_A_RUN, DATA_SETS, SETTINGS = "Commands on a run", "Data", "Methods and settings"
 
 Command = Callable[..., None]
-
-
-class _Commands(TyperGroup):
-    """The commands, most of which work in one process."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, command, rest = super().resolve_command(ctx, args)
-        if processes.started() > 1 and name != "fit":
-            raise PugnnError(
-                f"`pugnn {name}` works in one process, but {processes.started()} were started; only `pugnn fit` shares "
-                "its work. Run it without torchrun."
-            )
-        return name, command, rest
-
 
 #: Of all our Typer applications.
 SETTINGS_OF_APP: dict[str, Any] = {
@@ -46,7 +30,6 @@ SETTINGS_OF_APP: dict[str, Any] = {
 }
 app = typer.Typer(
     name="pugnn",
-    cls=_Commands,
     help="Find more nodes like the ones you know: a graph, a handful of known positives, no negatives.",
     no_args_is_help=True,
     **SETTINGS_OF_APP,
@@ -88,10 +71,6 @@ Executor = Annotated[
     option(
         "Where trainings run: local, in processes of this machine; or ray, on the cluster of $RAY_ADDRESS.", panel=None
     ),
-]
-Jobs = Annotated[
-    int | None,
-    option("Trainings at a time, one thread each; default: one per core. Results do not depend on it.", panel=None),
 ]
 Json = Annotated[bool, option("Print the result as JSON on standard output.", "--json", panel=OUTPUT)]
 
@@ -219,13 +198,7 @@ def with_options(command: Command, **groups: Mapping[str, Any]) -> Command:
 
 
 def field_help(dataclass: type) -> dict[str, str]:
-    """What the section ``Args:`` of a docstring says of each field, as plain text.
-
-    Example:
-        >>> from pugnn.methods import LSDAN
-        >>> field_help(LSDAN)["hops"]
-        'K, the longest walk that joins two nodes directly.'
-    """
+    """What the section ``Args:`` of a docstring says of each field, as plain text."""
     section = re.search(r"^Args:\n((?:    .*\n?|\n)+)", getdoc(dataclass) or "", re.MULTILINE)
     entries = re.findall(r"^    (\w+): (.*(?:\n(?:     .*|\s*$))*)", section[1] if section else "", re.MULTILINE)
     return {name: _plain(words) for name, words in entries}

@@ -61,11 +61,11 @@ def print_notes(notes: Iterable[str], kind: str = "note") -> None:
         console.print(f"[{COLOURS[kind]}]{kind}:[/] {escape(printable(note))}")
 
 
-def make_table(columns: Sequence[Column | str], rows: Iterable[Sequence[str]], title: str | None = None) -> Table:
-    """A table; see :func:`texts` and :func:`numbers` for its columns."""
+def make_table(columns: Sequence[Column | str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Table:
+    """A table of plain or styled text; see :func:`texts` and :func:`numbers` for its columns."""
     table = Table(*columns, title=title, title_justify="left", caption_justify="left", box=box.SIMPLE)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     return table
 
 
@@ -179,7 +179,7 @@ def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: 
     console = make_console()
     title, words = GOALS[goal]
     rows = (
-        (escape(shown(each["id"], MAX_ID_LENGTH)), f"{each['rank']:,}", f"{each['score']:.4f}", escape(each["reason"]))
+        (shown(each["id"], MAX_ID_LENGTH), f"{each['rank']:,}", f"{each['score']:.4f}", each["reason"])
         for each in suggestions
     )
     table = make_table([*texts("id"), *numbers("rank", "score"), *texts("reason")], rows, title)
@@ -198,7 +198,7 @@ def print_recipe(console: Console, recipe: Iterable[Statement], *, verbose: bool
     from pugnn.features import grouped
 
     rows = [
-        (escape(shown(line.column, MAX_ID_LENGTH)), line.kind, f"{line.features:,}", escape(line.text))
+        (shown(line.column, MAX_ID_LENGTH), line.kind, f"{line.features:,}", line.text)
         for line in (recipe if verbose else grouped(recipe))
     ]
     if rows:
@@ -207,8 +207,7 @@ def print_recipe(console: Console, recipe: Iterable[Statement], *, verbose: bool
 
 
 def _pairs(title: str, rows: Mapping[str, str]) -> Table:
-    cells = ((name, escape(value)) for name, value in rows.items())
-    table = make_table([Column(style="bold", no_wrap=True), ""], cells, title)
+    table = make_table([Column(style="bold", no_wrap=True), ""], rows.items(), title)
     table.show_header = False
     return table
 
@@ -223,14 +222,13 @@ def _found(run: Run) -> Table:
     rows = []
     for node in best:
         hops = run.task.distances[node]
-        row = [escape(shown(run.task.graph.ids[node], MAX_ID_LENGTH))]
+        row: list[str | Text] = [shown(run.task.graph.ids[node], MAX_ID_LENGTH)]
         row += [f"{run.scores[node]:.4f}", f"{run.log_odds[node]:.3f}"]
         row.append("unreachable" if hops == UNREACHABLE else str(hops))
-        if classes is not None:
-            row.append(escape(classes[node]))
+        row += [] if classes is None else [classes[node]]
         if truth is not None:
-            row.append("[green]yes[/]" if truth.positive[node] else "[red]no[/]")
-        rows.append(row + [escape(shown(cells[node], MAX_ID_LENGTH)) for cells in run.data.shown.values()])
+            row.append(Text("yes", "green") if truth.positive[node] else Text("no", "red"))
+        rows.append([*row, *(shown(cells[node], MAX_ID_LENGTH) for cells in run.data.shown.values())])
     title = f"Found: the {len(best)} best of {len(run.others):,} unlabelled nodes"
     return make_table([*columns, *texts(*run.data.shown)], rows, title)
 

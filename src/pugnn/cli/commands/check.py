@@ -50,12 +50,7 @@ def check(
 
 
 def next_command(data: DataOptions, seed: int) -> str:
-    """The command that trains on the same data with the default method, ready to be copied.
-
-    Example:
-        >>> next_command(DataOptions(edges="my edges.csv", positives="known.csv", column=["zip=category"]), seed=0)
-        "pugnn fit --edges 'my edges.csv' --positives known.csv --column zip=category"
-    """
+    """The command that trains on the same data with the default method, ready to be copied."""
     words = ["pugnn", "fit"]
     for name, value in vars(data).items():
         for each in value if isinstance(value, list) else [value]:

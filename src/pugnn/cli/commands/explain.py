@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
@@ -112,7 +111,7 @@ def _nodes(explanation: Explanation) -> Table:
     for part in explanation.nodes:
         hops = "far" if part.hops is None else str(part.hops)
         contribution = (signed(part.contribution), score_words(part.score_without))
-        rows.append((escape(shown(part.id)), hops, part.known or "", *contribution))
+        rows.append((shown(part.id), hops, part.known or "", *contribution))
     named = sum(part.contribution for part in explanation.nodes)
     rows.append(("all others", "", "", signed(explanation.around - named), ""))
     columns = [*texts("node"), *numbers("hops"), *texts("known"), *numbers(explanation.unit, "score without it")]
@@ -126,7 +125,7 @@ def _attributes(explanation: Explanation) -> Table:
     rows = []
     for part in parts:
         contributions = map(signed, (part.contribution, part.own, part.around))
-        names = (escape(shown(each)) for each in (part.name, part.value))
+        names = map(shown, (part.name, part.value))
         rows.append((*names, *contributions, score_words(part.score_without)))
     own = explanation.own - sum(part.own for part in parts)
     around = explanation.around - sum(part.around for part in parts)
