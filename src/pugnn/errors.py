@@ -53,7 +53,7 @@ def require_whole(name: str, value: object, least: int, most: float = math.inf) 
 
 def require_number(name: str, value: object, *, negative: bool = True) -> None:
     """Raise unless ``value`` is a finite number, Python's or numpy's, and no boolean; negative only if allowed."""
-    fits = not isinstance(value, bool) and isinstance(value, Real) and abs(value) <= sys.float_info.max
+    fits = not isinstance(value, bool) and isinstance(value, Real) and abs(value) <= sys.float_info.max  # type: ignore[operator]
     if not fits or (not negative and value < 0):  # type: ignore[operator]
         raise PugnnError(f"{name} must be a number{'' if negative else ' and not negative'}, got {value!r}")
 

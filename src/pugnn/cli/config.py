@@ -27,6 +27,7 @@ _ALLOWED: dict[Any, tuple[tuple[type, ...], str]] = {
     bool: ((bool,), "true or false"),
     int: ((int,), "a whole number"),
     float: ((int, float), "a number"),
+    list: ((str,), "a table or a list of text"),
 }
 
 
@@ -170,16 +171,13 @@ def _options(command: Any) -> dict[str, str]:
 def option_value(path: Path, key: str, value: Any, hint: Any) -> Any:
     """A value from a file as the command expects it, or an error that names the file."""
     kind = next(part for part in (*get_args(hint), hint) if part is not type(None))
-    if get_origin(kind) is list:
-        if isinstance(value, dict):  # [column] with one line per name
-            value = [f"{name}={each}" for name, each in value.items()]
-        found = value if isinstance(value, list) else [value]
-        allowed, words = (str,), "a table or a list of text"
-    else:
-        found = [value]
-        allowed, words = _ALLOWED.get(kind, ((str, int, float), "text"))  # a threshold is text or a number
+    listed = get_origin(kind) is list
+    if listed and isinstance(value, dict):  # [column] with one line per name
+        value = [f"{name}={each}" for name, each in value.items()]
+    found = value if listed and isinstance(value, list) else [value]
+    allowed, words = _ALLOWED.get(list if listed else kind, ((str, int, float), "text"))  # a threshold may be a number
     if not all(type(each) in allowed for each in found):
         raise PugnnError(f"{path}: {key} must be {words}; got {shown(repr(value))}")
     if "\0" in "".join(map(str, found)):  # which command lines and file names cannot contain either
         raise PugnnError(f"{path}: {key} holds a zero byte: {shown(found[0])}")
-    return found if get_origin(kind) is list else value if kind in _ALLOWED else str(value)
+    return found if listed else value if kind in _ALLOWED else str(value)

@@ -119,7 +119,7 @@ class Sweep:
         seed = derive_seed(self.seed, place) % 2**32
         study.sampler = optuna().samplers.TPESampler(seed=seed, multivariate=False, constant_liar=False)
         given = {name: each for name, each in self.space.items() if each.single()}
-        trial = study.ask(given | self.space if place else given)
+        trial = study.ask({**given, **self.space} if place else given)
         return trial, self.estimator(trial.params)
 
 

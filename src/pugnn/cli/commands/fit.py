@@ -107,11 +107,10 @@ def fit(
     from pugnn.memory import available_memory
     from pugnn.methods import make_method
 
-    limit: str | float = threshold
-    with suppress(ValueError):  # a word is checked with the other parameters
-        limit = float(threshold)
-    made, more = make_method(method or DEFAULT_METHOD, **settings), {"decide": decide, "seed": seed, "device": device}
-    estimator = PUNodeClassifier(made, **training, threshold=limit, budget=budget, **more)
+    more: dict[str, Any] = {"threshold": threshold, "budget": budget, "decide": decide, "seed": seed, "device": device}
+    with suppress(ValueError):  # `prior`, or a word that is refused with the other parameters
+        more["threshold"] = float(threshold)
+    estimator = PUNodeClassifier(make_method(method or DEFAULT_METHOD, **settings), **training, **more)
     estimator.check_parameters()
     available_memory()  # if a limit is set, it must be one
     data, start = _going_on(context, config, data, start)
@@ -133,10 +132,11 @@ def _going_on(
     changed = [name for name in options.FEEDBACK if new(name)]
     if config is None or config.suffix != ".json" or not changed:
         return data, start
+    both: dict[str, Any] = {}
     for name in changed:
         before = option_value(config, name, context.obj.config.get(name, []), list[str] | None)
-        data = replace(data, **{name: list(dict.fromkeys([*before, *getattr(data, name)]))})
-    return data, start if new("start") else config.parent
+        both[name] = list(dict.fromkeys([*before, *getattr(data, name)]))
+    return replace(data, **both), start if new("start") else config.parent
 
 
 def _require_plausible(found: InputData, prior: object) -> None:
