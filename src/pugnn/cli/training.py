@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import typer
 
 from pugnn import processes
 from pugnn.checkup import check_up
-from pugnn.cli.terminal import make_console, print_notes, print_recipe, print_run, print_verdicts
+from pugnn.cli.terminal import make_console, print_json, print_notes, print_recipe, print_run, print_verdicts
 from pugnn.errors import DegenerateWarning, PugnnError, WriteError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.memory import available_memory
@@ -95,6 +94,6 @@ def train_and_show(
         typer.echo(words, err=True)
         raise
     if as_json:
-        typer.echo(json.dumps({"folder": str(run.path), **run.record}))
+        print_json({"folder": str(run.path), **run.record})
     else:
         print_run(run)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from pugnn.cli.opened import open_run
+from pugnn.cli.input_data import open_run
 from pugnn.cli.options import ON_A_RUN, OUTPUT, Json, command, option
 from pugnn.cli.terminal import make_console, make_table, numbers, print_json, texts
 from pugnn.errors import PugnnError

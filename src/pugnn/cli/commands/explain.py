@@ -9,6 +9,7 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
+from pugnn.cli.input_data import open_run
 from pugnn.cli.options import ON_A_RUN, OUTPUT, Json, command, option
 from pugnn.cli.terminal import INDENTED, make_console, make_table, numbers, print_json, texts
 from pugnn.errors import PugnnError, printable, shown
@@ -45,7 +46,6 @@ def explain(
 
         pugnn explain runs/mine --top 5
     """
-    from pugnn.cli.opened import open_run
     from pugnn.explain import explain, explain_best
     from pugnn.files import require_new, write_json
 
@@ -76,8 +76,6 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
     """Positions of the nodes with these ids, which are text on the command line, whatever they are in the graph."""
     from difflib import get_close_matches
 
-    import numpy as np
-
     from pugnn.store.ids import ids_of, text_column
 
     known = ids_of(graph)
@@ -87,7 +85,7 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
         near = get_close_matches(wanted, known.texts(), 3, 0.75) if len(known) <= MAX_COMPARED else []
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise PugnnError(f"there is no node {wanted!r} in the graph{hint}")
-    return found.astype(np.int64)
+    return found.astype("int64")
 
 
 def print_explanation(explanation: Explanation) -> None:

@@ -92,9 +92,7 @@ def fit(
 
         pugnn fit --store stores/mine --positives positives.csv --out runs/mine
 
-        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --prior 0.1
-
-        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --method pu-gnn
+        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --method pu-gnn --prior 0.1
 
         pugnn fit --config mine.toml --out runs/mine --resume
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from pugnn.cli.input_data import open_run
 from pugnn.cli.options import ON_A_RUN, OUTPUT, Json, command, option
 from pugnn.cli.terminal import print_json, print_notes, print_suggestions
 from pugnn.errors import counted
@@ -48,7 +49,6 @@ def suggest(
 
         pugnn fit --config runs/mine/run.json --checked to_check.csv
     """
-    from pugnn.cli.opened import open_run
     from pugnn.files import replacing, require_new, write_csv
 
     if out is not None:
