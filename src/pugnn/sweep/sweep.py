@@ -106,7 +106,10 @@ class Sweep:
         storages, path = optuna().storages, folder / JOURNAL
         with _working(path):
             folder.mkdir(parents=True, exist_ok=True)
-            _drop_half_line(regular(path))
+            regular(path).touch()
+            content = path.read_bytes()
+            if not content.endswith(b"\n"):  # a full disk has cut it short, and Optuna would append to half a line
+                os.truncate(path, content.rfind(b"\n") + 1)
             storage = storages.JournalStorage(storages.journal.JournalFileBackend(str(path)))
             return optuna().create_study(study_name=self.name, storage=storage, load_if_exists=True)
 
@@ -196,11 +199,3 @@ def _working(journal: Path) -> Iterator[None]:
         raise PugnnError(f"cannot write to {journal}: {error.strerror}. {words}") from None
     except (ValueError, KeyError, TypeError):
         raise PugnnError(f"{journal} is damaged; choose another --out, or remove it to begin again") from None
-
-
-def _drop_half_line(journal: Path) -> None:
-    """Drop the end of a journal that a full disk has cut short: Optuna would append to it."""
-    journal.touch()
-    content = journal.read_bytes()
-    if not content.endswith(b"\n"):
-        os.truncate(journal, content.rfind(b"\n") + 1)
