@@ -1,6 +1,7 @@
 """Errors and warnings that a user can act on, and how values are shown in them and at a prompt."""
 
 import math
+import sys
 from abc import abstractmethod
 from collections.abc import Collection, Iterable
 from html import escape
@@ -52,12 +53,8 @@ def require_whole(name: str, value: object, least: int, most: float = math.inf) 
 
 def require_number(name: str, value: object, *, negative: bool = True) -> None:
     """Raise unless ``value`` is a finite number, Python's or numpy's, and no boolean; negative only if allowed."""
-    try:
-        fits = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-        fits = fits and (negative or value >= 0)  # type: ignore[operator]
-    except OverflowError:  # an integer of hundreds of digits
-        fits = False
-    if not fits:
+    fits = not isinstance(value, bool) and isinstance(value, Real) and abs(value) <= sys.float_info.max  # type: ignore[operator]
+    if not fits or (not negative and value < 0):  # type: ignore[operator]
         raise PugnnError(f"{name} must be a number{'' if negative else ' and not negative'}, got {value!r}")
 
 
@@ -113,23 +110,13 @@ def percent(share: float) -> str:
 
 
 def shown(value: object, limit: int = 60) -> str:
-    """A value as text that is short enough to show, without characters that draw nothing.
-
-    Example:
-        >>> shown("a" * 1_000_000, limit=12)
-        'aaaaaaaaaaa…'
-    """
+    """A value as text that is short enough to show, without characters that draw nothing."""
     text = str(value)
     return printable(text if len(text) <= limit else text[: limit - 1] + "…")
 
 
 def printable(text: str) -> str:
-    """The text on one line, without characters that draw nothing, steer a terminal or cannot be encoded.
-
-    Example:
-        >>> printable("\\x1b[31mred")
-        '�[31mred'
-    """
+    """The text on one line, without characters that draw nothing, steer a terminal or cannot be encoded."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 

@@ -11,7 +11,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -76,15 +76,11 @@ def write_json(path: Path, value: Any) -> None:
 
 def cache_folder() -> Path:
     """``$PUGNN_CACHE``, else ``$XDG_CACHE_HOME/pugnn``, else ``~/.cache/pugnn``. It need not exist."""
-    if own := os.environ.get("PUGNN_CACHE"):
-        return Path(own)
-    if shared := os.environ.get("XDG_CACHE_HOME"):
-        return Path(shared) / "pugnn"
+    own, shared = os.environ.get("PUGNN_CACHE"), os.environ.get("XDG_CACHE_HOME")
     try:
-        return Path.home() / ".cache" / "pugnn"
+        return Path(own) if own else Path(shared or Path.home() / ".cache") / "pugnn"
     except RuntimeError:
-        words = "there is no home folder for the cache. Set PUGNN_CACHE to a folder you can write to."
-        raise PugnnError(words) from None
+        raise PugnnError("there is no home folder for the cache. Set PUGNN_CACHE to a writable folder.") from None
 
 
 def as_path(name: Any, what: str = "path") -> Path:
@@ -109,8 +105,7 @@ def regular(path: Path) -> Path:
 def remove_unfinished(folder: Path, name: str | None = None) -> None:
     """Remove what killed processes left unfinished in a folder, or under one name in it.
 
-    Only files with our names for unfinished ones, and only if no process holds their lock. Where locks are not
-    available, everything stays.
+    What a process still holds a lock on stays, and everything does where locks are not available.
     """
     pattern = re.compile(rf"\.{'.+' if name is None else re.escape(name)}\.[0-9a-f]{{16}}\.unfinished(\.\w+)?")
     try:
@@ -135,18 +130,14 @@ def _remove(path: Path) -> None:
 @contextmanager
 def locked(path: Path) -> Iterator[bool | None]:
     """Lock an existing file or folder while inside; yields what :func:`lock` returns."""
-    if sys.platform == "win32":  # where an open file cannot be renamed
-        yield None
-        return
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError:  # it is gone, or cannot be opened on this system
-        yield None
-        return
-    try:
-        yield lock(handle, path)
-    finally:
-        os.close(handle)
+    with ExitStack() as held:
+        free = None
+        if sys.platform != "win32":  # where an open file cannot be renamed
+            with suppress(OSError):  # it is gone, or cannot be opened on this system
+                handle = os.open(path, os.O_RDONLY)
+                held.callback(os.close, handle)
+                free = lock(handle, path)
+        yield free
 
 
 def lock(handle: int, path: Path) -> bool | None:

@@ -22,10 +22,10 @@ class Parameters:
     def set_params(self, **given: Any) -> Self:
         """Change some parameters."""
         known = self.get_params()
-        for name, value in given.items():
+        for name in given:
             if name not in known:
                 raise PugnnError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
-            setattr(self, name, value)
+        vars(self).update(given)
         return self
 
     def unfitted(self) -> Self:
@@ -44,16 +44,12 @@ class Parameters:
         return BaseEstimator().__sklearn_tags__()
 
 
-def not_fitted(message: str) -> PugnnError:
-    """An error that scikit-learn recognises."""
-    from sklearn.exceptions import NotFittedError
-
-    return type("NotFittedError", (PugnnError, NotFittedError), {})(message)  # type: ignore[no-any-return]
-
-
 def require_fitted(given: Any, what: str = "estimator") -> None:
     """Raise unless this is a classifier that was fitted or loaded; ``what`` it is for messages."""
     if not isinstance(given, Parameters):
         raise PugnnError(f"{what} must be a fitted PUNodeClassifier, got {type(given).__name__}")
     if not hasattr(given, "model_"):
-        raise not_fitted("this classifier has not been fitted; call fit(graph, positives) first")
+        from sklearn.exceptions import NotFittedError
+
+        error = type("NotFittedError", (PugnnError, NotFittedError), {})  # which scikit-learn recognises
+        raise error("this classifier has not been fitted; call fit(graph, positives) first")

@@ -28,8 +28,8 @@ class UnknownName(PugnnError, KeyError):
 class Registry(Mapping[str, T]):
     """Things of one kind by name.
 
-    Each is registered in the file that defines it, by the decorator :meth:`register`. Another package names it as an
-    entry point as well, under the same name, so that it is found without having been imported.
+    Each is registered in the file that defines it, by the decorator :meth:`register`. Another package also names it as
+    an entry point, under the same name, so that it is found without having been imported.
 
     Args:
         kind: what such a thing is called in messages, such as ``method``.
@@ -41,7 +41,6 @@ class Registry(Mapping[str, T]):
     def __init__(self, kind: str, group: str, room: str, base: type | None = None) -> None:
         self.kind, self.group, self._room, self._base = kind, group, room, base
         self._registered: dict[str, T] = {}
-        self._unloadable: dict[str, str] = {}
         self._complete = False
 
     def register(self, name: str) -> Callable[[T], T]:
@@ -69,34 +68,29 @@ class Registry(Mapping[str, T]):
         return self._registered[name]
 
     def _load(self, entry: EntryPoint) -> None:
-        """Import the module of another package, once; it may print, but not into our output."""
-        if entry.name not in self._unloadable:
-            before = dict(self._registered)
-            try:
-                with redirect_stdout(sys.stderr):
-                    entry.load()
-                if entry.name in self._registered:
-                    return
-                words = f"{_distribution(entry)} names {entry.value} as the {self.kind} {entry.name!r}, but does not "
-                self._unloadable[entry.name] = f"{words}register it"
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # whatever another package does not like, even if it ends the program
-                why = str(error) if isinstance(error, Exception) and str(error) else repr(error)
-                words = f"the {self.kind} {entry.name!r} of {_distribution(entry)} cannot be loaded: {why}"
-                self._registered, self._unloadable[entry.name] = before, words
-        raise PugnnError(self._unloadable[entry.name])
+        """Import the module of another package; it may print, but not into our output."""
+        before, what, owner = dict(self._registered), f"the {self.kind} {entry.name!r}", _distribution(entry)
+        try:
+            with redirect_stdout(sys.stderr):
+                entry.load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever another package raises, even if it ends the program
+            self._registered = before
+            why = str(error) if isinstance(error, Exception) and str(error) else repr(error)
+            raise PugnnError(f"{what} of {owner} cannot be loaded: {why}") from None
+        if entry.name not in self._registered:
+            raise PugnnError(f"{owner} names {entry.value} as {what}, but does not register it")
 
     def __iter__(self) -> Iterator[str]:
         self._import_room()
-        others = sorted(set(self._entry_points) - set(self._registered))
-        return iter([*self._registered, *others])
+        return iter([*self._registered, *sorted(set(self._entry_points) - set(self._registered))])
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
     def __contains__(self, name: object) -> bool:
-        return name in list(iter(self))
+        return name in list(iter(self))  # without loading it
 
     def loadable(self) -> dict[str, T]:
         """All that can be loaded: a broken package is no reason not to use the others."""

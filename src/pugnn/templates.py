@@ -22,9 +22,8 @@ def fill_template(
     return environment.get_template(name).render(values)
 
 
-@cache
+@cache  # so that a template is compiled once
 def _environment(package: str) -> Environment:
-    """Where the templates of a package are compiled, once."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     how: dict[str, Any] = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
@@ -38,11 +37,8 @@ def resource(package: str, name: str) -> str:
 
 def content_policy(style: str, script: str | None = None) -> str:
     """A policy under which a browser accepts this style sheet and script only, and neither loads nor sends anything."""
-    parts = ["default-src 'none'", f"style-src '{_digest(style)}'", "base-uri 'none'", "form-action 'none'"]
-    if script is not None:
-        parts.append(f"script-src '{_digest(script)}'")
-    return "; ".join(parts)
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode("ascii")
+    policy = "default-src 'none'; base-uri 'none'; form-action 'none'"
+    for kind, text in {"style": style, "script": script}.items():
+        if text is not None:
+            policy += f"; {kind}-src 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+    return policy

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, RLock, Thread
 from time import monotonic
-from typing import Self
 
 #: Seconds before anything is shown.
 SILENT_SECONDS = 2.0
@@ -39,30 +38,19 @@ class StatusLine:
         self._spinner = Spinner("dots")
         self._display = Live(self._spinner, console=self._console, transient=True, redirect_stdout=False)
         self._lock, self._done = RLock(), Event()
-        self._text, self._since, self._unsaid = "", monotonic(), False
-        self._appears = self._since + patience
+        self.now, self._unsaid = ("", monotonic()), False  # what is being done, and since when
+        self._appears = monotonic() + patience
         Thread(target=self._keep_showing, daemon=True).start()
 
     def say(self, text: str) -> None:
         """Show what begins now."""
         with self._lock:
-            self._text, self._since, self._unsaid = text, monotonic(), True
+            self.now, self._unsaid = (text, monotonic()), True
             self._show()
 
     def update(self, text: str) -> None:
         """Show the progress of the same thing; as a plain line, when one is due."""
-        with self._lock:
-            self._text = text
-
-    @contextmanager
-    def lent(self) -> Iterator[Self]:
-        """Lend the line to something inside, then continue as before."""
-        before = self._text, self._since
-        try:
-            yield self
-        finally:
-            with self._lock:
-                self._text, self._since = before
+        self.now = text, self.now[1]
 
     def end(self) -> None:
         """Show nothing any more."""
@@ -78,14 +66,13 @@ class StatusLine:
         from rich.text import Text  # in which brackets are not markup
 
         with self._lock:
-            now = monotonic()
-            if self._done.is_set() or not self._text or now < self._appears:
+            (words, since), now, left = self.now, monotonic(), time_left()
+            if self._done.is_set() or not words or now < self._appears:
                 return
-            seconds, left = now - self._since, time_left()
-            words = self._text
             if left is not None:
                 words += f", about {f'{left:.0f} s' if left < 100 else duration(left)} left"
-            words += f" ({seconds:.0f} s so far)" if seconds >= SILENT_SECONDS else ""
+            if now - since >= SILENT_SECONDS:
+                words += f" ({now - since:.0f} s so far)"
             if self._live:
                 self._spinner.update(text=Text(words))
                 self._display.start()
@@ -101,16 +88,17 @@ _current: StatusLine | None = None
 def status_line(patience: float | None = None) -> Iterator[StatusLine]:
     """The current line, or a new one that appears after ``patience`` seconds (default: two)."""
     global _current
-    if _current is not None:
-        with _current.lent() as line:
-            yield line
-        return
-    line = _current = StatusLine(SILENT_SECONDS if patience is None else patience)
+    outer = _current
+    line = _current = outer or StatusLine(SILENT_SECONDS if patience is None else patience)
+    before = line.now
     try:
         yield line
     finally:
-        _current = None
-        line.end()
+        _current = outer
+        if outer is None:
+            line.end()
+        else:
+            line.now = before
 
 
 # ---------------------------------------------------------------------- how long the whole will take
@@ -118,7 +106,7 @@ def status_line(patience: float | None = None) -> Iterator[StatusLine]:
 
 @dataclass
 class _Whole:
-    """All that is to be done: when it began, where its current part begins and ends, which share is done since when."""
+    """All that is to be done: when it began, where its current part begins and ends, which share was done when."""
 
     began: float
     start: float = 0.0
@@ -130,10 +118,6 @@ class _Whole:
         """A share of the current part is done."""
         self.done, self.since = self.start + share * (self.end - self.start), monotonic()
 
-    def left(self, now: float) -> float:
-        """Seconds that the rest takes if it is as fast as what was done up to now."""
-        return (now - self.began) * (1 - self.done) / self.done
-
 
 _whole: _Whole | None = None
 
@@ -142,12 +126,8 @@ _whole: _Whole | None = None
 def part(start: float, end: float) -> Iterator[None]:
     """What is done inside is a part of what is done around it, from one share of its time to another.
 
-    Whoever knows the parts of its work says so; the outermost one knows the whole. So the status line shows what is
-    left of the whole, whoever writes on it. A part without length shows nothing: its text says how long it will take.
-
-    Args:
-        start: share of the time before this part.
-        end: share of the time when it is done.
+    So the status line shows what is left of the whole, whoever writes on it. A part without length shows nothing: its
+    text says how long it will take.
     """
     global _whole
     outermost = _whole is None
@@ -171,12 +151,13 @@ def advance(share: float) -> None:
 
 
 def time_left() -> float | None:
-    """Seconds that the whole will still take, from what its share took that is done; ``None`` if nobody knows."""
+    """Seconds that the rest takes if it is as fast as what is done; ``None`` if nothing is."""
     whole = _whole
     if whole is None or not whole.done:
         return None
-    left, now = whole.left(whole.since), monotonic()
-    return left if now - whole.since <= left else whole.left(now)  # so much has taken longer than all of it should
+    ratio, now = (1 - whole.done) / whole.done, monotonic()
+    left = (whole.since - whole.began) * ratio
+    return left if now - whole.since <= left else (now - whole.began) * ratio  # the current step is slower
 
 
 def duration(seconds: float) -> str:

@@ -43,7 +43,10 @@ def reproduce(
         ),
     ] = "default",
     executor: options.Executor = "local",
-    jobs: options.Jobs = None,
+    jobs: Annotated[
+        int | None,
+        option("Trainings at a time, one thread each; default: one per core. Results do not depend on it.", panel=None),
+    ] = None,
     out: Annotated[
         Path,
         option(

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from e2e.own_tables import FIT, append, replace, write_tables
 from pugnn.cli import app
-from pugnn.cli.opened import open_run
+from pugnn.cli.input_data import open_run
 from pugnn.errors import PugnnError
 
 

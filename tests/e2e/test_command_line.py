@@ -86,7 +86,16 @@ def test_the_installed_command(here):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["fit", "--epochs", "many"], ["demo", "--epochs", "0"], ["fit", "--seed", "-1"], ["dance"], ["predict"]],
+    [
+        ["fit", "--epochs", "many"],
+        ["demo", "--epochs", "0"],
+        ["fit", "--seed", "-1"],
+        ["dance"],
+        ["predict"],
+        ["explain", "mine", "--top", "0"],
+        ["suggest", "mine", "-n", "0"],
+        ["suggest", "mine", "--for", "money"],
+    ],
 )
 def test_wrong_usage(here, pugnn_main, arguments):
     before = snapshot(here)
@@ -428,7 +437,7 @@ def test_a_config_for_another_method(here, pugnn_main):
 )
 def test_two_spellings_of_one_option(here, pugnn_main, command, keys):
     (here / "my.toml").write_text("".join(f"{key} = 0.1\n" for key in keys))
-    words = f"my.toml: '{keys[0]}' and '{keys[1]}' are the same option; keep one of them"
+    words = f"my.toml: the option '{keys[0].replace('-', '_')}' is there twice; keep one of them"
     assert_refused(pugnn_main(command, "--config", "my.toml"), [words])
 
 
@@ -553,7 +562,7 @@ def test_an_interrupted_run_says_how_to_go_on(here, pugnn_main):
         ([*FIT, "--out", "edges.csv"], ["edges.csv already exists", "Choose another --out"]),
         ([*FIT, "--out", "edges.csv/mine"], ["cannot make the folder edges.csv/mine.partial"]),
         ([*FIT, "--out", "x" * 300], ["cannot make the folder", "too long"]),
-        ([*FIT, "--threshold", "high"], ["--threshold", "'high'"]),
+        ([*FIT, "--threshold", "high"], ["threshold", "'high'"]),
         ([*FIT, "--threshold", "1.5"], ["threshold", "1.5"]),
         ([*FIT_PU_GNN, "--backbone", "cnn"], ["no backbone 'cnn'", "gcn"]),
         ([*FIT, "--dropout", "1"], ["dropout", "1.0"]),

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from e2e.own_tables import FIT, append, table, write, write_tables
-from pugnn.cli import app, opened
-from pugnn.cli.opened import open_run
+from pugnn.cli import app, input_data
+from pugnn.cli.input_data import open_run
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.graph import Graph
 from pugnn.runs import kept_graph
@@ -38,7 +38,7 @@ def fit(*arguments):
 
 @pytest.fixture
 def no_tables(monkeypatch):
-    monkeypatch.setattr(opened, "read_input", lambda *_, **__: pytest.fail("a table is read again"))
+    monkeypatch.setattr(input_data, "read_input", lambda *_, **__: pytest.fail("a table is read again"))
 
 
 def everything(run):

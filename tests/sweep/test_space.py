@@ -2,34 +2,38 @@ import pytest
 
 from pugnn.errors import PugnnError
 from pugnn.methods import METHODS
-from pugnn.sweep.space import USUAL, Range, parse_space, settings_of
+from pugnn.sweep.space import USUAL, parse_space, settings_of
+
+pytest.importorskip("optuna")
+from optuna.distributions import CategoricalDistribution as Choice
+from optuna.distributions import FloatDistribution, IntDistribution
 
 
 def test_ranges_choices_and_given_values():
     over = ["learning-rate=1e-4..1e-1", "hidden=16,64,16", "delta=1..3", "epochs=50", "backbone=gcn,sage"]
     assert parse_space("pu-gnn", over) == {
-        "learning_rate": Range(1e-4, 1e-1, whole=False),
-        "hidden": (16, 64),
-        "delta": Range(1, 3, whole=True),
-        "epochs": (50,),
-        "backbone": ("gcn", "sage"),
+        "learning_rate": FloatDistribution(1e-4, 1e-1, log=True),
+        "hidden": Choice((16, 64)),
+        "delta": IntDistribution(1, 3),
+        "epochs": Choice((50,)),
+        "backbone": Choice(("gcn", "sage")),
     }
 
 
 def test_values_have_the_type_of_their_setting():
     assert parse_space("naive", ["balanced=true,false", "prior=0.1", "backbone=gcn,sage"]) == {
-        "balanced": (True, False),
-        "prior": (0.1,),
-        "backbone": ("gcn", "sage"),
+        "balanced": Choice((True, False)),
+        "prior": Choice((0.1,)),
+        "backbone": Choice(("gcn", "sage")),
     }
-    assert parse_space("nnpu", ["prior=auto,0.1"]) == {"prior": ("auto", 0.1)}
+    assert parse_space("nnpu", ["prior=auto,0.1"]) == {"prior": Choice(("auto", 0.1))}
 
 
 def test_the_usual_settings_are_searched_where_none_is_named():
     assert list(parse_space("label-propagation")) == ["restart"]
     usual = parse_space("lsdan", ["epochs=5", "dropout=0.5"])
     assert set(usual) == {"learning_rate", "hidden", "weight_decay", "hops", "epochs", "dropout"}
-    assert usual["dropout"] == (0.5,)
+    assert usual["dropout"] == Choice((0.5,))
     assert list(parse_space("lsdan", ["epochs=5", "dropout=0..0.5"])) == ["epochs", "dropout"]
 
 
@@ -38,9 +42,9 @@ def test_usual_settings_exist():
 
 
 def test_two_orders_of_magnitude_are_searched_by_their_logarithm():
-    assert Range(1e-3, 1e-1, whole=False).logarithmic
-    assert not Range(2e-3, 1e-1, whole=False).logarithmic
-    assert not Range(0.0, 1.0, whole=False).logarithmic
+    searched = {"1e-3..1e-1": True, "2e-3..1e-1": False, "0..1": False}
+    for text, logarithmic in searched.items():
+        assert parse_space("nnpu", [f"weight_decay={text}"])["weight_decay"].log == logarithmic
 
 
 @pytest.mark.parametrize(

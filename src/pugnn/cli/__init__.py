@@ -10,14 +10,13 @@ from pkgutil import iter_modules
 from typing import Any, NoReturn
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from pugnn import processes
 from pugnn.cli import commands
-from pugnn.cli.app import app
 from pugnn.cli.faults import end_with_message, kept_output
-from pugnn.errors import PugnnError, PugnnWarning, printable
+from pugnn.cli.options import app
+from pugnn.cli.terminal import print_notes
+from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.threads import wait_without_spinning
 
 for module in iter_modules(commands.__path__, f"{commands.__name__}."):
@@ -39,26 +38,30 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),  # noqa: ARG001
 ) -> None:
-    pass
+    if processes.started() > 1 and context.invoked_subcommand != "fit":
+        raise PugnnError(
+            f"`pugnn {context.invoked_subcommand}` works in one process, but {processes.started()} were started; only "
+            "`pugnn fit` shares its work. Run it without torchrun."
+        )
 
 
 def main() -> None:
     """Run the command line; bad input ends with one message and exit code 2."""
     wait_without_spinning()
-    errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
     show_other = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
         if issubclass(category, PugnnWarning):
-            errors.print(f"[yellow]warning:[/] {escape(printable(str(message)))}")
+            print_notes([str(message)], "warning")
         else:
             show_other(message, category, *rest)
 
     def fail(message: str) -> NoReturn:
         if processes.fails_first():
-            errors.print(f"[red]error:[/] {escape(printable(message))}")
+            print_notes([message], "error")
         sys.exit(2)
 
     end_with_message()

@@ -13,12 +13,22 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import typer
 
+from pugnn.cli.terminal import print_notes
 from pugnn.errors import PugnnError, shown
 from pugnn.files import regular
 from pugnn.registry import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from pugnn.methods import Method
+
+
+#: Types of values in a file, and how they are described, by type of the option.
+_ALLOWED: dict[Any, tuple[tuple[type, ...], str]] = {
+    bool: ((bool,), "true or false"),
+    int: ((int,), "a whole number"),
+    float: ((int, float), "a number"),
+    list: ((str,), "a table or a list of text"),
+}
 
 
 @dataclass(frozen=True)
@@ -49,8 +59,6 @@ def use_config(context: typer.Context, path: Path | None) -> Path | None:
             options, dropped = _for_method(chosen.method, options)
         context.default_map = _defaults(context, path, options)
         if dropped:
-            from pugnn.cli.terminal import print_notes
-
             words = f"not used from {path}, because {chosen.method} has no such option: {', '.join(dropped)}"
             print_notes([words])
     return path
@@ -58,14 +66,16 @@ def use_config(context: typer.Context, path: Path | None) -> Path | None:
 
 def read_config(path: Path) -> dict[str, Any]:
     """Options by name, with underscores. Those of a run are complete: it repeats even after a default has changed."""
-    given = read_record(path)["options"] if path.suffix == ".json" else _read_toml(path)
+    try:
+        given = read_record(path)["options"] if path.suffix == ".json" else tomllib.loads(_read(path))
+    except tomllib.TOMLDecodeError as error:
+        raise PugnnError(f"{path} is not valid TOML: {error}") from None
     options: dict[str, Any] = {}
-    spelt: dict[str, str] = {}
     for key, value in given.items():
         name = key.replace("-", "_")
-        if name in spelt:
-            raise PugnnError(f"{path}: {spelt[name]!r} and {key!r} are the same option; keep one of them")
-        spelt[name], options[name] = key, value
+        if name in options:
+            raise PugnnError(f"{path}: the option {name!r} is there twice; keep one of them")
+        options[name] = value
     return options
 
 
@@ -79,16 +89,6 @@ def read_record(path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise PugnnError(f"{path} is not the run.json of a run: it has no options")
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    text = _read(path)
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PugnnError(f"{path} is not valid TOML: {error}") from None
-    except RecursionError:
-        raise PugnnError(f"{path} is not a config: it is nested too deeply") from None
 
 
 def _read(path: Path) -> str:
@@ -151,7 +151,6 @@ def training_of(method: type[Method], options: Mapping[str, Any] | None = None) 
 
 
 def _options_of_methods() -> set[str]:
-    """The options of all methods; only `fit` has some of them."""
     from pugnn.methods import METHODS
     from pugnn.sweep.space import settings_of
 
@@ -172,22 +171,13 @@ def _options(command: Any) -> dict[str, str]:
 def option_value(path: Path, key: str, value: Any, hint: Any) -> Any:
     """A value from a file as the command expects it, or an error that names the file."""
     kind = next(part for part in (*get_args(hint), hint) if part is not type(None))
-    if get_origin(kind) is list:
-        if isinstance(value, dict):  # [column] with one line per name
-            value = [f"{name}={each}" for name, each in value.items()]
-        values = [value] if isinstance(value, str) else value
-        if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
-            raise PugnnError(f"{path}: {key} must be a table or a list of text; got {shown(repr(value))}")
-    else:
-        allowed, words = {
-            bool: ((bool,), "true or false"),
-            int: ((int,), "a whole number"),
-            float: ((int, float), "a number"),
-        }.get(kind, ((str, int, float), "text"))  # a threshold is text or a number
-        if not isinstance(value, allowed) or (isinstance(value, bool) and kind is not bool):
-            raise PugnnError(f"{path}: {key} must be {words}; got {shown(repr(value))}")
-        values = value if kind in (bool, int, float) else str(value)
-    for each in values if isinstance(values, list) else [str(values)]:
-        if "\0" in each:  # which command lines and file names cannot contain either
-            raise PugnnError(f"{path}: {key} holds a zero byte: {shown(each)}")
-    return values
+    listed = get_origin(kind) is list
+    if listed and isinstance(value, dict):  # [column] with one line per name
+        value = [f"{name}={each}" for name, each in value.items()]
+    found = value if listed and isinstance(value, list) else [value]
+    allowed, words = _ALLOWED.get(list if listed else kind, ((str, int, float), "text"))  # a threshold may be a number
+    if not all(type(each) in allowed for each in found):
+        raise PugnnError(f"{path}: {key} must be {words}; got {shown(repr(value))}")
+    if "\0" in "".join(map(str, found)):  # which command lines and file names cannot contain either
+        raise PugnnError(f"{path}: {key} holds a zero byte: {shown(found[0])}")
+    return found if listed else value if kind in _ALLOWED else str(value)

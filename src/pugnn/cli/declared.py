@@ -1,7 +1,6 @@
-"""What the command line must know of methods, training and backbones before it runs: their options and names.
+"""Options and names of methods, training and backbones, read from their source without importing it.
 
-They are read from the source, without importing it: torch takes seconds to load, and `--help` or a misspelt option must
-not wait for it. Whatever cannot be read in this way is not here, and is imported.
+torch takes seconds to load, and `--help` or a misspelt option must not wait for it. What cannot be read is imported.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from typing import Any, ClassVar, Literal
 
 #: What annotations and defaults of options may name.
 _NAMES = {"dataclass": dataclass, "field": field, "Any": Any, "ClassVar": ClassVar, "Literal": Literal}
-#: Functions that a class keeps, without which it would not have its defaults.
-_KEPT = ("training",)
 
 
 @cache
@@ -80,7 +77,7 @@ def _only_options(node: ast.ClassDef) -> ast.ClassDef:
         for at, each in enumerate(node.body)
         if isinstance(each, ast.AnnAssign)
         or (at == 0 and isinstance(each, ast.Expr))
-        or (isinstance(each, ast.FunctionDef) and each.name in _KEPT)
+        or (isinstance(each, ast.FunctionDef) and each.name == "training")
     ]
     node.decorator_list = [each for each in node.decorator_list if ast.unparse(each).startswith("dataclass")]
     node.keywords = []

@@ -27,8 +27,7 @@ def _end(_: int) -> None:
 def end_with_message() -> None:
     """From now on, a mapped file that is cut short ends the process with a message, and not with a core dump.
 
-    The system reports it by a signal on the spot. A handler of Python's own :mod:`signal` would only run once the
-    instruction that failed is over, which it never is; one that is called directly can still write and exit.
+    A handler of Python's own :mod:`signal` would only run once the instruction that failed is over, which it never is.
     """
     if sys.platform != "win32":
         ctypes.CDLL(None).signal(signal.SIGBUS, _end)
@@ -53,8 +52,7 @@ class _Kept(io.FileIO):
 def kept_output() -> Iterator[Callable[[], OSError | None]]:
     """Replace standard output and standard error by streams that never raise.
 
-    Characters that cannot be encoded are replaced; output to a closed stream is dropped. Yields a function that returns
-    why standard output could not be written, or ``None``; a closed pipe is no failure.
+    Yields a function that returns why standard output could not be written, or ``None``; a closed pipe is no failure.
     """
     with ExitStack() as before:
         kept = _keep("stdout", before)

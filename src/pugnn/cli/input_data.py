@@ -1,19 +1,22 @@
-"""From the data options to a graph, its known positives and its truth."""
+"""From the data options, or from a finished run, to a graph, its known positives and its truth."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
 
+from pugnn.cli.config import option_value, read_record
 from pugnn.cli.options import FEEDBACK, FOR_DRAWS, FOR_GRAPHS, DataOptions, flag
 from pugnn.errors import PugnnError, counted
+from pugnn.files import remove_unfinished
 from pugnn.waiting import status_line
 
 if TYPE_CHECKING:
-    from pugnn.runs.run import InputData
-    from pugnn.store import TableGraph
+    from pugnn.runs.run import InputData, Run
+    from pugnn.task import PUTask
 
 
 def read_input(
@@ -21,11 +24,8 @@ def read_input(
 ) -> InputData:
     """Read what the data options name, a data set or tables.
 
-    Args:
-        data: the options.
-        seed: of draws from a named data set.
-        known: whether known positives are needed: without, none are drawn from a data set, and tables may lack them.
-        recipe: that of a model, to make the features that it was trained with.
+    Unless known positives are needed, none are drawn from a data set, and tables may lack them. The recipe of a model
+    makes the features that it was trained with.
     """
     given = {name: value for name, value in vars(data).items() if value not in (None, [])}
     for name in given:
@@ -47,12 +47,25 @@ def read_input(
 def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> InputData:
     from pugnn.runs.kept_graph import input_states
     from pugnn.runs.run import InputData
+    from pugnn.store import read_graph, read_store
     from pugnn.task import PUBenchmark
 
     if "truth" in options and "positives" not in options:
         raise PugnnError("--truth says which nodes are positive; --positives which of them are known. Give both.")
     inputs = input_states(options)  # before they are read: a change meanwhile is a change
-    data = _read_tables({name: value for name, value in options.items() if name not in FEEDBACK}, recipe)
+    given = {name: value for name, value in options.items() if name not in FEEDBACK}
+    with status_line() as line:
+        if "store" in given:
+            data = read_store(given.pop("store"), **given, on_phase=line.say)
+        else:
+            kinds = named_kinds(given.pop("column", ()))
+            show = [name.strip() for name in given.pop("show", "").split(",") if name.strip()]
+            data = read_graph(**given, kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
+    if "store" in options and recipe is not None and data.graph.recipe != recipe:
+        raise PugnnError(
+            f"the features in {options['store']} were made by another recipe than the model's. Build the store for "
+            "this model: pugnn build … --model RUN"
+        )
     benchmark = None
     if data.task is not None and data.positive is not None:
         benchmark = PUBenchmark.of_unlabelled(data.task, data.positive)
@@ -69,25 +82,6 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
     )
     columns = {"id": options.get("id"), "label": options.get("label"), "usual": data.id_column}
     return _with_feedback(found, options, options.get("positives", ""), **columns)
-
-
-def _read_tables(given: dict[str, Any], recipe: Mapping[str, Any] | None) -> TableGraph:
-    """What is in the tables, or in the store and the tables that go with it."""
-    from pugnn.store import read_graph, read_store
-
-    with status_line() as line:
-        if "store" not in given:
-            kinds = named_kinds(given.pop("column", ()))
-            show = [name.strip() for name in given.pop("show", "").split(",") if name.strip()]
-            return read_graph(**given, kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
-        path = given.pop("store")
-        data = read_store(path, **given, on_phase=line.say)
-    if recipe is not None and data.graph.recipe != recipe:
-        raise PugnnError(
-            f"the features in {path} were made by another recipe than the model's. Build the store for this model: "
-            "pugnn build … --model RUN"
-        )
-    return data
 
 
 def _with_feedback(found: InputData, options: Mapping[str, Any], known_from: str, **columns: Any) -> InputData:
@@ -156,3 +150,72 @@ def _from_dataset(name: str, options: DataOptions, seed: int, known: bool) -> In
         class_of_node=[data.class_names[label] for label in data.labels],
     )
     return _with_feedback(found, vars(options), f"the {counted(len(benchmark.task.labelled), 'label')} drawn")
+
+
+def open_run(folder: Path) -> Run:
+    """Open a run and its data.
+
+    Without the graph in its folder, or with tables that have been written to since, these are read again: they must be
+    where they were, and as they were.
+    """
+    from pugnn.estimator import PUNodeClassifier
+    from pugnn.runs.kept_graph import open_kept, read_scores
+    from pugnn.runs.run import Evidence, Results, Run, Settings, read_section
+    from pugnn.training import scores_of
+
+    file = folder / "run.json"
+    remove_unfinished(folder)  # of a run that was killed while it added explanations
+    if not file.is_file():
+        raise PugnnError(f"{folder} is not a run folder: it has no run.json. Give the folder that `pugnn fit` wrote.")
+    record = read_record(file)
+    reasons = record.get("degenerate")
+    sound = isinstance(reasons, list) and all(isinstance(each, dict) and "code" in each for each in reasons)
+    for entry, is_sound in {"data": isinstance(record.get("data"), dict), "degenerate": sound}.items():
+        if not is_sound:
+            raise PugnnError(
+                f"{file} was changed after the run: its entry {entry!r} is missing or of another form. Restore it, or "
+                "train again with `pugnn fit`."
+            )
+    options, hints = record["options"], get_type_hints(DataOptions)
+    given = {
+        field.name: option_value(file, field.name, options[field.name], hints[field.name])
+        for field in fields(DataOptions)
+        if options.get(field.name) is not None
+    }
+    if not {"dataset", "positives"} & given.keys():
+        raise PugnnError(f"{file} names no known positives, so the run cannot be opened again")
+    estimator = PUNodeClassifier.load(folder / "model.safetensors")
+    kept = open_kept(folder, record, given, estimator)
+    data = kept or read_input(DataOptions(**given), seed=estimator.seed, recipe=estimator.recipe_)
+    assert data.task is not None
+    changed = "" if kept else _differences(data.task, record)
+    if changed:
+        raise PugnnError(f"the data have changed since {folder} was trained: {changed}. Train again with `pugnn fit`.")
+    log_odds, shown = read_scores(folder / "scores.parquet", data.graph) or (None, {})
+    estimator.restore(data.task, log_odds)
+    return Run(
+        path=folder,
+        estimator=estimator,
+        data=replace(data, shown=data.shown or shown),
+        settings=read_section(Settings, record),
+        evidence=read_section(Evidence, record),
+        results=read_section(Results, record),
+        scores=scores_of(estimator.decision_function()),
+        log_odds=estimator.decision_function(),
+        check_up=record.get("check_up", {}),
+    )
+
+
+def _differences(task: PUTask, record: dict[str, Any]) -> str:
+    """What differs from the data of a run, in words; empty if nothing does."""
+    from pugnn.graph import graph_statistics
+    from pugnn.runs.run import count_nodes
+
+    now = {**asdict(graph_statistics(task.graph)), **count_nodes(task)}
+    then, before = {**record["data"], **record}, record["data"].get("digests", {})
+    counts = [f"{name} is now {now[name]}, and was {then.get(name)}" for name in now if then.get(name) != now[name]]
+    parts = [name for name, digest in task.digests.items() if before.get(name) != digest]
+    if "ids or order of nodes" in parts:  # what is given by position cannot be compared then
+        parts = [name for name in parts if name not in ("edges", "edge weights", "attributes")]
+    words = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+    return "; ".join([*counts[:1], *([f"{words} differ"] if parts else [])])

@@ -1,4 +1,4 @@
-"""Options that several commands share, and options that are generated from the fields of a dataclass."""
+"""The program, to which each command adds itself; and options: shared ones, and those of the fields of a dataclass."""
 
 from __future__ import annotations
 
@@ -10,10 +10,42 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from pugnn.cli.config import use_config
 
+#: Headings of options.
 DATA, METHOD, TRAINING, OUTPUT = "Data", "Method", "Training", "Output"
+#: Headings in the list of commands; those that everybody needs have none.
+ON_A_RUN, DATA_SETS, SETTINGS = "Commands on a run", "Data", "Methods and settings"
+
+Command = Callable[..., None]
+
+#: Of all our Typer applications.
+SETTINGS_OF_APP: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": "markdown",
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+app = typer.Typer(
+    name="pugnn",
+    help="Find more nodes like the ones you know: a graph, a handful of known positives, no negatives.",
+    no_args_is_help=True,
+    **SETTINGS_OF_APP,
+)
+
+
+def command(
+    panel: str | None = None, *, cls: type[TyperCommand] | None = None, **groups: Mapping[str, Any]
+) -> Callable[[Command], Command]:
+    """Add a function as the command of its name, under a heading; see :func:`with_options` for the groups."""
+
+    def add(function: Command) -> Command:
+        app.command(rich_help_panel=panel, cls=cls)(with_options(function, **groups))
+        return function
+
+    return add
 
 
 def option(help: str, *names: str, panel: str | None = DATA, **more: Any) -> Any:
@@ -39,10 +71,6 @@ Executor = Annotated[
     option(
         "Where trainings run: local, in processes of this machine; or ray, on the cluster of $RAY_ADDRESS.", panel=None
     ),
-]
-Jobs = Annotated[
-    int | None,
-    option("Trainings at a time, one thread each; default: one per core. Results do not depend on it.", panel=None),
 ]
 Json = Annotated[bool, option("Print the result as JSON on standard output.", "--json", panel=OUTPUT)]
 
@@ -118,24 +146,20 @@ def flag(name: str) -> str:
 
 def options_of(
     kind: type,
-    panel: str,
+    panel: str = DATA,
     *,
+    only: Collection[str] | None = None,
     without: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
     hidden: Collection[str] = (),
 ) -> dict[str, Any]:
     """An option for each field of a dataclass, described as in its docstring; ``None`` where it is not given.
 
-    Args:
-        kind: the dataclass.
-        panel: heading of the options.
-        without: fields that are no options.
-        defaults: to show in the help, instead of those of the fields.
-        hidden: fields that the help leaves out.
+    The help shows ``defaults`` instead of those of the fields, and leaves out ``hidden`` fields.
     """
     hints, help_of, found = get_type_hints(kind), field_help(kind), {}
     for field in fields(kind):
-        if field.name in without:
+        if field.name in without or (only is not None and field.name not in only):
             continue
         hint, words = hints[field.name], help_of.get(field.name, "")
         default = (defaults or {}).get(field.name, field.default)
@@ -152,8 +176,8 @@ def options_of(
     return found
 
 
-def with_options(command: Callable[..., None], **groups: Mapping[str, Any]) -> Callable[..., None]:
-    """A command with options in place of some of its parameters, which get what is given as an object of their type."""
+def with_options(command: Command, **groups: Mapping[str, Any]) -> Command:
+    """A command with options in place of some of its parameters, which get those given as an object of their type."""
     hints = get_type_hints(command, include_extras=True)
     parameters = [
         Parameter(each, Parameter.KEYWORD_ONLY, default=None if name in groups else own.default, annotation=kind)
@@ -162,8 +186,10 @@ def with_options(command: Callable[..., None], **groups: Mapping[str, Any]) -> C
     ]
 
     def run(**given: Any) -> None:
-        filled = {name: hints[name](**{each: given.pop(each) for each in group}) for name, group in groups.items()}
-        command(**given, **filled)
+        for name, group in groups.items():
+            values = {each: given.pop(each) for each in group}
+            given[name] = hints[name](**{each: value for each, value in values.items() if value is not None})
+        command(**given)
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -172,13 +198,7 @@ def with_options(command: Callable[..., None], **groups: Mapping[str, Any]) -> C
 
 
 def field_help(dataclass: type) -> dict[str, str]:
-    """What the section ``Args:`` of a docstring says of each field, as plain text.
-
-    Example:
-        >>> from pugnn.methods import LSDAN
-        >>> field_help(LSDAN)["hops"]
-        'K, the longest walk that joins two nodes directly.'
-    """
+    """What the section ``Args:`` of a docstring says of each field, as plain text."""
     section = re.search(r"^Args:\n((?:    .*\n?|\n)+)", getdoc(dataclass) or "", re.MULTILINE)
     entries = re.findall(r"^    (\w+): (.*(?:\n(?:     .*|\s*$))*)", section[1] if section else "", re.MULTILINE)
     return {name: _plain(words) for name, words in entries}

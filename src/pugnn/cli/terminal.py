@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import typer
 from rich import box
 from rich.console import Console
 from rich.markup import escape
@@ -17,24 +18,23 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pugnn.errors import counted, printable, shown
-from pugnn.features import Statement, grouped
-from pugnn.graph import UNREACHABLE
 
-if TYPE_CHECKING:
-    # The estimator and torch are slow to load, and `check` needs neither.
+if TYPE_CHECKING:  # numpy, torch and what needs them are slow to load
     from pugnn.checkup import CheckUp
+    from pugnn.features import Statement
     from pugnn.runs.run import Run
     from pugnn.task import PUBenchmark
 
 #: Longer ids are shortened.
 MAX_ID_LENGTH = 40
-
 #: Nodes that are named among those whose rank has changed most.
 MAX_MOVES = 5
-
+#: Best finds that are listed.
+MAX_FOUND = 10
 #: Marks of the levels, distinguishable without colour.
 MARKS = {"good": ("✓", "green"), "note": ("·", "cyan"), "warning": ("!", "yellow")}
-
+#: Colours of what is said on standard error.
+COLOURS = {"note": "cyan", "warning": "yellow", "error": "red"}
 INDENTED = (0, 0, 0, 2)
 
 
@@ -43,11 +43,29 @@ def make_console() -> Console:
     return Console(highlight=False, emoji=False)
 
 
-def make_table(columns: Sequence[Column | str], rows: Iterable[Sequence[str]], title: str | None = None) -> Table:
-    """A table; see :func:`texts` and :func:`numbers` for its columns."""
+def print_json(value: Any) -> None:
+    """Print plain values as JSON."""
+    typer.echo(json.dumps(value))
+
+
+def print_files(paths: Iterable[Path], as_json: bool) -> None:
+    """Print the names of files that were written."""
+    names = [str(path) for path in paths]
+    typer.echo(json.dumps({"files": names}) if as_json else "\n".join(names))
+
+
+def print_notes(notes: Iterable[str], kind: str = "note") -> None:
+    """Show notes, warnings or errors on standard error."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+    for note in notes:
+        console.print(f"[{COLOURS[kind]}]{kind}:[/] {escape(printable(note))}")
+
+
+def make_table(columns: Sequence[Column | str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Table:
+    """A table of plain or styled text; see :func:`texts` and :func:`numbers` for its columns."""
     table = Table(*columns, title=title, title_justify="left", caption_justify="left", box=box.SIMPLE)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     return table
 
 
@@ -128,7 +146,7 @@ def _rings(check_up: CheckUp, truth: PUBenchmark | None) -> Table:
     return make_table(columns, rows, "Unlabelled nodes by distance to a known positive")
 
 
-def print_run(run: Run, *, top: int = 10) -> None:
+def print_run(run: Run) -> None:
     """Show how many, how good and what next; then the best finds, and a summary of the run."""
     from pugnn.runs.report.answers import answers
 
@@ -142,7 +160,7 @@ def print_run(run: Run, *, top: int = 10) -> None:
         _print_marked(console, "warning", printable(estimate["caveat"]))
     for note in run.results.method_notes:
         _print_marked(console, "note", printable(note))
-    console.print(_found(run, top))
+    console.print(_found(run))
     console.print(_summary(run))
     if (changes := run.results.changes) is not None:
         checked = f"{changes['confirmed']:,} confirmed, {changes['rejected']:,} rejected"
@@ -161,7 +179,7 @@ def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: 
     console = make_console()
     title, words = GOALS[goal]
     rows = (
-        (escape(shown(each["id"], MAX_ID_LENGTH)), f"{each['rank']:,}", f"{each['score']:.4f}", escape(each["reason"]))
+        (shown(each["id"], MAX_ID_LENGTH), f"{each['rank']:,}", f"{each['score']:.4f}", each["reason"])
         for each in suggestions
     )
     table = make_table([*texts("id"), *numbers("rank", "score"), *texts("reason")], rows, title)
@@ -175,50 +193,42 @@ def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: 
     console.print(Text(f"  {command}", style="bold"), soft_wrap=True)  # not broken, so that it can be copied
 
 
-def print_notes(notes: Iterable[str]) -> None:
-    """Show notes on standard error."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
-    for note in notes:
-        console.print(f"[cyan]note:[/] {escape(printable(note))}")
-
-
 def print_recipe(console: Console, recipe: Iterable[Statement], *, verbose: bool) -> None:
     """How the attributes of the nodes became features, a line per group of columns or, if verbose, per column."""
-    lines = list(recipe) if verbose else grouped(recipe)
-    if lines:
-        rows = (
-            (escape(shown(line.column, MAX_ID_LENGTH)), line.kind, f"{line.features:,}", escape(line.text))
-            for line in lines
-        )
+    from pugnn.features import grouped
+
+    rows = [
+        (shown(line.column, MAX_ID_LENGTH), line.kind, f"{line.features:,}", line.text)
+        for line in (recipe if verbose else grouped(recipe))
+    ]
+    if rows:
         columns = [*texts("column", "kind"), *numbers("features"), *texts("how")]
         console.print(make_table(columns, rows, "How attributes become features"))
 
 
 def _pairs(title: str, rows: Mapping[str, str]) -> Table:
-    """A table of names and values."""
-    table = make_table(
-        [Column(style="bold", no_wrap=True), ""], ((name, escape(value)) for name, value in rows.items()), title
-    )
+    table = make_table([Column(style="bold", no_wrap=True), ""], rows.items(), title)
     table.show_header = False
     return table
 
 
-def _found(run: Run, top: int) -> Table:
-    classes, truth, best = run.data.class_of_node, run.truth, run.others[:top]
+def _found(run: Run) -> Table:
+    from pugnn.graph import UNREACHABLE
+
+    classes, truth, best = run.data.class_of_node, run.truth, run.others[:MAX_FOUND]
     columns = [*texts("id"), *numbers("score", "log-odds", "hops to a known positive")]
     columns += [] if classes is None else texts("true class (never shown to the method)")
     columns += [] if truth is None else texts("right")
     rows = []
     for node in best:
         hops = run.task.distances[node]
-        row = [escape(shown(run.task.graph.ids[node], MAX_ID_LENGTH))]
+        row: list[str | Text] = [shown(run.task.graph.ids[node], MAX_ID_LENGTH)]
         row += [f"{run.scores[node]:.4f}", f"{run.log_odds[node]:.3f}"]
         row.append("unreachable" if hops == UNREACHABLE else str(hops))
-        if classes is not None:
-            row.append(escape(classes[node]))
+        row += [] if classes is None else [classes[node]]
         if truth is not None:
-            row.append("[green]yes[/]" if truth.positive[node] else "[red]no[/]")
-        rows.append(row + [escape(shown(cells[node], MAX_ID_LENGTH)) for cells in run.data.shown.values()])
+            row.append(Text("yes", "green") if truth.positive[node] else Text("no", "red"))
+        rows.append([*row, *(shown(cells[node], MAX_ID_LENGTH) for cells in run.data.shown.values())])
     title = f"Found: the {len(best)} best of {len(run.others):,} unlabelled nodes"
     return make_table([*columns, *texts(*run.data.shown)], rows, title)
 
@@ -229,7 +239,7 @@ def _summary(run: Run) -> Table:
     known = f"{counted(len(task.labelled), 'positive')}{negative} among {graph.num_nodes:,} nodes"
     if run.truth is not None:
         classes = run.data.class_of_node or []
-        names = sorted({classes[node] for node in np.flatnonzero(run.truth.positive)} if classes else ())
+        names = sorted({classes[node] for node in run.truth.positive.nonzero()[0]} if classes else ())
         known += f"; {int(run.truth.positive.sum()):,} are truly positive"
         known += f" ({', '.join(names)})" if names else ""
     score = "scores" if run.found == 1 else "score"

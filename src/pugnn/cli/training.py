@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import typer
 
 from pugnn import processes
 from pugnn.checkup import check_up
-from pugnn.cli.terminal import make_console, print_notes, print_recipe, print_run, print_verdicts
+from pugnn.cli.terminal import make_console, print_json, print_notes, print_recipe, print_run, print_verdicts
 from pugnn.errors import DegenerateWarning, PugnnError, WriteError
 from pugnn.estimator import PUNodeClassifier
 from pugnn.memory import available_memory
@@ -46,14 +45,16 @@ def train_and_show(
     ``start`` is the folder of an earlier run to go on from, ``title`` that of the report.
     """
     assert data.task is not None
-    found = data.feedback
-    confirmed, rejected = (0, 0) if found is None else (len(found.confirmed), len(found.rejected))
-    before = None if start is None else EarlierRun.of(start, data.graph, confirmed=confirmed, rejected=rejected)
-    notes = (*data.notes, *(() if before is None else before.notes))
-    given = {"start": None if start is None else str(start), "title": title}
-    options = {**data.options, **{name: value for name, value in given.items() if value is not None}}
     if resume and out is None:
         raise PugnnError("--resume needs --out, the name of the run that was stopped")
+    before, notes, options = None, data.notes, dict(data.options)
+    if start is not None:
+        found = data.feedback
+        confirmed, rejected = (0, 0) if found is None else (len(found.confirmed), len(found.rejected))
+        before = EarlierRun.of(start, data.graph, confirmed=confirmed, rejected=rejected)
+        notes, options["start"] = (*notes, *before.notes), str(start)
+    if title is not None:
+        options["title"] = title
     method, settings = estimator.check_parameters()
     if processes.rank():  # the first process checks, writes and shows
         method.plan(data.task, settings)  # which takes all processes, to decide alike
@@ -93,6 +94,6 @@ def train_and_show(
         typer.echo(words, err=True)
         raise
     if as_json:
-        typer.echo(json.dumps({"folder": str(run.path), **run.record}))
+        print_json({"folder": str(run.path), **run.record})
     else:
         print_run(run)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, redirect_stdout
+from functools import cache
 from itertools import islice
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from joblib.externals.loky import get_reusable_executor
 
@@ -21,12 +22,11 @@ from pugnn.processes import end_with_parent
 from pugnn.threads import available_threads
 from pugnn.waiting import status_line
 
-EXECUTORS = ("local", "ray")
 #: For workers: a training has one thread, wherever it runs, so that results do not depend on that.
 ONE_THREAD = {
     f"{library}_THREADS": "1" for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "VECLIB_MAXIMUM", "NUMBA_NUM")
 }
-#: Seconds after which a local worker ends that has nothing to do.
+#: Seconds after which an idle local worker ends.
 IDLE_SECONDS = 60
 #: How often the same task is started again after its worker was lost.
 RETRIES = 3
@@ -35,24 +35,9 @@ T = TypeVar("T")
 Result = TypeVar("Result")
 
 
-class Executor(AbstractContextManager["Executor"], Protocol):
-    """Runs functions elsewhere, while it is entered.
-
-    Args:
-        jobs: how many functions it runs at a time.
-        lost: errors of a future whose worker was lost; the function may be submitted again.
-    """
-
-    jobs: int
-    lost: tuple[type[Exception], ...]
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Start a function of an importable module."""
-
-
 def make_executor(name: str, jobs: int | None = None) -> Executor:
     """An executor by name; ``jobs`` is one per core by default, of this machine or of the cluster."""
-    require_choice("--executor", name, EXECUTORS)
+    require_choice("--executor", name, ("local", "ray"))
     if jobs is not None:
         require_whole("jobs", jobs, 1)
     return RayExecutor(jobs) if name == "ray" else LocalExecutor(jobs or available_threads())
@@ -65,7 +50,6 @@ def run_all(executor: Executor, work: Callable[[T], Result], tasks: Iterable[T])
     """
     waiting = iter(tasks)
     running: dict[Future[Result | str], tuple[T, int]] = {}  # and how often its worker was lost
-
     while True:
         for task in islice(waiting, executor.jobs - len(running)):
             running[executor.submit(attempt, work, task, __version__)] = task, 0
@@ -102,10 +86,11 @@ def _report_lost(times: int, jobs: int) -> None:
     warnings.warn(f"{words}; its training starts again ({times} of {RETRIES} times)", PugnnWarning, stacklevel=3)
 
 
-class LocalExecutor(Executor):
+class LocalExecutor(AbstractContextManager["LocalExecutor"]):
     """Processes of this machine; with one job, this very process."""
 
-    lost = (BrokenProcessPool,)
+    #: Errors of a future whose worker was lost.
+    lost: tuple[type[Exception], ...] = (BrokenProcessPool,)
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
@@ -119,7 +104,7 @@ class LocalExecutor(Executor):
         return done
 
     def _pool(self) -> Any:
-        """The processes; others in their place if one was killed, as that stops all of them."""
+        """The processes; new ones if one was killed, as that stops all of them."""
         watch = {"initializer": end_with_parent, "initargs": (os.getpid(),)}
         return get_reusable_executor(self.jobs, timeout=IDLE_SECONDS, env=ONE_THREAD, **watch)
 
@@ -128,31 +113,30 @@ class LocalExecutor(Executor):
             self._pool().shutdown(kill_workers=True)
 
 
-class RayExecutor(Executor):
+class RayExecutor(ExitStack):
     """A Ray cluster: that of ``RAY_ADDRESS``, or one on this machine that ends with us.
 
     Workers on other machines need the same version of pugnn and the data sets, but not the folder of records.
     """
 
+    jobs: int
+
     def __init__(self, jobs: int | None) -> None:
+        super().__init__()
         try:
             import ray
-            from ray import exceptions
+            from ray import exceptions as errors
         except ImportError:
             raise PugnnError("--executor ray needs Ray, which is not installed: pip install 'pugnn[ray]'") from None
-        self._ray, self._given, self._entered = ray, jobs, ExitStack()
-        self._sent: dict[Callable[..., Any], Any] = {}
-        self.lost = (
-            exceptions.WorkerCrashedError,
-            exceptions.OutOfMemoryError,
-            exceptions.NodeDiedError,
-            exceptions.ObjectLostError,
-        )
+        self._ray, self._given = ray, jobs
+        # Each function is sent once. We try again ourselves, with a message; Ray would do so in silence.
+        self._remote = cache(ray.remote(num_cpus=1, max_retries=0))
+        self.lost = (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError, errors.ObjectLostError)
 
     def __enter__(self) -> Self:
         address = os.environ.get("RAY_ADDRESS")
         # Ray reports lost workers on standard output, where only results belong.
-        self._entered.enter_context(redirect_stdout(sys.stderr))
+        self.enter_context(redirect_stdout(sys.stderr))
         try:
             with status_line() as line:
                 line.say(f"joining the Ray cluster at {address}" if address else "starting Ray on this machine")
@@ -167,20 +151,17 @@ class RayExecutor(Executor):
                     logging_level="error",
                 )
         except (OSError, RuntimeError, ValueError) as error:
-            self._entered.close()
+            self.close()
             where = f"join the Ray cluster at {address}, the value of RAY_ADDRESS" if address else "start Ray"
             raise PugnnError(f"cannot {where}: {error}") from None
-        self._entered.callback(self._ray.shutdown)
+        self.callback(self._ray.shutdown)
         # Twice as many as there are cores, so that a cluster that can grow does.
         self.jobs = self._given or 2 * int(self._ray.cluster_resources().get("CPU", 1))
         return self
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Start a function on any core of the cluster."""
-        if function not in self._sent:  # once: Ray sends the function itself with each new one
-            # Whoever submits tries again, with a message; Ray would do so in silence.
-            self._sent[function] = self._ray.remote(num_cpus=1, max_retries=0)(function)
-        return self._sent[function].remote(*arguments).future()  # type: ignore[no-any-return]
+        return self._remote(function).remote(*arguments).future()  # type: ignore[no-any-return]
 
-    def __exit__(self, *_: object) -> None:
-        self._entered.close()
+
+Executor = LocalExecutor | RayExecutor

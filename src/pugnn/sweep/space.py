@@ -5,14 +5,14 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pugnn.errors import PugnnError
 from pugnn.methods import METHODS, Method
 from pugnn.training import TrainingSettings
 
-#: What is searched where nothing is said, for methods that have such a setting.
+#: What is searched by default, for methods that have such a setting.
 USUAL = {
     "learning_rate": "1e-4..1e-1",
     "hidden": "16,64,256",
@@ -26,27 +26,25 @@ USUAL = {
     "inverse_penalty": "1e-2..1e3",
 }
 
+#: How a value of each type is described and read.
+_TYPES: dict[Any, tuple[str, Callable[[str], Any]]] = {
+    bool: ("true or false", {"true": True, "false": False}.__getitem__),
+    int: ("a whole number", int),
+    float: ("a number", float),
+}
 
-@dataclass(frozen=True)
-class Range:
-    """Numbers from ``low`` to ``high``, only whole ones if ``whole``."""
-
-    low: float
-    high: float
-    whole: bool
-
-    @property
-    def logarithmic(self) -> bool:
-        """Whether orders of magnitude are searched alike: from two of them on."""
-        return 0 < 100 * self.low <= self.high
+#: Optuna's distributions by name of the setting. A single value is given, not searched.
+Space = Mapping[str, Any]
 
 
-#: How a value is read, and what it is called.
-_READ: dict[Any, Callable[[str], Any]] = {bool: {"true": True, "false": False}.__getitem__, int: int, float: float}
-_WORDS = {int: "a whole number", float: "a number", bool: "true or false"}
-
-#: By name of the setting: a range, or values to choose from. A single value is given, not searched.
-Space = Mapping[str, Range | tuple[Any, ...]]
+def optuna() -> Any:
+    """The package, which is optional."""
+    try:
+        import optuna
+    except ImportError:
+        raise PugnnError("a sweep needs Optuna, which is not installed: pip install 'pugnn[sweep]'") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
 
 
 def parse_space(method: str, over: Iterable[str] = ()) -> Space:
@@ -55,11 +53,11 @@ def parse_space(method: str, over: Iterable[str] = ()) -> Space:
     The usual settings are searched if no other is.
 
     Example:
-        >>> dict(parse_space("label-propagation", ["restart=0.1..0.5"]))
-        {'restart': Range(low=0.1, high=0.5, whole=False)}
+        >>> dict(parse_space("label-propagation", ["normalisation=walk,symmetric"]))
+        {'normalisation': CategoricalDistribution(choices=('walk', 'symmetric'))}
     """
     hints = {name: hint for name, (hint, _) in settings_of(METHODS[method]).items()}
-    space: dict[str, Range | tuple[Any, ...]] = {}
+    space: dict[str, Any] = {}
     for text in over:
         name, equals, values = text.partition("=")
         name = name.strip().replace("-", "_")
@@ -69,13 +67,13 @@ def parse_space(method: str, over: Iterable[str] = ()) -> Space:
             raise PugnnError(f"{method} has no setting {name!r}; it has {', '.join(hints)}")
         if name in space:
             raise PugnnError(f"--over names {name} twice; give all of its values in one")
-        space[name] = _values(name, values, hints[name])
-    if not any(isinstance(values, Range) or len(values) > 1 for values in space.values()):
-        usual = {name: _values(name, text, hints[name]) for name, text in USUAL.items() if name in hints}
-        space = {**{name: values for name, values in usual.items() if name not in space}, **space}
-    if all(not isinstance(values, Range) and len(values) == 1 for values in space.values()):
-        what = f"it has {', '.join(hints)}" if hints else "it has none"
-        raise PugnnError(f"there is nothing to search for {method}; name settings with --over ({what})")
+        space[name] = _distribution(name, values, hints[name])
+    if all(each.single() for each in space.values()):
+        usual = {name: text for name, text in USUAL.items() if name in hints and name not in space}
+        space = {name: _distribution(name, text, hints[name]) for name, text in usual.items()} | space
+        if not usual:
+            names = ", ".join(hints) or "none"
+            raise PugnnError(f"there is nothing to search for {method}; name settings with --over (it has {names})")
     return space
 
 
@@ -88,26 +86,29 @@ def settings_of(method: type[Method]) -> dict[str, tuple[Any, Any]]:
     return {name: setting for name, setting in found.items() if name not in ("seed", "device")}
 
 
-def _values(name: str, text: str, hint: Any) -> Range | tuple[Any, ...]:
+def _distribution(name: str, text: str, hint: Any) -> Any:
+    distributions = optuna().distributions
     low, dots, high = text.partition("..")
     kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     if not dots:
-        return tuple(dict.fromkeys(_value(name, part.strip(), kinds) for part in text.split(",")))
-    whole = int in kinds
-    if not whole and float not in kinds:
+        values = dict.fromkeys(_value(name, part.strip(), kinds) for part in text.split(","))
+        return distributions.CategoricalDistribution(tuple(values))
+    kind = next((kind for kind in (int, float) if kind in kinds), None)
+    if kind is None:
         raise PugnnError(f"{name} is not a number; give its values: {name}=VALUE,VALUE")
-    ends = [_value(name, end.strip(), (int if whole else float,)) for end in (low, high)]
-    if not ends[0] < ends[1]:
+    least, most = (_value(name, end.strip(), (kind,)) for end in (low, high))
+    if not least < most:
         raise PugnnError(f"the range {name}={text} is empty; the lower end comes first")
-    return Range(ends[0], ends[1], whole)
+    made = distributions.IntDistribution if kind is int else distributions.FloatDistribution
+    return made(least, most, log=0 < 100 * least <= most)
 
 
 def _value(name: str, text: str, kinds: tuple[Any, ...]) -> Any:
     """A value of one of these types. Names, such as those of choices, are checked by whoever takes the setting."""
-    for kind in (kind for kind in _READ if kind in kinds):
+    readable = [_TYPES[kind] for kind in _TYPES if kind in kinds]
+    for _, read in readable:
         with suppress(KeyError, ValueError):
-            return _READ[kind](text)
-    if set(kinds) <= {*_READ, type(None)}:
-        words = next(words for kind, words in _WORDS.items() if kind in kinds)
-        raise PugnnError(f"{name} must be {words}, got {text!r}")
+            return read(text)
+    if set(kinds) <= {*_TYPES, type(None)}:
+        raise PugnnError(f"{name} must be {readable[0][0]}, got {text!r}")
     return text

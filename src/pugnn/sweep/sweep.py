@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from pugnn.evaluation import cross_fit
 from pugnn.files import regular
 from pugnn.methods import METHODS, make_method
 from pugnn.sweep.executors import Executor, run_all
-from pugnn.sweep.space import Range, Space
+from pugnn.sweep.space import Space, optuna
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
 from pugnn.waiting import part, status_line
@@ -70,14 +71,7 @@ class Trial(Judgement):
 
 @dataclass(frozen=True)
 class Sweep:
-    """What all trials share.
-
-    Args:
-        method: name of the method.
-        space: what is searched.
-        data: digest of graph and known positives.
-        seed: of everything.
-    """
+    """What all trials share; ``data`` is the digest of graph and known positives."""
 
     method: str
     space: Space
@@ -86,46 +80,38 @@ class Sweep:
 
     def __post_init__(self) -> None:
         # Each end and each choice is tried with the given settings: mistakes are reported before any training.
-        corners = [("--over", self.given)]
-        for name, values in self.space.items():
-            ends = values if isinstance(values, tuple) else (values.low, values.high)
-            corners += [(f"--over {name}", {**self.given, name: value}) for value in ends]
-        for where, settings in corners:
-            try:
-                self.estimator(settings).check_parameters()
-            except PugnnError as error:
-                raise PugnnError(f"{where}: {error}") from None
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """Settings that are not searched, but are not the defaults either."""
-        return {
-            name: values[0] for name, values in self.space.items() if isinstance(values, tuple) and len(values) == 1
-        }
+        given = {name: each.choices[0] for name, each in self.space.items() if each.single()}
+        for name, each in self.space.items():
+            for value in getattr(each, "choices", None) or (each.low, each.high):
+                try:
+                    self.estimator({**given, name: value}).check_parameters()
+                except PugnnError as error:
+                    raise PugnnError(f"--over: {error}") from None
 
     @cached_property
     def name(self) -> str:
         """The same for the same sweep, whatever the number of its trials."""
-        space = {name: asdict(each) if isinstance(each, Range) else each for name, each in self.space.items()}
+        space = {name: optuna().distributions.distribution_to_json(each) for name, each in self.space.items()}
         parts = json.dumps([self.method, space, self.data, self.seed, __version__], sort_keys=True)
         return hashlib.sha256(parts.encode()).hexdigest()[:24]
 
     def estimator(self, settings: Mapping[str, Any]) -> PUNodeClassifier:
         """An estimator with these settings of the method and of its training; others have their defaults."""
-        own = {field.name for field in fields(METHODS[self.method])} & set(settings)
-        method = make_method(self.method, **{name: settings[name] for name in own})
-        training = {name: value for name, value in settings.items() if name not in own}
-        return PUNodeClassifier(method, **training, seed=self.seed, progress=False)
+        training = dict(settings)
+        own = {field.name: training.pop(field.name) for field in fields(METHODS[self.method]) if field.name in training}
+        return PUNodeClassifier(make_method(self.method, **own), **training, seed=self.seed, progress=False)
 
     def study(self, folder: Path) -> Any:
         """Optuna's record of the trials so far, in a folder."""
-        optuna, path = _optuna(), folder / JOURNAL
+        storages, path = optuna().storages, folder / JOURNAL
         with _working(path):
             folder.mkdir(parents=True, exist_ok=True)
-            _drop_half_line(regular(path))
-            backend = optuna.storages.journal.JournalFileBackend(str(path))
-            storage = optuna.storages.JournalStorage(backend)
-            return optuna.create_study(study_name=self.name, storage=storage, load_if_exists=True)
+            regular(path).touch()
+            content = path.read_bytes()
+            if not content.endswith(b"\n"):  # a full disk has cut it short, and Optuna would append to half a line
+                os.truncate(path, content.rfind(b"\n") + 1)
+            storage = storages.JournalStorage(storages.journal.JournalFileBackend(str(path)))
+            return optuna().create_study(study_name=self.name, storage=storage, load_if_exists=True)
 
     def ask(self, study: Any, place: int) -> tuple[Any, PUNodeClassifier]:
         """A new trial of Optuna's, and its estimator; the first one has the defaults.
@@ -134,13 +120,10 @@ class Sweep:
         job can be stopped and continued with the same result.
         """
         seed = derive_seed(self.seed, place) % 2**32
-        study.sampler = _optuna().samplers.TPESampler(seed=seed, multivariate=False, constant_liar=False)
-        trial, settings = study.ask(), self.given
-        if place:
-            searched = {name: each for name, each in self.space.items() if name not in settings}
-            settings |= {name: _suggest(trial, name, each) for name, each in searched.items()}
-        trial.set_user_attr("settings", settings)
-        return trial, self.estimator(settings)
+        study.sampler = optuna().samplers.TPESampler(seed=seed, multivariate=False, constant_liar=False)
+        given = {name: each for name, each in self.space.items() if each.single()}
+        trial = study.ask({**given, **self.space} if place else given)
+        return trial, self.estimator(trial.params)
 
 
 def run_sweep(
@@ -148,12 +131,8 @@ def run_sweep(
 ) -> list[Trial]:
     """Do trials until so many are finished, and return all of them, best first.
 
-    Args:
-        sweep: what to search.
-        work: judges an estimator: :func:`judge`, with the task.
-        folder: of the journal, which other processes may fill at the same time.
-        executor: where trials run.
-        trials: how many there are in all.
+    ``work`` judges an estimator: :func:`judge`, with the task. Other processes may fill the journal in ``folder`` at
+    the same time.
     """
     require_whole("trials", trials, 1)
     study = sweep.study(folder)
@@ -188,9 +167,8 @@ def run_sweep(
 
 def finished(study: Any) -> list[Trial]:
     """The finished trials, in their order."""
-    done = study.get_trials(deepcopy=False, states=[_optuna().trial.TrialState.COMPLETE])
-    kept = [trial.user_attrs for trial in done]
-    return [Trial(**each["judgement"], number=number, settings=each["settings"]) for number, each in enumerate(kept)]
+    done = study.get_trials(deepcopy=False, states=[optuna().trial.TrialState.COMPLETE])
+    return [Trial(**each.user_attrs["judgement"], number=at, settings=each.params) for at, each in enumerate(done)]
 
 
 def judge(estimator: PUNodeClassifier, task: PUTask) -> Judgement:
@@ -221,28 +199,3 @@ def _working(journal: Path) -> Iterator[None]:
         raise PugnnError(f"cannot write to {journal}: {error.strerror}. {words}") from None
     except (ValueError, KeyError, TypeError):
         raise PugnnError(f"{journal} is damaged; choose another --out, or remove it to begin again") from None
-
-
-def _drop_half_line(journal: Path) -> None:
-    """Drop the end of a journal that a full disk has cut short: Optuna would append to it."""
-    with journal.open("ab+") as file:
-        file.seek(0)
-        content = file.read()
-        if not content.endswith(b"\n"):
-            file.truncate(content.rfind(b"\n") + 1)
-
-
-def _suggest(trial: Any, name: str, values: Range | tuple[Any, ...]) -> Any:
-    if isinstance(values, tuple):
-        return trial.suggest_categorical(name, values)
-    suggest = trial.suggest_int if values.whole else trial.suggest_float
-    return suggest(name, values.low, values.high, log=values.logarithmic)
-
-
-def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError:
-        raise PugnnError("a sweep needs Optuna, which is not installed: pip install 'pugnn[sweep]'") from None
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return optuna

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pugnn.cli import options
-from pugnn.cli.app import DATA_SETS, command
-from pugnn.cli.options import DATA, FOR_GRAPHS, OUTPUT, DataOptions, option, options_of
+from pugnn.cli.options import DATA_SETS, OUTPUT, DataOptions, Json, command, option, options_of
+from pugnn.cli.terminal import print_json, print_notes
 from pugnn.errors import PugnnError
 from pugnn.waiting import status_line
 
-#: All but the tables of the graph and their columns.
-NOT_FOR_BUILD = {field.name for field in fields(DataOptions)} - {*FOR_GRAPHS, "id"} | {"show"}
+TABLES = ("edges", "nodes", "attributes", "source", "target", "weight", "id")
 
 
-@command(DATA_SETS, data=options_of(DataOptions, DATA, without=NOT_FOR_BUILD))
+@command(DATA_SETS, data=options_of(DataOptions, only=(*TABLES, "column")))
 def build(
     *,
     data: DataOptions,
@@ -28,7 +24,7 @@ def build(
         Path | None, option("A run folder: make the features that its model was trained with.", panel=OUTPUT)
     ] = None,
     out: Annotated[Path | None, option("The folder to make. Required.", panel=OUTPUT)] = None,
-    as_json: options.Json = False,
+    as_json: Json = False,
 ) -> None:
     """Build a graph store: a folder that other commands open at once, with `--store` in place of the tables.
 
@@ -44,7 +40,6 @@ def build(
         pugnn build --edges 'new-*.parquet' --nodes new_nodes.parquet --model runs/mine --out stores/new
     """
     from pugnn.cli.input_data import named_kinds
-    from pugnn.cli.terminal import print_notes
     from pugnn.estimator import PUNodeClassifier
     from pugnn.memory import memory_words
     from pugnn.store import build_store, open_store
@@ -59,17 +54,15 @@ def build(
         recipe = PUNodeClassifier.load(file).recipe_
         if recipe is None:
             raise PugnnError(f"{file} was not trained on tables, so that it has no recipe for their attributes")
-    tables = {name: getattr(data, name) for name in (*FOR_GRAPHS, "id") if name not in ("column", "show")}
+    tables = {name: getattr(data, name) for name in TABLES}
     with status_line() as line:
         kinds = named_kinds(data.column or ())
         manifest = build_store(out, **tables, kinds=kinds, recipe=recipe, on_phase=line.say)
     print_notes(manifest.notes)
     graph, size = open_store(out), sum(file.bytes for file in manifest.files.values())
+    sizes = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features}
     if as_json:
-        sizes = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features, "bytes": size}
-        typer.echo(json.dumps({"store": str(out), **sizes, "notes": list(manifest.notes)}))
+        print_json({"store": str(out), **sizes, "bytes": size, "notes": list(manifest.notes)})
         return
-    typer.echo(
-        f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges and {graph.num_features:,} features in {out}, "
-        f"{memory_words(size)}"
-    )
+    words = "{nodes:,} nodes, {edges:,} edges and {features:,} features".format_map(sizes)
+    typer.echo(f"{words} in {out}, {memory_words(size)}")

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import asdict
 
-import typer
-
-from pugnn.cli import options
-from pugnn.cli.app import command
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import DATA, FEEDBACK, DataOptions, flag, options_of
+from pugnn.cli.options import FEEDBACK, Config, DataOptions, Json, Seed, Verbose, command, flag, options_of
+from pugnn.cli.terminal import make_console, print_check_up, print_json, print_notes, print_recipe
 from pugnn.waiting import status_line
 
 
-@command(data=options_of(DataOptions, DATA, without=(*FEEDBACK, "show")))
+@command(data=options_of(DataOptions, without=(*FEEDBACK, "show")))
 def check(
     *,
-    config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)
+    config: Config = None,  # noqa: ARG001 (it has set the defaults of all others)
     data: DataOptions,
-    seed: options.Seed = 0,
-    verbose: options.Verbose = False,
-    as_json: options.Json = False,
+    seed: Seed = 0,
+    verbose: Verbose = False,
+    as_json: Json = False,
 ) -> None:
     """Check a graph and its known positives: what was read, whether it can work, and what `pugnn fit` will do with it.
 
@@ -36,7 +32,6 @@ def check(
         pugnn check --dataset cora --labels 10
     """
     from pugnn.checkup import check_up
-    from pugnn.cli.terminal import make_console, print_check_up, print_notes, print_recipe
 
     found = read_input(data, seed=seed)
     assert found.task is not None
@@ -47,7 +42,7 @@ def check(
     if as_json:
         recipe = [asdict(statement) for statement in found.recipe]
         record = {"options": found.options, "notes": list(found.notes), "recipe": recipe, **checked.to_plain()}
-        typer.echo(json.dumps(record))
+        print_json(record)
         return
     console = make_console()
     print_check_up(console, checked, next_command(data, seed), truth=found.benchmark)
@@ -55,12 +50,7 @@ def check(
 
 
 def next_command(data: DataOptions, seed: int) -> str:
-    """The command that trains on the same data with the default method, ready to be copied.
-
-    Example:
-        >>> next_command(DataOptions(edges="my edges.csv", positives="known.csv", column=["zip=category"]), seed=0)
-        "pugnn fit --edges 'my edges.csv' --positives known.csv --column zip=category"
-    """
+    """The command that trains on the same data with the default method, ready to be copied."""
     words = ["pugnn", "fit"]
     for name, value in vars(data).items():
         for each in value if isinstance(value, list) else [value]:

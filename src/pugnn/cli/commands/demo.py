@@ -6,22 +6,20 @@ from typing import Annotated
 
 import typer
 
-from pugnn.cli import options
-from pugnn.cli.app import command
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import DataOptions
+from pugnn.cli.options import DataOptions, Json, Out, Resume, Seed, command
 
 
 @command()
 def demo(
-    seed: options.Seed = 0,
+    seed: Seed = 0,
     labels: Annotated[int, typer.Option(help="Number of known papers.", min=1)] = 27,
     epochs: Annotated[
         int | None, typer.Option(help="Passes over the graph. Default: as the method chooses.", min=1)
     ] = None,
-    out: options.Out = None,
-    resume: options.Resume = False,
-    as_json: options.Json = False,
+    out: Out = None,
+    resume: Resume = False,
+    as_json: Json = False,
 ) -> None:
     """Find papers on neural networks and probabilistic methods in Cora from a handful of known ones.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from pugnn.cli import options
-from pugnn.cli.app import ON_A_RUN, command
-from pugnn.cli.opened import open_run
-from pugnn.cli.options import OUTPUT, option
+from pugnn.cli.input_data import open_run
+from pugnn.cli.options import ON_A_RUN, OUTPUT, Json, command, option
+from pugnn.cli.terminal import make_console, make_table, numbers, print_json, texts
 from pugnn.errors import PugnnError
 from pugnn.waiting import part
 
@@ -28,7 +26,7 @@ def evaluate(
     methods: Annotated[
         str | None, option("Other methods to compare with on the same data and folds, such as nnpu,grab.", panel=OUTPUT)
     ] = None,
-    as_json: options.Json = False,
+    as_json: Json = False,
 ) -> None:
     """Train a run's method again without some of the known positives, in five turns, and see where it ranks them.
 
@@ -42,23 +40,21 @@ def evaluate(
         pugnn evaluate runs/mine --methods nnpu,pu-gnn
     """
     from pugnn.checkup import check_up
-    from pugnn.cli.terminal import make_console, make_table, numbers, texts
     from pugnn.estimator import PUNodeClassifier
     from pugnn.evaluation import evaluate_all
     from pugnn.files import write_json
     from pugnn.runs.estimates import with_truth
 
-    names = [name.strip() for name in (methods or "").split(",") if name.strip()]
-    others = [PUNodeClassifier(name) for name in names]
+    others = [PUNodeClassifier(name.strip()) for name in (methods or "").split(",") if name.strip()]
     for estimator in others:
         estimator.check_parameters()
     opened = open_run(run)
-    task, own = opened.task, opened.estimator
-    caveat = check_up(task, seed=own.seed).caveat
+    own = opened.estimator
+    caveat = check_up(opened.task, seed=own.seed).caveat
     found: dict[str, dict[str, Any] | None] = {}
     rows = []
     compared = [own, *(other.set_params(seed=own.seed, device=own.device) for other in others)]
-    evaluated = evaluate_all(compared, task, caveat=caveat, progress=True)
+    evaluated = evaluate_all(compared, opened.task, caveat=caveat, progress=True)
     with part(0, 1):
         for estimator, (name, estimate) in zip(compared, evaluated, strict=True):
             if estimate is None and estimator is own:
@@ -70,7 +66,7 @@ def evaluate(
     assert mine is not None
     write_json(run / "estimate.json", found)
     if as_json:
-        typer.echo(json.dumps({"run": str(run), "estimates": found}))
+        print_json({"run": str(run), "estimates": found})
         return
     console = make_console()
     for sentence in (*mine["headline"], *([caveat] if caveat else [])):

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from pugnn.cli import options
-from pugnn.cli.app import ON_A_RUN, command
-from pugnn.cli.options import OUTPUT, option
-from pugnn.errors import PugnnError, printable, require_whole, shown
+from pugnn.cli.input_data import open_run
+from pugnn.cli.options import ON_A_RUN, OUTPUT, Json, command, option
+from pugnn.cli.terminal import INDENTED, make_console, make_table, numbers, print_json, texts
+from pugnn.errors import PugnnError, printable, shown
 
 if TYPE_CHECKING:
-    # The estimator and torch are slow to load.
     import numpy as np
     from numpy.typing import NDArray
     from rich.table import Table
 
     from pugnn.explain import Explanation
     from pugnn.graph import Graph
-
-INDENTED = (0, 0, 0, 2)
 
 #: Among more ids than this, none that are spelt alike are looked for.
 MAX_COMPARED = 100_000
@@ -36,14 +31,14 @@ def explain(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     ids: Annotated[list[str] | None, typer.Argument(help="Ids of the nodes to explain.")] = None,
-    top: Annotated[int | None, option("Explain this many of the best finds.", panel=None)] = None,
+    top: Annotated[int | None, option("Explain this many of the best finds.", panel=None, min=1)] = None,
     out: Annotated[Path | None, option("Write the explanations to this file, as JSON.", panel=OUTPUT)] = None,
-    as_json: options.Json = False,
+    as_json: Json = False,
 ) -> None:
     """Explain scores: what speaks for and against a node, and what would change the decision.
 
-    Contributions add up to the log-odds of the score; they are exact for
-    the default method and for label propagation. `--show` of the run adds columns of the node table.
+    Contributions add up to the log-odds of the score; they are exact for the default method and for label propagation.
+    `--show` of the run adds columns of the node table.
 
     Examples:
 
@@ -51,14 +46,11 @@ def explain(
 
         pugnn explain runs/mine --top 5
     """
-    from pugnn.cli.opened import open_run
     from pugnn.explain import explain, explain_best
     from pugnn.files import require_new, write_json
 
     if (top is None) == (not ids):
         raise PugnnError("name the nodes to explain by their ids, or give --top N for the best finds")
-    if top is not None:
-        require_whole("--top", top, 1)
     if out is not None:
         require_new(out)
     opened = open_run(run)
@@ -72,7 +64,7 @@ def explain(
     if out is not None:
         write_json(out, plain)
     if as_json:
-        typer.echo(json.dumps(plain))
+        print_json(plain)
         return
     for each in found:
         print_explanation(each)
@@ -84,8 +76,6 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
     """Positions of the nodes with these ids, which are text on the command line, whatever they are in the graph."""
     from difflib import get_close_matches
 
-    import numpy as np
-
     from pugnn.store.ids import ids_of, text_column
 
     known = ids_of(graph)
@@ -95,13 +85,11 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
         near = get_close_matches(wanted, known.texts(), 3, 0.75) if len(known) <= MAX_COMPARED else []
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise PugnnError(f"there is no node {wanted!r} in the graph{hint}")
-    return found.astype(np.int64)
+    return found.astype("int64")
 
 
 def print_explanation(explanation: Explanation) -> None:
     """Show why a node has its score: in sentences, and the largest contributions in tables."""
-    from pugnn.cli.terminal import make_console
-
     console = make_console()
     console.print(Text(shown(explanation.id), style="bold"))
     for name, value in explanation.shown.items():
@@ -115,14 +103,13 @@ def print_explanation(explanation: Explanation) -> None:
 
 
 def _nodes(explanation: Explanation) -> Table:
-    from pugnn.cli.terminal import make_table, numbers, texts
     from pugnn.explain.sentences import score_words, signed
 
     rows = []
     for part in explanation.nodes:
         hops = "far" if part.hops is None else str(part.hops)
         contribution = (signed(part.contribution), score_words(part.score_without))
-        rows.append((escape(shown(part.id)), hops, part.known or "", *contribution))
+        rows.append((shown(part.id), hops, part.known or "", *contribution))
     named = sum(part.contribution for part in explanation.nodes)
     rows.append(("all others", "", "", signed(explanation.around - named), ""))
     columns = [*texts("node"), *numbers("hops"), *texts("known"), *numbers(explanation.unit, "score without it")]
@@ -130,14 +117,13 @@ def _nodes(explanation: Explanation) -> Table:
 
 
 def _attributes(explanation: Explanation) -> Table:
-    from pugnn.cli.terminal import make_table, numbers, texts
     from pugnn.explain.sentences import score_words, signed
 
     parts = (*explanation.speak_for, *explanation.speak_against)
     rows = []
     for part in parts:
         contributions = map(signed, (part.contribution, part.own, part.around))
-        names = (escape(shown(each)) for each in (part.name, part.value))
+        names = map(shown, (part.name, part.value))
         rows.append((*names, *contributions, score_words(part.score_without)))
     own = explanation.own - sum(part.own for part in parts)
     around = explanation.around - sum(part.around for part in parts)

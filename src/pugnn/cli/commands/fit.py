@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,21 +12,9 @@ import typer
 from typer.core import TyperCommand
 
 from pugnn.cli import declared, options
-from pugnn.cli.app import SETTINGS_OF_APP, command
 from pugnn.cli.config import Chosen, option_value, training_of
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import (
-    DATA,
-    FEEDBACK,
-    METHOD,
-    OUTPUT,
-    TRAINING,
-    DataOptions,
-    flag,
-    option,
-    options_of,
-    with_options,
-)
+from pugnn.cli.options import METHOD, OUTPUT, TRAINING, DataOptions, command, flag, option, options_of
 from pugnn.errors import PugnnError, counted
 from pugnn.registry import DEFAULT_METHOD
 
@@ -39,12 +28,12 @@ class _Fit(TyperCommand):
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
         chosen = Chosen.of(args)
-        single = typer.Typer(**SETTINGS_OF_APP)
+        single = typer.Typer(**options.SETTINGS_OF_APP)
         single.command("fit")(fit_command(chosen.method, args))
         return typer.main.get_command(single).make_context(info_name, args, parent, obj=chosen, **extra)
 
 
-@command(cls=_Fit, data=options_of(DataOptions, DATA), settings={}, training={})
+@command(cls=_Fit, data=options_of(DataOptions), settings={}, training={})
 def fit(
     *,
     context: typer.Context,
@@ -103,9 +92,7 @@ def fit(
 
         pugnn fit --store stores/mine --positives positives.csv --out runs/mine
 
-        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --prior 0.1
-
-        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --method pu-gnn
+        pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --method pu-gnn --prior 0.1
 
         pugnn fit --config mine.toml --out runs/mine --resume
 
@@ -118,21 +105,15 @@ def fit(
     from pugnn.memory import available_memory
     from pugnn.methods import make_method
 
-    given = {name: value for name, value in settings.items() if value is not None}
-    estimator = PUNodeClassifier(
-        make_method(method or DEFAULT_METHOD, **given),
-        **{name: value for name, value in training.items() if value is not None},
-        threshold="prior" if threshold == "prior" else _number(threshold),
-        budget=budget,
-        decide=decide,
-        seed=seed,
-        device=device,
-    )
+    more: dict[str, Any] = {"threshold": threshold, "budget": budget, "decide": decide, "seed": seed, "device": device}
+    with suppress(ValueError):  # `prior`, or a word that is refused with the other parameters
+        more["threshold"] = float(threshold)
+    estimator = PUNodeClassifier(make_method(method or DEFAULT_METHOD, **settings), **training, **more)
     estimator.check_parameters()
     available_memory()  # if a limit is set, it must be one
     data, start = _going_on(context, config, data, start)
     found = read_input(data, seed=seed)
-    _require_plausible(found, given.get("prior"))
+    _require_plausible(found, settings.get("prior"))
     shown = {"verbose": verbose, "as_json": as_json}
     train_and_show(estimator, found, name=found.name, out=out, resume=resume, start=start, title=title, **shown)
 
@@ -146,13 +127,12 @@ def _going_on(
         source = context.get_parameter_source(name)
         return source is not None and source.name == "COMMANDLINE"
 
-    changed = [name for name in FEEDBACK if new(name)]
+    changed = [name for name in options.FEEDBACK if new(name)]
     if config is None or config.suffix != ".json" or not changed:
         return data, start
-    earlier = context.obj.config
     both: dict[str, Any] = {}
     for name in changed:
-        before = option_value(config, name, earlier.get(name, []), list[str] | None)
+        before = option_value(config, name, context.obj.config.get(name, []), list[str] | None)
         both[name] = list(dict.fromkeys([*before, *getattr(data, name)]))
     return replace(data, **both), start if new("start") else config.parent
 
@@ -175,24 +155,23 @@ def _require_plausible(found: InputData, prior: object) -> None:
         )
 
 
-def fit_command(name: str, arguments: Sequence[str]) -> Callable[..., None]:
+def fit_command(name: str, arguments: Sequence[str]) -> options.Command:
     """The command with the options of a method."""
-    method = declared.methods().get(name) or _of_other_package(name)
+    method = declared.methods().get(name)
+    if method is None:  # of another package, or an error that lists all methods
+        from pugnn.methods import METHODS
+
+        method = METHODS[name]
     settings = options_of(method, METHOD)
-    found = with_options(fit, data=options_of(DataOptions, DATA), settings=settings, training=_training_options(method))
+    found = options.with_options(
+        fit, data=options_of(DataOptions), settings=settings, training=_training_options(method)
+    )
     known = set(map(flag, found.__annotations__))
     for given in (argument.split("=")[0] for argument in arguments):
         if given.startswith("--") and given not in known and (owners := _owners(given)):
             mine = ", ".join(map(flag, settings)) or "none"
             raise PugnnError(f"{name} has no option {given}; it has {mine}. {given} belongs to {', '.join(owners)}.")
     return found
-
-
-def _of_other_package(name: str) -> type[Method]:
-    """A method of another package, or an error that lists all methods."""
-    from pugnn.methods import METHODS
-
-    return METHODS[name]
 
 
 def _owners(option: str) -> list[str]:
@@ -208,16 +187,8 @@ def _owners(option: str) -> list[str]:
 def _training_options(method: type[Method]) -> dict[str, Any]:
     """Settings of the training, with the defaults of a method; those that have no effect on it are hidden."""
     defaults, settings = training_of(method), declared.training_settings()
-    names = [field.name for field in fields(settings) if field.name not in ("seed", "device")]
-    hidden = set(method.unused if method.trains else names)
+    hidden = method.unused if method.trains else [field.name for field in fields(settings)]
     found = options_of(settings, TRAINING, without=("seed", "device"), defaults=defaults, hidden=hidden)
     backbone = defaults.get("backbone", settings.backbone)
     words = f"The network: {', '.join(declared.backbones())}. Default: {backbone}."
     return found | {"backbone": Annotated[str | None, option(words, panel=TRAINING, hidden="backbone" in hidden)]}
-
-
-def _number(threshold: str) -> float:
-    try:
-        return float(threshold)
-    except ValueError:
-        raise PugnnError(f"--threshold must be a number from 0 to 1, or 'prior'; got {threshold!r}") from None

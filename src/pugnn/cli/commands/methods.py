@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import typer
 
-from pugnn.cli import options
-from pugnn.cli.app import SETTINGS, command
-from pugnn.cli.options import summary
+from pugnn.cli.options import SETTINGS, Json, command, summary
+from pugnn.cli.terminal import print_json
 from pugnn.errors import PugnnError
 
 
 @command(SETTINGS)
-def methods(as_json: options.Json = False) -> None:
+def methods(as_json: Json = False) -> None:
     """List all methods, including those of other installed packages.
 
     The options of each are shown by `pugnn fit --method NAME --help`.
@@ -28,7 +25,7 @@ def methods(as_json: options.Json = False) -> None:
             found[name] = str(error)
     if as_json:
         rows = [{"name": name, "package": METHODS.provider(name), "summary": words} for name, words in found.items()]
-        typer.echo(json.dumps(rows))
+        print_json(rows)
         return
     width = max(map(len, found))
     for name, words in found.items():

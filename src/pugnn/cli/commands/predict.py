@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.app import command
 from pugnn.cli.config import option_value, read_config
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import DATA, FEEDBACK, FOR_DRAWS, OUTPUT, DataOptions, option, options_of
+from pugnn.cli.options import FEEDBACK, FOR_DRAWS, OUTPUT, DataOptions, command, option, options_of
+from pugnn.cli.terminal import print_json, print_notes, print_snapshot
 from pugnn.errors import PugnnError, quoted
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 NOT_FOR_PREDICT = ("truth", "column", *FOR_DRAWS, *FEEDBACK)
 
 
-@command(data=options_of(DataOptions, DATA, without=NOT_FOR_PREDICT))
+@command(data=options_of(DataOptions, without=NOT_FOR_PREDICT))
 def predict(
     *,
     model: Annotated[Path, typer.Argument(help="A run folder, or the model.safetensors in it.")],
@@ -53,7 +52,6 @@ def predict(
 
         pugnn predict runs/mine --edges new_edges.csv --nodes new_nodes.csv --out new_scores.csv
     """
-    from pugnn.cli.terminal import print_notes, print_snapshot
     from pugnn.estimator import PUNodeClassifier
     from pugnn.files import require_new
     from pugnn.runs.changes import changes_since
@@ -94,7 +92,7 @@ def predict(
     write_scores(out, table)
     result = {"scores": str(out), "nodes": len(scores), "positive": int(decided.sum()), "changes": changes}
     if as_json:
-        typer.echo(json.dumps(result))
+        print_json(result)
         return
     typer.echo(f"{result['nodes']:,} nodes scored, {result['positive']:,} decided positive: {out}")
     if changes is not None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Literal
 
 import typer
 
-from pugnn.cli import options
-from pugnn.cli.app import ON_A_RUN, command
-from pugnn.cli.options import OUTPUT, option
-from pugnn.errors import PugnnWarning, require_choice, require_whole
+from pugnn.cli.input_data import open_run
+from pugnn.cli.options import ON_A_RUN, OUTPUT, Json, command, option
+from pugnn.cli.terminal import print_json, print_notes, print_suggestions
+from pugnn.errors import counted
 
-#: Nodes that are suggested where no number is given.
-USUAL = 20
 #: Columns of the file to be filled in; the last one is empty.
 COLUMNS = ("id", "rank", "score", "reason", "verdict")
 
@@ -25,10 +21,10 @@ def suggest(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     count: Annotated[
-        int | None, typer.Option("-n", "--count", help="How many nodes. Default: 20, or all if there are fewer.")
+        int | None, typer.Option("-n", "--count", help="How many nodes. Default: 20, or all if there are fewer.", min=1)
     ] = None,
     goal: Annotated[
-        str, typer.Option("--for", metavar="[precision|discovery|learning]", help="What the answers are for.")
+        Literal["precision", "discovery", "learning"], typer.Option("--for", help="What the answers are for.")
     ] = "precision",
     out: Annotated[
         Path | None,
@@ -37,7 +33,7 @@ def suggest(
             panel=OUTPUT,
         ),
     ] = None,
-    as_json: options.Json = False,
+    as_json: Json = False,
 ) -> None:
     """Suggest whom to check next, with the reason.
 
@@ -53,39 +49,24 @@ def suggest(
 
         pugnn fit --config runs/mine/run.json --checked to_check.csv
     """
-    from pugnn.cli.opened import open_run
-    from pugnn.explain.suggest import GOALS, Goal
     from pugnn.files import replacing, require_new, write_csv
 
-    if count is not None:
-        require_whole("-n", count, 1)
-    require_choice("--for", goal, GOALS)
     if out is not None:
         require_new(out)
     opened = open_run(run)
     if not opened.results.ranked:
-        warnings.warn(
-            f"the ranking of {run} means nothing, see its report; run again first", PugnnWarning, stacklevel=2
-        )
+        print_notes([f"the ranking of {run} means nothing, see its report; run again first"], "warning")
     if not opened.evidence.signal and goal == "precision":
-        warnings.warn(
-            "no signal was found, so these may not be finds at all; --for learning may teach more",
-            PugnnWarning,
-            stacklevel=2,
-        )
-    wanted = min(USUAL, len(opened.task.unlabelled)) if count is None else count
-    found = opened.suggest([cast(Goal, goal)], wanted)[goal]  # it is one of them, as checked above
+        print_notes(["no signal was found, so these may not be finds at all; --for learning may teach more"], "warning")
+    wanted = min(20, len(opened.task.unlabelled)) if count is None else count
+    found = opened.suggest([goal], wanted)[goal]
     if out is not None:
         with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
             write_csv(file, COLUMNS, ([*each.values(), None] for each in found))
     if as_json:
-        typer.echo(json.dumps(found))
+        print_json(found)
         return
-    from pugnn.cli.terminal import print_suggestions
-
-    if not found:
-        typer.echo("There are no such nodes.")
-        return
-    print_suggestions(found, goal, run, out)
+    if found:
+        print_suggestions(found, goal, run, out)
     if len(found) < wanted:
-        typer.echo(f"There are only {len(found):,} such nodes.")
+        typer.echo(f"There are only {counted(len(found), 'node')} to suggest.")

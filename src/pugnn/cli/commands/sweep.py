@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import chdir
+from contextlib import chdir, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pugnn.cli import options
-from pugnn.cli.app import SETTINGS, command
 from pugnn.cli.input_data import read_input
-from pugnn.cli.options import DATA, METHOD, OUTPUT, DataOptions, flag, option, options_of
-from pugnn.errors import PugnnError
+from pugnn.cli.options import METHOD, OUTPUT, SETTINGS, DataOptions, command, flag, option, options_of
+from pugnn.cli.terminal import make_console, make_table, numbers, print_json
+from pugnn.files import replacing, require_new, write_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-@command(SETTINGS, data=options_of(DataOptions, DATA, without=("truth", "show")))
+@command(SETTINGS, data=options_of(DataOptions, without=("truth", "show")))
 def sweep(
     *,
     config: options.Config = None,  # noqa: ARG001 (it has set the defaults of all others)
@@ -71,9 +71,7 @@ def sweep(
         pugnn sweep --edges edges.csv --nodes nodes.csv --positives positives.csv --over learning_rate=1e-4..1e-1
         --over hidden=16,64,256 --over epochs=100
     """
-    from pugnn.cli.terminal import make_console
     from pugnn.evaluation import require_hidable
-    from pugnn.files import replacing, write_json
     from pugnn.methods import DEFAULT_METHOD
     from pugnn.sweep import Sweep, make_executor, parse_space, run_sweep
 
@@ -98,7 +96,7 @@ def sweep(
     with replacing(out / "best.toml") as temporary:
         temporary.write_text(_toml(best), encoding="utf-8")
     if as_json:
-        typer.echo(json.dumps({"folder": str(out), **result}))
+        print_json({"folder": str(out), **result})
         return
     make_console().print(_table(done))
     typer.echo(
@@ -124,17 +122,11 @@ def _read(data: str, folder: str, seed: int) -> InputData:
 
 def _require_own(folder: Path, sweep: str) -> None:
     """Raise if there are results in the folder that this sweep has not written: it would overwrite them."""
-    best, listed = folder / "best.toml", folder / "sweep.json"
-    try:
-        own = listed.exists() and json.loads(listed.read_text(encoding="utf-8"))["sweep"] == sweep
-    except (OSError, ValueError, KeyError, TypeError):
-        own = False
-    for path in () if own else (best, listed):
-        if os.path.lexists(path):
-            raise PugnnError(
-                f"{path} already exists and is not overwritten: it is not what this sweep wrote there. Choose another "
-                "--out, or remove it first."
-            )
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        if json.loads((folder / "sweep.json").read_text(encoding="utf-8"))["sweep"] == sweep:
+            return
+    require_new(folder / "best.toml")
+    require_new(folder / "sweep.json")
 
 
 def _toml(values: dict[str, Any]) -> str:
@@ -150,8 +142,6 @@ def _toml(values: dict[str, Any]) -> str:
 
 
 def _table(trials: list[Trial]) -> Table:
-    from pugnn.cli.terminal import make_table, numbers
-
     defaults = next(trial for trial in trials if trial.number == 0)
     names = list(dict.fromkeys(name for trial in trials for name in trial.settings))
     rows = []

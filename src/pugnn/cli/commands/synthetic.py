@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from pugnn.cli import options
-from pugnn.cli.app import DATA_SETS, command
-from pugnn.cli.options import OUTPUT, option
+from pugnn.cli.options import DATA_SETS, OUTPUT, Json, Seed, command, option
+from pugnn.cli.terminal import print_files
 
 
 @command(DATA_SETS)
@@ -22,9 +18,9 @@ def synthetic(
     share: Annotated[float, option("Share of positives among all nodes.")] = 0.1,
     labels: Annotated[int, option("Number of known positives.")] = 100,
     homophily: Annotated[float, option("Share of edges inside a community; the others end anywhere.")] = 0.6,
-    seed: options.Seed = 0,
+    seed: Seed = 0,
     out: Annotated[Path, option("A new folder.", panel=OUTPUT)] = Path("synthetic"),
-    as_json: options.Json = False,
+    as_json: Json = False,
 ) -> None:
     """Write a random graph as `edges.parquet`, `nodes.parquet`, `positives.parquet` and `truth.parquet`.
 
@@ -37,15 +33,6 @@ def synthetic(
     """
     from pugnn.datasets.planted import TABLES, write_planted
 
-    write_planted(
-        out,
-        nodes=nodes,
-        mean_degree=mean_degree,
-        features=features,
-        share=share,
-        labels=labels,
-        homophily=homophily,
-        seed=seed,
-    )
-    written = [str(out / name) for name in TABLES]
-    typer.echo(json.dumps({"files": written}) if as_json else "\n".join(written))
+    sizes = {"nodes": nodes, "mean_degree": mean_degree, "features": features, "share": share, "labels": labels}
+    write_planted(out, **sizes, homophily=homophily, seed=seed)
+    print_files([out / name for name in TABLES], as_json)
