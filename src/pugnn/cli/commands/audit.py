@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pugnn.cli import options
 from pugnn.cli.app import ON_A_RUN, command
 from pugnn.cli.options import option
-from pugnn.errors import PugnnError, counted, require_choice, require_whole
+from pugnn.errors import PugnnError, counted
 
 if TYPE_CHECKING:
     from pugnn.evidence.audit import Audit, Choice
@@ -35,10 +33,14 @@ def audit(
     ] = None,
     count: Annotated[
         int | None,
-        option("How many nodes to draw. Default: 20, or none if some are still open.", "-n", "--count", panel=DRAW),
+        option(
+            "How many nodes to draw. Default: 20, or none if some are still open.", "-n", "--count", panel=DRAW, min=1
+        ),
     ] = None,
     about: Annotated[str, option("What to measure.", "--about", panel=DRAW, metavar="[precision|count|both]")] = "both",
-    all_of: Annotated[int | None, option("Check all of the first so many nodes.", "--all-of", panel=DRAW)] = None,
+    all_of: Annotated[
+        int | None, option("Check all of the first so many nodes.", "--all-of", panel=DRAW, min=1)
+    ] = None,
     seed: Annotated[int, option("Of the draw.", panel=DRAW, min=0)] = 0,
     out: Annotated[
         Path | None, option("File to fill in. Default: audit-1.csv, -2, … in the run folder.", panel=DRAW)
@@ -53,7 +55,7 @@ def audit(
         float | None, option("Cost of a missed positive; with --cost-check: the cheapest list.", panel=PURPOSE)
     ] = None,
     cost_check: Annotated[float | None, option("Cost of checking a node.", panel=PURPOSE)] = None,
-    as_json: options.Json = False,
+    as_json: Json = False,
 ) -> None:
     """Draw nodes to check, and measure on their verdicts how good the list is.
 
@@ -70,15 +72,9 @@ def audit(
 
         pugnn audit runs/mine --cost-miss 50 --cost-check 1
     """
-    from pugnn.cli.opened import open_run
-    from pugnn.evidence.stretches import ABOUT
     from pugnn.files import require_new
     from pugnn.runs.audit_log import read_audit, recording
 
-    require_choice("--about", about, ABOUT)
-    for name, number in (("-n", count), ("--all-of", all_of)):
-        if number is not None:
-            require_whole(name, number, 1)
     purpose: dict[str, Any] = {
         "budget": budget,
         "precision": precision,
@@ -99,7 +95,7 @@ def audit(
     else:
         audit = read_audit(opened)
         if drawing or not audit.events:
-            _draw(opened, count, cast("About", about), all_of, seed, out, as_json)
+            _draw(opened, count, about, all_of, seed, out, as_json)
             return
     choice = audit.choose(**purpose) if asked else None
     _show(opened, audit, choice, as_json=as_json)
@@ -132,7 +128,7 @@ def _draw(
         with replacing(file) as temporary, temporary.open("w", encoding="utf-8", newline="") as content:
             write_csv(content, columns, rows)
     if as_json:
-        typer.echo(json.dumps({"file": str(file), **audit.events[-1]}))
+        print_json({"file": str(file), **audit.events[-1]})
         return
     number = len(audit.events[-1]["nodes"])
     typer.echo(f"{counted(number, 'node')} to check, in random order: {file}")
@@ -142,7 +138,6 @@ def _draw(
 
 def _show(opened: Run, audit: Audit, choice: Choice | None, *, as_json: bool) -> None:
     """Say how good the list is, and keep that in the folder of the run."""
-    from pugnn.cli.terminal import make_console, make_table, numbers, texts
     from pugnn.runs.audit_table import measured_rows, next_checks, write_measured
 
     if not audit.verdicts:
@@ -153,7 +148,7 @@ def _show(opened: Run, audit: Audit, choice: Choice | None, *, as_json: bool) ->
     measured = audit.estimate()
     found = write_measured(opened, audit, measured, choice)
     if as_json:
-        typer.echo(json.dumps(found))
+        print_json(found)
         return
     console = make_console()
     title = f"Measured on {counted(measured.checks, 'check')}, {measured.positive} of them positive"
