@@ -147,7 +147,7 @@ def test_a_missing_column_counts_as_missing_everywhere(trained, pugnn_main):
     write_csv(Path("blank.csv"), [{**row, "city": ""} for row in new_nodes])
     less = pugnn_main("predict", "run", "--edges", "new_edges.csv", "--nodes", "less.csv", "--out", "less-scores.csv")
     assert less.code == 0
-    assert "less.csv: column 'city' is absent; it counts as missing for all nodes" in less.err
+    assert "less.csv: column 'city' is absent: missing for all nodes" in less.err
     blank = pugnn_main(
         "predict", "run", "--edges", "new_edges.csv", "--nodes", "blank.csv", "--out", "blank-scores.csv"
     )

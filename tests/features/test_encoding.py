@@ -1,7 +1,13 @@
 import numpy as np
 import scipy.sparse as sp
 
-from pugnn.features.encoding import compact, stacked
+from pugnn.features.encoding import FeatureBlocks, stacked
+
+
+def compact(*blocks):
+    collected = FeatureBlocks()
+    collected.add(*blocks)
+    return collected.joined()
 
 
 def test_few_values_become_one_sparse_matrix_without_stored_zeros():

@@ -21,8 +21,7 @@ from pugnn.registry import Registry
 #: Matrices with a smaller share of non-zeros than this are kept sparse.
 SPARSE_BELOW = 0.25
 
-#: Numbers of a block that need not wait in memory, and numbers that are put side by side at once, so that a cache holds
-#: them.
+#: Numbers of a block that need not wait in memory, and numbers that are put side by side at once, to fit in a cache.
 _LARGE, _AT_ONCE = 1 << 18, 1 << 20
 
 #: From the number in a feature to what the user's table says.
@@ -52,9 +51,7 @@ class Encoding(ABC):
     nothing: ClassVar[str] = ""  # why a column may give no features
 
     column: str  # its name
-    #: Number of nodes that had a row but no value in training. If there were any, the last feature marks missing
-    #: values.
-    missing: int
+    missing: int  # nodes that had a row but no value in training; if there were any, the last feature marks them
 
     @classmethod
     @abstractmethod
@@ -79,22 +76,14 @@ class Encoding(ABC):
         """What becomes of the values, in words and figures."""
 
     @property
-    def kind(self) -> str:
-        """The kind of the column."""
-        return self.name
-
-    @property
     def feature_names(self) -> list[str]:
         """Names of the features, in order."""
         return self.value_names + ([f"{self.column} missing"] if self.missing else [])
 
     def describe(self) -> str:
         """What is done with the column, in words and figures."""
-        if not self.missing:
-            return self.describe_values()
-        return (
-            f"{self.describe_values()}; missing in {counted(self.missing, 'node')} → {self.stand_in} and an indicator"
-        )
+        lacking = f"; missing in {counted(self.missing, 'node')} → {self.stand_in} and an indicator"
+        return self.describe_values() + (lacking if self.missing else "")
 
     def encode(self, cells: Cells) -> tuple[list[Features], list[str]]:
         """Blocks of features with N rows each, and remarks on what differs from training."""
@@ -145,16 +134,17 @@ class FeatureBlocks:
         self._blocks: list[Features] = []
         self._filled = self.nodes = self.width = 0
 
-    def add(self, block: Features) -> None:
-        """Add a block to the right of the others."""
-        self.nodes, self.width = block.shape[0], self.width + block.shape[1]
-        self._filled += int(np.count_nonzero(block if _is_dense(block) else block.data))
-        if self._overflow is not None and isinstance(block, np.ndarray) and block.size >= self._large:
-            path = self._overflow / f"block_{len(self._blocks)}"
-            with path.open("wb") as file:  # numpy's own way of writing does not say why it fails
-                file.write(np.ascontiguousarray(block, np.float32).data)
-            block = np.memmap(path, np.float32, "r", shape=block.shape).view(np.ndarray)
-        self._blocks.append(block)
+    def add(self, *blocks: Features) -> None:
+        """Add blocks to the right of the others."""
+        for block in blocks:
+            self.nodes, self.width = block.shape[0], self.width + block.shape[1]
+            self._filled += int(np.count_nonzero(block if _is_dense(block) else block.data))
+            if self._overflow is not None and isinstance(block, np.ndarray) and block.size >= self._large:
+                path = self._overflow / f"block_{len(self._blocks)}"
+                with path.open("wb") as file:  # numpy's own way of writing does not say why it fails
+                    file.write(np.ascontiguousarray(block, np.float32).data)
+                block = np.memmap(path, np.float32, "r", shape=block.shape).view(np.ndarray)
+            self._blocks.append(block)
 
     @property
     def sparse(self) -> bool:
@@ -185,12 +175,9 @@ class FeatureBlocks:
             yield np.hstack([_dense(block[first : first + rows]) for block in self._blocks], dtype=np.float32)
 
 
-def compact(*blocks: Features) -> Features:
-    """Blocks with N rows each, side by side, as :class:`FeatureBlocks` joins them."""
-    collected = FeatureBlocks()
-    for block in blocks:
-        collected.add(block)
-    return collected.joined()
+def compact(block: NDArray[np.float32]) -> Features:
+    """The block, sparse if it is mostly zero."""
+    return sp.csr_array(block) if np.count_nonzero(block) < SPARSE_BELOW * block.size else block
 
 
 def stacked(blocks: Sequence[Features]) -> Features:

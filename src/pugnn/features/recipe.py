@@ -102,8 +102,7 @@ class Recipe(Displayed):
             encoding = ENCODINGS[choice.kind].learn(cells)
             if encoding.feature_names:
                 encodings.append(encoding)
-                for block in encoding.encode(cells)[0]:
-                    blocks.add(block)
+                blocks.add(*encoding.encode(cells)[0])
             else:
                 ignored[name] = encoding.nothing
         # Without a node table no node has a row, and none could have had one.
@@ -121,10 +120,9 @@ class Recipe(Displayed):
         given = set(attributes.names)
         for encoding in self.encodings:
             cells = attributes.cells(encoding.column)
-            _reject_numbers(cells, encoding.kind)
+            _reject_numbers(cells, encoding.name)
             encoded, remarks = encoding.encode(cells)
-            for block in encoded:
-                blocks.add(block)
+            blocks.add(*encoded)
             if encoding.column in given:
                 notes += [f"{attributes.origin}: column {encoding.column!r}: {remark}" for remark in remarks]
         return self._encoded(attributes, graph, blocks, notes)
@@ -149,14 +147,13 @@ class Recipe(Displayed):
         return _unique([*names, NO_ROW] if self.rowless else names)
 
     def _facts(self) -> list[str]:
-        columns = len(self.encodings) + len(self.count_columns)
-        made = counted(len(self.feature_names), "feature")
-        source = "the structure" if self.structure is not None else counted(columns, "column")
-        return [f"{made} of {source}", *([counted(len(self.ignored), "column") + " not used"] if self.ignored else [])]
+        columns = counted(len(self.encodings) + len(self.count_columns), "column")
+        made = f"{counted(len(self.feature_names), 'feature')} of {'the structure' if self.structure else columns}"
+        return [made, f"{counted(len(self.ignored), 'column')} not used"] if self.ignored else [made]
 
     def describe(self) -> list[Statement]:
         """What becomes of each column."""
-        lines = [Statement(e.column, e.kind, e.describe(), len(e.feature_names), e.group) for e in self.encodings]
+        lines = [Statement(e.column, e.name, e.describe(), len(e.feature_names), e.group) for e in self.encodings]
         if self.counts is not None:
             text, group = "used as it is, with other counts", self.counts.describe()
             lines += [Statement(name, "counts", text, 1, group) for name in self.counts.columns]
@@ -174,28 +171,20 @@ class Recipe(Displayed):
         absent = [name for name in wanted if name not in given]
         extra = [name for name in given if name not in wanted and name not in self.ignored]
         if wanted and len(absent) == len(wanted):
-            if not given:
-                raise PugnnError(
-                    f"the model was trained on attributes, {shorten(wanted)}, but none were given; give them with "
-                    "--nodes or --attributes, as in training"
-                )
+            found = f"{origin} has only {shorten(given)}" if given else "none were given"
             raise PugnnError(
-                f"{origin} has none of the columns that the model was trained on, {shorten(wanted)}; it has "
-                f"{shorten(given)}. Rename or add them, or give the right node table."
+                f"the model was trained on the attributes {shorten(wanted)}, but {found}. Give them with --nodes or "
+                "--attributes, under the same names."
             )
         unused: dict[str, list[str]] = {}
         for name, reason in self.ignored.items():
             if name in given and reason != CHOSEN:
                 unused.setdefault(reason, []).append(name)
         notes = [f"{origin}: {_columns(names)} not used: {reason}" for reason, names in unused.items()]
-        counts = set(self.count_columns)
-        for stand_in in ("missing", "0"):
-            names = [name for name in absent if (name in counts) == (stand_in == "0")]
-            if names:
-                alike = [(name, nearest(name, extra)) for name in names[:3]]
-                hint = "".join(f". If {near!r} is {name!r}, rename it" for name, near in alike if near is not None)
-                them = "it counts" if len(names) == 1 else "they count"
-                notes.append(f"{origin}: {_columns(names)} absent; {them} as {stand_in} for all nodes{hint}")
+        if absent:
+            alike = [(name, nearest(name, extra)) for name in absent[:3]]
+            hint = "".join(f". If {near!r} is {name!r}, rename it" for name, near in alike if near is not None)
+            notes.append(f"{origin}: {_columns(absent)} absent: missing for all nodes{hint}")
         if extra:
             notes.append(f"{origin}: not used, since the model was trained without: {shorten(extra)}")
         if self.structure is not None and self.ignored:
@@ -204,7 +193,7 @@ class Recipe(Displayed):
 
     def to_plain(self) -> dict[str, Any]:
         """The recipe in a form fit for JSON."""
-        columns = [(encoding.kind, to_plain(encoding)) for encoding in self.encodings]
+        columns = [(encoding.name, to_plain(encoding)) for encoding in self.encodings]
         return {
             "format": FORMAT,
             "columns": [{"name": plain.pop("column"), "kind": kind, **plain} for kind, plain in columns],
@@ -217,32 +206,30 @@ class Recipe(Displayed):
     @classmethod
     def from_plain(cls, plain: Any) -> Self:
         """The recipe that :meth:`to_plain` gave; anything else is an error."""
-        where = "the recipe"
-        version = entry(plain, "format", int, where)
+        version = entry(plain, "format", int, "the recipe")
         if version != FORMAT:
             raise PugnnError(
                 f"the recipe of the features has format {version}, but this version reads {FORMAT}. Use the version "
                 "that trained the model, or train it again."
             )
         encodings = []
-        for number, column in enumerate(entry(plain, "columns", list, where), 1):
-            place = f"columns {number} of {where}"
-            name, kind = entry(column, "name", str, place), entry(column, "kind", str, place)
+        for column in entry(plain, "columns", list, "the recipe"):
+            name, kind = entry(column, "name", str, "a column"), entry(column, "kind", str, "a column")
             if kind not in ENCODINGS:
                 raise damaged(f"column {name!r} has the unknown kind {kind!r}")
-            encodings.append(from_plain(ENCODINGS[kind], column, place, column=name))
+            encodings.append(from_plain(ENCODINGS[kind], column, f"column {name!r}", column=name))
         ignored = {
             entry(column, "name", str, "ignored"): entry(column, "reason", str, "ignored")
-            for column in entry(plain, "ignored", list, where)
+            for column in entry(plain, "ignored", list, "the recipe")
         }
-        structure = optional(plain, "structure", Structure, where)
-        counts = optional(plain, "counts", Counts, where)
+        structure = optional(plain, "structure", Structure)
+        counts = optional(plain, "counts", Counts)
         if (structure is None) != bool(encodings or counts):
             raise damaged("there are neither columns nor structure, or both")
         names = [*(encoding.column for encoding in encodings), *ignored, *(counts.columns if counts else ())]
         if len(set(names)) < len(names):
             raise damaged("two columns have the same name")
-        return cls(tuple(encodings), ignored, entry(plain, "rowless", int, where), structure, counts)
+        return cls(tuple(encodings), ignored, entry(plain, "rowless", int, "the recipe"), structure, counts)
 
 
 def _given_kind(cells: Cells, kind: str) -> Choice:
