@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -24,8 +24,30 @@ SPARSE_BELOW = 0.25
 #: Numbers of a block that need not wait in memory, and numbers that are put side by side at once, to fit in a cache.
 _LARGE, _AT_ONCE = 1 << 18, 1 << 20
 
+#: Up to this many columns of a group are named one by one.
+MAX_NAMED = 5
+
 #: From the number in a feature to what the user's table says.
 Reading = Callable[[float], str]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One line of the description of a recipe.
+
+    Args:
+        column: name of the column; ``no row`` and ``structure`` for what does not come from one.
+        kind: how it is read, such as ``number``.
+        text: what is done with it.
+        features: how many features it gives.
+        group: what is done with all columns of its group.
+    """
+
+    column: str
+    kind: str
+    text: str
+    features: int
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,10 +102,11 @@ class Encoding(ABC):
         """Names of the features, in order."""
         return self.value_names + ([f"{self.column} missing"] if self.missing else [])
 
-    def describe(self) -> str:
-        """What is done with the column, in words and figures."""
+    def describe(self) -> Statement:
+        """What is done with the column."""
         lacking = f"; missing in {counted(self.missing, 'node')} → {self.stand_in} and an indicator"
-        return self.describe_values() + (lacking if self.missing else "")
+        text = self.describe_values() + (lacking if self.missing else "")
+        return Statement(self.column, self.name, text, len(self.feature_names), self.group)
 
     def encode(self, cells: Cells) -> tuple[list[Features], list[str]]:
         """Blocks of features with N rows each, and remarks on what differs from training."""
@@ -114,6 +137,27 @@ def say_present(value: float) -> str:
 def say_yes(value: float) -> str:
     """True, false, or what stands in for a missing one."""
     return {0.0: "no", 1.0: "yes"}.get(value, "missing")
+
+
+def grouped(statements: Iterable[Statement]) -> list[Statement]:
+    """A statement for each group of more than a few columns, and for each of the other columns.
+
+    Example:
+        >>> lines = [Statement(f"w_{i}", "counts", "used as it is", 1, "used as they are") for i in range(2325)]
+        >>> grouped(lines)[0].column, grouped(lines)[0].text
+        ('2,325 columns', 'used as they are')
+    """
+    ordered: dict[tuple[str, str], list[Statement]] = {}
+    for statement in statements:
+        ordered.setdefault((statement.kind, statement.group), []).append(statement)
+    lines: list[Statement] = []
+    for (kind, group), members in ordered.items():
+        if group and len(members) > MAX_NAMED:
+            features = sum(member.features for member in members)
+            lines.append(Statement(f"{len(members):,} columns", kind, group, features))
+        else:
+            lines += members
+    return lines
 
 
 def count_missing(cells: Cells, missing: NDArray[np.bool_]) -> int:

@@ -48,10 +48,6 @@ class NumberEncoding(Encoding):
         values = read_numbers(cells, dates=self.dates)
         missing = np.isnan(values)
         standardised = np.where(missing, 0.0, (values - self.mean) / self.deviation)
-        beyond = np.abs(standardised) > MAX_FLOAT
-        if beyond.any():
-            learned = f"mean {self.mean:.4g} and standard deviation {self.deviation:.4g} in training"
-            raise cells.complaint(int(beyond.argmax()), f"is out of proportion to {learned}")
         return ColumnFeatures(standardised[:, None].astype(np.float32), missing)
 
     def readings(self) -> list[tuple[str, Reading]]:  # noqa: D102

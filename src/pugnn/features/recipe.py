@@ -11,10 +11,9 @@ import numpy as np
 from pugnn.errors import Displayed, PugnnError, counted, shorten
 from pugnn.features.attribute_table import AttributeTable, Cells
 from pugnn.features.counts import Counts
-from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks
+from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks, Statement
 from pugnn.features.kinds import EMPTY, Choice, kind_of, nearest, needs_text
 from pugnn.features.saved import damaged, entry, from_plain, optional, to_plain
-from pugnn.features.statements import Statement
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
 from pugnn.graph.arrays import Features
@@ -153,7 +152,7 @@ class Recipe(Displayed):
 
     def describe(self) -> list[Statement]:
         """What becomes of each column."""
-        lines = [Statement(e.column, e.name, e.describe(), len(e.feature_names), e.group) for e in self.encodings]
+        lines = [encoding.describe() for encoding in self.encodings]
         if self.counts is not None:
             text, group = "used as it is, with other counts", self.counts.describe()
             lines += [Statement(name, "counts", text, 1, group) for name in self.counts.columns]
