@@ -75,7 +75,6 @@ def test_anything_odd_is_an_error_or_a_recipe(plain, data):
         (("columns", 0, "kind"), "colour", "column 'age' has the unknown kind 'colour'"),
         (("columns", 0, "mean"), "x", "'mean' of column 'age' is missing or not valid"),
         (("columns", 1, "values"), ["a", "a"], "'values' of column 'city' is missing or not valid"),
-        (("columns", 1, "name"), "age", "two columns have the same name"),
         (("columns", 1, "nodes"), -1, "'nodes' of column 'city' is missing or not valid"),
         (("rowless",), True, "'rowless' of the recipe is missing or not valid"),
         (("structure",), {"width": 3}, "'hops' of structure is missing or not valid"),

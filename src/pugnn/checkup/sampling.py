@@ -65,21 +65,13 @@ MIN_LINKS = 5
 
 @dataclass(frozen=True)
 class DegreeCheck:
-    """Number of links of the known positives compared with others.
-
-    Args:
-        compared_with: the others.
-        more_links: chance that a known positive has more links than one of them, ties counting half.
-        margin: how far that may be from one half by nature.
-        p_value: probability that a random sample of such a class is as far from one half.
-        bias: whether known positives have too many or too few links.
-    """
+    """Number of links of the known positives compared with others."""
 
     compared_with: Literal["likely positives", "all nodes"]
-    more_links: float
-    margin: float
-    p_value: float
-    bias: Literal["many", "few"] | None
+    more_links: float  # chance that a known positive has more links than one of them, ties counting half
+    margin: float  # how far that may be from one half by nature
+    p_value: float  # probability that a random sample of such a class is as far from one half
+    bias: Literal["many", "few"] | None  # whether known positives have too many or too few links
 
 
 @dataclass(frozen=True)
@@ -94,17 +86,11 @@ class ComponentCheck:
 
 @dataclass(frozen=True)
 class ClosenessCheck:
-    """How close known positives are to each other, by links or by features.
+    """How close known positives are to each other, by links or by features."""
 
-    Args:
-        known_share: share of known ones among the nodes next to a known positive.
-        implied_positives: upper bound on all positives if the known ones are a random sample.
-        close: whether that is hardly more than are known.
-    """
-
-    known_share: float
-    implied_positives: float
-    close: bool
+    known_share: float  # of the nodes next to a known positive
+    implied_positives: float  # upper bound on all positives if the known ones are a random sample
+    close: bool  # whether that is hardly more than are known
 
 
 @dataclass(frozen=True)

@@ -48,13 +48,8 @@ class Archive:
 
     def write(self, file: IO[bytes]) -> None:
         """Write the file."""
-        optional: dict[str, NDArray[Any]] = {}
-        if len(self.missing_nodes):
-            optional["missing_nodes"] = self.missing_nodes.astype(np.int32)
-        if self.ids is not None:
-            optional["ids"] = self.ids
-        if self.class_names is not None:
-            optional["class_names"] = np.asarray(self.class_names, dtype=np.str_)
+        missing = self.missing_nodes.astype(np.int32) if len(self.missing_nodes) else None
+        optional = {"missing_nodes": missing, "ids": self.ids, "class_names": self.class_names}
         np.savez_compressed(
             file,
             allow_pickle=False,
@@ -65,7 +60,7 @@ class Archive:
             x_data=self.x.data.astype(np.float32),
             x_shape=np.asarray(self.x.shape, dtype=np.int64),
             y=self.y.astype(np.int16),
-            **optional,
+            **{key: np.asarray(value) for key, value in optional.items() if value is not None},
         )
 
 

@@ -18,6 +18,7 @@ from pugnn.graph import Graph
 from pugnn.graph.arrays import listed
 from pugnn.registry import Registry
 
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Displayed):
     """A named graph with the true class of every node, from which benchmarks are drawn.

@@ -33,12 +33,7 @@ class Counts:
 
     @classmethod
     def learn(cls, attributes: AttributeTable, kinds: Mapping[str, str]) -> Self | None:
-        """Find the columns of counts, if there are any.
-
-        Args:
-            attributes: the node table's columns.
-            kinds: kinds of columns that the user has chosen, by name.
-        """
+        """Find the columns of counts, if there are any; ``kinds`` are those that the user chose, by name."""
         chosen = {*_found(attributes, kinds), *(name for name in attributes.names if kinds.get(name) == "counts")}
         columns = tuple(name for name in attributes.names if name in chosen)
         if not columns:

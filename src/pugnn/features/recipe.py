@@ -225,9 +225,6 @@ class Recipe(Displayed):
         counts = optional(plain, "counts", Counts)
         if (structure is None) != bool(encodings or counts):
             raise damaged("there are neither columns nor structure, or both")
-        names = [*(encoding.column for encoding in encodings), *ignored, *(counts.columns if counts else ())]
-        if len(set(names)) < len(names):
-            raise damaged("two columns have the same name")
         return cls(tuple(encodings), ignored, entry(plain, "rowless", int, "the recipe"), structure, counts)
 
 
