@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -33,21 +33,13 @@ Reading = Callable[[float], str]
 
 @dataclass(frozen=True)
 class Statement:
-    """One line of the description of a recipe.
+    """One line of the description of a recipe."""
 
-    Args:
-        column: name of the column; ``no row`` and ``structure`` for what does not come from one.
-        kind: how it is read, such as ``number``.
-        text: what is done with it.
-        features: how many features it gives.
-        group: what is done with all columns of its group.
-    """
-
-    column: str
-    kind: str
-    text: str
-    features: int
-    group: str = ""
+    column: str  # its name; ``no row`` and ``structure`` for what does not come from one
+    kind: str  # how it is read, such as ``number``
+    text: str  # what is done with it
+    features: int  # how many features it gives
+    group: str = ""  # what is done with all columns of its group
 
 
 @dataclass(frozen=True)
@@ -114,7 +106,7 @@ class Encoding(ABC):
         remarks = list(found.remarks)
         if self.missing:
             return [found.features, found.missing[:, None].astype(np.float32)], remarks
-        lacking = count_missing(cells, found.missing)
+        lacking = cells.count_missing(found.missing)
         if lacking:
             remarks.append(f"no value in {counted(lacking, 'node')}, {self.stand_in} instead; in training all had one")
         return [found.features], remarks
@@ -158,11 +150,6 @@ def grouped(statements: Iterable[Statement]) -> list[Statement]:
         else:
             lines += members
     return lines
-
-
-def count_missing(cells: Cells, missing: NDArray[np.bool_]) -> int:
-    """Number of nodes that have a row but no value in it."""
-    return int((missing & cells.attributes.has_row).sum())
 
 
 class FeatureBlocks:
@@ -217,18 +204,6 @@ class FeatureBlocks:
         """All of them, dense, so many rows at a time."""
         for first in range(0, self.nodes, rows):
             yield np.hstack([_dense(block[first : first + rows]) for block in self._blocks], dtype=np.float32)
-
-
-def compact(block: NDArray[np.float32]) -> Features:
-    """The block, sparse if it is mostly zero."""
-    return sp.csr_array(block) if np.count_nonzero(block) < SPARSE_BELOW * block.size else block
-
-
-def stacked(blocks: Sequence[Features]) -> Features:
-    """Blocks of the same width below one another: sparse if all are."""
-    if any(map(_is_dense, blocks)):
-        return np.vstack([_dense(block) for block in blocks])
-    return sp.csr_array(sp.vstack(blocks, format="csr"))
 
 
 def _is_dense(block: Features) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features.attribute_table import MAX_FLOAT, Cells, number_in_text
-from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, count_missing
+from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading
 
 #: The number in a text, or null.
 NUMBER_IN_TEXT = number_in_text("cell")
@@ -42,7 +42,7 @@ class NumberEncoding(Encoding):
         present = values[~missing]
         spread = present.max() - present.min()
         deviation = float(present.std() or spread) if spread else 1.0  # squares of numbers below 1e-162 are 0
-        return cls(cells.name, count_missing(cells, missing), float(present.mean()), deviation, dates)
+        return cls(cells.name, cells.count_missing(missing), float(present.mean()), deviation, dates)
 
     def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         values = read_numbers(cells, dates=self.dates)

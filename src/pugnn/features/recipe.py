@@ -30,17 +30,11 @@ CHOSEN = "as you chose"
 
 @dataclass(frozen=True)
 class Encoded:
-    """Features made by a recipe.
-
-    Args:
-        blocks: the features.
-        names: of the features, unique.
-        notes: what differs from the table that the recipe was learned from, and what is not used.
-    """
+    """Features made by a recipe."""
 
     blocks: FeatureBlocks
-    names: tuple[str, ...]
-    notes: tuple[str, ...]
+    names: tuple[str, ...]  # of the features, unique
+    notes: tuple[str, ...]  # what differs from the table that the recipe was learned from, and what is not used
 
     @property
     def features(self) -> Features:
@@ -56,7 +50,7 @@ class Recipe(Displayed):
         encodings: of the columns that become features.
         ignored: names of the other columns, and why each is left out.
         rowless: number of nodes without a row in the node table in training; if there were any, the last feature marks
-            such nodes.
+            them.
         structure: the features of the structure, if no column becomes any.
         counts: the columns of counts, which follow those of ``encodings``.
     """
