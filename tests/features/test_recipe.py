@@ -112,7 +112,7 @@ def test_none_of_the_columns_is_an_error(recipe):
 
 
 def test_column_of_another_kind_is_an_error(recipe):
-    with pytest.raises(PugnnError, match=r"row 3, column 'age': 'old' is not a number\. Correct it, or leave it empty"):
+    with pytest.raises(PugnnError, match=r"row 3, column 'age': 'old' is not a number\. Correct it, leave it empty"):
         recipe.apply(attributes_of({"age": ["31", "old"]}), ring(2))
 
 

@@ -61,15 +61,15 @@ class AttributeTable:
     sparse: NumberColumns | None = None  # attributes that were given in sparse form, one row per node of the graph
     surveyed: list[str] = field(default_factory=list)  # what DuckDB's table ``distinct_cells`` was made from
 
-    def cells(self, name: str, *, learning: bool = False) -> Cells:
+    def cells(self, name: str) -> Cells:
         """The cells of a column; all are missing if the table lacks it."""
         for numbers in self.number_blocks:
             if name in numbers.places:
-                return Cells(self, name, "NULL::VARCHAR", "DOUBLE", learning, numbers)
+                return Cells(self, name, "NULL::VARCHAR", "DOUBLE", numbers)
         if name not in self._columns:
-            return Cells(self, name, "NULL::VARCHAR", "VARCHAR", learning)
+            return Cells(self, name, "NULL::VARCHAR", "VARCHAR")
         column = self._columns[name]
-        return Cells(self, name, column, self._types[column], learning)
+        return Cells(self, name, column, self._types[column])
 
     def beside(self, sparse: MatrixColumns) -> AttributeTable:
         """These columns, and attributes that were given in sparse form."""
@@ -115,7 +115,6 @@ class Cells:
     name: str  # the user's name of the column
     column: str  # the column in DuckDB, or an expression
     type: str  # its DuckDB type
-    learning: bool = False  # whether a recipe is being learned, so that the user may still choose the column's kind
     numbers: NumberColumns | None = None  # where the column is, if it is numeric; it is not in DuckDB then
 
     @cached_property
@@ -221,11 +220,9 @@ class Cells:
             cell = f"{self.values[position]:.15g}"
         else:
             ((cell,),) = self.query("left(cell::VARCHAR, 100)", f"WHERE position = {position}").fetchall()
-        remedy = "Correct it, or leave it empty."
-        if self.learning:
-            other = f"--column {self.name}={'text' if len(cell.split()) > 2 else 'category'}"
-            remedy = f"Correct it, leave it empty, or read the column as another kind ({other})."
         where = f"{self.attributes.locate(position)}, column {self.name!r}"
+        other = f"--column {self.name}={'text' if len(cell.split()) > 2 else 'category'}"
+        remedy = f"Correct it, leave it empty, or train with the column as another kind ({other})."
         return PugnnError(f"{where}: {quoted(cell)} {problem}. {remedy}")
 
 

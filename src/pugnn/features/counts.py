@@ -38,7 +38,7 @@ class Counts:
         columns = tuple(name for name in attributes.names if name in chosen)
         if not columns:
             return None
-        filled = sum(_filled(attributes.cells(name, learning=True)) for name in columns)
+        filled = sum(_filled(attributes.cells(name)) for name in columns)
         return cls(columns, filled / max(attributes.num_nodes * len(columns), 1))
 
     def encode(self, attributes: AttributeTable) -> sp.csr_array:

@@ -86,7 +86,7 @@ class Recipe(Displayed):
         for name in attributes.names:
             if name in count_columns:
                 continue
-            cells = attributes.cells(name, learning=True)
+            cells = attributes.cells(name)
             choice = _given_kind(cells, kinds[name]) if name in kinds else kind_of(cells)
             _reject_numbers(cells, choice.kind)
             if choice.kind == "ignore":
