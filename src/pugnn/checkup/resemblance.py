@@ -52,11 +52,14 @@ class Directions:
     def units(self, nodes: NDArray[np.int64]) -> NDArray[np.float32] | sp.csr_array:
         """Vectors of length one, shape ``(len(nodes), F)``, sparse where the features are; zeros stay zero."""
         rows = _rows(self.graph, nodes)
-        dense = isinstance(rows, np.ndarray)
-        scaled = (rows - self.median) * self.scale if dense else sp.csr_array(rows @ sp.diags_array(self.scale))
+        if isinstance(rows, np.ndarray):
+            scaled = (rows - self.median) * self.scale
+            lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+            return np.divide(scaled, lengths, out=np.zeros_like(scaled), where=lengths > 0)
+        scaled = sp.csr_array(rows @ sp.diags_array(self.scale))
         lengths = np.sqrt(np.asarray((scaled * scaled).sum(axis=1)).ravel())
         inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        return scaled * inverse[:, None] if dense else sp.csr_array(sp.diags_array(inverse) @ scaled)
+        return sp.csr_array(sp.diags_array(inverse) @ scaled)
 
     def __call__(self, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """Directions, dense, shape ``(len(nodes), F)``."""
