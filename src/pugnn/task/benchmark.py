@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.datasets.dataset import Dataset
+from pugnn.datasets.loading import Dataset
 from pugnn.errors import (
     Displayed,
     PugnnError,
