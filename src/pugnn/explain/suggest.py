@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, given, require_choice, require_number, require_whole, shown
-from pugnn.explain.explanation import plain_id
+from pugnn.explain.explanation import plain
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.arrays import require_numbers
 from pugnn.models import Backbone
@@ -47,7 +47,7 @@ class Suggestion:
 
     def to_plain(self) -> dict[str, Any]:
         """The suggestion for JSON, without the position."""
-        return {"id": plain_id(self.id), "rank": self.rank, "score": self.score, "reason": self.reason}
+        return {"id": plain(self.id), "rank": self.rank, "score": self.score, "reason": self.reason}
 
 
 def node_rows(model: Backbone, graph: Graph) -> Rows:

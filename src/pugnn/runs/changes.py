@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
-from pugnn.explain.explanation import plain_id
+from pugnn.explain.explanation import plain
 from pugnn.explain.parts import largest
 from pugnn.graph import Graph
 from pugnn.runs.writers import read_columns
@@ -130,7 +130,7 @@ def _moves(
         places = places[move[places] > 0]
         moves[name] = [
             {
-                "id": plain_id(graph.ids[[node]].tolist()[0]),
+                "id": plain(graph.ids[[node]].tolist()[0]),
                 "rank_before": int(rank),
                 "rank_now": int(rank_now[node]),
                 "score_before": float(earlier[node]),

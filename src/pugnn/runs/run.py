@@ -163,14 +163,6 @@ def read_section(kind: type[Section], record: Mapping[str, Any]) -> Section:
     return kind(**{each.name: record[each.name] for each in fields(kind) if each.name in record})  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
-class Ring:
-    """Positions of the nodes that are not known at one distance from the nearest known positive."""
-
-    label: str
-    members: NDArray[np.int64]
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
     """All of a run, which terminal, report and ``run.json`` show.
@@ -246,15 +238,15 @@ class Run:
         return int((self.scores[self.others] >= self.results.threshold).sum())
 
     @cached_property
-    def rings(self) -> list[Ring]:
-        """The others by distance; those without a path to any known positive come last."""
+    def rings(self) -> dict[str, NDArray[np.int64]]:
+        """The others by distance in words; those without a path to any known positive come last."""
         hops = self.task.distances[self.others]
         reached = [int(each) for each in np.unique(hops) if each != UNREACHABLE]
         masks = {counted(each, "hop"): hops == each for each in reached[:MAX_RINGS]}
         if len(reached) > MAX_RINGS:
             masks[f"{reached[MAX_RINGS]} or more"] = (hops > reached[MAX_RINGS - 1]) & (hops != UNREACHABLE)
         masks["no path"] = hops == UNREACHABLE
-        return [Ring(label, self.others[mask]) for label, mask in masks.items() if mask.any()]
+        return {label: self.others[mask] for label, mask in masks.items() if mask.any()}
 
     @cached_property
     def judged(self) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ def page_data(run: Run) -> dict[str, Any]:
         "steps": steps.tolist(),
         "start": int(np.searchsorted(steps, run.results.threshold)),
         "rings": [
-            {"nodes": len(ring.members), "reach": _reaching(run.scores[ring.members], steps)} for ring in run.rings
+            {"nodes": len(members), "reach": _reaching(run.scores[members], steps)} for members in run.rings.values()
         ],
         "expected": _expected(run),
         "truth": _truth(run, steps),
