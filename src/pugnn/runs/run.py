@@ -43,10 +43,10 @@ class InputData:
         options: the data options with which ``run.json`` repeats the run.
         notes: repairs, one sentence each.
         recipe: how attributes became features.
-        task: the graph with its known nodes.
+        task: the graph with its known nodes, those that were checked among them.
         benchmark: the same with the truth.
         class_of_node: true class of each node.
-        feedback: nodes that were checked; in the task they are known.
+        feedback: nodes that were checked.
         shown: columns of the node table as they are, one text per node.
         inputs: size and time of the last change of each table.
     """
@@ -248,28 +248,13 @@ class Run:
         masks["no path"] = hops == UNREACHABLE
         return {label: self.others[mask] for label, mask in masks.items() if mask.any()}
 
-    @cached_property
-    def judged(self) -> NDArray[np.bool_]:
-        """Which nodes have a known true class."""
-        mask = np.full(self.task.graph.num_nodes, self.truth is not None)
-        if self.truth is not None:
-            mask[self.truth.test] = False
-            mask[self.truth.scored] = True
-        return mask
-
     def suggest(self, goals: Iterable[Goal], count: int) -> dict[str, list[dict[str, Any]]]:
         """Nodes to check, in plain values by goal (:func:`pugnn.explain.suggest.suggest`)."""
         from pugnn.explain.suggest import node_rows, suggest  # torch is slow to load
 
         rows = node_rows(self.estimator.model_, self.task.graph)
-        options: dict[str, Any] = {
-            "prior": self.estimator.prior_,
-            "threshold": self.results.threshold,
-            "count": count,
-            "log_odds": self.log_odds,
-            "order": self.order,
-            "seed": self.estimator.seed,
-        }
+        options: dict[str, Any] = {"log_odds": self.log_odds, "order": self.order, "seed": self.estimator.seed}
+        options |= {"prior": self.estimator.prior_, "threshold": self.results.threshold, "count": count}
         found = {goal: suggest(self.task, self.scores, rows, goal=goal, **options) for goal in goals}
         return {goal: [each.to_plain() for each in suggestions] for goal, suggestions in found.items()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from base64 import b64encode
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -75,19 +76,13 @@ def _reaching(scores: NDArray[np.float64], steps: NDArray[np.float64]) -> list[i
 
 def _expected(run: Run) -> list[dict[str, Any]]:
     """Bands of precision and recall by the number of nodes taken, ascending; none where they are not known."""
-    estimate = run.evidence.estimate
-    if estimate is None:
-        return []
+    estimate = run.evidence.estimate or {"first": [], "decided": None}
     points = {each["taken"]: each for each in (*estimate["first"], estimate["decided"]) if each is not None}
-    return [
-        {
-            "taken": taken,
-            **{
-                name: [points[taken][name][end] for end in ("value", "low", "high")] for name in ("precision", "recall")
-            },
-        }
-        for taken in sorted(points)
-    ]
+    return [{"taken": taken, **_ends(points[taken], "precision", "recall")} for taken in sorted(points)]
+
+
+def _ends(point: Mapping[str, Any], *names: str) -> dict[str, list[float]]:
+    return {name: [point[name][end] for end in ("value", "low", "high")] for name in names}
 
 
 def _truth(run: Run, steps: NDArray[np.float64]) -> dict[str, Any] | None:
@@ -135,12 +130,13 @@ def _classes(run: Run, kept: NDArray[np.int64]) -> dict[str, Any]:
     if run.truth is None:
         return {"classes": None}
     names, positive = run.data.class_of_node, run.truth.positive
+    unknown = np.isin(kept, np.setdiff1d(run.truth.test, run.truth.scored))
     table: dict[tuple[str, bool], int] = {}
     column = []
-    for node in kept.tolist():
+    for node, without_class in zip(kept.tolist(), unknown.tolist(), strict=True):
         name = names[node] if names is not None else "positive" if positive[node] else "not positive"
         label = (_cut(name), bool(positive[node]))
-        column.append(table.setdefault(label, len(table)) if run.judged[node] else -1)
+        column.append(-1 if without_class else table.setdefault(label, len(table)))
     return {
         "classes": [{"name": name, "positive": is_positive} for name, is_positive in table],
         "named": names is not None,
