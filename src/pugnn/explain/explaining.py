@@ -115,9 +115,7 @@ def explain_best(
     if count is None:
         count = MAX_EXACT if type(estimator.model_) in EXACT else MAX_BY_GRADIENTS
     order = np.argsort(-log_odds, kind="stable") if order is None else order
-    unlabelled = np.zeros(len(order), np.bool_)
-    unlabelled[task.unlabelled] = True
-    best = order[unlabelled[order]][:count]
+    best = order[np.isin(order, task.unlabelled)][:count]
     return explain(estimator, task, best, log_odds=log_odds, order=order, shown=shown)
 
 

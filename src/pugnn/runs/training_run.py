@@ -39,7 +39,6 @@ NO_CSV = f"scores.csv is left out: more than {MAX_IN_CSV:,} nodes are too many f
 #: In larger graphs, explaining a node takes more than a moment.
 MAX_NODES_EXPLAINED = 1_000_000
 TO_EXPLAIN = "To explain a node: pugnn explain RUN ID"
-NO_EXPLANATIONS = f"explanations are left out: the graph is large. {TO_EXPLAIN}"
 #: What a run says that was stopped after its results were complete.
 STOPPED = (
     f"the run was stopped before it had suggested nodes and explained the best finds. {TO_EXPLAIN}; to suggest nodes: "
@@ -186,13 +185,9 @@ def _suggestions(run: Run) -> dict[str, list[dict[str, Any]]] | None:
 def _explanations(run: Run) -> list[dict[str, Any]]:
     """Why the best finds score so high; none where that takes long, or more memory than there is."""
     graph, estimator = run.task.graph, run.estimator
-    if graph.num_nodes > MAX_NODES_EXPLAINED:
-        warnings.warn(NO_EXPLANATIONS, PugnnWarning, stacklevel=2)
-        return []
     needed = explanation_memory(estimator.model_, graph, MAX_EXACT)
-    room = min(available_memory(), memory_on(estimator.device))
-    if needed > room:
-        words = f"they take about {memory_words(needed)} of memory, and {memory_words(room)} are available"
+    if graph.num_nodes > MAX_NODES_EXPLAINED or needed > min(available_memory(), memory_on(estimator.device)):
+        words = f"the graph is large, and they take about {memory_words(needed)} of memory"
         warnings.warn(f"explanations are left out: {words}. {TO_EXPLAIN}", PugnnWarning, stacklevel=2)
         return []
     found = explain_best(estimator, run.task, run.log_odds, run.data.shown, None, run.order)
