@@ -102,11 +102,11 @@ def train_into_folder(
                 check_up=check_up.to_plain(),
                 log=estimator.log_,
             )
-            written = _write_results(folder.partial, run)
+            _write_results(folder.partial, run)
         results.warnings = [*noted, STOPPED]
         results.seconds = {"training": round(trained - started, 3)}
         _write(folder.partial, run, started)
-        folder.finish([*written, "report.html", "run.json"])
+        folder.finish()
     except BaseException:
         folder.abandon()
         raise
@@ -121,23 +121,19 @@ def train_into_folder(
     return run
 
 
-def _write_results(folder: Path, run: Run) -> list[str]:
-    """Write scores, model and log; the names of the files that must be there."""
+def _write_results(folder: Path, run: Run) -> None:
+    """Write scores, model, graph and log."""
     task, threshold, shown = run.task, run.results.threshold, run.data.shown
     table = score_table(task.graph, run.scores, threshold, task, log_odds=run.log_odds, order=run.order, shown=shown)
-    written = ["scores.parquet"]
+    write_scores(folder / "scores.parquet", table)
     if task.graph.num_nodes <= MAX_IN_CSV:
-        written.append("scores.csv")
+        write_scores(folder / "scores.csv", table)
     else:
         warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)
-    for name in written:
-        write_scores(folder / name, table)
     run.estimator.save(folder / "model.safetensors")
-    written += ["model.safetensors", *keep_graph(folder, run.data)]
+    keep_graph(folder, run.data)
     if run.log:  # label propagation trains nothing
         write_log(folder / "log.csv", run.log)
-        written.append("log.csv")
-    return written
 
 
 def _write(folder: Path, run: Run, started: float) -> None:
