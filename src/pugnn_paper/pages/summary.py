@@ -116,15 +116,12 @@ class Summary:
         }
         measured = {row: mean_and_deviation(list(draws.values())) for row, draws in scores.items() if draws}
         best, marks = best_rows({row: mean for row, (mean, _) in measured.items()}), self._marks(scores)
-        return {
-            row: Entry(
-                *measured.get(row, (None, math.nan)),
-                published=self.published.get((dataset, row, ratio)),
-                mark=marks.get(row, ""),
-                best=row in best,
-            )
-            for row in scores
-        }
+        entries = {}
+        for row in scores:
+            mean, deviation = measured.get(row, (None, math.nan))
+            paper = self.published.get((dataset, row, ratio))
+            entries[row] = Entry(mean, deviation, paper, marks.get(row, ""), row in best)
+        return entries
 
     def ranks(self, datasets: Sequence[str]) -> tuple[dict[str, float], int]:
         """Average ranks of the rows measured on each of these data sets, over the blocks that all of them have."""
