@@ -79,13 +79,8 @@ def open_kept(
 ) -> InputData | None:
     """The data of a run without reading any table; ``None`` if it has not kept them, or a table has changed since.
 
-    A table that is gone has not changed.
-
-    Args:
-        folder: of the run.
-        record: the content of its ``run.json``.
-        options: its data options.
-        estimator: its model, which remembers the known nodes.
+    A table that is gone has not changed. ``record`` is the content of ``run.json``, ``options`` are its data options,
+    and the estimator is the model of the run, which remembers the known nodes.
     """
     path = folder / NAME
     try:

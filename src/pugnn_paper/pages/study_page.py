@@ -171,7 +171,8 @@ def differences(study: Study, summary: StudySummary, metric: Metric) -> Iterator
     found = summary.differences(metric, study.baselines)
     if not found:
         return
-    yield Heading(f"Differences in {METRIC_NAMES[metric]}", 3)
+    name = f"Differences in {METRIC_NAMES[metric]}"
+    yield Heading(name, 3)
     yield Paragraph(
         "In points, on the cases and draws that both rows have: means over each data set, and over all tasks, a task "
         "being a data set with its positive classes. Then wins / ties / losses of the first row over the tasks, with "
@@ -181,8 +182,7 @@ def differences(study: Study, summary: StudySummary, metric: Metric) -> Iterator
     datasets = list(dict.fromkeys(case.dataset for case in summary.cases))
     lines: list[Line] = []
     for row, one in found.items():
-        gaps = (one.by_dataset.get(name) for name in datasets)
-        paired = one.paired
+        gaps, paired = map(one.by_dataset.get, datasets), one.paired
         lines.append(
             [
                 Text(row, f"minus {study.baselines[row]}"),
@@ -191,7 +191,6 @@ def differences(study: Study, summary: StudySummary, metric: Metric) -> Iterator
                 *(NONE if gap is None else signed(gap, ".1f") for gap in gaps),
             ]
         )
-    name = f"Differences in {METRIC_NAMES[metric]}"
     yield table(name, ["", "all tasks", "w / t / l", *map(dataset_name, datasets)], lines)
 
 

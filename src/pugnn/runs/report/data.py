@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from base64 import b64encode
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -78,11 +77,11 @@ def _expected(run: Run) -> list[dict[str, Any]]:
     """Bands of precision and recall by the number of nodes taken, ascending; none where they are not known."""
     estimate = run.evidence.estimate or {"first": [], "decided": None}
     points = {each["taken"]: each for each in (*estimate["first"], estimate["decided"]) if each is not None}
-    return [{"taken": taken, **_ends(points[taken], "precision", "recall")} for taken in sorted(points)]
-
-
-def _ends(point: Mapping[str, Any], *names: str) -> dict[str, list[float]]:
-    return {name: [point[name][end] for end in ("value", "low", "high")] for name in names}
+    bands = {
+        taken: {name: [point[name][end] for end in ("value", "low", "high")] for name in ("precision", "recall")}
+        for taken, point in points.items()
+    }
+    return [{"taken": taken, **bands[taken]} for taken in sorted(bands)]
 
 
 def _truth(run: Run, steps: NDArray[np.float64]) -> dict[str, Any] | None:
