@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError
 from pugnn.files import lock, locked, remove_unfinished, require_new
 
 
@@ -73,13 +72,8 @@ class RunFolder:
     def _taken(self) -> PugnnError:
         return PugnnError(f"{self.partial} is being filled by another process, which continues. Choose another --out.")
 
-    def finish(self, written: Sequence[str] = ()) -> None:
-        """Give the folder its name and remove checkpoint and lock, if everything ``written`` is there."""
-        lost = [name for name in written if not (self.partial / name).exists()]
-        if lost:
-            raise PugnnError(
-                f"{self.partial} was changed while it was filled: {shorten(lost)} went missing. Run again."
-            )
+    def finish(self) -> None:
+        """Give the folder its name and remove checkpoint and lock."""
         self._complete = True
         try:
             self.partial.rename(self.path)
