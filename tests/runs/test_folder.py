@@ -190,3 +190,14 @@ def test_next_free(tmp_path):
     (tmp_path / "other-3").mkdir()
     assert next_free(tmp_path, "demo") == tmp_path / "demo-3"
     assert next_free(tmp_path / "not there", "demo") == tmp_path / "not there" / "demo-1"
+
+
+def test_a_folder_that_lost_files_does_not_get_its_name(tmp_path):
+    folder = RunFolder(tmp_path / "mine")
+    (folder.partial / "a").touch()
+    with pytest.raises(PugnnError, match=r"mine\.partial was changed while it was filled: 'b' went missing"):
+        folder.finish(["a", "b"])
+    assert not (tmp_path / "mine").exists()
+    (folder.partial / "b").touch()
+    folder.finish(["a", "b"])
+    assert (tmp_path / "mine" / "b").exists()

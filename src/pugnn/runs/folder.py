@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, shorten
 from pugnn.files import lock, locked, remove_unfinished, require_new
 
 
@@ -72,8 +73,10 @@ class RunFolder:
     def _taken(self) -> PugnnError:
         return PugnnError(f"{self.partial} is being filled by another process, which continues. Choose another --out.")
 
-    def finish(self) -> None:
-        """Give the folder its name and remove checkpoint and lock."""
+    def finish(self, written: Sequence[str] = ()) -> None:
+        """Give the folder its name and remove checkpoint and lock, if everything ``written`` is there."""
+        if lost := [name for name in written if not (self.partial / name).exists()]:
+            raise PugnnError(f"{self.partial} was changed while it was filled: {shorten(lost)} went missing. Run again.")
         self._complete = True
         try:
             self.partial.rename(self.path)

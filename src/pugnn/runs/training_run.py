@@ -102,11 +102,11 @@ def train_into_folder(
                 check_up=check_up.to_plain(),
                 log=estimator.log_,
             )
-            _write_results(folder.partial, run)
+            written = _write_results(folder.partial, run)
         results.warnings = [*noted, STOPPED]
         results.seconds = {"training": round(trained - started, 3)}
         _write(folder.partial, run, started)
-        folder.finish()
+        folder.finish([*written, "report.html", "run.json"])
     except BaseException:
         folder.abandon()
         raise
@@ -121,8 +121,8 @@ def train_into_folder(
     return run
 
 
-def _write_results(folder: Path, run: Run) -> None:
-    """Write scores, model, graph and log."""
+def _write_results(folder: Path, run: Run) -> list[str]:
+    """Write scores, model, graph and log; the names of what must be there then."""
     task, threshold, shown = run.task, run.results.threshold, run.data.shown
     table = score_table(task.graph, run.scores, threshold, task, log_odds=run.log_odds, order=run.order, shown=shown)
     write_scores(folder / "scores.parquet", table)
@@ -134,6 +134,7 @@ def _write_results(folder: Path, run: Run) -> None:
     keep_graph(folder, run.data)
     if run.log:  # label propagation trains nothing
         write_log(folder / "log.csv", run.log)
+    return ["scores.parquet", "model.safetensors", *(["log.csv"] if run.log else [])]
 
 
 def _write(folder: Path, run: Run, started: float) -> None:
