@@ -178,7 +178,6 @@ class PUNodeClassifier(Parameters):
         with threads_for(graph.num_nodes * graph.num_features):
             fitted, settled = fitting.settle_and_fit(method, task, settings, run)
         self.settled_prior_ = settled if fitted.hidden is None else fitted.hidden.prior
-        fresh = fresh or fitted.fresh
         self.warm_ = start is not None and not fresh
         self.settings_ = fitting.settings_record(method, settings, self.get_params())  # whatever set_params does later
         self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior

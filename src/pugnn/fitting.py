@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import PugnnError, require_whole, shorten
 from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.store import read_feedback
 from pugnn.store.given import as_task, given_task, require_edges
 from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
-from pugnn.training import RunOptions, TrainingSettings, require_fitting
+from pugnn.training import RunOptions, TrainingSettings
 from pugnn.training.checkpoint import Weights
 from pugnn.waiting import part
 
@@ -79,16 +79,24 @@ def identity(task: PUTask, method: Method, settings: TrainingSettings, start: We
 
 
 def require_weights(method: Method, settings: TrainingSettings, num_features: int, weights: Weights) -> None:
-    """Raise unless these are weights of a method's network for so many features; no memory is allocated for it."""
+    """Raise unless these are finite weights of a method's network for so many features."""
     with torch.device("meta"):
         expected = method.build(num_features, settings).state_dict()
-    require_fitting(expected, weights)
+    if set(expected) != set(weights):
+        raise PugnnError(f"its weights are called {shorten(sorted(weights))}, not {shorten(sorted(expected))}")
+    for name, tensor in weights.items():
+        shape = expected[name].shape
+        # A tensor whose length depends on the training data is empty in the expected weights.
+        if tensor.dtype != expected[name].dtype or (tensor.shape != shape and expected[name].numel()):
+            raise PugnnError(f"its weights {name} have the shape {tuple(tensor.shape)}, not {tuple(shape)}")
+        if not torch.isfinite(tensor).all():
+            raise PugnnError(f"its weights {name} contain a non-finite value")
 
 
 def why_fresh(method: Method, settings: TrainingSettings, num_features: int, earlier: str, start: Weights) -> str:
     """Why a training cannot go on from the weights of an earlier method, by name; empty if it can."""
-    if not method.trains:
-        return f"{method.name} trains no network"
+    if method.fresh or not method.trains:
+        return method.fresh or f"{method.name} trains no network"
     if earlier != method.name:
         return f"the earlier model is one of {earlier}, not of {method.name}"
     try:

@@ -35,10 +35,9 @@ class FittedMethod:
         model: the trained network.
         log: every term of the loss at every epoch.
         prior: positive share of the unlabelled nodes that the method assumed or found.
-        hidden: what known positives said that the method hid in turn; ``None`` if it did not.
         notes: sentences about what the method decided on the way, which terminal, ``run.json`` and report show.
         degenerate: signs of a collapse that only the method can see. The estimator looks for those in scores and loss.
-        fresh: why the method did not go on from the weights that it was to start from; empty if it did.
+        hidden: where known positives rank that the method hid in turn; ``None`` if it hid none.
     """
 
     model: Backbone
@@ -47,7 +46,6 @@ class FittedMethod:
     notes: tuple[str, ...] = ()
     degenerate: tuple[Reason, ...] = ()
     hidden: HiddenRanks | None = None
-    fresh: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,9 @@ class Method(ABC):
 
     #: Settings of the training that it does not use.
     unused: ClassVar[tuple[str, ...]] = ()
+
+    #: Why it never goes on from the weights of an earlier model; empty if it can.
+    fresh: ClassVar[str] = ""
 
     #: Whether its fit settles a prior that is not given as a number; :meth:`settle` does so for all others.
     settles_prior: ClassVar[bool] = False

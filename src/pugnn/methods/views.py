@@ -90,6 +90,7 @@ class Views(Method):
 
     settles_prior: ClassVar[bool] = True
     unused: ClassVar[tuple[str, ...]] = ("backbone", "hidden", "dropout", "batch_size")
+    fresh: ClassVar[str] = "views starts from its regression every time"
 
     prior: float | str = "auto"
 
@@ -110,7 +111,6 @@ class Views(Method):
         """Rank by the regression, settle the prior, train, and add up."""
         resolve_device(settings.device)  # all is computed on the CPU, but a device that is not there is a mistake
         known = KnownNodes.of(task, settings.seed)
-        fresh = "" if run.pop("start", None) is None else "views starts from its regression every time"
         with part(0, RANKING), stage_progress("ranking by views of the attributes", show=run.get("progress", False)):
             attributes = Attributes.of(task.graph)
             views = views_of(task.graph, attributes)
@@ -139,7 +139,7 @@ class Views(Method):
             _training_note(share, lead, known),
             prior_words(settled, len(hidden.ranks), signal=signal),
         )
-        return FittedMethod(model, log, prior, notes=notes, fresh=fresh, hidden=hidden)
+        return FittedMethod(model, log, prior, notes=notes, hidden=hidden)
 
 
 class _Directions(Backbone):
