@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import PugnnError, require_whole, shorten
 from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
+from pugnn.graph.arrays import positions_within
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.store import read_feedback
 from pugnn.store.given import as_task, given_task, require_edges
-from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
+from pugnn.task import PUTask, resolve_nodes
 from pugnn.training import RunOptions, TrainingSettings
 from pugnn.training.checkpoint import Weights
 from pugnn.waiting import part
@@ -49,9 +50,15 @@ def make_task(
         about = {"checked": checked, "negative": task.negative}
         found = read_feedback(task.graph, task.labelled, "positives or confirmed", **about)
         task, notes = task.with_feedback(found.confirmed, found.rejected), (*notes, *found.notes)
-    nodes = task.unlabelled if unlabelled is None else unlabelled
-    nodes = resolve_unlabelled(task.graph, nodes, np.concatenate([task.labelled, task.negative]))
-    return replace(task, unlabelled=nodes), notes
+    if unlabelled is None:
+        return task, notes
+    nodes = positions_within(unlabelled, task.graph.num_nodes, "unlabelled")
+    if len(np.unique(nodes)) < len(nodes):
+        raise PugnnError(
+            "unlabelled must be a list of distinct positions; for a vector or mask with one entry per node, give "
+            "np.flatnonzero(…)"
+        )
+    return replace(task, unlabelled=np.sort(nodes[task.known[nodes] == 0])), notes
 
 
 @part(0, 1)
@@ -137,8 +144,7 @@ def _check_decision(threshold: Any, budget: Any, method: Method) -> None:
     if isinstance(threshold, str) and threshold == "prior":
         if getattr(method, "prior", 0.5) is None:
             raise PugnnError(
-                f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
-                "the prior, such as 0.1, or a threshold as a number"
+                f"the threshold 'prior' needs a share of positives; give {method.name} a prior, such as 0.1"
             )
     elif isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 <= float(threshold) <= 1:
         raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {threshold!r}")
@@ -146,10 +152,7 @@ def _check_decision(threshold: Any, budget: Any, method: Method) -> None:
         return
     require_whole("budget", budget, 1)
     if threshold != USUAL:
-        raise PugnnError(
-            f"budget and threshold both say who is decided positive; leave one out, budget {budget} or "
-            f"threshold {threshold}"
-        )
+        raise PugnnError("budget and threshold both say who is decided positive; leave one out")
 
 
 def decide(

@@ -50,8 +50,8 @@ def split_near_far(task: PUTask, delta: int) -> Sets:
         if len(members) <= TOO_FEW * len(unlabelled):
             much = "none" if not len(members) else f"only {len(members):,}"
             warnings.warn(
-                f"delta={delta} leaves {much} of the {len(unlabelled):,} unlabelled nodes in the {name} set, "
-                f"so distance says little here. Try {remedy}; `pugnn check` shows the number of nodes at each distance.",
+                f"delta={delta} leaves {much} of the {len(unlabelled):,} unlabelled nodes in the {name} set, so "
+                f"distance says little here. Try {remedy}; `pugnn check` shows the number of nodes at each distance.",
                 PugnnWarning,
                 stacklevel=2,
             )

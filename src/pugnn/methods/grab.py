@@ -72,7 +72,8 @@ class GRAB(Method):
         self.plan(task, settings)  # rejects batches
         loader = FullGraph.of(task, settings.device)
         rounds, logs, lowest = self.rounds + 1, [], math.inf
-        beliefs, seeded = np.zeros(task.graph.num_nodes), settings
+        beliefs = potentials = np.zeros(task.graph.num_nodes)
+        seeded = settings
         for number in range(rounds):
             if number:  # each round trains a new network
                 beliefs = propagate_beliefs(task.graph, potentials, homophily=self.homophily)

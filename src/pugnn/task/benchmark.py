@@ -64,7 +64,6 @@ class PUBenchmark(Displayed):
     @classmethod
     def of_unlabelled(cls, task: PUTask, positive: NDArray[np.bool_]) -> PUBenchmark:
         """A benchmark without a training split: all unlabelled nodes are test nodes, and their class is known."""
-        require_type("task", task, PUTask, "a PUTask")
         return cls(task, positive, train=task.labelled, test=task.unlabelled, scored=task.unlabelled)
 
     @classmethod

@@ -95,7 +95,7 @@ def resolve_device(name: str) -> torch.device:
         return device
     if not torch.cuda.is_available():
         raise PugnnError("device='cuda' was requested, but torch sees no CUDA device; use device='cpu'")
-    index = device.index
+    index: int | None = device.index  # torch's types deny that there may be none
     if processes.count() > 1:
         if index is not None:
             raise PugnnError(f"each process takes its own device; use device='cuda' instead of {name!r}")
