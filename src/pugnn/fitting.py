@@ -87,8 +87,7 @@ def identity(task: PUTask, method: Method, settings: TrainingSettings, start: We
 
 def require_weights(method: Method, settings: TrainingSettings, num_features: int, weights: Weights) -> None:
     """Raise unless these are finite weights of a method's network for so many features."""
-    with torch.device("meta"):
-        expected = method.build(num_features, settings).state_dict()
+    expected = method.blueprint(num_features, settings).state_dict()
     if set(expected) != set(weights):
         raise PugnnError(f"its weights are called {shorten(sorted(weights))}, not {shorten(sorted(expected))}")
     for name, tensor in weights.items():
@@ -216,8 +215,7 @@ def check_settings(parameters: dict[str, Any]) -> tuple[Method, TrainingSettings
             raise PugnnError(f"{name} has no effect on {method.name}; leave it out, or take another method")
     method.check()
     if isinstance(settings.backbone, str):  # a factory is called for a graph only
-        with torch.device("meta"):
-            method.build(ANY_WIDTH, settings)
+        method.blueprint(ANY_WIDTH, settings)
     return method, settings
 
 

@@ -58,7 +58,7 @@ class GRAB(Method):
     def plan(self, task: PUTask, settings: TrainingSettings) -> Plan:
         """On the whole graph, or an error."""
         whole = "grab spreads beliefs over the whole graph; use nnpu or dist-pu"
-        model = self.blueprint(task, settings)
+        model = self.blueprint(task.graph.num_features, settings)
         return plan_training(task.graph, len(task.unlabelled), settings, model, only_whole=whole)
 
     def check(self) -> None:

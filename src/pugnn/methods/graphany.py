@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from pugnn.errors import PugnnError
-from pugnn.losses.sets import Sets
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Backbone, GraphInputs, Output, inputs_on
 from pugnn.task import PUTask
@@ -63,10 +62,9 @@ class GraphAny(Method):
         device = resolve_device(settings.device)
         model = self.build(task.graph.num_features, settings).to(device)
         assert isinstance(model, Mixture)
-        sets = Sets.of(task.labelled, task.unlabelled, task.negative)
-        is_label = torch.zeros(task.graph.num_nodes, device=device)
-        is_label[sets.labelled.to(device)] = 1.0
-        model.learn(inputs_on(task.graph, device), is_label, sets.unlabelled.to(device), self.known_prior)
+        is_label = torch.from_numpy((task.known == 1).astype(np.float32)).to(device)
+        unlabelled = torch.from_numpy(np.array(task.unlabelled)).to(device)
+        model.learn(inputs_on(task.graph, device), is_label, unlabelled, self.known_prior)
         return FittedMethod(model.eval(), [], self.known_prior)
 
 

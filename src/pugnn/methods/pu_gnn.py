@@ -83,7 +83,7 @@ class PUGNN(Method):
 
     def plan(self, task: PUTask, settings: TrainingSettings) -> Plan:
         """Whether the network will be trained on the whole graph or in batches."""
-        model, pairs = self.blueprint(task, settings), self.alpha > 0
+        model, pairs = self.blueprint(task.graph.num_features, settings), self.alpha > 0
         return plan_training(task.graph, len(task.unlabelled), settings, model, with_pairs=pairs)
 
     def loss(self) -> DistanceAwareLoss:
@@ -117,13 +117,10 @@ class PUGNN(Method):
             return terms
 
         plan = plan_as_before(partial(self.plan, task), settings, run.get("checkpoint"))
-        model = self.blueprint(task, settings)
-        loader = plan.loader(task.graph, sets, settings, model, with_pairs=self.alpha > 0)
         replayable = self.alpha == 0 or has_fused_gpu_kernel()
+        loader = plan.loader(task.graph, sets, settings)
         trained = train(loader, objective, settings, build=self.build, replayable=replayable, **run)
-        return FittedMethod(
-            trained.model, trained.log, loss.prior(sets), notes=plan.notes, degenerate=self.dropped_terms(sets)
-        )
+        return FittedMethod(trained.model, trained.log, loss.prior(sets), plan.notes, self.dropped_terms(sets))
 
     def dropped_terms(self, sets: Sets) -> tuple[Reason, ...]:
         """Without the term of an empty set, the loss does not depend on distance."""

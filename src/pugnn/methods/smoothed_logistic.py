@@ -40,5 +40,4 @@ class SmoothedLogistic(Centroid):
 
     def directions(self, views: NodeViews, known: KnownNodes) -> NDArray[np.float32]:
         """The coefficients of the regression, and of those without a fold of the known nodes."""
-        self.check()
         return logistic_regression(views, known, self.inverse_penalty)

@@ -48,18 +48,23 @@ class Plan:
         forecast: memory of the training.
         memory: a sentence about it.
         notes: what differs from a training on the whole graph.
+        model: the network, where it reads batches.
+        with_pairs: whether batches have pairs of nodes for a regulariser.
     """
 
     batch_size: int | None
     forecast: Forecast
     memory: str
     notes: tuple[str, ...] = ()
+    model: Backbone | None = None
+    with_pairs: bool = False
 
-    def loader(self, graph: Graph, sets: Sets, settings: TrainingSettings, model: Backbone, **pairs: bool) -> Loader:
+    def loader(self, graph: Graph, sets: Sets, settings: TrainingSettings) -> Loader:
         """The batches."""
-        if self.batch_size is None:
+        if self.batch_size is None or self.model is None:
             return FullGraph(graph, sets, settings.device)
-        return SampledGraph(graph, sets, self.batch_size, model, resolve_device(settings.device), **pairs)
+        device = resolve_device(settings.device)
+        return SampledGraph(graph, sets, self.batch_size, self.model, device, with_pairs=self.with_pairs)
 
 
 def plan_training(
@@ -102,7 +107,7 @@ def plan_training(
     by_sample = ("Scores, too, were computed from random neighbours.",)
     scored = () if scores_whole(graph, model, settings.device) else by_sample
     memory = f"Training in batches of {size:,} unlabelled nodes takes about {found} of memory; {too_much}, and"
-    return Plan(size, found, f"{memory} {available}.", (drawn, *scored))
+    return Plan(size, found, f"{memory} {available}.", (drawn, *scored), model, with_pairs)
 
 
 def plan_as_before(
