@@ -159,19 +159,13 @@ def decide(
     prior: float,
     hidden: HiddenRanks | None,
     threshold: float | str,
-    budget: int | None = None,
+    budget: int | None,
     *,
-    anyway: bool = False,
+    anyway: bool,
 ) -> tuple[float, str]:
     """The score from which a node is decided positive, and the rule in words.
 
-    Args:
-        scores: of the unlabelled nodes.
-        prior: positive share of them, as the method assumed or found it.
-        hidden: what the method learnt from hidden positives, if it hid any.
-        threshold: as it was given.
-        budget: how many nodes to decide, if that was given.
-        anyway: decide although there is no signal.
+    ``scores`` are those of the unlabelled nodes; ``anyway`` decides although there is no signal.
     """
     if budget is not None:
         budget = min(budget, len(scores))

@@ -48,8 +48,8 @@ class PUGNN(Method):
         delta: δ, hops up to which an unlabelled node is near. Paper: 3.
         near_prior: positive share of the near nodes; by default it follows from the prior. Paper: 0.6.
         far_prior: positive share of the far nodes; by default it follows from the prior. Paper: 0.3.
-        prior: positive share of all unlabelled nodes, for those of the two that are not given; auto estimates it,
-            or an estimator by name, such as dedpul; a range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of all unlabelled nodes, for those of the two that are not given: a number, auto, a range
+            such as 0.02..0.1, or an estimator's name.
         alpha: weight of the regulariser; 0 leaves it out. Paper: 0.01.
         negatives: K, non-neighbours drawn per directed edge and epoch. Paper: 50.
     """

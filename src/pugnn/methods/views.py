@@ -84,8 +84,7 @@ class Views(Method):
     The setting ``weight_decay`` is the largest penalty.
 
     Args:
-        prior: positive share of the unlabelled nodes; auto estimates it, or an estimator by name, such as dedpul; a
-            range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of the unlabelled nodes: a number, auto, a range like 0.02..0.1, or an estimator's name.
     """
 
     settles_prior: ClassVar[bool] = True

@@ -84,10 +84,7 @@ def auto(hidden: RankedPositives) -> float:
 def prior_words(prior: Prior, labelled: int, *, signal: bool = True) -> str:
     """Where a prior comes from, and how sure it is, in words.
 
-    Args:
-        prior: as it was settled.
-        labelled: number of known positives that were hidden.
-        signal: whether they rank better than by chance.
+    ``labelled`` known positives were hidden; ``signal`` says whether they rank better than by chance.
 
     Example:
         >>> prior_words(Prior(0.12, 0.09, 0.17, "range"), 30)  # doctest: +NORMALIZE_WHITESPACE

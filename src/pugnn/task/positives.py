@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_type, shorten
 from pugnn.graph import Graph
-from pugnn.graph.arrays import as_array, positions_within, reject_masked
+from pugnn.graph.arrays import as_array, positions_within
 
 
 def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
@@ -47,7 +47,6 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     """
     require_type("graph", graph, Graph, "a pugnn.Graph")
     n = graph.num_nodes
-    reject_masked(nodes, what)
     values = list(nodes) if isinstance(nodes, set | frozenset) else nodes
     given = _as_array(values, what)
     if given.dtype == object and given.ndim == 1:
@@ -67,8 +66,7 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     elif numeric and len(given) == n and np.isin(given, (-1, 0, 1)).all():
         if (given == 0).any() and (given == -1).any():
             raise PugnnError(
-                f"the vector of {what} holds 1, 0 and −1. It says which nodes are known (1) and which are not: use 1 "
-                "and 0, or 1 and −1. If −1 means a known negative here, give these nodes apart: "
+                f"the vector of {what} holds 1, 0 and −1; use 1 and 0, or 1 and −1. If −1 means known negative, write "
                 "fit(graph, labels == 1, negatives=labels == -1)."
             )
         if not repeats and _name_nodes(graph, given):

@@ -24,11 +24,8 @@ def epoch_progress(
 ) -> Iterator[Callable[[int, float], None]]:
     """Show the epochs of a training on a status line; yields a function to call with those done and the last loss.
 
-    Args:
-        epochs: total number of epochs.
-        before: epochs that an earlier run has completed.
-        part: number of this training, from 0, where a method makes several.
-        show: write on the line; otherwise only the share of the work that is done is passed on.
+    ``before`` epochs were completed by an earlier run; ``part`` numbers the trainings of a method, from 0. Without
+    ``show``, only the share that is done is passed on.
     """
     name = "training" if part is None else f"training {part + 1}"
     with waiting.part(0, 1), stage_progress(f"{name}: first of {epochs - before} epochs", show=show) as line:
