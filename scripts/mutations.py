@@ -59,8 +59,8 @@ MUTATIONS = [
     _m("losses/soft_labels.py", "(1 - beliefs) * loss", "loss", "grab"),
     _m("losses/upu.py", "torch.sigmoid(-margin)", "torch.sigmoid(-2 * margin)", "nnpu", "lsdan"),
     _m("losses/sets.py", "0.5 * min(1.0", "min(1.0", "views negatives", "pu-gnn negatives"),
-    _m("losses/confident_prior.py", "- scores * free", "+ scores * free", "views"),
-    _m("losses/confident_prior.py", "scores) - prior)", "scores) - 2 * prior)", "views"),
+    _m("methods/views.py", "- scores * free", "+ scores * free", "views"),
+    _m("methods/views.py", "scores) - prior)", "scores) - 2 * prior)", "views"),
     # Regulariser
     _m("regularisers/structural_cpu.py", "-four * miss", "-two * miss", "pu-gnn regulariser"),
     _m("regularisers/structural_cpu.py", "two * times[t] * s * s * s", "two * times[t] * s * s", "pu-gnn regulariser"),
