@@ -39,8 +39,8 @@ class PUNodeClassifier(Parameters):
     see :class:`pugnn.training.TrainingSettings` and each method's ``training``.
 
     Args:
-        method: a name, or a method with settings of its own such as ``PUGNN(delta=2)``.
-        backbone: a name (:data:`pugnn.models.BACKBONES`), or a factory or network of your own
+        method: a name, or a method with settings such as ``PUGNN(delta=2)``.
+        backbone: a name (:data:`pugnn.models.BACKBONES`), or your own factory or network
             (:class:`pugnn.models.Backbone`).
         hidden: size of the hidden layer.
         dropout: share of inputs dropped before each layer.
@@ -68,7 +68,7 @@ class PUNodeClassifier(Parameters):
         prior_: positive share of the unlabelled nodes that the method assumed or found.
         settled_prior_: how it was settled, with an interval (:class:`pugnn.evidence.Prior`), if the method has one.
         estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.evidence.Estimate`), from
-            hidden positives; ``None`` if that needs trainings of its own, as by :func:`pugnn.evaluate`.
+            hidden positives; ``None`` if that needs further trainings, as by :func:`pugnn.evaluate`.
         threshold_: the threshold as a number.
         decided_by_: who is decided positive, in words.
         warm_: whether the training went on from an earlier model.
@@ -237,7 +237,7 @@ class PUNodeClassifier(Parameters):
         return found
 
     def model_for(self, graph: Graph, positives: NDArray[np.int64] | None = None) -> Backbone:
-        """The model, told where the known positives are in this graph if it goes by them."""
+        """The model, with the known positives of this graph if it needs them."""
         if self.model_.needs_known:
             if self._fitted is not None and graph is self._fitted[0]:
                 positives = self.labelled_

@@ -35,7 +35,7 @@ METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "
 #: Log-odds of known negatives: low enough for a score of exactly 0.
 KNOWN_NEGATIVE = -1000.0
 
-#: Score from which a node is decided positive where nobody says otherwise; and one that decides nobody.
+#: Default score from which a node is decided positive; and one that no node reaches.
 USUAL, NOBODY = 0.5, 1.0
 
 

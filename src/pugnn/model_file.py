@@ -19,7 +19,7 @@ from pugnn.training import load_sealed
 #: Version of the layout.
 FORMAT = 3
 
-#: What a file that somebody else wrote may make torch and our own checks raise.
+#: What torch and our checks may raise for a file from elsewhere.
 UNLOADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
 
 

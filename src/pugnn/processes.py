@@ -40,7 +40,7 @@ class LostProcessError(PugnnError):
 
 def count() -> int:
     """How many processes there are."""
-    distributed = sys.modules.get("torch.distributed")  # which whoever joins others has imported
+    distributed = sys.modules.get("torch.distributed")  # imported by then where processes have joined
     ready = distributed is not None and distributed.is_available() and distributed.is_initialized()
     return distributed.get_world_size() if distributed and ready else 1
 

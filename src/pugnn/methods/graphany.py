@@ -103,7 +103,7 @@ class Mixture(Backbone):
         self.means.copy_(free.mean(dim=0))
         self.spreads.copy_(spreads.masked_fill(equal, 1.0))
         best = self.mixed(free).sort(descending=True).values
-        last = min(max(1, round(prior * len(best))), max(1, len(best) - 1)) - 1  # neither nobody nor everybody
+        last = min(max(1, round(prior * len(best))), max(1, len(best) - 1)) - 1  # at least one, and not all
         self.cut.copy_(best[last : last + 2].mean())
 
     def mixed(self, predictions: Tensor) -> Tensor:

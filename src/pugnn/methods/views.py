@@ -79,8 +79,8 @@ class Views(Method):
        estimate, a logarithm above 0 counts :math:`|L| / (|L| + 60)` times. Training is for common positives, and for a
        share that is known well, unless hidden positives disagree.
 
-    Known negatives count more than other nodes in the regression; in training they add :math:`|\operatorname{mean}_N s|`
-    with the weight of :meth:`pugnn.losses.Sets.known_negatives`.
+    Known negatives count more than other nodes in the regression; in training they add
+    :math:`|\operatorname{mean}_N s|` with the weight of :meth:`pugnn.losses.Sets.known_negatives`.
 
     The setting ``weight_decay`` is the largest penalty.
 

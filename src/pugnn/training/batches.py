@@ -122,7 +122,7 @@ class SampledGraph:
         sets: positions of the nodes in it.
         size: unlabelled nodes in a batch, of all processes together.
         model: the network that will read the batches.
-        device: where they shall be.
+        device: where to put them.
         with_pairs: draw edges and non-neighbours, too, for a regulariser.
         fan_out: neighbours that a node keeps, at most.
     """

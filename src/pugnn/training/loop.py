@@ -129,7 +129,7 @@ def train(
         if patience is not None:
             model.load_state_dict(best)
         if device.type == "cuda":
-            # Recorded steps hold memory of their own, including gradients: release it.
+            # Recorded steps hold memory, including gradients: release it.
             model.zero_grad()
             del step
             torch.cuda.empty_cache()
