@@ -25,8 +25,8 @@ from pugnn.explain.parts import MAX_GRADIENTS, Parts
 from pugnn.graph import Graph
 from pugnn.models import Backbone, GraphInputs, inputs_on
 from pugnn.models.sparse import SparseMatrix
+from pugnn.training.batches import sampled_inputs
 from pugnn.training.planning import scores_whole
-from pugnn.training.scoring import sampled_inputs
 
 #: Midpoints of the integral.
 STEPS = 32
