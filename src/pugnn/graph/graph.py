@@ -14,15 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from pugnn.errors import Displayed, PugnnError, require_type, require_whole, shorten
 from pugnn.graph.adjacency import Cleaning, symmetric_csr
 from pugnn.graph.arrays import (
+    MAX_NODES,
     Features,
     as_features,
     as_ids,
-    as_positions,
     as_weights,
     ends_from_ids,
     listed,
-    no_such_node,
-    read_only,
+    positions_within,
     reject_infinite,
     require_adjacency,
     require_graph_parts,
@@ -98,7 +97,9 @@ class Graph(Displayed):
         for name in ("indptr", "indices", "features", "ids", "weights"):
             array = getattr(self, name)
             if isinstance(array, np.ndarray):
-                object.__setattr__(self, name, read_only(array))
+                view = array.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
 
     # ------------------------------------------------------------------ sizes and look-ups
 
@@ -205,13 +206,11 @@ class Graph(Displayed):
             lookup = {node_id: position for position, node_id in enumerate(node_ids.tolist())}
             u, v = (ends_from_ids(end, lookup) for end in (source, target))
         else:
-            u, v = as_positions(source), as_positions(target)
-            largest = int(max(u.max(initial=-1), v.max(initial=-1)))
-            n = num_nodes if num_nodes is not None else largest + 1 if matrix is None else matrix.shape[0]
-            if largest >= n:
-                raise no_such_node(largest, n)
-            require_num_nodes(n)
-            node_ids = np.arange(n)
+            known = num_nodes if num_nodes is not None or matrix is None else matrix.shape[0]
+            limit, hint = MAX_NODES if known is None else known, "if they are ids, pass `ids`"
+            u, v = (positions_within(end, limit, "edge ends", hint) for end in (source, target))
+            n = int(max(u.max(initial=-1), v.max(initial=-1))) + 1 if known is None else known
+            node_ids = np.arange(require_num_nodes(n))
         if len(u) != len(v):
             raise PugnnError(f"{len(u)} edge sources but {len(v)} edge targets")
         edge_weights = None if weights is None else as_weights(weights, len(u))

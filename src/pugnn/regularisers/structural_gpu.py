@@ -39,9 +39,8 @@ class GraphOnDevice:
     """The arrays that the kernels read, moved to the device once."""
 
     def __init__(self, graph: Graph, device: torch.device) -> None:
-        self.indptr, self.indices, self.sources = (
-            _move(array, device) for array in (graph.indptr, graph.indices, graph.sources)
-        )
+        parts = graph.indptr, graph.indices, graph.sources
+        self.indptr, self.indices, self.sources = (_move(array, device) for array in parts)
         weight = expectation_weights(graph, 1)
         self.most_draws_per_candidate = float(weight.max(initial=0.0))
         # Hubs are prepared here: while an epoch is recorded, the host may not read from the device.
@@ -80,19 +79,8 @@ def structural_sums_gpu(
         )
     else:
         pair_sums, grad_pairs = _sampled(table, arrays, negatives, seed)
-    _neighbours[(n,)](
-        table,
-        arrays.indptr,
-        arrays.indices,
-        weight,
-        edge_sums,
-        grad_edges,
-        pair_sums,
-        grad_pairs,
-        WIDTH=width,
-        BLOCK=NEIGHBOURS,
-        EXACT=seed is None,
-    )
+    inputs, outputs = (table, arrays.indptr, arrays.indices, weight), (edge_sums, grad_edges, pair_sums, grad_pairs)
+    _neighbours[(n,)](*inputs, *outputs, WIDTH=width, BLOCK=NEIGHBOURS, EXACT=seed is None)
     edges, non_edges = (part.sum(dtype=torch.float64) for part in (edge_sums, pair_sums))
     if seed is None:
         for hub, others, per_draw in arrays.hubs:
@@ -118,23 +106,9 @@ def _sampled(table: Tensor, arrays: GraphOnDevice, negatives: int, seed: int | T
     precise = torch.zeros_like(table, dtype=torch.float64) if crowded else grad
     if isinstance(seed, int):  # reinterpret the 64 bits as the signed integer that torch can hold
         seed = torch.tensor([seed - (1 << 64) if seed >= 1 << 63 else seed], device=table.device)
-    _draws[(programs,)](
-        table,
-        arrays.sources,
-        arrays.indptr,
-        arrays.indices,
-        seed,
-        sums,
-        grad,
-        precise,
-        n,
-        directed,
-        negatives,
-        WIDTH=width,
-        EDGES=EDGES,
-        DRAWS=DRAWS,
-        CROWDED=crowded,
-    )
+    inputs, outputs = (table, arrays.sources, arrays.indptr, arrays.indices, seed), (sums, grad, precise)
+    sizes = {"WIDTH": width, "EDGES": EDGES, "DRAWS": DRAWS, "CROWDED": crowded}
+    _draws[(programs,)](*inputs, *outputs, n, directed, negatives, **sizes)
     return sums, grad + precise.float() if crowded else grad
 
 
