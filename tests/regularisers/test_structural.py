@@ -154,7 +154,7 @@ def test_exact_expectation_by_plain_loops(special_graph):
 
 @pytest.mark.parametrize("pairs", [1, 50, 4_000_000])
 def test_exact_gradient_by_finite_differences_in_blocks_of_any_size(pairs, monkeypatch):
-    monkeypatch.setattr("pugnn.regularisers.structural_exact.PAIRS", pairs)
+    monkeypatch.setattr("pugnn.regularisers.structural.PAIRS", pairs)
     graph = random_graph(9, 0.3, seed=4)
     assert torch.autograd.gradcheck(lambda z: exact(z, graph, 3), embedding(graph, 3))
 

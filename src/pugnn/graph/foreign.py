@@ -79,7 +79,7 @@ def _networkx_weights(graph: nx.Graph[Any], name: str) -> list[float] | None:
         if name == "weight" or not graph.number_of_edges():
             return None
         raise PugnnError(f"no edge has an attribute {name!r} to use as weight")
-    weights = []
+    weights: list[Any] = []
     for u, v, weight in graph.edges(data=name, default=1.0):
         if not isinstance(weight, Real):
             raise PugnnError(f"the edge from {u!r} to {v!r} has the weight {weight!r}, which is not a number")

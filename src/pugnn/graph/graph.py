@@ -197,9 +197,9 @@ class Graph(Displayed):
         """
         if num_nodes is not None:
             num_nodes = require_num_nodes(num_nodes)
-        node_ids = None if ids is None else as_ids(ids)
         matrix = None if features is None else as_features(features)
-        if node_ids is not None:
+        if ids is not None:
+            node_ids = as_ids(ids)
             n = len(node_ids)
             if num_nodes not in (None, n):
                 raise PugnnError(f"{n:,} ids were given for num_nodes={num_nodes:,}")
@@ -215,11 +215,10 @@ class Graph(Displayed):
             raise PugnnError(f"{len(u)} edge sources but {len(v)} edge targets")
         edge_weights = None if weights is None else as_weights(weights, len(u))
         indptr, indices, merged, cleaning = symmetric_csr(n, u, v, edge_weights)
-        if matrix is None:
-            matrix = np.zeros((n, 0), dtype=np.float32)
         names = None if feature_names is None else tuple(listed(feature_names, "feature_names"))
         for name in names or ():
             require_type("a feature name", name, str, "text")
+        matrix = np.zeros((n, 0), dtype=np.float32) if matrix is None else matrix
         return cls(indptr, indices, matrix, node_ids, merged, names, cleaning)
 
     @classmethod
@@ -287,13 +286,10 @@ class Graph(Displayed):
         if isinstance(self.features, np.ndarray):
             x = torch.from_numpy(self.features.copy())
         else:
-            x = torch.sparse_csr_tensor(
-                torch.from_numpy(self.features.indptr.astype(np.int64)),
-                torch.from_numpy(self.features.indices.astype(np.int64)),
-                torch.from_numpy(self.features.data.copy()),
-                size=self.features.shape,
-                check_invariants=True,
-            )
+            csr = self.features
+            rows, columns = (torch.from_numpy(part.astype(np.int64)) for part in (csr.indptr, csr.indices))
+            values = torch.from_numpy(csr.data.copy())
+            x = torch.sparse_csr_tensor(rows, columns, values, size=csr.shape, check_invariants=True)
         data = Data(x=x, edge_index=edge_index, num_nodes=self.num_nodes)
         if self.weights is not None:
             data.edge_weight = torch.from_numpy(self.weights.copy())

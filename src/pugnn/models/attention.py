@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,25 +12,21 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.models.attention_cpu import attend_cpu
+from pugnn.models.attention_cpu import SLOPE, attend_cpu
 
-#: Slope of the leaky rectifier for negative scores.
-SLOPE = 0.2
 #: Most entries allowed in one power of the adjacency; 32-bit positions cannot count many more.
 MAX_ENTRIES = 2_000_000_000
 
 
+@dataclass(eq=False)
 class Neighbourhoods:
     """The nodes that each node attends to, as row starts and sorted members: symmetric, and never empty."""
 
-    def __init__(
-        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], device: torch.device | str = "cpu"
-    ) -> None:
-        self.indptr = indptr
-        self.indices = indices
-        self.device = torch.device(device)
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    device: torch.device | str = "cpu"
 
     @cached_property
     def pairs(self) -> tuple[Tensor, Tensor]:
@@ -56,20 +53,15 @@ def neighbour_attention(
         \alpha_{ij} = \frac{\exp e_{ij}}{\sum_{l \in N_i} \exp e_{il}}, \qquad
         o_i = \sum_{j \in N_i} \alpha_{ij} h_j
 
-    On the CPU, in single precision, this needs no memory per pair (:mod:`pugnn.models.attention_cpu`).
-
-    Args:
-        values: h, shape ``(N, heads · size)``, heads in sequence; the result has the same shape.
-        source_scores: s, of the attending node, shape ``(N, heads)``.
-        target_scores: t, of the node attended to, shape ``(N, heads)``.
-        structure: the neighbourhoods.
+    The values h and the result have the shape ``(N, heads · size)``, heads in sequence; the scores s, of the attending
+    node, and t, of the node attended to, have the shape ``(N, heads)``. On the CPU, in single precision, this needs no
+    memory per pair (:mod:`pugnn.models.attention_cpu`).
     """
     if values.device.type != "cpu" or values.dtype != torch.float32:
         return attend_pairs(values, source_scores, target_scores, *structure.pairs)
-    attended, lost = attend_cpu(values, source_scores, target_scores, structure.indptr, structure.indices, SLOPE)
+    attended, lost = attend_cpu(values, source_scores, target_scores, structure.indptr, structure.indices)
     if len(lost):
-        pairs = structure.pairs_of(lost)
-        attended = attended + attend_pairs(values, source_scores, target_scores, *pairs)
+        attended = attended + attend_pairs(values, source_scores, target_scores, *structure.pairs_of(lost))
     return attended
 
 
@@ -101,7 +93,6 @@ def hop_graphs(graph: Graph, hops: int) -> list[tuple[NDArray[np.int64], NDArray
         >>> [members[a:b].tolist() for a, b in zip(starts, starts[1:])]
         [[0, 2], [1, 3], [0, 2], [1, 3]]
     """
-    require_whole("hops", hops, 1)
     n = graph.num_nodes
     # Boolean products, 'and' along a walk and 'or' over walks, are binary and cannot overflow.
     present = np.ones(len(graph.indices), dtype=np.bool_)
@@ -110,23 +101,16 @@ def hop_graphs(graph: Graph, hops: int) -> list[tuple[NDArray[np.int64], NDArray
     power, structures = adjacency, []
     for k in range(1, hops + 1):
         if k > 1:
-            _check_size(power, graph, k)
+            # A row of the product has at most N entries, and at most as many as the rows it combines have together.
+            ends = np.concatenate([[0], np.cumsum(graph.degrees[power.indices])])
+            bound = int(np.minimum(np.diff(ends[power.indptr]), n).sum())
+            if bound > MAX_ENTRIES:
+                raise PugnnError(
+                    f"walks of {k} steps join up to {bound:,} pairs of nodes; at most {MAX_ENTRIES:,} are supported. "
+                    f"Lower hops to {k - 1}."
+                )
             power = sp.csr_array(power @ adjacency)
             power.sort_indices()
         reached = sp.csr_array(power + own)
         structures.append((reached.indptr.astype(np.int64), reached.indices.astype(np.int32, copy=False)))
     return structures
-
-
-def _check_size(power: sp.csr_array, graph: Graph, k: int) -> None:
-    """Raise if the product may be too large.
-
-    A row of the product has at most N entries, and at most as many as the rows it combines have together.
-    """
-    ends = np.concatenate([[0], np.cumsum(graph.degrees[power.indices])])
-    bound = int(np.minimum(np.diff(ends[power.indptr]), graph.num_nodes).sum())
-    if bound > MAX_ENTRIES:
-        raise PugnnError(
-            f"walks of {k} steps join up to {bound:,} pairs of nodes; at most {MAX_ENTRIES:,} are supported. "
-            f"Lower hops to {k - 1}."
-        )

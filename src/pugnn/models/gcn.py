@@ -20,9 +20,6 @@ class GCN(Backbone):
     The paper only says "two-layer GCN with hidden dimension 16". By default this is Kipf's network,
     :math:`F \to 16 \to 1`, with the hidden layer as embedding. With ``linear_head`` it is GRAB's: both convolutions
     have ``hidden`` outputs, the second is the embedding, and a linear layer follows.
-
-    Args:
-        linear_head: add a linear layer after the two convolutions.
     """
 
     uses_weights = True

@@ -50,8 +50,7 @@ class LSDAN(Backbone):
         self.first_attention = ShortAttention(heads, size_of_heads(hidden, heads))
         self.second_layer = linear(hidden, 2, bias=False)
         self.second_attention = ShortAttention(1, 1)
-        self.dropout = dropout
-        self.hops = hops
+        self.dropout, self.hops = dropout, hops
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
@@ -68,8 +67,7 @@ class ShortAttention(nn.Module):
 
     def __init__(self, heads: int, size: int) -> None:
         super().__init__()
-        self.source = nn.Parameter(torch.empty(heads, size))
-        self.target = nn.Parameter(torch.empty(heads, size))
+        self.source, self.target = (nn.Parameter(torch.empty(heads, size)) for _ in range(2))
         for vectors in (self.source, self.target):
             nn.init.xavier_uniform_(vectors)
 

@@ -53,5 +53,6 @@ def sample_pairs(graph: Graph, count: int, seed: int, share: slice = slice(None)
     source = np.searchsorted(graph.indptr, edges, side="right") - 1
     other = sample_non_neighbours(graph, source, 1, seed=seed)[:, 0]
     target, has_other = graph.indices[edges].astype(np.int64), other != NO_NEGATIVE
-    parts = source, target, np.where(has_other, other, source), has_other
-    return Pairs(*(torch.from_numpy(part[share]) for part in parts), len(graph.indices))
+    other = np.where(has_other, other, source)
+    i, j, k, has_k = (torch.from_numpy(part[share]) for part in (source, target, other, has_other))
+    return Pairs(i, j, k, has_k, len(graph.indices))

@@ -11,7 +11,14 @@ Each edge counts in both directions; a node is never drawn for itself. The expec
 at every step, or computed exactly over all non-neighbours. Gradients flow to both ends of every pair.
 
 On CUDA devices both forms are Triton kernels (``structural_gpu.py``), where Triton can run. Otherwise the sampled form
-is computed on the CPU (``structural_cpu.py``), and the exact one in blocks on any device (``structural_exact.py``).
+is computed on the CPU (``structural_cpu.py``), and the exact one in blocks of rows on any device, so that memory grows
+with N, not with its square. The expectation over the non-neighbours of i is their mean: with
+:math:`c_i = K\, \deg_i / M_i` and :math:`M_i` the number of non-neighbours, the second sum is
+
+.. math:: B = \sum_i c_i \sum_{k \notin N(i) \cup \{i\}} S_{ik}^2, \qquad
+    \frac{\partial B}{\partial z_i} = \sum_{k \notin N(i) \cup \{i\}} (c_i + c_k)\, 2 S_{ik}^2 (1 - S_{ik})\, z_k
+
+because a pair is weighted by :math:`c_i` from one end and by :math:`c_k` from the other.
 """
 
 from __future__ import annotations
@@ -22,6 +29,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
@@ -30,7 +38,9 @@ from pugnn.errors import require_whole
 from pugnn.graph import Graph
 from pugnn.regularisers.sampled_pairs import Pairs
 from pugnn.regularisers.structural_cpu import structural_sums_cpu
-from pugnn.regularisers.structural_exact import structural_sums_exact
+
+#: Pairs of nodes in one block.
+PAIRS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -122,3 +132,41 @@ def has_fused_gpu_kernel() -> bool:
     if find_spec("triton") is None or not torch.cuda.is_available():
         return False
     return torch.cuda.get_device_capability() >= (8, 0)
+
+
+def expectation_weights(graph: Graph, negatives: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """:math:`c_i` for each node, shape ``(N,)``; zero where there are no non-neighbours."""
+    candidates = graph.num_nodes - 1 - graph.degrees
+    return np.where(candidates > 0, negatives * graph.degrees / np.maximum(candidates, 1), 0.0)
+
+
+@torch.no_grad()
+def structural_sums_exact(z: Tensor, graph: Graph, negatives: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """A and B in double precision, and the gradient of each with respect to ``z``, shape ``(N, d)``."""
+    n = graph.num_nodes
+    weight = torch.from_numpy(expectation_weights(graph, negatives)).to(z)
+    edges, non_edges = z.new_zeros((), dtype=torch.float64), z.new_zeros((), dtype=torch.float64)
+    grad_edges, grad_non_edges = torch.zeros_like(z), torch.zeros_like(z)
+    size = max(1, PAIRS // max(1, n))
+    for begin in range(0, n, size):
+        end = min(n, begin + size)
+        first, last = graph.indptr[begin], graph.indptr[end]
+        rows = torch.from_numpy(graph.sources[first:last].astype(np.int64) - begin).to(z.device)
+        columns = torch.from_numpy(graph.indices[first:last].astype(np.int64)).to(z.device)
+        products = z[begin:end] @ z.T
+
+        to_neighbours = products[rows, columns]
+        miss = torch.sigmoid(-to_neighbours)
+        edges += miss.square().sum(dtype=torch.float64)
+        slopes = torch.zeros_like(products)
+        slopes[rows, columns] = -4 * miss.square() * torch.sigmoid(to_neighbours)  # both directions of an edge
+        grad_edges[begin:end] = slopes @ z
+
+        similarity = torch.sigmoid(products)
+        similarity[rows, columns] = 0.0
+        similarity[torch.arange(end - begin), torch.arange(begin, end)] = 0.0
+        squares = similarity.square()
+        non_edges += (squares.sum(dim=1) * weight[begin:end]).sum(dtype=torch.float64)
+        both = weight[begin:end, None] + weight[None, :]
+        grad_non_edges[begin:end] = (2 * both * squares * torch.sigmoid(-products)) @ z
+    return edges, non_edges, grad_edges, grad_non_edges

@@ -6,7 +6,7 @@ Like the CPU kernel, they compute both sums and their gradients in one pass and 
 * Non-neighbours, sampled: one program per few directed edges, with the same draws as on the CPU. Gradients of drawn
   nodes are added atomically in arbitrary order, so the last digits may differ between runs. A node with more draws
   than candidates gives the same few nodes thousands of equal gradients, which are added in double precision.
-* Non-neighbours, exact (formulas: ``structural_exact.py``): all pairs in tiles, as in flash attention; the neighbours
+* Non-neighbours, exact (formulas: ``structural.py``): all pairs in tiles, as in flash attention; the neighbours
   kernel subtracts those that do not count. Again a program writes only its own rows; the result is deterministic.
 """
 
@@ -22,7 +22,7 @@ import triton.language as tl
 from torch import Tensor
 
 from pugnn.graph import Graph
-from pugnn.regularisers.structural_exact import expectation_weights
+from pugnn.regularisers.structural import expectation_weights
 
 #: Directed edges and draws that a program of the sampled kernel handles at a time.
 EDGES, DRAWS = 2, 64

@@ -31,9 +31,9 @@ from torch import Tensor
 from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
 from pugnn.graph.derived import derived
-from pugnn.graph.smoothing import LANES, SparseRows, joined, smooth, smoother_of, whole_vectors
+from pugnn.graph.smoothing import LANES, SparseRows, joined, smoother_of, whole_vectors
 from pugnn.memory import Forecast, available_memory
-from pugnn.views.attributes import Attributes, dense
+from pugnn.views.attributes import Attributes, dense, inverse_lengths
 
 #: The views and their weights: what smoothing makes of attributes is the best single view on most graphs.
 WEIGHTS = {"smoothed": 1.0, "own": 0.45, "neighbours": 0.45, "difference": 0.45, "two hops": 0.45}
@@ -41,7 +41,7 @@ VIEWS = tuple(WEIGHTS)
 #: Rows of up to so many columns have their exact length; that of wider ones is the root mean square of their products
 #: with so many random directions.
 EXACT, DIRECTIONS = 512, 128
-#: Rows that are shorter count as zero.
+#: Rows that are shorter count as zero: those of a node that is the mean of its neighbours are rounding alone.
 ROUNDING = 1e-5
 #: Columns that are smoothed at a time.
 TOGETHER = 64
@@ -62,12 +62,7 @@ _TABLES["difference"] = {"own": 1, "neighbours": -1}
 class NodeViews:
     """The views of all nodes of a graph, side by side.
 
-    ``w`` has the shape ``(views, F, k)``: ``k`` directions in each view.
-
-    Args:
-        graph: the graph.
-        attributes: how attributes become rows of length 1.
-        names: which of :data:`VIEWS`.
+    ``w`` has the shape ``(views, F, k)``: ``k`` directions in each view. ``names`` are some of :data:`VIEWS`.
     """
 
     def __init__(self, graph: Graph, attributes: Attributes, names: Sequence[str] = VIEWS) -> None:
@@ -93,8 +88,7 @@ class NodeViews:
         """Keep the tables that the views consist of, and find their scales."""
         for table in sorted(self._tables, key=lambda name: name != "own"):  # first that which others are made of
             self.table(table)
-        missing = [name for name in self.names if name not in self.scales]
-        if missing:
+        if missing := [name for name in self.names if name not in self.scales]:
             self.scales |= self._scales(missing)
 
     @property
@@ -217,11 +211,10 @@ class NodeViews:
             for name, total in squares.items():
                 kept = signs is None and name in self._tables
                 total += squared_lengths(self.table(name)[:, some] if kept else self.images(name, block))
-        # The length of filled rows is 1 already.
         rows = self.rows
         filled = rows.any(axis=1) if isinstance(rows, np.ndarray) else rows.power(2).sum(axis=1) > 0
-        squares["own"] = np.asarray(filled).astype(np.float64)
-        return {name: (WEIGHTS[name] * inverse_lengths(squares[name])).astype(np.float32) for name in names}
+        squares["own"] = np.asarray(filled).astype(np.float64)  # the length of filled rows is 1 already
+        return {name: (WEIGHTS[name] * inverse_lengths(squares[name], ROUNDING)).astype(np.float32) for name in names}
 
 
 def views_of(graph: Graph, attributes: Attributes, names: tuple[str, ...] = VIEWS) -> NodeViews:
@@ -238,12 +231,6 @@ def squared_lengths(rows: NDArray[np.float32]) -> NDArray[np.float64]:
     """Squared lengths of rows, without their squares in memory."""
     squares: NDArray[np.float64] = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
     return squares
-
-
-def inverse_lengths(squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 over lengths; 0 for those that are rounding alone, such as of a node that is the mean of its neighbours."""
-    lengths = np.sqrt(squares)
-    return np.where(lengths > ROUNDING, 1 / np.maximum(lengths, ROUNDING), 0.0)
 
 
 def worth_keeping(graph: Graph, width: int, filled: int) -> bool:
@@ -293,8 +280,8 @@ def comparable_rows(graph: Graph, attributes: Attributes) -> NDArray[np.float32]
         smoothed = np.empty(rows.shape, np.float32)
         for first in range(0, rows.shape[1], TOGETHER):
             some = slice(first, first + TOGETHER)
-            smoothed[:, some] = smooth(graph, dense(rows[:, some]))
-    smoothed *= inverse_lengths(squared_lengths(smoothed))[:, None].astype(np.float32)
+            smoothed[:, some] = smoother_of(graph).smooth(dense(rows[:, some]))
+    smoothed *= inverse_lengths(squared_lengths(smoothed), ROUNDING)[:, None].astype(np.float32)
     smoothed -= smoothed.mean(axis=0, dtype=np.float64).astype(np.float32)
-    smoothed *= inverse_lengths(squared_lengths(smoothed))[:, None].astype(np.float32)
+    smoothed *= inverse_lengths(squared_lengths(smoothed), ROUNDING)[:, None].astype(np.float32)
     return smoothed
