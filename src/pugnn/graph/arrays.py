@@ -144,9 +144,7 @@ def _check_id(value: Any) -> None:
         hash(value)
         missing = value is None or bool(value != value)  # NaN differs from itself
     except (TypeError, ValueError):
-        raise PugnnError(
-            f"{value!r} cannot be a node id; use numbers, text, tuples or other immutable values"
-        ) from None
+        raise PugnnError(f"{value!r} cannot be a node id; use numbers, text or tuples") from None
     if missing:
         raise PugnnError(f"a node id is missing: {value!r}. Every node needs one.")
 
@@ -215,10 +213,8 @@ def reject_infinite(features: Features, ids: NDArray[Any], first: int = 0) -> No
     coo = sp.coo_array(features)
     at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
     node = ids[[first + coo.row[at]]].tolist()[0]
-    raise PugnnError(
-        f"features hold a value that is not finite: {coo.data[at]} at node {node!r}, column {coo.col[at]}. Replace or "
-        "drop it."
-    )
+    found = f"{coo.data[at]} at node {node!r}, column {coo.col[at]}"
+    raise PugnnError(f"features hold a value that is not finite: {found}. Replace or drop it.")
 
 
 def _as_numbers(values: ArrayLike, what: str) -> NDArray[np.float32]:
@@ -234,5 +230,4 @@ def _as_numbers(values: ArrayLike, what: str) -> NDArray[np.float32]:
 
 def _require_real(dtype: np.dtype[Any], what: str) -> None:
     if dtype.kind not in "biufO":  # objects are converted one by one
-        kind = "complex numbers" if dtype.kind == "c" else "text" if dtype.kind in "US" else str(dtype)
-        raise PugnnError(f"{what} must be real numbers; got {kind}")
+        raise PugnnError(f"{what} must be real numbers; got {'text' if dtype.kind in 'US' else dtype}")

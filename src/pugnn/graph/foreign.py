@@ -11,14 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_type, shorten
-from pugnn.graph.arrays import (
-    as_array,
-    as_weights,
-    positions_within,
-    reject_masked,
-    require_num_nodes,
-    sound_matrix,
-)
+from pugnn.graph import arrays
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -29,7 +22,7 @@ if TYPE_CHECKING:
 def adjacency_matrix(given: Any) -> sp.coo_array:
     """A square matrix of numbers, sparse or dense, in COO form."""
     what = "the adjacency matrix"
-    matrix = sound_matrix(given, what) if sp.issparse(given) else as_array(given, what)
+    matrix = arrays.sound_matrix(given, what) if sp.issparse(given) else arrays.as_array(given, what)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
         raise PugnnError(f"{what} must be square and hold numbers; got shape {matrix.shape} of {matrix.dtype}")
     return sp.coo_array(matrix)
@@ -65,7 +58,7 @@ def _networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
     bare = [node for node, vector in vectors.items() if vector is None]
     if bare:
         raise PugnnError(f"{len(bare):,} nodes have no attribute {name!r}: {shorten(bare)}")
-    reject_masked(list(vectors.values()), f"attributes {name!r}")
+    arrays.reject_masked(list(vectors.values()), f"attributes {name!r}")
     rows = [np.atleast_1d(vector) for vector in vectors.values()]
     shapes = {row.shape for row in rows}
     if len(shapes) > 1:
@@ -92,10 +85,10 @@ def pyg_adjacency(data: Data) -> sp.coo_array:
     edge_index, weights = getattr(data, "edge_index", None), getattr(data, "edge_weight", None)
     if edge_index is None or edge_index.ndim != 2 or len(edge_index) != 2:
         raise PugnnError("the PyG data has no edges: edge_index must be a tensor of shape (2, number of edges)")
-    n = require_num_nodes(data.num_nodes)
-    ends = [positions_within(part, n, "edge_index") for part in _array_of(edge_index)]
+    n = arrays.require_num_nodes(data.num_nodes)
+    ends = [arrays.positions_within(part, n, "edge_index") for part in _array_of(edge_index)]
     rows = len(ends[0])
-    values = np.ones(rows, dtype=np.float32) if weights is None else as_weights(_array_of(weights), rows)
+    values = np.ones(rows, dtype=np.float32) if weights is None else arrays.as_weights(_array_of(weights), rows)
     return sp.coo_array((values, tuple(ends)), shape=(n, n))
 
 
@@ -113,7 +106,7 @@ def pyg_features(data: Data) -> NDArray[Any] | sp.csr_array | None:
         coo = x.to_sparse_coo()
         parts = _array_of(coo._values()), tuple(_array_of(coo._indices()))  # type: ignore[assignment]
     try:
-        return sp.csr_array(sound_matrix(sp.csr_array(parts, shape=tuple(x.shape)), what))
+        return sp.csr_array(arrays.sound_matrix(sp.csr_array(parts, shape=tuple(x.shape)), what))
     except ValueError as error:
         raise PugnnError(f"{what} cannot be read: {error}") from None
 

@@ -113,7 +113,9 @@ class SparseRows:
         self._rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
         self._ones = np.ones(matrix.shape[0], np.float32)
 
-    def __matmul__(self, h: Table) -> Table:
+    def __matmul__(self, values: NDArray[np.float32]) -> Table:
+        """The product; columns are filled up with zeros to whole vectors."""
+        h = whole_vectors(values)
         out = _room(len(self._ones), h.shape[1])
         neighbour_sums(self._rows, h, out, p=self._ones)
         return out

@@ -6,7 +6,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
-from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -38,7 +37,7 @@ class APPNP(Backbone):
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
-        hidden = dropout(F.relu(self.first_layer(inputs.features)), self.dropout, self.training)
+        hidden = self.drop(F.relu(self.first_layer(inputs.features)))
         embedding = start = self.second_layer(hidden)
         for _ in range(self.steps):
             embedding = (1 - self.restart) * (inputs.gcn_adjacency @ embedding) + self.restart * start

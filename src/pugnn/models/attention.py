@@ -43,9 +43,7 @@ class Neighbourhoods:
         return torch.from_numpy(i).to(self.device), torch.from_numpy(j).to(self.device)
 
 
-def neighbour_attention(
-    values: Tensor, source_scores: Tensor, target_scores: Tensor, structure: Neighbourhoods
-) -> Tensor:
+def neighbour_attention(h: Tensor, s: Tensor, t: Tensor, structure: Neighbourhoods) -> Tensor:
     r"""The attention-weighted average of each neighbourhood's values, separately for each head.
 
     .. math::
@@ -57,26 +55,24 @@ def neighbour_attention(
     node, and t, of the node attended to, have the shape ``(N, heads)``. On the CPU, in single precision, this needs no
     memory per pair (:mod:`pugnn.models.attention_cpu`).
     """
-    if values.device.type != "cpu" or values.dtype != torch.float32:
-        return attend_pairs(values, source_scores, target_scores, *structure.pairs)
-    attended, lost = attend_cpu(values, source_scores, target_scores, structure.indptr, structure.indices)
-    if len(lost):
-        attended = attended + attend_pairs(values, source_scores, target_scores, *structure.pairs_of(lost))
-    return attended
+    if h.device.type != "cpu" or h.dtype != torch.float32:
+        return attend_pairs(h, s, t, *structure.pairs)
+    attended, lost = attend_cpu(h, s, t, structure.indptr, structure.indices)
+    return attended + attend_pairs(h, s, t, *structure.pairs_of(lost)) if len(lost) else attended
 
 
-def attend_pairs(values: Tensor, source_scores: Tensor, target_scores: Tensor, i: Tensor, j: Tensor) -> Tensor:
+def attend_pairs(h: Tensor, s: Tensor, t: Tensor, i: Tensor, j: Tensor) -> Tensor:
     """The attention by its definition, over the pairs where i attends to j; zero for nodes that are never i."""
-    n, heads = source_scores.shape
-    scores = F.leaky_relu(source_scores.index_select(0, i) + target_scores.index_select(0, j), SLOPE)
+    n, heads = s.shape
+    scores = F.leaky_relu(s.index_select(0, i) + t.index_select(0, j), SLOPE)
     # Subtracting a node's largest score leaves the softmax unchanged and prevents overflow.
     largest = scores.new_full((n, heads), -torch.inf)
     largest = largest.scatter_reduce(0, i[:, None].expand(-1, heads), scores.detach(), "amax")
     weights = torch.exp(scores - largest.index_select(0, i))
-    totals = torch.zeros_like(source_scores).index_add(0, i, weights)
+    totals = torch.zeros_like(s).index_add(0, i, weights)
     attention = weights / totals.index_select(0, i)
-    messages = attention[:, :, None] * values.index_select(0, j).view(len(j), heads, -1)
-    return torch.zeros_like(values).index_add(0, i, messages.flatten(1))
+    messages = attention[:, :, None] * h.index_select(0, j).view(len(j), heads, -1)
+    return torch.zeros_like(h).index_add(0, i, messages.flatten(1))
 
 
 def hop_graphs(graph: Graph, hops: int) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:

@@ -41,25 +41,22 @@ MIN_SUM = np.float32(1e-20)
 WIDE, NARROW = 16, 4
 
 
-def attend_cpu(values: Tensor, source_scores: Tensor, target_scores: Tensor, *rows: Any) -> tuple[Tensor, Any]:
+def attend_cpu(h: Tensor, s: Tensor, t: Tensor, *rows: NDArray[Any]) -> tuple[Tensor, NDArray[np.int64]]:
     """:func:`pugnn.models.attention.neighbour_attention` in single precision, except for the nodes it returns.
 
     The second result holds the positions of nodes left to the caller: the scores of their members are so far below
-    the overall maximum that their weights underflow. Their values and gradients here are zero. ``rows`` are row starts
-    and members.
+    the overall maximum that their weights underflow. Their values and gradients here are zero.
     """
-    attended, lost = _Attention.apply(values, source_scores, target_scores, rows)  # type: ignore[no-untyped-call]
+    attended, lost = _Attention.apply(h, s, t, rows)  # type: ignore[no-untyped-call]
     return attended, np.flatnonzero(lost.numpy())
 
 
 class _Attention(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, values: Tensor, source_scores: Tensor, target_scores: Tensor, rows: Rows
-    ) -> tuple[Tensor, Tensor]:
-        h, s, t = (np.ascontiguousarray(x.detach().numpy()) for x in (values, source_scores, target_scores))
+    def forward(ctx: Any, values: Tensor, source: Tensor, target: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
+        h, s, t = (np.ascontiguousarray(x.detach().numpy()) for x in (values, source, target))
         slope = np.float32(SLOPE)
-        largest = target_scores.detach().amax(dim=0).numpy()  # numpy is slow along a short axis
+        largest = target.detach().amax(dim=0).numpy()  # numpy is slow along a short axis
         with np.errstate(invalid="ignore"):  # non-finite values show in the result
             p, q = np.exp(t - largest), np.exp(slope * (t - largest))
             top = s + largest

@@ -60,7 +60,7 @@ class Backbone(nn.Module):
         replayable: whether a step can be recorded as a CUDA graph; the host must not read values in between.
         nodewise_head: whether :meth:`logits` can compute logits from embeddings alone.
         needs_known: whether it scores a graph by its known positives, too (:meth:`know`).
-        scored: how it has scored that graph; ``None`` before.
+        scored: how it has scored the graph of its training; ``None`` before.
     """
 
     first_layer: nn.Module
@@ -97,8 +97,12 @@ class Backbone(nn.Module):
         ``places`` are numbers of the rows, on which dropout depends.
         """
         assert self.head is not None
-        logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training, places))
+        logit: Tensor = self.head(self.drop(F.relu(embedding), places))
         return logit.squeeze(1)
+
+    def drop(self, x: Tensor, places: Tensor | None = None) -> Tensor:
+        """Dropout, in training; see :func:`pugnn.models.dropout.dropout`."""
+        return dropout(x, self.dropout, self.training, places)
 
 
 #: Every backbone by its name on the command line: a factory that takes ``num_features``, ``hidden`` and ``dropout``.

@@ -7,7 +7,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
-from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -40,7 +39,7 @@ class GCN(Backbone):
         """Score every node of a graph."""
         adjacency = inputs.gcn_adjacency
         first = adjacency @ self.first_layer(inputs.features, inputs.places) + self.first_bias
-        hidden = dropout(F.relu(first), self.dropout, self.training, inputs.places)
+        hidden = self.drop(F.relu(first), inputs.places)
         second = adjacency @ self.second_layer(hidden) + self.second_bias
         if self.head is None:
             return Output(first, second.squeeze(1))

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from pugnn.errors import require_whole
 from pugnn.models.attention import Neighbourhoods, neighbour_attention
 from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear, size_of_heads
-from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 #: Longer walks reach no further nodes.
@@ -57,7 +56,7 @@ class LSDAN(Backbone):
         structures = inputs.hop_structures(self.hops)
         values, queries = self.first_layer(inputs.features).chunk(2, dim=1)
         embedding = long_attention([F.elu(h) for h in self.first_attention(values, structures)], queries)
-        hidden = dropout(embedding, self.dropout, self.training)
+        hidden = self.drop(embedding)
         values, queries = self.second_layer(hidden).chunk(2, dim=1)
         return Output(embedding, long_attention(self.second_attention(values, structures), queries).squeeze(1))
 
@@ -74,8 +73,8 @@ class ShortAttention(nn.Module):
     def forward(self, values: Tensor, structures: list[Neighbourhoods]) -> list[Tensor]:
         """Attend over values of shape ``(N, heads · size)``; one result of that shape per structure."""
         by_head = values.view(len(values), *self.source.shape)
-        source_scores, target_scores = (by_head * self.source).sum(dim=2), (by_head * self.target).sum(dim=2)
-        return [neighbour_attention(values, source_scores, target_scores, structure) for structure in structures]
+        s, t = (by_head * self.source).sum(dim=2), (by_head * self.target).sum(dim=2)
+        return [neighbour_attention(values, s, t, structure) for structure in structures]
 
 
 def long_attention(states: list[Tensor], queries: Tensor) -> Tensor:

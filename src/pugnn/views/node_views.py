@@ -18,7 +18,7 @@ and memory, not of values.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -31,7 +31,7 @@ from torch import Tensor
 from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
 from pugnn.graph.derived import derived
-from pugnn.graph.smoothing import LANES, SparseRows, joined, smoother_of, whole_vectors
+from pugnn.graph.smoothing import LANES, SparseRows, joined, smoother_of
 from pugnn.memory import Forecast, available_memory
 from pugnn.views.attributes import Attributes, dense, inverse_lengths
 
@@ -102,13 +102,8 @@ class NodeViews:
         """The rows of a table, where they are kept."""
         assert self._kept is not None
         if name not in self._kept:
-            rows = own = self._kept["own"].numpy() if "own" in self._kept else dense(self.rows)
-            if name != "own":
-                rows = np.empty_like(own)
-                for first in range(0, self.width, TOGETHER):
-                    some = slice(first, first + TOGETHER)
-                    rows[:, some] = self.images(name, own[:, some])
-            self._kept[name] = torch.from_numpy(rows)
+            own = self._kept["own"].numpy() if "own" in self._kept else dense(self.rows)
+            self._kept[name] = torch.from_numpy(own if name == "own" else _mapped(own, partial(self.images, name)))
         return self._kept[name].numpy()
 
     @property
@@ -127,7 +122,7 @@ class NodeViews:
         """The product of each view with its directions, before rows are scaled, shape ``(N, k)`` each."""
         k, by_name = w.shape[2], dict(zip(self.names, w, strict=True))
         if self._kept is None:
-            values = _product(self._by_row, w.transpose(1, 0, 2).reshape(self.width, -1))
+            values = self._by_row @ w.transpose(1, 0, 2).reshape(self.width, -1)
             return self._side_by_side(values, k, self.names)
         found: dict[str, Any] = dict.fromkeys(self.names, 0.0)
         for table in self._tables:
@@ -143,7 +138,7 @@ class NodeViews:
         k, scaled = r.shape[1], {name: self.scales[name][:, None] * r for name in self.names}
         if self._kept is None:
             images = self._side_by_side(joined(list(scaled.values())), k, self.names, transposed=True)
-            product = _product(self._by_column, joined(images))[:, : k * len(self.names)]
+            product = (self._by_column @ joined(images))[:, : k * len(self.names)]
             return np.ascontiguousarray(product.reshape(self.width, len(self.names), k).transpose(1, 0, 2))
         found = {name: np.zeros((self.width, k), np.float32) for name in self.names}
         for table in self._tables:
@@ -222,9 +217,15 @@ def views_of(graph: Graph, attributes: Attributes, names: tuple[str, ...] = VIEW
     return derived(graph, "views", lambda: NodeViews(graph, attributes, ()), attributes.key).named(names)
 
 
-def _product(rows: SparseRows | NDArray[np.float32], columns: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Attributes, or transposed ones, times columns; as many, or filled up with zeros to whole vectors."""
-    return rows @ (columns if isinstance(rows, np.ndarray) else whole_vectors(columns))
+def _mapped(
+    rows: NDArray[np.float32] | sp.csr_array, image: Callable[[NDArray[np.float32]], NDArray[np.float32]]
+) -> NDArray[np.float32]:
+    """What ``image`` makes of the columns, some at a time."""
+    found = np.empty(rows.shape, np.float32)
+    for first in range(0, rows.shape[1], TOGETHER):
+        some = slice(first, first + TOGETHER)
+        found[:, some] = image(dense(rows[:, some]))
+    return found
 
 
 def squared_lengths(rows: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -277,10 +278,7 @@ def comparable_rows(graph: Graph, attributes: Attributes) -> NDArray[np.float32]
         smoothed = views.table("smoothed").copy()
     else:
         rows = views.rows if views.width <= COMPARED else views.rows @ random_signs(views.width, COMPARED)
-        smoothed = np.empty(rows.shape, np.float32)
-        for first in range(0, rows.shape[1], TOGETHER):
-            some = slice(first, first + TOGETHER)
-            smoothed[:, some] = smoother_of(graph).smooth(dense(rows[:, some]))
+        smoothed = _mapped(rows, smoother_of(graph).smooth)
     smoothed *= inverse_lengths(squared_lengths(smoothed), ROUNDING)[:, None].astype(np.float32)
     smoothed -= smoothed.mean(axis=0, dtype=np.float64).astype(np.float32)
     smoothed *= inverse_lengths(squared_lengths(smoothed), ROUNDING)[:, None].astype(np.float32)
