@@ -104,7 +104,7 @@ def sound_matrix(matrix: sp.sparray | sp.spmatrix, what: str) -> Any:
             same.check_format(full_check=True)
             return same
         return type(same)((same.data, same.coords), shape=same.shape)  # which are checked
-    except Exception as error:  # whatever is wrong with a matrix whose parts somebody has set
+    except Exception as error:  # whatever is wrong with a matrix whose parts were set by hand
         raise PugnnError(f"{what}: the parts of the sparse matrix do not fit together: {error}") from None
 
 

@@ -220,7 +220,7 @@ def _extended(array, used, length):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _table_for(most, nodes, count):  # type: ignore[no-untyped-def]
-    """A hash table with room for so many nodes, which holds the first ``count`` of ``nodes``.
+    """A hash table with room for ``most`` nodes that holds the first ``count`` of ``nodes``.
 
     An entry has the node in its high 32 bits and its local number in the low ones; −1 is free.
     """

@@ -1,4 +1,4 @@
-r"""Means and sums over neighbours for columns of numbers, in parallel, and smoothing, which consists of such sums.
+r"""Means and sums over neighbours for columns of numbers, in parallel, and smoothing, which is made of sums.
 
 A table holds :math:`b` columns of every node, :math:`b` a multiple of 8, so that 8 or 16 columns lie in one cache line.
 One pass computes, for every node i,
@@ -31,9 +31,9 @@ from pugnn.threads import available_threads
 
 #: T and β of smoothing.
 STEPS, RESTART = 10, 0.15
-#: A table has a multiple of so many columns.
+#: The number of columns of a table is a multiple of this.
 LANES = 8
-#: Neighbours ahead that are asked for.
+#: Rows are prefetched this many neighbours ahead.
 _AHEAD = 8
 #: Entries of the adjacency that a thread takes at a time.
 _ENTRIES = 1 << 18

@@ -226,7 +226,7 @@ def _add_rows(_context, table, indices, sums, places, lanes):  # type: ignore[no
 
 
 def _sums_of(width: int) -> Any:
-    """The kernel for so many lanes: one kernel for both widths would be slower."""
+    """The kernel for this number of lanes: one kernel for both widths would be slower."""
 
     @kernel(nogil=True, error_model="numpy")
     def add_up(table, indptr, indices, sums, first):  # type: ignore[no-untyped-def]

@@ -134,7 +134,7 @@ def make_backbone(
 
 
 def require_sizes(hidden: int, dropout: float) -> None:
-    """Raise unless a network can have such a hidden layer, and such a dropout."""
+    """Raise unless a network can have this size of the hidden layer and this dropout."""
     require_whole("hidden", hidden, 1, MAX_HIDDEN)
     require_number("dropout", dropout)
     if not 0.0 <= dropout < 1.0:

@@ -72,7 +72,7 @@ class Propagation(Backbone):
         return positive * (positive / (positive + weight * negative)).nan_to_num(0.0)  # nothing may arrive at all
 
     def arriving(self, inputs: GraphInputs, nodes: Tensor, at_once: int) -> Iterator[Tensor]:
-        """What arrives at some nodes from each node of the graph, if it is known, shape ``(N, n)``, so many at once.
+        """What arrives at some nodes from each node of the graph, if it is known, shape ``(N, at_once)`` each.
 
         Steps go backwards, from these nodes, as often as those of :meth:`spread`, so that what arrives from all known
         positives together is the same, to rounding.

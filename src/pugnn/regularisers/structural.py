@@ -61,7 +61,7 @@ class StructuralRegulariser:
         require_whole("negatives", self.negatives, 1)
 
     def divisors(self, directed: int) -> tuple[int, int]:
-        """By what A and B are divided in a graph with so many directed edges."""
+        """What A and B are divided by in a graph with this number of directed edges."""
         return directed, directed
 
     def __call__(self, embedding: Tensor, graph: Graph, *, seed: int | Tensor | None) -> dict[str, Tensor]:

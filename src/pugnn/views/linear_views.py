@@ -78,7 +78,7 @@ class LinearViews(Backbone):
             model.by_closeness *= SLOPE / spread
             scores = model.scores(graph)[task.unlabelled]
         ordered = np.sort(scores.astype(np.float64))[::-1]
-        last = min(max(1, round(share * len(ordered))), max(1, len(ordered) - 1))  # neither nobody nor everybody
+        last = min(max(1, round(share * len(ordered))), max(1, len(ordered) - 1))  # at least one node, and not all
         model.constant -= ordered[last - 1 : last + 1].mean()
         return model.eval()
 

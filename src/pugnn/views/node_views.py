@@ -38,8 +38,8 @@ from pugnn.views.attributes import Attributes, dense, inverse_lengths
 #: The views and their weights: what smoothing makes of attributes is the best single view on most graphs.
 WEIGHTS = {"smoothed": 1.0, "own": 0.45, "neighbours": 0.45, "difference": 0.45, "two hops": 0.45}
 VIEWS = tuple(WEIGHTS)
-#: Rows of up to so many columns have their exact length; that of wider ones is the root mean square of their products
-#: with so many random directions.
+#: Rows of up to ``EXACT`` columns have their exact length; that of wider ones is the root mean square of their products
+#: with random directions.
 EXACT, DIRECTIONS = 512, 128
 #: Rows that are shorter count as zero: those of a node that is the mean of its neighbours are rounding alone.
 ROUNDING = 1e-5
