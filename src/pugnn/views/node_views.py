@@ -92,11 +92,10 @@ class NodeViews:
             self.scales |= self._scales(missing)
 
     @property
-    def _tables(self) -> list[str]:
-        """The tables that the views consist of, where rows are kept."""
-        if self._kept is None:
-            return []
-        return list(dict.fromkeys(table for name in self.names for table in _TABLES[name]))
+    def _tables(self) -> dict[str, list[str]]:
+        """The tables that the views consist of, where rows are kept, and which views each is a part of."""
+        tables = dict.fromkeys(table for name in self.names for table in _TABLES[name] if self._kept is not None)
+        return {table: [name for name in self.names if table in _TABLES[name]] for table in tables}
 
     def table(self, name: str) -> NDArray[np.float32]:
         """The rows of a table, where they are kept."""
@@ -108,7 +107,7 @@ class NodeViews:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Of the views: how many, and their columns; and the nodes, first."""
+        """Nodes, views, and columns of each view."""
         return self.graph.num_nodes, len(self.names), self.width
 
     def __matmul__(self, w: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -125,9 +124,8 @@ class NodeViews:
             values = self._by_row @ w.transpose(1, 0, 2).reshape(self.width, -1)
             return self._side_by_side(values, k, self.names)
         found: dict[str, Any] = dict.fromkeys(self.names, 0.0)
-        for table in self._tables:
+        for table, used in self._tables.items():
             rows = self._kept[table]
-            used = [name for name in self.names if table in _TABLES[name]]
             product = (rows @ torch.from_numpy(np.concatenate([by_name[name] for name in used], axis=1))).numpy()
             for at, name in enumerate(used):
                 found[name] = found[name] + _TABLES[name][table] * product[:, at * k : (at + 1) * k]
@@ -141,9 +139,8 @@ class NodeViews:
             product = (self._by_column @ joined(images))[:, : k * len(self.names)]
             return np.ascontiguousarray(product.reshape(self.width, len(self.names), k).transpose(1, 0, 2))
         found = {name: np.zeros((self.width, k), np.float32) for name in self.names}
-        for table in self._tables:
+        for table, used in self._tables.items():
             rows = self._kept[table]
-            used = [name for name in self.names if table in _TABLES[name]]
             columns = torch.from_numpy(np.concatenate([scaled[name] for name in used], axis=1))
             product = (columns.t() @ rows).t().numpy()  # this order is faster
             for at, name in enumerate(used):
