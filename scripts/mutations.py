@@ -64,8 +64,8 @@ MUTATIONS = [
     # Regulariser
     _m("regularisers/structural_cpu.py", "-four * miss", "-two * miss", "pu-gnn regulariser"),
     _m("regularisers/structural_cpu.py", "two * times[t] * s * s * s", "two * times[t] * s * s", "pu-gnn regulariser"),
-    _m("regularisers/structural_exact.py", "negatives * graph.degrees /", "graph.degrees /", "pu-gnn exact"),
-    _m("regularisers/structural_exact.py", "+ weight[None, :]", "", "pu-gnn exact"),
+    _m("regularisers/structural.py", "negatives * graph.degrees /", "graph.degrees /", "pu-gnn exact"),
+    _m("regularisers/structural.py", "+ weight[None, :]", "", "pu-gnn exact"),
     _m("regularisers/structural.py", "pairs.directed * self.negatives", "pairs.directed", "pu-gnn batches"),
     _m("methods/pu_gnn.py", "self.alpha * part", "part", "pu-gnn"),
     # Methods
