@@ -76,7 +76,7 @@ class RunFolder:
     def finish(self, written: Sequence[str] = ()) -> None:
         """Give the folder its name and remove checkpoint and lock, if everything ``written`` is there."""
         if lost := [name for name in written if not (self.partial / name).exists()]:
-            raise PugnnError(f"{self.partial} was changed while it was filled: {shorten(lost)} went missing. Run again.")
+            raise PugnnError(f"{self.partial} was changed meanwhile: {shorten(lost)} went missing. Run again.")
         self._complete = True
         try:
             self.partial.rename(self.path)
