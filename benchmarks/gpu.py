@@ -18,7 +18,7 @@ from measuring import interleaved, machine, sized, table
 from pugnn.graph import Graph
 from pugnn.methods import PUGNN
 from pugnn.regularisers import structural_sums
-from pugnn.regularisers.structural_exact import expectation_weights
+from pugnn.regularisers.structural import expectation_weights
 from pugnn.task import PUTask
 from pugnn.training import TrainingSettings, loop, steps
 

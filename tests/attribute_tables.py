@@ -47,7 +47,7 @@ def attributes_of(
 
 def cells_of(values: Sequence[Any], type_name: str | None = None, **options: Any) -> Cells:
     """The cells of a table with the one column ``x``."""
-    return attributes_of({"x": values}, type_name, **options).cells("x", learning=True)
+    return attributes_of({"x": values}, type_name, **options).cells("x")
 
 
 def ring(nodes: int) -> Graph:

@@ -35,9 +35,9 @@ from pugnn.graph import (
     sample_non_neighbours,
 )
 from pugnn.metrics import accuracy, average_precision, f1, macro_f1, precision_at, roc_auc
-from pugnn.priors import prior_bounds, prior_words, settle_prior
+from pugnn.priors import prior_bounds
 from pugnn.store import read_manifest, read_store
-from pugnn.task import draw_labels, resolve_nodes, resolve_positives, resolve_unlabelled
+from pugnn.task import draw_labels, resolve_nodes, resolve_positives
 from pugnn_paper.protocols import draw_share
 
 N = 30
@@ -191,11 +191,6 @@ CASES = [
     ),
     (resolve_positives, {"graph": GRAPH, "positives": [1]}, {"graph": NO_GRAPH, "positives": [*NO_NODES, None, []]}),
     (resolve_nodes, {"graph": GRAPH, "nodes": [1], "what": "nodes"}, {"graph": NO_GRAPH, "nodes": NO_NODES}),
-    (
-        resolve_unlabelled,
-        {"graph": GRAPH, "nodes": [1, 2], "known": [1]},
-        {"graph": NO_GRAPH, "nodes": NO_NODES, "known": NO_NODES},
-    ),
     *(
         (
             measure,
@@ -230,8 +225,6 @@ CASES = [
     ),
     (MODEL.precision, {"share": 0.1}, {"share": [*NO_NUMBER, 0, 2]}),
     (prior_bounds, {"prior": 0.1}, {"prior": [*NO_NUMBER, "0.5..0.1", 0, 1]}),
-    (settle_prior, {"wanted": "0.1..0.2", "hidden": None}, {"hidden": NO_TASK}),
-    (prior_words, {"prior": Prior.given(0.2), "labelled": 3}, {"prior": NO_NUMBER}),
     (
         explain,
         {"estimator": FITTED, "task": TASK, "nodes": [1], "log_odds": None, "shown": None},
@@ -270,7 +263,7 @@ def test_a_bad_argument_gives_a_message(function, good, name, values):
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_good_arguments_are_taken(case):
     function, good, _ = CASES[case]
-    if function is not settle_prior and not {"path", "folder"} & set(good):  # for which there is nothing good at hand
+    if not {"path", "folder"} & set(good):  # for which there is nothing good at hand
         function(**good)
 
 

@@ -639,7 +639,7 @@ def test_a_saved_model_is_the_fitted_one_whatever_was_set_later(graph, tmp_path)
 
 
 def test_a_model_of_another_format_is_refused(fitted, tmp_path, monkeypatch):
-    monkeypatch.setattr("pugnn.model_file.FORMAT", 2)
+    monkeypatch.setattr("pugnn.estimator.FORMAT", 2)
     fitted.save(tmp_path / "model")
     monkeypatch.undo()
     with pytest.raises(PugnnError, match="not a model of this version"):

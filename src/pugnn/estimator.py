@@ -18,13 +18,13 @@ from pugnn.files import as_path
 from pugnn.graph import Graph
 from pugnn.graph.arrays import positions_within
 from pugnn.methods import DEFAULT_METHOD, Method, make_method
-from pugnn.model_file import UNLOADABLE, load_model, require_providers, require_same_features, save_model
+from pugnn.model_file import FORMAT, UNLOADABLE, load_model, require_providers, require_same_features
 from pugnn.models import Backbone, BackboneLike
 from pugnn.parameters import Parameters, require_fitted
 from pugnn.store.given import as_graph
 from pugnn.task import KnownIds, PUTask
 from pugnn.threads import threads_for
-from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, scores_of
+from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, save_sealed, scores_of
 
 #: What a model's file holds besides weights and settings: attributes of the estimator, without their underscore.
 SAVED = ("num_features", "feature_names", "recipe", "threshold", "prior", "settled_prior", "known")
@@ -39,8 +39,8 @@ class PUNodeClassifier(Parameters):
     see :class:`pugnn.training.TrainingSettings` and each method's ``training``.
 
     Args:
-        method: a name, or a method with settings of its own such as ``PUGNN(delta=2)``.
-        backbone: a name (:data:`pugnn.models.BACKBONES`), or a factory or network of your own
+        method: a name, or a method with settings such as ``PUGNN(delta=2)``.
+        backbone: a name (:data:`pugnn.models.BACKBONES`), or your own factory or network
             (:class:`pugnn.models.Backbone`).
         hidden: size of the hidden layer.
         dropout: share of inputs dropped before each layer.
@@ -68,7 +68,7 @@ class PUNodeClassifier(Parameters):
         prior_: positive share of the unlabelled nodes that the method assumed or found.
         settled_prior_: how it was settled, with an interval (:class:`pugnn.evidence.Prior`), if the method has one.
         estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.evidence.Estimate`), from
-            hidden positives; ``None`` if that needs trainings of its own, as by :func:`pugnn.evaluate`.
+            hidden positives; ``None`` if that needs further trainings, as by :func:`pugnn.evaluate`.
         threshold_: the threshold as a number.
         decided_by_: who is decided positive, in words.
         warm_: whether the training went on from an earlier model.
@@ -177,8 +177,8 @@ class PUNodeClassifier(Parameters):
             run["checkpoint"] = Checkpoint(as_path(checkpoint, "checkpoint"), name)
         with threads_for(graph.num_nodes * graph.num_features):
             fitted, settled = fitting.settle_and_fit(method, task, settings, run)
-        self.settled_prior_ = settled if fitted.hidden is None else fitted.hidden.prior
-        fresh = fresh or fitted.fresh
+        hidden = fitted.hidden
+        self.settled_prior_ = settled if hidden is None else hidden.prior
         self.warm_ = start is not None and not fresh
         self.settings_ = fitting.settings_record(method, settings, self.get_params())  # whatever set_params does later
         self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
@@ -190,10 +190,9 @@ class PUNodeClassifier(Parameters):
         scores = self.predict_proba()[:, 1]
         unlabelled = scores[task.unlabelled]
         self.threshold_, self.decided_by_ = fitting.decide(
-            unlabelled, self.prior_, fitted.hidden, self.threshold, self.budget, anyway=self.decide
+            unlabelled, self.prior_, hidden, self.threshold, self.budget, anyway=self.decide
         )
         decided = int((unlabelled >= self.threshold_).sum())
-        hidden = fitted.hidden
         self.estimate_ = None if hidden is None else estimate(hidden, unlabelled=len(unlabelled), decided=decided)
         own = self.threshold_ if self.threshold == "prior" else fitting.USUAL
         about: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
@@ -238,7 +237,7 @@ class PUNodeClassifier(Parameters):
         return found
 
     def model_for(self, graph: Graph, positives: NDArray[np.int64] | None = None) -> Backbone:
-        """The model, told where the known positives are in this graph if it goes by them."""
+        """The model, with the known positives of this graph if it needs them."""
         if self.model_.needs_known:
             if self._fitted is not None and graph is self._fitted[0]:
                 positives = self.labelled_
@@ -258,10 +257,10 @@ class PUNodeClassifier(Parameters):
     def save(self, path: str | Path) -> None:
         """Write the model to one safetensors file. The training graph is not part of it."""
         require_fitted(self)
-        metadata = {**self.settings_, **{name: getattr(self, f"{name}_") for name in SAVED}}
+        metadata = {"format": FORMAT, **self.settings_, **{name: getattr(self, f"{name}_") for name in SAVED}}
         metadata["settled_prior"] = None if self.settled_prior_ is None else asdict(self.settled_prior_)
         metadata |= {"known": asdict(self.known_), "scored": self.model_.scored}
-        save_model(as_path(path), self.model_.state_dict(), metadata)
+        save_sealed(as_path(path), self.model_.state_dict(), metadata)
 
     @classmethod
     def load(cls, path: str | Path, *, backbone: BackboneLike | None = None) -> Self:

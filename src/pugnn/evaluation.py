@@ -23,8 +23,8 @@ from pugnn.store.given import given_task
 from pugnn.task import PUTask
 from pugnn.waiting import part, status_line
 
-#: Share of the time that a fit takes, if the folds come after it.
-AT_ONCE = 1 / (1 + FOLDS)
+#: Share of the time that a fit takes; the folds come after it.
+FIT = 1 / (1 + FOLDS)
 
 
 def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = False) -> RankedPositives:
@@ -63,10 +63,9 @@ def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = Fal
 def require_hidable(task: PUTask) -> None:
     """Raise unless there are known positives to hide and others to train on."""
     if len(task.typical) < 2:
-        others = "; confirmed finds do not count, because a ranking found them" if len(task.confirmed) else ""
         raise PugnnError(
-            "with one known positive, nothing can be hidden and found again, so it is impossible to say how good the "
-            f"ranking is; two are needed, and ten or more help a lot{others}"
+            "with one known positive, nothing can be hidden and found again; two are needed, and ten or more help a "
+            "lot (confirmed finds do not count, because a ranking found them)"
         )
 
 
@@ -138,12 +137,11 @@ def evaluate_all(
     """
     names: set[str] = set()
     for number, estimator in enumerate(estimators):
-        before = 0.0 if hasattr(estimator, "model_") else AT_ONCE
         with part(number / len(estimators), (number + 1) / len(estimators)):
-            if before:
-                with part(0, before):
+            if not hasattr(estimator, "model_"):
+                with part(0, FIT):
                     estimator.fit_task(task)
-            with part(before, 1):
+            with part(FIT, 1):
                 found = evaluate(estimator, task, caveat=caveat, progress=progress)
         name: str = estimator.settings_["method"]["name"]
         while name in names:

@@ -11,14 +11,15 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import PugnnError, require_whole, shorten
 from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
+from pugnn.graph.arrays import positions_within
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.store import read_feedback
 from pugnn.store.given import as_task, given_task, require_edges
-from pugnn.task import PUTask, resolve_nodes, resolve_unlabelled
-from pugnn.training import RunOptions, TrainingSettings, require_fitting
+from pugnn.task import PUTask, resolve_nodes
+from pugnn.training import RunOptions, TrainingSettings
 from pugnn.training.checkpoint import Weights
 from pugnn.waiting import part
 
@@ -34,7 +35,7 @@ METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "
 #: Log-odds of known negatives: low enough for a score of exactly 0.
 KNOWN_NEGATIVE = -1000.0
 
-#: Score from which a node is decided positive where nobody says otherwise; and one that decides nobody.
+#: Default score from which a node is decided positive; and one that no node reaches.
 USUAL, NOBODY = 0.5, 1.0
 
 
@@ -49,9 +50,15 @@ def make_task(
         about = {"checked": checked, "negative": task.negative}
         found = read_feedback(task.graph, task.labelled, "positives or confirmed", **about)
         task, notes = task.with_feedback(found.confirmed, found.rejected), (*notes, *found.notes)
-    nodes = task.unlabelled if unlabelled is None else unlabelled
-    nodes = resolve_unlabelled(task.graph, nodes, np.concatenate([task.labelled, task.negative]))
-    return replace(task, unlabelled=nodes), notes
+    if unlabelled is None:
+        return task, notes
+    nodes = positions_within(unlabelled, task.graph.num_nodes, "unlabelled")
+    if len(np.unique(nodes)) < len(nodes):
+        raise PugnnError(
+            "unlabelled must be a list of distinct positions; for a vector or mask with one entry per node, give "
+            "np.flatnonzero(…)"
+        )
+    return replace(task, unlabelled=np.sort(nodes[task.known[nodes] == 0])), notes
 
 
 @part(0, 1)
@@ -79,16 +86,23 @@ def identity(task: PUTask, method: Method, settings: TrainingSettings, start: We
 
 
 def require_weights(method: Method, settings: TrainingSettings, num_features: int, weights: Weights) -> None:
-    """Raise unless these are weights of a method's network for so many features; no memory is allocated for it."""
-    with torch.device("meta"):
-        expected = method.build(num_features, settings).state_dict()
-    require_fitting(expected, weights)
+    """Raise unless these are finite weights of a method's network for so many features."""
+    expected = method.blueprint(num_features, settings).state_dict()
+    if set(expected) != set(weights):
+        raise PugnnError(f"its weights are called {shorten(sorted(weights))}, not {shorten(sorted(expected))}")
+    for name, tensor in weights.items():
+        shape = expected[name].shape
+        # A tensor whose length depends on the training data is empty in the expected weights.
+        if tensor.dtype != expected[name].dtype or (tensor.shape != shape and expected[name].numel()):
+            raise PugnnError(f"its weights {name} have the shape {tuple(tensor.shape)}, not {tuple(shape)}")
+        if not torch.isfinite(tensor).all():
+            raise PugnnError(f"its weights {name} contain a non-finite value")
 
 
 def why_fresh(method: Method, settings: TrainingSettings, num_features: int, earlier: str, start: Weights) -> str:
     """Why a training cannot go on from the weights of an earlier method, by name; empty if it can."""
-    if not method.trains:
-        return f"{method.name} trains no network"
+    if method.fresh or not method.trains:
+        return method.fresh or f"{method.name} trains no network"
     if earlier != method.name:
         return f"the earlier model is one of {earlier}, not of {method.name}"
     try:
@@ -129,8 +143,7 @@ def _check_decision(threshold: Any, budget: Any, method: Method) -> None:
     if isinstance(threshold, str) and threshold == "prior":
         if getattr(method, "prior", 0.5) is None:
             raise PugnnError(
-                f"the threshold 'prior' needs a known share of positives, and {method.name} was given none; give it "
-                "the prior, such as 0.1, or a threshold as a number"
+                f"the threshold 'prior' needs a share of positives; give {method.name} a prior, such as 0.1"
             )
     elif isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 <= float(threshold) <= 1:
         raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {threshold!r}")
@@ -138,10 +151,7 @@ def _check_decision(threshold: Any, budget: Any, method: Method) -> None:
         return
     require_whole("budget", budget, 1)
     if threshold != USUAL:
-        raise PugnnError(
-            f"budget and threshold both say who is decided positive; leave one out, budget {budget} or "
-            f"threshold {threshold}"
-        )
+        raise PugnnError("budget and threshold both say who is decided positive; leave one out")
 
 
 def decide(
@@ -149,19 +159,13 @@ def decide(
     prior: float,
     hidden: HiddenRanks | None,
     threshold: float | str,
-    budget: int | None = None,
+    budget: int | None,
     *,
-    anyway: bool = False,
+    anyway: bool,
 ) -> tuple[float, str]:
     """The score from which a node is decided positive, and the rule in words.
 
-    Args:
-        scores: of the unlabelled nodes.
-        prior: positive share of them, as the method assumed or found it.
-        hidden: what the method learnt from hidden positives, if it hid any.
-        threshold: as it was given.
-        budget: how many nodes to decide, if that was given.
-        anyway: decide although there is no signal.
+    ``scores`` are those of the unlabelled nodes; ``anyway`` decides although there is no signal.
     """
     if budget is not None:
         budget = min(budget, len(scores))
@@ -205,8 +209,7 @@ def check_settings(parameters: dict[str, Any]) -> tuple[Method, TrainingSettings
             raise PugnnError(f"{name} has no effect on {method.name}; leave it out, or take another method")
     method.check()
     if isinstance(settings.backbone, str):  # a factory is called for a graph only
-        with torch.device("meta"):
-            method.build(ANY_WIDTH, settings)
+        method.blueprint(ANY_WIDTH, settings)
     return method, settings
 
 

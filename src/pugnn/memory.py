@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from pugnn.errors import PugnnError
 
 #: Set to limit what a run plans with: ``PUGNN_MEMORY=8GB``.
 LIMIT = "PUGNN_MEMORY"
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _NO_LIMIT = 2**60
 
 
 def available_memory() -> int:
     """Bytes that a run may plan with: ``$PUGNN_MEMORY``, otherwise what the machine, or the container, has left."""
     wanted = os.environ.get(LIMIT)
-    if wanted:
-        return parse_memory(wanted)
-    return min(_machine(), memory_of_groups())
+    return parse_memory(wanted) if wanted else min(_machine(), memory_of_groups())
 
 
 def parse_memory(text: str) -> int:
@@ -35,8 +32,7 @@ def parse_memory(text: str) -> int:
     if found is None:
         raise PugnnError(f"{text!r} is not an amount of memory; give a number and a unit, such as 8GB ({LIMIT})")
     number, unit, binary = found.groups()
-    scale = 1024 ** "kmgt".find(unit) * 1024 if binary and unit else _UNITS[unit]
-    return int(float(number) * scale)
+    return int(float(number) * (1024 if binary else 1000) ** " kmgt".index(unit or " "))
 
 
 def memory_words(size: float) -> str:
@@ -54,13 +50,9 @@ def memory_words(size: float) -> str:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run is going to hold in memory at its peak.
+    """What a run will hold in memory at its peak: bytes, by what they are for."""
 
-    Args:
-        parts: bytes, by what they are for.
-    """
-
-    parts: Mapping[str, int] = field(default_factory=dict)
+    parts: Mapping[str, int]
 
     @property
     def total(self) -> int:
@@ -86,11 +78,7 @@ def _machine() -> int:
 def memory_of_groups(groups: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")) -> int:
     """What is left below the limits of the control groups that this process is in, of version 2 or 1.
 
-    Containers have such limits, and the jobs of SLURM and systemd.
-
-    Args:
-        groups: lists the groups.
-        root: where they are.
+    Containers have such limits, and the jobs of SLURM and systemd. ``groups`` lists the groups in ``root``.
     """
     try:
         listed = [line.split(":", 2) for line in groups.read_text().splitlines()]

@@ -14,18 +14,13 @@ from pugnn.graph import Graph
 from pugnn.methods import METHODS
 from pugnn.models import BACKBONES, BackboneLike, Scored
 from pugnn.task import KnownIds
-from pugnn.training import load_sealed, save_sealed
+from pugnn.training import load_sealed
 
 #: Version of the layout.
 FORMAT = 3
 
-#: What a file that somebody else wrote may make torch and our own checks raise.
+#: What torch and our checks may raise for a file from elsewhere.
 UNLOADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
-
-
-def save_model(path: Path, weights: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    """Write a model."""
-    save_sealed(path, weights, {"format": FORMAT, **metadata})
 
 
 def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -52,10 +47,10 @@ def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             metadata["settled_prior"] = Prior(**settled)
         metadata["known"] = KnownIds.from_plain(metadata["known"])
         if scored is not None:
-            reduced, nodes, entries = scored
-            require_whole("scored", nodes, 0)
-            require_whole("scored", entries, 0)
-            metadata["scored"] = Scored(bool(reduced), nodes, entries)
+            reduced, *sizes = scored
+            for size in sizes:
+                require_whole("scored", size, 0)
+            metadata["scored"] = Scored(bool(reduced), *sizes)
     except UNLOADABLE as error:
         raise PugnnError(f"{path} cannot be loaded: {error}") from None
     return weights, metadata
@@ -81,26 +76,21 @@ def require_same_features(
 ) -> None:
     """Raise an error unless a graph has the features that the model was trained with."""
     if graph.recipe is not None and graph.recipe != recipe:
+        remedy = "Read its tables with the model's recipe: read_graph(…, recipe=classifier.recipe_)"
         if recipe is None:
-            raise PugnnError(
-                "the graph's features were made from tables, but the model was trained on a matrix of features; "
-                "give it the same features as a matrix"
-            )
-        raise PugnnError(
-            "the graph's features were made by another recipe than the model's. Read its tables with the model's "
-            "recipe: read_graph(…, recipe=classifier.recipe_)"
-        )
+            remedy = "The model was trained on a matrix of features: give it the same features as a matrix"
+        raise PugnnError(f"the graph's features were made by another recipe than the model's. {remedy}")
     if graph.num_features != num_features:
         raise PugnnError(
             f"the model was trained with {num_features} features, the graph has {graph.num_features}. "
             "Give the same features, in the same order."
         )
-    ours, theirs = names, graph.feature_names
-    if ours is None or theirs is None or ours == theirs:
+    theirs = graph.feature_names
+    if names is None or theirs is None or names == theirs:
         return
-    if set(ours) == set(theirs):
+    missing, unknown = sorted(set(names) - set(theirs)), sorted(set(theirs) - set(names))
+    if not missing and not unknown:
         raise PugnnError("the features are the model's but in another order; reorder the columns")
     raise PugnnError(
-        f"the model was trained with other features: it misses {shorten(sorted(set(ours) - set(theirs)))} "
-        f"and does not know {shorten(sorted(set(theirs) - set(ours)))}"
+        f"the model was trained with other features: it misses {shorten(missing)} and does not know {shorten(unknown)}"
     )

@@ -40,7 +40,7 @@ class LostProcessError(PugnnError):
 
 def count() -> int:
     """How many processes there are."""
-    distributed = sys.modules.get("torch.distributed")  # which whoever joins others has imported
+    distributed = sys.modules.get("torch.distributed")  # imported by then where processes have joined
     ready = distributed is not None and distributed.is_available() and distributed.is_initialized()
     return distributed.get_world_size() if distributed and ready else 1
 
@@ -89,7 +89,8 @@ def sum_over_processes(values: Tensor) -> Tensor:
     if count() == 1:
         return values
     # Adding the difference, which is 0, changes no bit of the sum.
-    return _sum(values.detach().clone()) + (values - values.detach())
+    whole: Tensor = _message("all_reduce", values.detach().clone())
+    return whole + (values - values.detach())
 
 
 def add_up_gradients(parameters: Iterable[Tensor]) -> None:
@@ -104,9 +105,9 @@ def add_up_gradients(parameters: Iterable[Tensor]) -> None:
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
         gradients.append(parameter.grad)
-    flat = _sum(torch.cat([gradient.flatten() for gradient in gradients]))
+    flat = _message("all_reduce", torch.cat([gradient.flatten() for gradient in gradients]))
     sizes = [gradient.numel() for gradient in gradients]
-    for gradient, whole in zip(gradients, flat.split(sizes), strict=True):  # type: ignore[no-untyped-call]
+    for gradient, whole in zip(gradients, flat.split(sizes), strict=True):
         gradient.copy_(whole.view_as(gradient))
 
 
@@ -118,19 +119,12 @@ def copy_from_first(tensors: Iterable[Tensor]) -> None:
 
 def value_of_first(value: T) -> T:
     """A value as the first process has it: for what it alone has read, and for what all must decide alike."""
-    if count() == 1:
-        return value
-    values = [value]
-    _message("broadcast_object_list", values, src=0)
-    return values[0]
+    found: T = value if count() == 1 else _message("broadcast_object_list", [value], src=0)[0]
+    return found
 
 
-def _sum(values: Tensor) -> Tensor:
-    _message("all_reduce", values)
-    return values
-
-
-def _message(kind: str, content: Any, **options: Any) -> None:
+def _message(kind: str, content: Any, **options: Any) -> Any:
+    """Exchange something in place with all other processes."""
     import torch.distributed as distributed
 
     try:
@@ -140,6 +134,7 @@ def _message(kind: str, content: Any, **options: Any) -> None:
             f"another process of this job has ended or does not answer, and process {rank()} of {count()} cannot go on "
             "without it. Perhaps it was killed, or there was not enough memory."
         ) from None
+    return content
 
 
 # ---------------------------------------------------------------------- joining and failing together

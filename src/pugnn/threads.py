@@ -20,7 +20,7 @@ def available_threads() -> int:
     affinity = getattr(os, "sched_getaffinity", None)  # not on every system
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
     limits = [cores // processes.count_on_host(), *(_limit(os.environ.get(name, "")) or cores for name in LIMITS)]
-    if "torch" in sys.modules:  # whoever has told torch has told us
+    if "torch" in sys.modules:  # a limit that was given to torch is ours, too
         limits.append(sys.modules["torch"].get_num_threads())
     return max(1, min(limits))
 

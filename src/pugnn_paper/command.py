@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -15,6 +16,9 @@ from pugnn.errors import PugnnError
 
 if TYPE_CHECKING:
     from pugnn_paper.pages.study_page import Share
+
+EXAMPLES = {"--ratios": "0.001,0.01", "--labels": "10,30", "--shares": "natural,0.02"}
+Number = TypeVar("Number")
 
 
 def reproduce(
@@ -86,9 +90,9 @@ def reproduce(
         what,
         datasets=_names(datasets),
         methods=_names(methods),
-        ratios=None if ratios is None else [_ratio(each) for each in _names(ratios) or ()],
-        labels=None if labels is None else [_whole(each) for each in _names(labels) or ()],
-        shares=None if shares is None else [_share(each) for each in _names(shares) or ()],
+        ratios=_numbers("--ratios", ratios, float),
+        labels=_numbers("--labels", labels, int),
+        shares=_numbers("--shares", shares, _share),
         draws=draws,
         readings=list(READINGS) if reading == "all" else _names(reading) or ("default",),
     )
@@ -116,24 +120,14 @@ def _names(text: str | None) -> list[str] | None:
     return list(dict.fromkeys(names))
 
 
-def _ratio(text: str) -> float:
+def _numbers(option: str, text: str | None, kind: Callable[[str], Number]) -> list[Number] | None:
+    names = _names(text)
     try:
-        return float(text)
+        return None if names is None else [kind(name) for name in names]
     except ValueError:
-        raise PugnnError(f"a label ratio is a share of nodes between 0 and 1, such as 0.01; got {text!r}") from None
+        words = f"numbers separated by commas, such as {EXAMPLES[option]}"
+        raise PugnnError(f"{option} are {words}; got {text!r}") from None
 
 
 def _share(text: str) -> Share:
-    if text == "natural":
-        return "natural"
-    try:
-        return float(text)
-    except ValueError:
-        raise PugnnError(f"a share is natural or a number between 0 and 1, such as 0.02; got {text!r}") from None
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise PugnnError(f"labels must be whole numbers, such as 10,30; got {text!r}") from None
+    return "natural" if text == "natural" else float(text)

@@ -42,6 +42,17 @@ def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
 
 
+def best_rows(means: Mapping[str, float]) -> set[str]:
+    """The rows with the highest mean, where there are several rows; means that print alike are equally good.
+
+    Example:
+        >>> sorted(best_rows({"a": 80.04, "b": 79.96, "c": 70.0}))
+        ['a', 'b']
+    """
+    printed = {row: round(mean, 1) for row, mean in means.items()}
+    return {row for row, mean in printed.items() if len(printed) > 1 and mean == max(printed.values())}
+
+
 def compare(first: Mapping[Key, float], second: Mapping[Key, float]) -> Paired:
     """Compare two rows on the draws that both have.
 

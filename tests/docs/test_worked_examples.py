@@ -21,7 +21,7 @@ from pugnn.losses import (
     mean_entropy,
     split_near_far,
 )
-from pugnn.losses.surrogate import SURROGATES
+from pugnn.losses.upu import SURROGATES
 from pugnn.methods import GRAB, LabelPropagation
 from pugnn.methods.dist_pu import ENTROPY
 from pugnn.models import Propagation, inputs_on

@@ -96,8 +96,8 @@ def test_slider_counts_as_python_does(opened):
         move_slider(page, step)
         threshold = data["steps"][step]
         assert number(page, "#found-count") == (content.scores[unknown] >= threshold).sum()
-        for place, ring in enumerate(content.rings):
-            assert number(page, f"[data-ring='{place}']") == (content.scores[ring.members] >= threshold).sum()
+        for place, members in enumerate(content.rings.values()):
+            assert number(page, f"[data-ring='{place}']") == (content.scores[members] >= threshold).sum()
         decided = scored >= threshold
         assert number(page, "#true-positive") == (truth & decided).sum()
         assert number(page, "#false-positive") == (~truth & decided).sum()

@@ -147,7 +147,7 @@ def test_a_missing_column_counts_as_missing_everywhere(trained, pugnn_main):
     write_csv(Path("blank.csv"), [{**row, "city": ""} for row in new_nodes])
     less = pugnn_main("predict", "run", "--edges", "new_edges.csv", "--nodes", "less.csv", "--out", "less-scores.csv")
     assert less.code == 0
-    assert "less.csv: column 'city' is absent; it counts as missing for all nodes" in less.err
+    assert "less.csv: column 'city' is absent: missing for all nodes" in less.err
     blank = pugnn_main(
         "predict", "run", "--edges", "new_edges.csv", "--nodes", "blank.csv", "--out", "blank-scores.csv"
     )
@@ -193,9 +193,9 @@ def test_tables_without_any_of_the_columns_are_refused(trained, pugnn_main):
     _, new_nodes, _ = trained
     write_csv(Path("new.csv"), [{"id": row["id"], "height": "1"} for row in new_nodes])
     predict = ["predict", "run", "--edges", "new_edges.csv"]
-    assert_refused(pugnn_main(*predict), ["trained on attributes, 'age'", "none were given"])
+    assert_refused(pugnn_main(*predict), ["trained on the attributes 'age'", "none were given"])
     wrong = pugnn_main(*predict, "--nodes", "new.csv")
-    assert_refused(wrong, ["none of the columns that the model was trained on", "'age'"])
+    assert_refused(wrong, ["trained on the attributes 'age'", "has only 'height'"])
 
 
 def test_a_bare_edge_list(tmp_path, monkeypatch, pugnn_main):

@@ -3,7 +3,7 @@ import pytest
 
 from explained import LargestTensor
 from pugnn import LabelPropagation, PUNodeClassifier
-from pugnn.explain.propagation_parts import propagation_parts
+from pugnn.explain.exact_parts import propagation_parts
 from pugnn.graph import Graph
 from pugnn.task import PUTask
 
@@ -51,7 +51,7 @@ def test_memory_grows_with_the_nodes_that_are_explained_and_not_with_the_known_p
     graph = Graph.from_edges(*rng.integers(2000, size=(2, 3000)), num_nodes=2000)
     known = np.arange(500)
     classifier = PUNodeClassifier(LabelPropagation(prior=0.3, normalisation=normalisation)).fit(graph, known)
-    monkeypatch.setattr("pugnn.explain.propagation_parts.MAX_NUMBERS", 4 * 2000)
+    monkeypatch.setattr("pugnn.explain.exact_parts.MAX_NUMBERS", 4 * 2000)
     with LargestTensor() as largest:
         found = list(propagation_parts(classifier.model_, graph, np.arange(1000, 1010)))
     assert largest.numbers <= max(4 * 2000, len(graph.indices)), "four nodes at a time, and never (N, n_L)"

@@ -23,7 +23,9 @@ def test_zero_and_one_and_the_share_where_it_is_missing(type_name, values):
     assert encoding == BooleanEncoding("x", 1, 0.5)
     np.testing.assert_array_equal(np.hstack(encoding.encode(cells)[0]).T, [[1, 0, 0, 0.5, 1], [0, 0, 0, 1, 0]])
     assert encoding.feature_names == ["x", "x missing"]
-    assert encoding.describe() == ("0 or 1, 50 % are 1; missing in 1 node → the share of true values and an indicator")
+    assert encoding.describe().text == (
+        "0 or 1, 50 % are 1; missing in 1 node → the share of true values and an indicator"
+    )
 
 
 @pytest.mark.parametrize(("type_name", "value"), [(None, "maybe"), ("INTEGER", 2), ("DATE", "2024-01-31")])

@@ -30,7 +30,7 @@ def test_only_the_most_frequent_values_have_a_feature(monkeypatch):
     monkeypatch.setattr(category, "MAX_VALUES", 2)
     encoding = CategoryEncoding.learn(cells_of(["a"] * 3 + ["b"] * 5 + ["c"] * 4))
     assert (encoding.values, encoding.pooled) == (("b", "c"), 3)
-    assert "beyond the 2 most frequent (3 nodes)" in encoding.describe()
+    assert "beyond the 2 most frequent (3 nodes)" in encoding.describe().text
 
 
 def test_unseen_values_are_other_where_there_were_others():

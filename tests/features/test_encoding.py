@@ -1,7 +1,13 @@
 import numpy as np
 import scipy.sparse as sp
 
-from pugnn.features.encoding import compact, stacked
+from pugnn.features.encoding import FeatureBlocks
+
+
+def compact(*blocks):
+    collected = FeatureBlocks()
+    collected.add(*blocks)
+    return collected.joined()
 
 
 def test_few_values_become_one_sparse_matrix_without_stored_zeros():
@@ -20,9 +26,3 @@ def test_many_values_become_a_dense_matrix():
     joined = compact(sparse, dense)
     assert isinstance(joined, np.ndarray)
     np.testing.assert_array_equal(joined, [[1, 0, 1, 1], [0, 1, 1, 1]])
-
-
-def test_stacked_is_sparse_if_all_are():
-    dense, sparse = np.ones((1, 2), dtype=np.float32), sp.csr_array(np.eye(2, dtype=np.float32))
-    assert isinstance(stacked([sparse, sparse]), sp.csr_array)
-    np.testing.assert_array_equal(stacked([sparse, dense]), [[1, 0], [0, 1], [1, 1]])

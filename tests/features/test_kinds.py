@@ -45,13 +45,9 @@ def test_kinds_of_texts(values, kind):
     [
         ("BIGINT", [1, 2, 3], "number"),
         ("VARCHAR", [f"2024-01-{day:02}" for day in range(1, 21)], "number"),  # dates that nobody made dates of
-        ("UTINYINT", [0, 1, 1], "boolean"),
-        ("DOUBLE", [0.0, 1.0, None, float("nan")], "boolean"),
         ("DOUBLE", [0.5, float("nan")], "category"),
         ("DOUBLE", [float("nan"), None], "ignore"),
         ("DECIMAL(9, 2)", [1, 2.5], "number"),
-        ("BOOLEAN", [True, False], "boolean"),
-        ("BOOLEAN", [True, True], "ignore"),
         ("DATE", ["2024-01-31", "2024-02-01"], "number"),
         ("TIMESTAMP WITH TIME ZONE", ["2024-01-31 00:00:00+00", "2024-02-01 00:00:00+00"], "number"),
         ("DATE", ["2024-01-31", "2024-01-31"], "ignore"),

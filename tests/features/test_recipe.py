@@ -99,20 +99,20 @@ def test_column_that_is_not_there_counts_as_missing(recipe, table):
     expected[:, 0], expected[:, 1] = 0, 1
     np.testing.assert_array_equal(features_of(recipe, renamed), expected)
     assert recipe.apply(renamed, ring(9)).notes[2:] == (
-        "nodes.csv: column 'age' is absent; it counts as missing for all nodes. If 'Age' is 'age', rename it",
+        "nodes.csv: column 'age' is absent: missing for all nodes. If 'Age' is 'age', rename it",
         "nodes.csv: not used, since the model was trained without: 'Age'",
     )
 
 
 def test_none_of_the_columns_is_an_error(recipe):
-    with pytest.raises(PugnnError, match=r"nodes\.csv has none of the columns .* 'age', 'city'.*it has 'weight'"):
+    with pytest.raises(PugnnError, match=r"trained on the attributes 'age', 'city'.*but nodes\.csv has only 'weight'"):
         recipe.apply(attributes_of({"weight": ["1", "2"]}), ring(2))
     with pytest.raises(PugnnError, match="none were given"):
         recipe.apply(attributes_of({}, num_nodes=2), ring(2))
 
 
 def test_column_of_another_kind_is_an_error(recipe):
-    with pytest.raises(PugnnError, match=r"row 3, column 'age': 'old' is not a number\. Correct it, or leave it empty"):
+    with pytest.raises(PugnnError, match=r"row 3, column 'age': 'old' is not a number\. Correct it, leave it empty"):
         recipe.apply(attributes_of({"age": ["31", "old"]}), ring(2))
 
 

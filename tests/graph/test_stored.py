@@ -1,5 +1,4 @@
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,7 @@ def text_ids(texts: list[str]) -> TextIds:
 def stored_graph(ids, *, checksum: str = "c") -> Graph:
     plain = Graph.from_edges([0, 1, 2], [1, 2, 3], num_nodes=len(ids), features=np.ones((len(ids), 2)))
     parts = (plain.indptr, plain.indices, plain.features, ids, None)
-    stored = Stored(Path("there"), checksum, parts, ids)
+    stored = Stored(checksum, parts, ids)
     return replace(plain, ids=ids, stored=stored)
 
 

@@ -211,7 +211,7 @@ def test_settings_of_a_training_that_there_is_not(option):
 
 
 def test_a_threshold_at_a_prior_that_nobody_knows():
-    with pytest.raises(PugnnError, match="naive was given none; give it the prior"):
+    with pytest.raises(PugnnError, match="give naive a prior"):
         classifier(Naive(), threshold="prior").fit(GRAPH, LABELLED)
 
 
@@ -272,7 +272,7 @@ def test_other_sizes_start_afresh(method):
     assert "sizes" in found.notes_[-1]
 
 
-@every_trained_method
+@every_network
 def test_a_checkpoint_belongs_to_its_start(method, tmp_path):
     earlier = classifier(method).fit(GRAPH, LABELLED)
     whole = classifier(method, epochs=45).fit(GRAPH, LABELLED, start=earlier)

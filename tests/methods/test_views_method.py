@@ -13,7 +13,7 @@ from pugnn.errors import PugnnError
 from pugnn.evidence.hidden_positives import KnownNodes
 from pugnn.graph import Graph
 from pugnn.graph.derived import forget_derived
-from pugnn.losses import Sets, confident_prior_matching
+from pugnn.losses import Sets
 from pugnn.methods import Centroid, SmoothedLogistic, Views
 from pugnn.methods import views as module
 from pugnn.methods.logistic import Ranking
@@ -63,7 +63,7 @@ def test_the_three_terms_by_plain_loops():
         labelled += 0.7 * abs(sum(s[i] for i in labels) / len(labels) - 1) / 2
         unlabelled += abs(sum(s[3:]) / 4 - 0.3) / 2
         entropy += 0.6 * sum(-p * math.log(p) - (1 - p) * math.log(1 - p) for p in s[3:]) / 4 / 2
-    terms = confident_prior_matching(logits, sets, seen, 0.3, 0.7, 0.6)
+    terms = module.confident_prior_matching(logits, sets, seen, 0.3, 0.7, 0.6)
     assert {name: float(term) for name, term in terms.items()} == pytest.approx(
         {"labelled": labelled, "unlabelled": unlabelled, "entropy": entropy}
     )

@@ -77,9 +77,3 @@ def test_too_many_pairs_are_refused_before_they_are_made(monkeypatch):
     # From the hub to itself, and between any two others: 1 + 99 · 99 pairs.
     with pytest.raises(PugnnError, match=r"walks of 2 steps join up to 9,\d* pairs .* Lower hops to 1"):
         hop_graphs(star, 2)
-
-
-@pytest.mark.parametrize("number", [0, 1.5])
-def test_bad_number_of_hops(number):
-    with pytest.raises(PugnnError, match="hops must be a whole number, at least 1"):
-        hop_graphs(random_graph(5, 0.5, seed=0), number)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pugnn_paper import pages
-from pugnn_paper.pages.charts import STRONG_COLOURS, WEAK_COLOURS, Point, Series, Tick, Tile, heat_map, line_chart
+from pugnn_paper.pages.charts import STRONG_COLOURS, WEAK_COLOURS, Point, Series, Tick, line_chart
 from pugnn_paper.rows import MORE_METHODS, PAPER_METHODS
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -99,29 +99,6 @@ def test_the_axis_has_a_length_and_stays_within_percentages(value, deviation):
     assert 0 <= min(shown) < max(shown) <= 100
 
 
-def test_a_heat_map_is_darker_where_scores_are_higher():
-    cells = [
-        Tile("0.5", "0.1", "70.0 ± 1.0", "84.6 ± 0.3 (−14.6)", 70.0),
-        Tile("0.6", "0.1", "<80>", "x", 80.0),
-        Tile("0.6", "0.2", "–", "x", None),
-    ]
-    tree = ElementTree.fromstring(
-        heat_map(cells, ["0.5", "0.6"], ["0.1", "0.2"], title="priors", column_title="near", line_title="far")
-    )
-    low, high, missing = tree.iter(f"{SVG}rect")
-    assert float(low.get("fill-opacity")) < float(high.get("fill-opacity"))
-    assert missing.get("fill") == "none"
-    assert {"70.0 ± 1.0", "84.6 ± 0.3 (−14.6)", "<80>", "near", "far"} <= set(texts(tree))
-    assert titles(tree)[0] == "near 0.5, far 0.1: 70.0 ± 1.0; 84.6 ± 0.3 (−14.6)"
-
-
-def test_a_heat_map_of_equal_or_missing_values():
-    for value in (70.0, None):
-        cells = [Tile("0.5", "0.1", "", "", value), Tile("0.6", "0.1", "", "", value)]
-        drawn = heat_map(cells, ["0.5", "0.6"], ["0.1"], title="", column_title="", line_title="")
-        assert len(list(ElementTree.fromstring(drawn).iter(f"{SVG}rect"))) == 2
-
-
 def test_every_row_of_table_2_has_a_colour_of_its_own_in_light_and_dark():
     light, dark = source("style.css").split("prefers-color-scheme: dark")
     assert (len(PAPER_METHODS), len(MORE_METHODS)) == (STRONG_COLOURS, WEAK_COLOURS)
@@ -131,8 +108,8 @@ def test_every_row_of_table_2_has_a_colour_of_its_own_in_light_and_dark():
 
 
 def test_every_variable_and_class_of_the_charts_is_in_the_style_sheet():
-    style, charts = source("style.css"), source("lines.svg") + source("heat.svg")
+    style, charts = source("style.css"), source("lines.svg")
     used = set(re.findall(r"var\((--\w+)\)", charts))
-    assert used == {"--page", "--rule", "--heat"}
+    assert used == {"--page", "--rule"}
     assert all(f"{name}:" in style for name in used)
     assert all(f".{name} {{" in style for name in ("quiet", "small", "strong", "series"))

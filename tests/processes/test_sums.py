@@ -96,7 +96,7 @@ def test_one_process_goes_on_where_two_were_stopped(one, two, folder):
 def test_a_whole_graph_is_not_shared(one, two):
     assert one["full graph"] == ""
     for found in two:
-        assert "gains nothing from several processes. Give --batch-size" in found["full graph"]
+        assert "the whole graph gains nothing from several processes. Give --batch-size" in found["full graph"]
 
 
 def test_processes_with_other_data_are_told_apart(two):

@@ -7,7 +7,7 @@ import torch
 from conftest import random_graph, special_graphs
 from pugnn.graph import Graph
 from pugnn.regularisers import StructuralRegulariser, sample_pairs
-from pugnn.regularisers.structural_exact import structural_sums_exact
+from pugnn.regularisers.structural import structural_sums_exact
 from pugnn_paper.variants import RegulariserVariant
 
 GRAPH = Graph.from_edges([0, 0, 0, 0, 1, 2], [1, 2, 3, 4, 2, 5], num_nodes=7)  # a hub, an isolated node

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from conftest import random_graph
 from pugnn.errors import PugnnError
 from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
-from pugnn.regularisers import StructuralRegulariser, structural_sums, structural_sums_reference
+from pugnn.regularisers import StructuralRegulariser, structural_sums
 from pugnn.regularisers.structural_cpu import WORTH_THREADS
+from regularisers.reference import reference
 
 
 def embedding(graph: Graph, dimensions: int = 5, dtype=torch.float64, seed: int = 0) -> torch.Tensor:
@@ -47,10 +48,6 @@ def with_gradient(function, z, graph, negatives, seed):
     (grad_edges,) = torch.autograd.grad(edges, z, retain_graph=True)
     (grad_non_edges,) = torch.autograd.grad(non_edges, z) if non_edges.requires_grad else (torch.zeros_like(z),)
     return edges, non_edges, grad_edges, grad_non_edges
-
-
-def reference(z, graph, negatives, seed):
-    return structural_sums_reference(z, graph, negatives, seed=seed)
 
 
 @pytest.mark.parametrize("function", [reference, kernel])
@@ -157,7 +154,7 @@ def test_exact_expectation_by_plain_loops(special_graph):
 
 @pytest.mark.parametrize("pairs", [1, 50, 4_000_000])
 def test_exact_gradient_by_finite_differences_in_blocks_of_any_size(pairs, monkeypatch):
-    monkeypatch.setattr("pugnn.regularisers.structural_exact.PAIRS", pairs)
+    monkeypatch.setattr("pugnn.regularisers.structural.PAIRS", pairs)
     graph = random_graph(9, 0.3, seed=4)
     assert torch.autograd.gradcheck(lambda z: exact(z, graph, 3), embedding(graph, 3))
 

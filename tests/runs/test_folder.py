@@ -195,7 +195,7 @@ def test_next_free(tmp_path):
 def test_a_folder_that_lost_files_does_not_get_its_name(tmp_path):
     folder = RunFolder(tmp_path / "mine")
     (folder.partial / "a").touch()
-    with pytest.raises(PugnnError, match=r"mine\.partial was changed while it was filled: 'b' went missing"):
+    with pytest.raises(PugnnError, match=r"mine\.partial was changed meanwhile: 'b' went missing"):
         folder.finish(["a", "b"])
     assert not (tmp_path / "mine").exists()
     (folder.partial / "b").touch()

@@ -102,7 +102,7 @@ def test_what_is_not_kept(tmp_path, monkeypatch, case):
     if case == "disk":
         (tmp_path / "run").write_text("a file in the way")
         with pytest.warns(PugnnWarning, match="commands on it will read the tables: cannot write"):
-            assert keep_graph(tmp_path / "run", data) == []
+            keep_graph(tmp_path / "run", data)
     else:
-        assert keep_graph(tmp_path / "run", data) == []
+        keep_graph(tmp_path / "run", data)
         assert not (tmp_path / "run").exists()

@@ -198,7 +198,7 @@ def test_nodes_that_no_known_one_reaches(written):
 
 
 def test_distant_rings_are_put_together():
-    labels = [ring.label for ring in path_content([0.5] * 40).rings]
+    labels = list(path_content([0.5] * 40).rings)
     assert labels == [*(f"{hops} hop{'s' if hops > 1 else ''}" for hops in range(1, 9)), "9 or more"]
 
 

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from pugnn.errors import PugnnError
-from pugnn.features.encoding import FeatureBlocks, compact
+from pugnn.features.encoding import FeatureBlocks
 from pugnn.store.stored_arrays import features_in, found_arrays, write_features
 
 
@@ -21,11 +21,11 @@ def blocks(seed: int, *, dense: int, sparse: int) -> list:
 def test_blocks_on_disk_become_the_features_that_are_made_in_memory(tmp_path, large, dense, sparse):
     (tmp_path / "overflow").mkdir()
     given = blocks(0, dense=dense, sparse=sparse)
-    stored = FeatureBlocks(tmp_path / "overflow", large)
-    for block in given:
-        stored.add(block)
+    stored, in_memory = FeatureBlocks(tmp_path / "overflow", large), FeatureBlocks()
+    stored.add(*given)
+    in_memory.add(*given)
     write_features(tmp_path, stored, np.arange(50))
-    wanted = compact(*given)
+    wanted = in_memory.joined()
     found = features_in(found_arrays(tmp_path), wanted.shape)
     assert sp.issparse(found) == sp.issparse(wanted) == ((dense, sparse) == (7, 2))
     if sp.issparse(wanted):

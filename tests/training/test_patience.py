@@ -1,10 +1,8 @@
 import pytest
 import torch
-from torch import nn
 
 from conftest import random_graph, untrained, whole
 from pugnn.training import Checkpoint, TrainingSettings, train
-from pugnn.training.loop import Patience
 
 GRAPH = random_graph(20, 0.2, seed=0, features=4)
 
@@ -33,19 +31,6 @@ def weights_after(epochs: int) -> dict[str, torch.Tensor]:
     if epochs == 0:
         return weights(untrained(GRAPH))
     return weights(train(whole(GRAPH), told([0.0] * epochs), TrainingSettings(epochs=epochs, dropout=0.0)).model)
-
-
-def test_the_weights_of_the_lowest_loss_are_those_before_its_step():
-    layer = nn.Linear(1, 1, bias=False)
-    patience = Patience(layer, 2, [], {})
-    for value, loss in ((1.0, 5.0), (2.0, 3.0), (3.0, 4.0)):
-        nn.init.constant_(layer.weight, value)
-        patience.before_step()
-        nn.init.constant_(layer.weight, value + 0.5)  # the step
-        patience.after_step(loss)
-    assert patience.best["weight"].item() == 2.0
-    patience.restore_best()
-    assert layer.weight.item() == 2.0
 
 
 @pytest.mark.parametrize(

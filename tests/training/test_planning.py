@@ -90,8 +90,8 @@ def test_methods_train_in_batches(method):
 
 def test_loaders():
     sets = FullGraph.of(TASK, "cpu").batch.sets
-    assert isinstance(plan().loader(GRAPH, sets, TrainingSettings(), MODEL), FullGraph)
-    assert isinstance(plan(batch_size=64).loader(GRAPH, sets, TrainingSettings(), MODEL), SampledGraph)
+    assert isinstance(plan().loader(GRAPH, sets, TrainingSettings()), FullGraph)
+    assert isinstance(plan(batch_size=64).loader(GRAPH, sets, TrainingSettings()), SampledGraph)
 
 
 def test_scores_from_sampled_neighbours_where_the_whole_graph_does_not_fit(monkeypatch):

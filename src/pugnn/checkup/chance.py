@@ -31,26 +31,15 @@ SHUFFLES = 999
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Known positives and controls, with shuffled labels.
+    """Known positives and controls, with shuffled labels."""
 
-    Args:
-        nodes: positions of the known positives, then of the controls, shape ``(n,)``.
-        known: how many of them are known positives.
-        labels: 1 where a node counts as known, shape ``(1 + shuffles, n)``; the first row is the truth.
-    """
-
-    nodes: NDArray[np.int64]
-    known: int
-    labels: NDArray[np.float32]
+    nodes: NDArray[np.int64]  # positions of the known positives, then of the controls, shape ``(n,)``
+    known: int  # how many of them are known positives
+    labels: NDArray[np.float32]  # 1 where a node counts as known, shape ``(1 + shuffles, n)``; the truth comes first
 
 
 def degree_strata(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The stratum of each node: 0 without links, then one for each step of :data:`STRATUM_RATIO`.
-
-    Example:
-        >>> degree_strata(np.array([0, 1, 2, 10, 11, 100])).tolist()
-        [0, 1, 8, 25, 26, 49]
-    """
+    """The stratum of each node: 0 without links, then one for each step of :data:`STRATUM_RATIO`."""
     steps = np.log(np.maximum(degrees, 1)) / np.log(STRATUM_RATIO)
     return np.where(degrees > 0, 1 + np.floor(steps + 1e-9), 0).astype(np.int64)
 
@@ -79,11 +68,7 @@ def draw_crowd(degrees: NDArray[np.int64], labelled: NDArray[np.int64], rng: np.
 
 
 def pair_sums(crowd: Crowd, weights: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Sum of the weights over ordered pairs of known positives, for the truth and every shuffle.
-
-    Weights are symmetric, shape ``(n, n)``; the diagonal is ignored. The result has shape ``(1 + shuffles,)``, with the
-    truth first.
-    """
+    """Sum of symmetric weights over ordered pairs of different known positives, for the truth and every shuffle."""
     pairs = weights.copy()
     np.fill_diagonal(pairs, 0)
     return _with_ties(np.einsum("sn,sn->s", crowd.labels @ pairs, crowd.labels, dtype=np.float64))
@@ -101,10 +86,5 @@ def _with_ties(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def chance_of_more(sums: NDArray[np.float64]) -> float:
-    """Probability by chance of a sum as large as the truth's: the share of such sums, itself included.
-
-    Example:
-        >>> chance_of_more(np.array([3.0, 1.0, 2.0, 3.0]))
-        0.5
-    """
+    """Probability by chance of a sum as large as the truth's: the share of such sums, itself included."""
     return float((sums >= sums[0]).mean())

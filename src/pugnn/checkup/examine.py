@@ -59,16 +59,11 @@ class CheckUp(Displayed):
         """Why known positives may not be typical of all, and what that would mean for estimates from them."""
         if self.sampling.verdict == "random":
             return None
-        if self.sampling.verdict == "too few":
-            return (
-                "There are too few known positives to say whether they are typical of all. If they are not, there "
-                "are more positives than estimated, and fewer of them are found."
-            )
         titles = [each.title for each in self.findings if each.topic == "sampling" and each.level != "good"]
         reasons = "; ".join(title[:1].lower() + title[1:] for title in titles)
         return (
-            f"The known positives may not be typical of all: {reasons}. Then the estimates hold for positives like the "
-            "known ones: there are more positives than estimated, and fewer of them are found."
+            f"The known positives may not be typical of all: {reasons}. If they are not, the estimates hold only for "
+            "positives like the known ones: there are more positives than estimated, and fewer of them are found."
         )
 
     def to_plain(self) -> dict[str, Any]:

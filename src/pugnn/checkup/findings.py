@@ -55,83 +55,58 @@ def find(
 
 def _about_size(statistics: GraphStatistics, reach: Reach) -> Iterator[Finding]:
     if reach.labelled < MIN_RECOMMENDED:
-        yield Finding(
-            "size",
-            "warning" if reach.labelled < MIN_KNOWN else "note",
-            f"Few known positives ({reach.labelled:,})",
+        text = (
             "With so few, the result depends heavily on which ones happen to be known. On data with known truth, "
-            "macro-F1 varied by 3 to 15 points between sets of 3 to 7 known positives, and by 0.5 to 8 with 27 and "
-            "more.",
-            "Every further known positive helps.",
+            "macro-F1 varied by 3 to 15 points between sets of 3 to 7 known positives, and by 0.5 to 8 with 27 or more."
         )
+        level: Level = "warning" if reach.labelled < MIN_KNOWN else "note"
+        title = f"Few known positives ({reach.labelled:,})"
+        yield Finding("size", level, title, text, "Every further known positive helps.")
     if reach.isolated_labelled:
-        yield Finding(
-            "size",
-            "warning" if reach.isolated_labelled > 0.2 * reach.labelled else "note",
-            f"{reach.isolated_labelled:,} of {reach.labelled:,} known positives have no links",
-            "They show what positives look like, but nothing about their surroundings.",
-            "If their links were lost along the way (ids written differently in the two files?), restore them.",
-        )
+        level = "warning" if reach.isolated_labelled > 0.2 * reach.labelled else "note"
+        title = f"{reach.isolated_labelled:,} of {reach.labelled:,} known positives have no links"
+        text = "They show what positives look like, but nothing about their surroundings."
+        remedy = "If their links were lost (ids written differently in the two files?), restore them."
+        yield Finding("size", level, title, text, remedy)
     if reach.unreachable:
         share = reach.unreachable / reach.unlabelled
-        yield Finding(
-            "size",
-            "warning" if share > 0.2 else "note",
-            f"{reach.unreachable:,} unlabelled nodes ({100 * share:.0f} %) cannot be reached from any known positive",
+        level = "warning" if share > 0.2 else "note"
+        nodes = f"{reach.unreachable:,} unlabelled nodes ({100 * share:.0f} %)"
+        text = (
             f"The graph has {statistics.components:,} separate parts. Known positives lie in "
-            f"{reach.components_with_labelled:,} of them; nodes in the other parts are judged by features alone.",
-            "Where such a part matters, name at least one positive in it.",
+            f"{reach.components_with_labelled:,} of them; nodes in the other parts are judged by features alone."
         )
+        remedy = "Where such a part matters, name at least one positive in it."
+        yield Finding("size", level, f"{nodes} cannot be reached from any known positive", text, remedy)
 
 
 def _about_homophily(found: Homophily) -> Finding:
-    lift = "Random nodes with as many links are never linked to each other, nor do they share neighbours"
+    seen = "Random nodes with as many links are never linked, nor do they share neighbours"
     if found.lift is not None:
-        lift = (
-            f"Known positives are linked, or share neighbours, {found.lift:.1f} times as often as random nodes with as "
-            "many links"
-        )
-    seen = lift
-    if found.evidence == "neighbours":
-        seen = (
-            "The surroundings of a known positive resemble other known positives, more so than those of random nodes do"
-        )
+        often = f"{found.lift:.1f} times as often as random nodes with as many links"
+        seen = f"Known positives are linked, or share neighbours, {often}"
     chance = f"chance alone gives that in {max(round(1000 * found.p_value), 1)} of 1,000 shuffles"
-    misled = (
-        "Methods that average over neighbours may be misled; the default method tests on hidden positives whether "
-        "neighbours help."
-    )
-    few = "With so few of them, even strong clustering would not show."
-    if found.visible_lift is not None and found.visible_lift > 1:
-        few = (
-            f"They would have to be linked, or share neighbours, {found.visible_lift:.1f} times as often as random "
-            "nodes to be distinguished from chance."
-        )
-    title, text = {
-        "together": (
-            "Positives cluster",
-            f"{seen}; {chance}. (Known positives that were found by following links look the same.)",
-        ),
-        "weak": (
-            "Positives cluster, but only weakly",
-            f"{lift}; {chance}. A neighbour of a positive is only slightly more likely to be positive than any other "
-            "node.",
-        ),
-        "too few": (
-            "Too few links to tell whether positives cluster",
-            f"Links between two of the {found.known:,} known positives: {found.links:,}. {few}",
-        ),
-        "apart": (
-            "Positives avoid each other",
-            f"{lift}; chance alone gives so few in {round(1000 * found.p_apart)} of 1,000 shuffles. {misled}",
-        ),
-        "no sign": (
-            "No sign that positives cluster",
-            f"{lift}; {chance}. A clear tendency would have shown. {misled}",
-        ),
-    }[found.verdict]
-    remedy = "More known positives would show it." if found.verdict == "too few" else ""
-    return Finding("homophily", "good" if found.verdict == "together" else "note", title, text, remedy)
+    misled = "Methods that average over neighbours may be misled; the default method tests whether neighbours help."
+    match found.verdict:
+        case "together":
+            if found.evidence == "neighbours":
+                seen = "Surroundings of known positives resemble other known positives more than those of random nodes"
+            text = f"{seen}; {chance}. (Known positives that were found by following links look the same.)"
+            return Finding("homophily", "good", "Positives cluster", text)
+        case "weak":
+            text = f"{seen}; {chance}. Neighbours of a positive are only slightly more likely to be positive."
+            return Finding("homophily", "note", "Positives cluster, but only weakly", text)
+        case "too few":
+            title = "Too few links to tell whether positives cluster"
+            links = f"Links between two of the {found.known:,} known positives: {found.links:,}."
+            text, remedy = f"{links} Even strong clustering would not show.", "More known positives would show it."
+            return Finding("homophily", "note", title, text, remedy)
+        case "apart":
+            text = f"{seen}; chance alone gives so few in {round(1000 * found.p_apart)} of 1,000 shuffles. {misled}"
+            return Finding("homophily", "note", "Positives avoid each other", text)
+        case "no sign":
+            text = f"{seen}; {chance}. A clear tendency would have shown. {misled}"
+            return Finding("homophily", "note", "No sign that positives cluster", text)
 
 
 def _about_rings(rings: Rings) -> Finding:
@@ -155,77 +130,57 @@ _SCAR = (
 
 def _about_sampling(found: Sampling, reach: Reach) -> Iterator[Finding]:
     if found.verdict == "too few":
-        yield Finding(
-            "sampling",
-            "note",
-            "Too few known positives to tell how they were picked",
-            f"At least {MIN_KNOWN} are needed to see whether they look like a random sample. {_SCAR}",
-            "Think about how they came to be known.",
-        )
+        title = "Too few known positives to tell how they were picked"
+        text = f"At least {MIN_KNOWN} are needed to see whether they look like a random sample. {_SCAR}"
+        yield Finding("sampling", "note", title, text, "Consider how they came to be known.")
     if found.verdict == "random":
-        yield Finding(
-            "sampling",
-            "good",
-            "Known positives look like a random sample",
+        text = (
             "Their number of links, the parts of the graph they lie in, and their closeness to each other give no "
-            "reason to doubt it. (No check can see whole kinds of positives of which none is known.)",
+            "reason to doubt it. (No check can see whole kinds of positives of which none is known.)"
         )
+        yield Finding("sampling", "good", "Known positives look like a random sample", text)
     if found.degree is not None and found.degree.bias is not None:
         yield _about_degree(found.degree)
     if found.component is not None and found.component.concentrated:
-        yield Finding(
-            "sampling",
-            "warning",
-            "Known positives lie in one part of the graph",
+        text = (
             f"{100 * found.component.known_share:.0f} % of them are in one connected part that holds "
-            f"{100 * found.component.node_share:.0f} % of the nodes. {_SCAR} Positives elsewhere will be missed.",
-            "Name positives in other parts, if there are any.",
+            f"{100 * found.component.node_share:.0f} % of the nodes. {_SCAR} Positives elsewhere will be missed."
         )
-    bound = (
-        "If these were a random sample, there could be no more than {:,.0f} positives in all. So either nearly all are "
-        "known already, or "
-    )
+        remedy = "Name positives in other parts, if there are any."
+        yield Finding("sampling", "warning", "Known positives lie in one part of the graph", text, remedy)
+    bound = "As a random sample they imply at most {:,.0f} positives in all. Either nearly all are known already, or "
     if found.links is not None and found.links.close:
-        yield Finding(
-            "sampling",
-            "note",
-            "Known positives are each other's neighbours",
+        text = (
             f"{100 * found.links.known_share:.0f} % of the neighbours of known positives are known positives. "
             f"{bound.format(found.links.implied_positives)}they were found by following links, and positives elsewhere "
-            "will be missed.",
-            "If they were found by following links, name positives that were found in another way.",
+            "will be missed."
         )
+        remedy = "If they were found by following links, name positives that were found in another way."
+        yield Finding("sampling", "note", "Known positives are each other's neighbours", text, remedy)
     if found.features is not None and found.features.close:
-        yield Finding(
-            "sampling",
-            "note",
-            "Known positives are all alike",
+        text = (
             f"Among the nodes that resemble a known positive most, {100 * found.features.known_share:.0f} % are known. "
             f"{bound.format(max(found.features.implied_positives, reach.labelled))}one kind was picked, and other "
-            "kinds will be missed.",
-            "Name positives of other kinds, if there are any.",
+            "kinds will be missed."
         )
+        remedy = "Name positives of other kinds, if there are any."
+        yield Finding("sampling", "note", "Known positives are all alike", text, remedy)
 
 
 def _about_degree(found: DegreeCheck) -> Finding:
-    many = found.bias == "many"
-    share = found.more_links if many else 1 - found.more_links
+    share, more, amount, missed = found.more_links, "more", "many", "few"
+    if found.bias == "few":
+        share, more, amount, missed = 1 - share, "fewer", "few", "many"
     likely = found.compared_with == "likely positives"
-    favoured, missed = ("well-linked nodes", "with few links") if many else ("nodes with few links", "with many links")
     text = (
-        f"In {100 * share:.0f} of 100 comparisons a known positive has {'more' if many else 'fewer'} links than "
+        f"In {100 * share:.0f} of 100 comparisons a known positive has {more} links than "
         f"{'a likely positive (a neighbour of a known one)' if likely else 'another node'}. {_SCAR} Scores will favour "
-        f"{favoured}, and positives {missed} will be missed."
+        f"nodes with {amount} links, and positives with {missed} will be missed."
     )
     if not likely:
         text += " (Positives may also be like that by nature here; the known ones alone cannot tell.)"
-    return Finding(
-        "sampling",
-        "warning",
-        f"Known positives have unusually {'many' if many else 'few'} links",
-        text,
-        f"Name some positives {missed}, even if they are harder to find.",
-    )
+    remedy = f"Name some positives with {missed} links, even if they are harder to find."
+    return Finding("sampling", "warning", f"Known positives have unusually {amount} links", text, remedy)
 
 
 def advise(known: int, homophily: Homophily, *, attributes: bool) -> tuple[str, ...]:
@@ -241,25 +196,17 @@ def advise(known: int, homophily: Homophily, *, attributes: bool) -> tuple[str, 
         f"It separates the known positives from other nodes by several views of their {features} at once: their own, "
         "their neighbours', and smoothed ones, which are averages over the wider neighbourhood."
     )
+    prior = "If you know it, add --prior 0.1 for one in ten."
     if known == 1:
-        return (
-            views,
-            "With one known positive, the ranking cannot be tested.",
-            "The share of positives cannot be estimated either. If you know it, add --prior 0.1 for one in ten.",
-        )
+        test = "With one known positive, the ranking cannot be tested."
+        return views, test, f"The share of positives cannot be estimated either. {prior}"
     # It decides nothing: attributes of neighbours may help where links do not.
     links = {
         "together": "Since positives cluster, links should help.",
         "weak": "Since positives cluster only weakly, links may help little.",
-        "no sign": "Since positives do not cluster, links may not help, and a node's own view may count more.",
-        "apart": "Since positives avoid each other, links may not help, and a node's own view may count more.",
         "too few": "There are too few links to say in advance whether they help.",
-    }[homophily.verdict]
+    }.get(homophily.verdict, "Since positives do not cluster, a node's own view may count more than links.")
+    test = "Known positives are hidden in turn to test how well the others find them, and whether training helps."
     thin = f" With {known:,} of them, the evidence is thin." if known < MIN_RECOMMENDED else ""
-    return (
-        views,
-        f"{links} Known positives are hidden in turn to test how well the others find them, and whether training "
-        f"helps.{thin}",
-        "The share of positives is estimated, roughly, from the ranks of the hidden ones. If you know it, add --prior "
-        "0.1 for one in ten.",
-    )
+    share = f"The share of positives is estimated, roughly, from the ranks of the hidden ones. {prior}"
+    return views, f"{links} {test}{thin}", share

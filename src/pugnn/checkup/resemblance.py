@@ -25,18 +25,12 @@ class Directions:
     not zero. The median of a column that is mostly zero is zero, so words and categories stay sparse and numbers are
     centred. The inner product of two directions is positive where two nodes resemble each other more than two random
     nodes do. Vectors are normalised *before* the mean: otherwise all nodes with few features would resemble each other.
-
-    Args:
-        graph: the graph.
-        median: of each column, shape ``(F,)``; zero where features are sparse and many.
-        scale: 1 / r, shape ``(F,)``.
-        mean: mean of the unit vectors, shape ``(F,)``.
     """
 
     graph: Graph
-    median: NDArray[np.float32]
-    scale: NDArray[np.float32]
-    mean: NDArray[np.float32]
+    median: NDArray[np.float32]  # of each column, shape ``(F,)``; zero where features are sparse and many
+    scale: NDArray[np.float32]  # 1 / r, shape ``(F,)``
+    mean: NDArray[np.float32]  # of the unit vectors, shape ``(F,)``
 
     @classmethod
     def of(cls, graph: Graph, rng: np.random.Generator) -> Directions:
@@ -58,33 +52,32 @@ class Directions:
     def units(self, nodes: NDArray[np.int64]) -> NDArray[np.float32] | sp.csr_array:
         """Vectors of length one, shape ``(len(nodes), F)``, sparse where the features are; zeros stay zero."""
         rows = _rows(self.graph, nodes)
-        if not isinstance(rows, np.ndarray):
-            scaled = sp.csr_array(rows @ sp.diags_array(self.scale))
-            lengths = np.sqrt(np.asarray((scaled * scaled).sum(axis=1)).ravel())
-            inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-            return sp.csr_array(sp.diags_array(inverse) @ scaled)
-        scaled = (rows - self.median) * self.scale
-        lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-        result: NDArray[np.float32] = np.divide(scaled, lengths, out=np.zeros_like(scaled), where=lengths > 0)
-        return result
+        if isinstance(rows, np.ndarray):
+            scaled = (rows - self.median) * self.scale
+            lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+            return np.divide(scaled, lengths, out=np.zeros_like(scaled), where=lengths > 0)
+        scaled = sp.csr_array(rows @ sp.diags_array(self.scale))
+        lengths = np.sqrt(np.asarray((scaled * scaled).sum(axis=1)).ravel())
+        inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return sp.csr_array(sp.diags_array(inverse) @ scaled)
 
     def __call__(self, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """Directions, dense, shape ``(len(nodes), F)``."""
-        units = self.units(nodes)
-        dense: NDArray[np.float32] = units if isinstance(units, np.ndarray) else units.toarray()
-        return dense - self.mean
+        return _dense(self.units(nodes)) - self.mean
 
     def mixed(self, weights: sp.csr_array, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """Sums of directions, ``weights @ self(nodes)``; sparse features become dense only after the sum."""
-        sums = weights @ self.units(nodes)
-        dense = sums if isinstance(sums, np.ndarray) else sums.toarray()
-        result: NDArray[np.float32] = (dense - np.outer(weights.sum(axis=1), self.mean)).astype(np.float32)
-        return result
+        sums = _dense(weights @ self.units(nodes))
+        return (sums - np.outer(weights.sum(axis=1), self.mean)).astype(np.float32)
 
     def alike(self, vectors: NDArray[np.float32], nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """Inner products ``vectors @ self(nodes).T``, shape ``(len(vectors), len(nodes))``."""
         result: NDArray[np.float32] = (self.units(nodes) @ vectors.T).T - (vectors @ self.mean)[:, None]
         return result
+
+
+def _dense(rows: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float32]:
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()
 
 
 def _rows(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.float32] | sp.csr_array:

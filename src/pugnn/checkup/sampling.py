@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc
 
 from pugnn.checkup.resemblance import Directions
-from pugnn.checkup.sizes import links_of
 from pugnn.graph import Graph
 from pugnn.task import PUTask
 
@@ -37,11 +36,8 @@ MIN_KNOWN = 10
 #: Known positives that are compared one by one with others.
 MAX_KNOWN = 500
 
-#: Well-linked nodes become known more easily, so that side is tested more sensitively than the other.
-LEVEL_MANY, LEVEL_FEW = 0.05, 0.01
-
-#: Level of the component check.
-LEVEL_COMPONENT = 0.01
+#: Levels of the tests. Well-linked nodes become known more easily, so that side is tested more sensitively.
+LEVEL_MANY, LEVEL_FEW, LEVEL_COMPONENT = 0.05, 0.01, 0.01
 
 #: How far the chance of having more links may be from one half by nature: against likely positives, and against all.
 #: Over nine data sets the largest differences are 0.02 and 0.10.
@@ -60,7 +56,7 @@ NEAREST = 3
 #: Unlabelled nodes that known positives are compared with by features.
 OTHERS = 50_000
 
-#: Nodes that are examined at a time.
+#: Unlabelled nodes that are compared at a time.
 BLOCK = 4096
 
 #: With fewer links between known positives, nothing follows from them.
@@ -69,21 +65,13 @@ MIN_LINKS = 5
 
 @dataclass(frozen=True)
 class DegreeCheck:
-    """Number of links of the known positives compared with others.
-
-    Args:
-        compared_with: the others.
-        more_links: chance that a known positive has more links than one of them, ties counting half.
-        margin: how far that may be from one half by nature.
-        p_value: probability that a random sample of such a class is as far from one half.
-        bias: whether known positives have too many or too few links.
-    """
+    """Number of links of the known positives compared with others."""
 
     compared_with: Literal["likely positives", "all nodes"]
-    more_links: float
-    margin: float
-    p_value: float
-    bias: Literal["many", "few"] | None
+    more_links: float  # chance that a known positive has more links than one of them, ties counting half
+    margin: float  # how far that may be from one half by nature
+    p_value: float  # probability that a random sample of such a class is as far from one half
+    bias: Literal["many", "few"] | None  # whether known positives have too many or too few links
 
 
 @dataclass(frozen=True)
@@ -98,17 +86,11 @@ class ComponentCheck:
 
 @dataclass(frozen=True)
 class ClosenessCheck:
-    """How close known positives are to each other, by links or by features.
+    """How close known positives are to each other, by links or by features."""
 
-    Args:
-        known_share: share of known ones among the nodes next to a known positive.
-        implied_positives: upper bound on all positives if the known ones are a random sample.
-        close: whether that is hardly more than are known.
-    """
-
-    known_share: float
-    implied_positives: float
-    close: bool
+    known_share: float  # of the nodes next to a known positive
+    implied_positives: float  # upper bound on all positives if the known ones are a random sample
+    close: bool  # whether that is hardly more than are known
 
 
 @dataclass(frozen=True)
@@ -141,30 +123,36 @@ def check_sampling(
     if len(task.labelled) < MIN_KNOWN:
         return Sampling("too few", None, None, None, None)
     known = np.sort(rng.choice(task.labelled, min(len(task.labelled), MAX_KNOWN), replace=False))
-    degree = (_against_likely if together else _against_all)(task.graph, known)
+    degree = _check_degree(task.graph, known, together=together)
     parts = _check_component(task.graph.components, task.labelled)
     links = check_links(task.graph, task.labelled)
     features = None if directions is None else check_features(task, known, directions, rng)
-    biased = (degree is not None and degree.bias is not None) or (parts is not None and parts.concentrated)
-    close = (links is not None and links.close) or (features is not None and features.close)
-    verdict: Literal["random", "not random", "close"] = "not random" if biased else "close" if close else "random"
+    verdict: Literal["random", "not random", "close"] = "random"
+    if (degree and degree.bias) or (parts and parts.concentrated):
+        verdict = "not random"
+    elif (links and links.close) or (features and features.close):
+        verdict = "close"
     return Sampling(verdict, degree, parts, links, features)
 
 
-def _against_all(graph: Graph, known: NDArray[np.int64]) -> DegreeCheck:
-    degrees = np.sort(graph.degrees)
-    own = graph.degrees[known]
-    # Share of all nodes with fewer links, plus half of those with as many.
-    below = (np.searchsorted(degrees, own) + np.searchsorted(degrees, own, side="right")) / (2 * len(degrees))
-    return _degree_check("all nodes", float(below.mean()), float(below.std(ddof=1)) / sqrt(len(own)), MARGIN_ALL)
-
-
-def _against_likely(graph: Graph, known: NDArray[np.int64]) -> DegreeCheck | None:
-    linked = known[graph.degrees[known] > 0]  # isolated nodes are nobody's neighbours
-    if len(linked) < MIN_KNOWN:
-        return None
-    chance, error = more_links_than_neighbours(graph, linked)
-    return _degree_check("likely positives", chance, error, MARGIN_LIKELY)
+def _check_degree(graph: Graph, known: NDArray[np.int64], *, together: bool) -> DegreeCheck | None:
+    if together:
+        linked = known[graph.degrees[known] > 0]  # isolated nodes are nobody's neighbours
+        if len(linked) < MIN_KNOWN:
+            return None
+        chance, error = more_links_than_neighbours(graph, linked)
+    else:
+        degrees, own = np.sort(graph.degrees), graph.degrees[known]
+        # Share of all nodes with fewer links, plus half of those with as many.
+        below = (np.searchsorted(degrees, own) + np.searchsorted(degrees, own, side="right")) / (2 * len(degrees))
+        chance, error = float(below.mean()), float(below.std(ddof=1)) / sqrt(len(own))
+    margin = MARGIN_LIKELY if together else MARGIN_ALL
+    # One-sided; where all degrees are equal, chance explains everything.
+    p_value = erfc((abs(chance - 0.5) - margin) / error / sqrt(2)) / 2 if error > 0 else 1.0
+    bias: Literal["many", "few"] | None = None
+    if p_value <= (LEVEL_MANY if chance > 0.5 else LEVEL_FEW):
+        bias = "many" if chance > 0.5 else "few"
+    return DegreeCheck("likely positives" if together else "all nodes", chance, margin, p_value, bias)
 
 
 def more_links_than_neighbours(graph: Graph, known: NDArray[np.int64]) -> tuple[float, float]:
@@ -193,20 +181,6 @@ def more_links_than_neighbours(graph: Graph, known: NDArray[np.int64]) -> tuple[
     return float(chance), error
 
 
-def _degree_check(
-    compared_with: Literal["likely positives", "all nodes"], chance: float, error: float, margin: float
-) -> DegreeCheck:
-    excess = abs(chance - 0.5) - margin
-    # One-sided; where all degrees are equal, chance explains everything.
-    p_value = erfc(excess / error / sqrt(2)) / 2 if error > 0 else 1.0
-    bias: Literal["many", "few"] | None = None
-    if chance > 0.5 and p_value <= LEVEL_MANY:
-        bias = "many"
-    elif chance < 0.5 and p_value <= LEVEL_FEW:
-        bias = "few"
-    return DegreeCheck(compared_with, chance, margin, p_value, bias)
-
-
 def _check_component(component: NDArray[np.int32], labelled: NDArray[np.int64]) -> ComponentCheck | None:
     sizes = np.bincount(component)
     if len(sizes) < 2:
@@ -226,8 +200,7 @@ def check_links(graph: Graph, labelled: NDArray[np.int64]) -> ClosenessCheck | N
     """Share of known ones among the neighbours of known positives."""
     known = np.zeros(graph.num_nodes, dtype=np.bool_)
     known[labelled] = True
-    blocks = (labelled[start : start + BLOCK] for start in range(0, len(labelled), BLOCK))
-    to_known = sum(int(known[links_of(graph, block).indices].sum()) for block in blocks)
+    to_known = sum(int(known[graph.neighbours(node)].sum()) for node in labelled.tolist())
     if to_known < 2 * MIN_LINKS:
         return None
     return _closeness(to_known / int(graph.degrees[labelled].sum()), len(labelled))

@@ -110,8 +110,6 @@ def links_of(graph: Graph, nodes: NDArray[np.int64]) -> sp.csr_array:
 def degree_summary(graph: Graph) -> Degrees:
     """Quantiles and hubs."""
     degrees = graph.degrees
-    if not len(degrees):
-        return Degrees((), (), 0.0)
     values = np.quantile(degrees, QUANTILES, method="inverted_cdf")
     # By degree, then by position, so that ties have the same order everywhere.
     order = np.argsort(-degrees, kind="stable")

@@ -2,8 +2,15 @@
 
 from pugnn.datasets.archive import Archive, read_archive
 from pugnn.datasets.cora import CORA_FILE
-from pugnn.datasets.dataset import Dataset
-from pugnn.datasets.loading import DATASETS, data_file, dataset_names, load_dataset, make_dataset, normalise_rows
+from pugnn.datasets.loading import (
+    DATASETS,
+    Dataset,
+    data_file,
+    dataset_names,
+    load_dataset,
+    make_dataset,
+    normalise_rows,
+)
 
 __all__ = [
     "CORA_FILE",

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -29,8 +30,6 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, printable
 from pugnn.files import regular
 from pugnn.graph.arrays import as_ids, sound_matrix
-
-_REQUIRED = {"num_nodes", "edge_index", "x_indptr", "x_indices", "x_data", "x_shape", "y"}
 
 #: The largest class index, of 16 bits.
 MAX_CLASS = 2**15 - 1
@@ -49,13 +48,8 @@ class Archive:
 
     def write(self, file: IO[bytes]) -> None:
         """Write the file."""
-        optional: dict[str, NDArray[Any]] = {}
-        if len(self.missing_nodes):
-            optional["missing_nodes"] = self.missing_nodes.astype(np.int32)
-        if self.ids is not None:
-            optional["ids"] = self.ids
-        if self.class_names is not None:
-            optional["class_names"] = np.asarray(self.class_names, dtype=np.str_)
+        missing = self.missing_nodes.astype(np.int32) if len(self.missing_nodes) else None
+        optional = {"missing_nodes": missing, "ids": self.ids, "class_names": self.class_names}
         np.savez_compressed(
             file,
             allow_pickle=False,
@@ -66,7 +60,7 @@ class Archive:
             x_data=self.x.data.astype(np.float32),
             x_shape=np.asarray(self.x.shape, dtype=np.int64),
             y=self.y.astype(np.int16),
-            **optional,
+            **{key: np.asarray(value) for key, value in optional.items() if value is not None},
         )
 
 
@@ -78,15 +72,12 @@ def read_archive(path: Path) -> Archive:
         if damaged:
             raise PugnnError(f"its member {damaged} is damaged")
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            absent = sorted(_REQUIRED - set(file))
-            if absent:
-                raise PugnnError(f"it lacks the arrays {', '.join(absent)}")
-            return _checked(dict(file))
+            return _checked(file)
     except Exception as error:  # damage can surface anywhere in zipfile, zlib, numpy or scipy
         raise PugnnError(f"cannot read the data set file {path}: {error}. Replace it with an intact copy.") from error
 
 
-def _checked(arrays: dict[str, NDArray[Any]]) -> Archive:
+def _checked(arrays: Mapping[str, NDArray[Any]]) -> Archive:
     n, y, edge_index = int(arrays["num_nodes"]), arrays["y"], arrays["edge_index"]
     missing, ids, names = (arrays.get(key) for key in ("missing_nodes", "ids", "class_names"))
     missing = np.zeros(0, dtype=np.int32) if missing is None else missing

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from pugnn.datasets.archive import read_archive
-from pugnn.datasets.dataset import Dataset
-from pugnn.datasets.loading import DATASETS, make_dataset, normalise_rows
+from pugnn.datasets.loading import DATASETS, Dataset, make_dataset, normalise_rows
 
 CORA_FILE = Path(__file__).parent / "files" / "cora.npz"
 

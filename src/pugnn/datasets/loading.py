@@ -1,22 +1,77 @@
-"""Data sets by name."""
+"""Data sets by name: graphs with known classes, some of which count as positive."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from pugnn.datasets.archive import Archive, read_archive
-from pugnn.datasets.dataset import Dataset
-from pugnn.errors import PugnnError, require_type, shorten
+from pugnn.errors import Displayed, PugnnError, given, require_type, require_whole, shorten
 from pugnn.graph import Graph
 from pugnn.graph.arrays import listed
 from pugnn.registry import Registry
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Displayed):
+    """A named graph with the true class of every node, from which benchmarks are drawn.
+
+    Args:
+        name: the name it is loaded by.
+        graph: N nodes with edges and features.
+        labels: class index of each node, shape ``(N,)``.
+        class_names: index -> name; ``"0"``, ``"1"``, … if the source has no names.
+        positive_classes: indices of the classes that count as positive.
+        train_size: size of the paper's training split, 10 % of the nodes.
+        missing: mask of nodes without a true label, shape ``(N,)``: class 0, as in other loaders, but to be excluded
+            from evaluation. Only citeseer has any (15).
+
+    Example:
+        >>> from pugnn import load_dataset
+        >>> cora = load_dataset("cora")
+        >>> cora
+        Dataset(cora: 2,708 nodes, 5,278 edges, 1,433 features, 1,244 positive)
+        >>> sorted(cora.class_names[i] for i in cora.positive_classes)
+        ['Neural_Networks', 'Probabilistic_Methods']
+    """
+
+    name: str
+    graph: Graph
+    labels: NDArray[np.int64]
+    class_names: tuple[str, ...]
+    positive_classes: frozenset[int]
+    train_size: int
+    missing: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        require_type("name", self.name, str, "text")
+        require_type("class_names", self.class_names, tuple, "a tuple of names")
+        require_type("graph", self.graph, Graph, "a pugnn.Graph")
+        n = self.graph.num_nodes
+        require_whole("train_size", self.train_size, 0, n)
+        for name, kind in (("labels", "iu"), ("missing", "b")):
+            array = getattr(self, name)
+            require_type(name, array, np.ndarray, "an array")
+            if array.shape != (n,) or array.dtype.kind not in kind:
+                raise PugnnError(f"{name} must have one entry per node, shape ({n},); got {given(array)}")
+        require_type("positive_classes", self.positive_classes, frozenset, "a frozenset of class indices")
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        """Mask of the nodes of positive classes, shape ``(N,)``."""
+        return np.isin(self.labels, sorted(self.positive_classes))
+
+    def _facts(self) -> list[str]:
+        nodes, *others = self.graph._facts()
+        return [f"{self.name}: {nodes}", *others, f"{int(self.positive.sum()):,} positive"]
+
 
 #: A function that loads the data set, for every name but those of files in ``PUGNN_DATA``.
 DATASETS: Registry[Callable[[], Dataset]] = Registry("data set", "pugnn.datasets", "pugnn.datasets")
@@ -110,19 +165,16 @@ def data_file(name: str) -> Path | None:
 
 
 def _data_folder() -> Path | None:
-    given = os.environ.get("PUGNN_DATA")
-    if not given:
-        return None
-    folder = Path(given)
-    if not folder.is_dir():
-        raise PugnnError(f"PUGNN_DATA is {given!r}, which is not a folder. Correct it or unset it.")
-    return folder
+    name = os.environ.get("PUGNN_DATA")
+    if name and not Path(name).is_dir():
+        raise PugnnError(f"PUGNN_DATA is {name!r}, which is not a folder. Correct it or unset it.")
+    return Path(name) if name else None
 
 
-def _class_indices(given: Collection[int | str], class_names: tuple[str, ...]) -> frozenset[int]:
+def _class_indices(chosen: Collection[int | str], class_names: tuple[str, ...]) -> frozenset[int]:
     """Indices of classes given by index or by name; some classes, but not all of them, must be positive."""
     index_of: dict[int | str, int] = {key: i for i, name in enumerate(class_names) for key in (i, name)}
-    classes = listed(given, "positive_classes")
+    classes = listed(chosen, "positive_classes")
     unknown = [
         each
         for each in classes

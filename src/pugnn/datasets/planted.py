@@ -8,9 +8,8 @@ and the number of the row, so that no piece depends on another one and nothing i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from pugnn.files import new_folder, require_new
 from pugnn.graph import Graph
 from pugnn.graph.compiling import kernel
 from pugnn.graph.random import random_bits
-from pugnn.waiting import StatusLine, status_line
+from pugnn.waiting import status_line
 
 #: Communities of negatives: one alone would make the unlabelled nodes two clean groups.
 NEGATIVE_COMMUNITIES = 9
@@ -152,38 +151,30 @@ def write_planted(folder: Path, **settings: Any) -> Planted:
     """
     plan = Planted(**settings)
     require_new(folder)
+
+    def edges(start: int, stop: int) -> pa.Table:
+        sources, targets = plan.edge_ends(start, stop)
+        return pa.table({"source": plan.ids(sources), "target": plan.ids(targets)})
+
+    def nodes(start: int, stop: int) -> pa.Table:
+        columns = {f"x{number}": column for number, column in enumerate(plan.columns(start, stop))}
+        return pa.table({"id": plan.ids(np.arange(start, stop)), **columns})
+
+    def truth(start: int, stop: int) -> pa.Table:
+        return pa.table({"id": plan.ids(start + np.flatnonzero(plan.places(start, stop) < plan.positives))})
+
+    tables = (plan.edges, EDGES_AT_ONCE, edges), (plan.nodes, NODES_AT_ONCE, nodes), (plan.nodes, NODES_AT_ONCE, truth)
     with new_folder(folder) as unfinished, status_line() as line:
-        edges, nodes, truth, positives = (unfinished / name for name in TABLES)
-        _write(edges, plan.edges, EDGES_AT_ONCE, partial(_edge_table, plan), line)
-        _write(nodes, plan.nodes, NODES_AT_ONCE, partial(_node_table, plan), line)
-        _write(truth, plan.nodes, NODES_AT_ONCE, partial(_truth_table, plan), line)
-        pq.write_table(pa.table({"id": plan.ids(plan.labelled())}), positives)
+        for name, (rows, at_once, piece) in zip(TABLES, tables, strict=False):
+            line.say(f"writing {name}")
+            # Random numbers repeat too rarely for a dictionary.
+            with pq.ParquetWriter(unfinished / name, piece(0, 0).schema, use_dictionary=False) as writer:
+                for start in range(0, rows, at_once):
+                    stop = min(start + at_once, rows)
+                    writer.write_table(piece(start, stop))
+                    line.update(f"writing {name}: {stop / rows:.0%}")
+        pq.write_table(pa.table({"id": plan.ids(plan.labelled())}), unfinished / TABLES[-1])
     return plan
-
-
-def _write(path: Path, rows: int, at_once: int, piece: Callable[[int, int], pa.Table], line: StatusLine) -> None:
-    line.say(f"writing {path.name}")
-    # Random numbers repeat too rarely for a dictionary.
-    with pq.ParquetWriter(path, piece(0, 0).schema, use_dictionary=False) as writer:
-        for start in range(0, rows, at_once):
-            stop = min(start + at_once, rows)
-            writer.write_table(piece(start, stop))
-            line.update(f"writing {path.name}: {stop / rows:.0%}")
-
-
-def _edge_table(plan: Planted, start: int, stop: int) -> pa.Table:
-    sources, targets = plan.edge_ends(start, stop)
-    return pa.table({"source": plan.ids(sources), "target": plan.ids(targets)})
-
-
-def _node_table(plan: Planted, start: int, stop: int) -> pa.Table:
-    columns = {f"x{number}": column for number, column in enumerate(plan.columns(start, stop))}
-    return pa.table({"id": plan.ids(np.arange(start, stop)), **columns})
-
-
-def _truth_table(plan: Planted, start: int, stop: int) -> pa.Table:
-    positive = start + np.flatnonzero(plan.places(start, stop) < plan.positives)
-    return pa.table({"id": plan.ids(positive)})
 
 
 @kernel(inline="always")

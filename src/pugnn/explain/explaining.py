@@ -13,12 +13,11 @@ from scipy.special import expit, logit
 from pugnn.errors import PugnnError, given, require_type
 from pugnn.estimator import PUNodeClassifier
 from pugnn.explain.attribute_columns import Columns
+from pugnn.explain.exact_parts import propagation_parts, view_parts
 from pugnn.explain.explanation import AttributePart, Change, Explanation, Kind, Known, NodePart
 from pugnn.explain.gradient_parts import gradient_parts
-from pugnn.explain.parts import Parts, largest, smallest_change
-from pugnn.explain.propagation_parts import propagation_parts
+from pugnn.explain.parts import NOTHING, Parts, largest, smallest_change
 from pugnn.explain.sentences import sentences
-from pugnn.explain.view_parts import view_parts
 from pugnn.graph import UNREACHABLE, hop_distances
 from pugnn.graph.arrays import as_array, positions_within, require_numbers
 from pugnn.models import Propagation
@@ -45,8 +44,9 @@ NEAR = 3
 #: Paths that are shown, to as many of the nearest known positives.
 MAX_PATHS = 3
 
-NOTHING = np.zeros(0, np.int64)
 KNOWN: dict[int, Known] = {1: "positive", -1: "negative"}
+#: Models whose scores are sums; gradients explain all others.
+EXACT: dict[type, Callable[..., Iterator[Parts]]] = {LinearViews: view_parts, Propagation: propagation_parts}
 
 
 def explain(
@@ -94,9 +94,7 @@ def explain(
             words = f"must have one text per node, {graph.num_nodes}; got {given(cells)}"
             raise PugnnError(f"shown: the column {name!r} {words}")
     model = estimator.model_for(graph, positives)
-    make_parts: Callable[..., Iterator[Parts]] = gradient_parts
-    if isinstance(model, LinearViews | Propagation):
-        make_parts = view_parts if isinstance(model, LinearViews) else propagation_parts
+    make_parts = EXACT.get(type(model), gradient_parts)
     explainer = _Explainer(known or PUTask(graph, NOTHING, NOTHING), log_odds, order, estimator.threshold_, shown or {})
     found = []
     for node, parts in zip(positions.tolist(), make_parts(model, graph, positions), strict=True):
@@ -115,11 +113,9 @@ def explain_best(
 ) -> list[Explanation]:
     """Explain the unlabelled nodes that score highest; by default as many as can be explained in a moment."""
     if count is None:
-        count = MAX_EXACT if isinstance(estimator.model_, LinearViews | Propagation) else MAX_BY_GRADIENTS
+        count = MAX_EXACT if type(estimator.model_) in EXACT else MAX_BY_GRADIENTS
     order = np.argsort(-log_odds, kind="stable") if order is None else order
-    unlabelled = np.zeros(len(order), np.bool_)
-    unlabelled[task.unlabelled] = True
-    best = order[unlabelled[order]][:count]
+    best = order[np.isin(order, task.unlabelled)][:count]
     return explain(estimator, task, best, log_odds=log_odds, order=order, shown=shown)
 
 
@@ -150,22 +146,20 @@ class _Explainer:
         own, around = columns.total(parts.own), columns.total(parts.around)
         by_others = parts.by_node.copy()
         by_others[node] = 0.0
-        nodes = _Group(parts, by_others, lambda some: parts.without(some, NOTHING))
-        attributes = _Group(parts, own + around, lambda some: parts.without(NOTHING, columns.of_attributes(some)))
+        nodes = _Group("nodes", parts, by_others, lambda some: parts.without(some, NOTHING), self.ids_of)
+        attributes = _Group(
+            "attributes",
+            parts,
+            own + around,
+            lambda some: parts.without(NOTHING, columns.of_attributes(some)),
+            lambda some: [columns.names[each] for each in some],
+        )
         named = [
             AttributePart(columns.names[at], columns.value(at, node), both, float(own[at]), float(around[at]), score)
             for at, both, score in attributes.named()
         ]
-        changes, limit = [], _limit(parts, self.threshold, decision)
-        kinds: dict[Kind, tuple[_Group, Callable[[list[int]], list[Any]]]] = {
-            "nodes": (nodes, self.ids_of),
-            "attributes": (attributes, lambda some: [columns.names[each] for each in some]),
-        }
-        for kind, (group, names) in kinds.items() if known != "negative" else ():
-            change = smallest_change(parts.total, limit, group.contributions, group.total_without)
-            if change is not None:
-                some, total = change
-                changes.append(Change(kind, len(some), names(some[:MAX_IN_CHANGES].tolist()), group.score(total)))
+        limit = _limit(parts, self.threshold, decision)
+        changes = [] if known == "negative" else [nodes.change(limit), attributes.change(limit)]
         farthest = int(self.task.distances[node])
         hops = hop_distances(self.graph, [node], cap=NEAR if farthest == UNREACHABLE else max(NEAR, farthest))
         found = Explanation(
@@ -182,7 +176,7 @@ class _Explainer:
             base=parts.base,
             own=float(parts.by_node[node]),
             around=float(by_others.sum()),
-            score_without_own=nodes.score(nodes.total_without(np.array([node]))),
+            score_without_own=nodes.score_without(np.array([node])),
             closeness=float(parts.own[-1] + parts.around[-1]) if parts.closeness else None,
             rest=float(parts.total - parts.base - parts.by_node.sum()) if parts.how == "gradients" else 0.0,
             nodes=[
@@ -198,7 +192,7 @@ class _Explainer:
             speak_for=[part for part in named if part.contribution > 0],
             speak_against=[part for part in named if part.contribution < 0],
             nearest=self._nearest_paths(node, hops) if len(self.task.labelled) else None,
-            changes=changes,
+            changes=[change for change in changes if change is not None],
             shown={name: str(cells[node]) for name, cells in self.shown.items()},
         )
         return replace(found, sentences=sentences(found))
@@ -218,11 +212,13 @@ class _Explainer:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Parts of a kind, the nodes or the attributes: what each contributes, and the total without some of them."""
+    """The nodes or the attributes: what each contributes, the total without some of them, and their names."""
 
+    kind: Kind
     parts: Parts
     contributions: NDArray[np.float64]
     total_without: Callable[[NDArray[np.int64]], float]
+    names: Callable[[list[int]], list[Any]]
 
     def named(self) -> list[tuple[int, float, float]]:
         """The parts that speak for and against a node, largest first: place, contribution, and the score without it.
@@ -241,12 +237,22 @@ class _Group:
                     break
                 total = self.total_without(np.array([at]))
                 if sign * (self.parts.total - total) > (ROUNDING if in_log_odds else 0.0):
-                    found[at] = self.score(total)
+                    found[at] = self._score(total)
         places = sorted(found, key=lambda at: -abs(self.contributions[at]))
         return [(at, float(self.contributions[at]), found[at]) for at in places]
 
-    def score(self, total: float) -> float:
-        """The score that goes with a total."""
+    def change(self, limit: float) -> Change | None:
+        """What would change the decision, if so few parts do."""
+        change = smallest_change(self.parts.total, limit, self.contributions, self.total_without)
+        if change is None:
+            return None
+        some, total = change
+        return Change(self.kind, len(some), self.names(some[:MAX_IN_CHANGES].tolist()), self._score(total))
+
+    def score_without(self, some: NDArray[np.int64]) -> float:
+        return self._score(self.total_without(some))
+
+    def _score(self, total: float) -> float:
         return float(total / (1 + total)) if self.parts.unit == "odds" else float(expit(total))
 
 

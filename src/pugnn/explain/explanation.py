@@ -138,16 +138,14 @@ class Explanation(Displayed):
 
     def to_plain(self) -> dict[str, Any]:
         """The explanation in a form fit for JSON."""
-        plain: dict[str, Any] = _plain({**asdict(self), "sentences": list(self.sentences)})
-        return plain
+        values = {**asdict(self), "sentences": list(self.sentences)}
+        return {name: plain(value) for name, value in values.items()}
 
 
-def plain_id(value: Any) -> str | float | None:
-    """An id, or any other single value, in a form fit for JSON."""
-    return value if isinstance(value, str | int | float | None) else str(value)
-
-
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """An id, or a value that holds some, in a form fit for JSON."""
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list) else plain_id(value)
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return value if isinstance(value, str | int | float | None) else str(value)

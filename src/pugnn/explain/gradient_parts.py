@@ -25,8 +25,8 @@ from pugnn.explain.parts import MAX_GRADIENTS, Parts
 from pugnn.graph import Graph
 from pugnn.models import Backbone, GraphInputs, inputs_on
 from pugnn.models.sparse import SparseMatrix
+from pugnn.training.batches import sampled_inputs
 from pugnn.training.planning import scores_whole
-from pugnn.training.scoring import sampled_inputs
 
 #: Midpoints of the integral.
 STEPS = 32
@@ -72,16 +72,14 @@ def _mean_gradients(
     model: Backbone, features: _DenseFeatures | _SparseFeatures, nodes: list[int]
 ) -> list[list[Tensor]]:
     """For each node, the mean gradients of its logit along the way from zero to the features."""
-    found: list[list[Tensor]] = [[] for _ in nodes]
+    found: list[list[Tensor]] = []
     for step in range(STEPS):
-        logit = model(features.at((step + 0.5) / STEPS)).logit
-        for at, node in enumerate(nodes):
-            gradients = torch.autograd.grad(logit[node], features.leaves, retain_graph=True, allow_unused=True)
-            for place, (gradient, leaf) in enumerate(zip(gradients, features.leaves, strict=True)):
-                if step == 0:
-                    found[at].append(torch.zeros_like(leaf, requires_grad=False))
-                if gradient is not None:
-                    found[at][place].add_(gradient, alpha=1 / STEPS)
+        logit, leaves = model(features.at((step + 0.5) / STEPS)).logit, features.leaves
+        found = found or [[torch.zeros_like(leaf, requires_grad=False) for leaf in leaves] for _ in nodes]
+        for node, means in zip(nodes, found, strict=True):
+            gradients = torch.autograd.grad(logit[node], leaves, retain_graph=True, materialize_grads=True)
+            for mean, gradient in zip(means, gradients, strict=True):
+                mean.add_(gradient, alpha=1 / STEPS)
     return found
 
 

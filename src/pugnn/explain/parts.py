@@ -36,6 +36,8 @@ BLOCK_BYTES = 2**25
 #: If more parts than this are needed to change a decision, it is no single ones that decide.
 MAX_PARTS = 100
 
+NOTHING = np.zeros(0, np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class Parts:
@@ -86,18 +88,17 @@ def smallest_change(
     sign = 1.0 if total >= limit else -1.0
     order = largest(sign * contributions, MAX_PARTS)
     order = order[sign * contributions[order] > 0]
-    least, most, changed = 0, len(order), None
-    count = most  # first all of them, then halve the interval: the least is too few, the most enough
-    while count > least:
+    too_few, changed, count = 0, None, len(order)  # first all of them, then halve the interval
+    while count > too_few:
         now = total_without(order[:count])
         if (now >= limit) != (total >= limit):
-            most, changed = count, now
-        elif count == len(order):
+            changed = (order[:count], now)
+        elif changed is None:
             return None
         else:
-            least = count
-        count = (least + most) // 2
-    return None if changed is None else (order[:most], changed)
+            too_few = count
+        count = (too_few + len(changed[0])) // 2
+    return changed
 
 
 def explanation_memory(model: Backbone, graph: Graph, count: int) -> int:

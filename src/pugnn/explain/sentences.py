@@ -11,8 +11,6 @@ from pugnn.explain.parts import MAX_PARTS
 
 #: So many nodes or attributes are named in a sentence.
 NAMED = 3
-#: Longer ids and names are cut.
-MAX_LENGTH = 60
 
 
 def sentences(explanation: Explanation) -> tuple[str, ...]:
@@ -28,8 +26,7 @@ def sentences(explanation: Explanation) -> tuple[str, ...]:
             _speaking("for", attributes, explanation.speak_for),
             _speaking("against", attributes, explanation.speak_against),
         ]
-    found = [_verdict(explanation), *middle, _nearest(explanation), *_changes(explanation)]
-    return tuple(sentence for sentence in found if sentence)
+    return tuple(filter(None, (_verdict(explanation), *middle, _nearest(explanation), *_changes(explanation))))
 
 
 def why_words(explanation: Explanation) -> str:
@@ -60,8 +57,8 @@ def _verdict(explanation: Explanation) -> str:
     if explanation.known == "negative":
         known += " So its score is fixed; what follows is what the model alone makes of it."
     rank = "" if explanation.rank is None else f", rank {explanation.rank:,} of {explanation.nodes_ranked:,}"
-    threshold = f"threshold {explanation.threshold:.3g}"
-    return f"Its score is {score_words(explanation.score)}{rank}: {decided} ({threshold}).{known}"
+    score = f"{score_words(explanation.score)}{rank}"
+    return f"Its score is {score}: {decided} (threshold {explanation.threshold:.3g}).{known}"
 
 
 def _balance(explanation: Explanation) -> str:
@@ -83,34 +80,33 @@ def _evidence(explanation: Explanation) -> str:
     """The known positives that label propagation adds up."""
     if not explanation.total:
         return "No known positive reaches it."
-    named = [part for part in explanation.nodes[:NAMED] if part.contribution >= 0.005 * explanation.total]
-    others = explanation.around - sum(part.contribution for part in named)
-    shares = [(_name(part.id), part.contribution) for part in named]
-    shares += [("all others" if named else "others", others), ("being known itself", explanation.own)]
-    words = [
-        f"{name} {100 * share / explanation.total:.0f} %" for name, share in shares if share > 1e-9 * explanation.total
-    ]
-    return f"Its odds, {explanation.total:.3g} to 1, come from known positives: {', '.join(words)}."
+    total = explanation.total
+    shares = [(shown(part.id), part.contribution) for part in explanation.nodes[:NAMED]]
+    shares = [(name, share) for name, share in shares if share >= 0.005 * total]
+    others = explanation.around - sum(share for _, share in shares)
+    shares += [("all others" if shares else "others", others), ("being known itself", explanation.own)]
+    words = [f"{name} {100 * share / total:.0f} %" for name, share in shares if share > 1e-9 * total]
+    return f"Its odds, {total:.3g} to 1, come from known positives: {', '.join(words)}."
 
 
 def _speaking(side: str, what: str, parts: Sequence[NodePart | AttributePart]) -> str:
-    named = [(part, _node(part) if isinstance(part, NodePart) else _attribute(part)) for part in parts[:NAMED]]
-    if any(isinstance(part, AttributePart) and part.name == CLOSENESS for part, _ in named):
+    words = [_node(part) if isinstance(part, NodePart) else _attribute(part) for part in parts[:NAMED]]
+    if any(isinstance(part, AttributePart) and part.name == CLOSENESS for part in parts[:NAMED]):
         what = "What speaks"
-    return f"{what} {side} it most: {', '.join(words for _, words in named)}." if named else ""
+    return f"{what} {side} it most: {', '.join(words)}." if words else ""
 
 
 def _node(part: NodePart) -> str:
     hops = "" if part.hops is None else f", {counted(part.hops, 'hop')}"
     known = "" if part.known is None else f", known {part.known}"
-    return f"{_name(part.id)} ({signed(part.contribution)}{hops}{known})"
+    return f"{shown(part.id)} ({signed(part.contribution)}{hops}{known})"
 
 
 def _attribute(part: AttributePart) -> str:
     """What an attribute contributes by the node's own value and by those of others; what would be 0.00 is left out."""
     if part.name == CLOSENESS:
         return f"{CLOSENESS} ({signed(part.contribution)})"
-    own = f"{signed(part.own)} by its own value{f', {shown(part.value, MAX_LENGTH)}' if part.value else ''}"
+    own = f"{signed(part.own)} by its own value{f', {shown(part.value)}' if part.value else ''}"
     around = f"{signed(part.around)} around it"
     if abs(part.own) < 0.005:
         words = around
@@ -118,7 +114,7 @@ def _attribute(part: AttributePart) -> str:
         words = own
     else:
         words = f"{signed(part.contribution)}: {own}{',' if part.value else ''} and {around}"
-    return f"{shown(part.name, MAX_LENGTH)} ({words})"
+    return f"{shown(part.name)} ({words})"
 
 
 def _nearest(explanation: Explanation) -> str:
@@ -128,8 +124,8 @@ def _nearest(explanation: Explanation) -> str:
     if not paths:
         return "No path leads to a known positive."
     hops = counted(len(paths[0]) - 1, "hop")
-    path = " → ".join(map(_name, paths[0]))
-    others = [_name(each[-1]) for each in paths[1:]]
+    path = " → ".join(map(shown, paths[0]))
+    others = [shown(each[-1]) for each in paths[1:]]
     more = f". {_listed(others)} {'is' if len(others) == 1 else 'are'} as near" if others else ""
     other = "other " if explanation.known == "positive" else ""
     return f"The nearest {other}known positive is {hops} away: {path}{more}."
@@ -146,7 +142,7 @@ def _changes(explanation: Explanation) -> list[str]:
 
 
 def _change(explanation: Explanation, change: Change) -> str:
-    names = [_name(each) for each in change.names]
+    names = [shown(each) for each in change.names]
     if change.count > len(names):
         names.append(f"{change.count - len(names)} more")
     if explanation.unit == "odds":
@@ -170,10 +166,6 @@ def _neutral(explanation: Explanation) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _name(value: object) -> str:
-    return shown(value, MAX_LENGTH)
 
 
 def score_words(score: float) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, given, require_choice, require_number, require_whole, shown
-from pugnn.explain.explanation import plain_id
+from pugnn.explain.explanation import plain
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.arrays import require_numbers
 from pugnn.models import Backbone
@@ -47,7 +47,7 @@ class Suggestion:
 
     def to_plain(self) -> dict[str, Any]:
         """The suggestion for JSON, without the position."""
-        return {"id": plain_id(self.id), "rank": self.rank, "score": self.score, "reason": self.reason}
+        return {"id": plain(self.id), "rank": self.rank, "score": self.score, "reason": self.reason}
 
 
 def node_rows(model: Backbone, graph: Graph) -> Rows:
@@ -115,26 +115,19 @@ def suggest(
     sorted_by = scores if log_odds is None else log_odds
     order = np.argsort(-sorted_by, kind="stable") if order is None else order
     rank = task.ranks(sorted_by, order)
-    unlabelled = np.zeros(len(order), dtype=bool)
-    unlabelled[task.unlabelled] = True
-    unlabelled[task.negative] = False
-    candidates = order[unlabelled[order]]
+    candidates = order[np.isin(order, np.setdiff1d(task.unlabelled, task.negative))]
     if count > len(candidates):
-        raise PugnnError(
-            f"cannot suggest {counted(count, 'node')}: there are only {len(candidates):,} that are neither known "
-            "positives nor known negatives. Ask for fewer."
-        )
+        words = f"there are only {len(candidates):,} that are neither known positives nor known negatives"
+        raise PugnnError(f"cannot suggest {counted(count, 'node')}: {words}. Ask for fewer.")
     require_whole("count", count, 1, MAX_COMPARED)
     expected = round(prior * len(candidates)) or int((scores[candidates] >= threshold).sum())
     likely = candidates[:expected]
     if goal == "precision":
         pool = candidates[: SURE * count]
         chosen = pool[sorted(_without_twins(rows[pool], count))]
-        reasons = [
-            _surroundings(task, node)
-            + ("" if known is None else f"; most like the known {shown(task.graph.ids[known])}")
-            for node, known in zip(chosen.tolist(), _most_like(task, rows, likely, chosen, seed), strict=True)
-        ]
+        closest = _most_like(task, rows, likely, chosen, seed)
+        like = ["" if known is None else f"; most like the known {shown(task.graph.ids[known])}" for known in closest]
+        reasons = [_surroundings(task, node) + words for node, words in zip(chosen.tolist(), like, strict=True)]
     else:
         learning = goal == "learning"
         pool = candidates[: max(round(REACH[goal] * expected), MIN_CHOICE * count)]

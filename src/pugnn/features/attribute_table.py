@@ -43,48 +43,33 @@ class AttributeTable:
     """The attribute columns of a node table, whose rows have been matched to nodes.
 
     Numeric columns were read together; the others are inside DuckDB, to be queried one by one.
-
-    Args:
-        connection: DuckDB's connection that knows the table.
-        table: what follows FROM: a table, or tables joined, with the columns ``a_0``, ``a_1``, ….
-            Not a view: one of a thousand columns costs milliseconds in every query.
-        names: the user's names of all columns, unique; none for a graph without attributes.
-        typed: whether the columns' types mean something. In CSV all cells are text, and the kind of a column is found
-            from its content.
-        num_nodes: number of nodes of the graph, N.
-        origin: the table's name in messages, such as ``nodes.csv``.
-        locate: where the row of the node at a position is, such as ``nodes.csv, row 17``.
-        rows: number of nodes that have a row, the first ones of the graph; the others are missing in all columns.
-        position: SQL for the position in the graph of a row's node, unique.
-        stored: the user's names of ``a_0``, ``a_1``, ….
-        numbers: numeric columns, one row per node that has one.
-        sparse: attributes that were given in sparse form, one row per node of the graph.
-        surveyed: what DuckDB's table ``distinct_cells`` was made from.
     """
 
-    connection: DuckDBPyConnection
+    connection: DuckDBPyConnection  # knows the table
+    #: What follows FROM: a table, or tables joined, with the columns ``a_0``, ``a_1``, …. Not a view: one of a thousand
+    #: columns costs milliseconds in every query.
     table: str
-    names: tuple[str, ...]
-    typed: bool
-    num_nodes: int
-    origin: str
-    locate: Callable[[int], str]
-    rows: int = 0
-    position: str = "position"
-    stored: tuple[str, ...] = ()
-    numbers: NumberColumns | None = None
-    sparse: NumberColumns | None = None
-    surveyed: list[str] = field(default_factory=list)
+    names: tuple[str, ...]  # the user's names of all columns, unique; none for a graph without attributes
+    typed: bool  # whether types mean something; in CSV all cells are text, and kinds are found from the content
+    num_nodes: int  # number of nodes of the graph, N
+    origin: str  # the table's name in messages, such as ``nodes.csv``
+    locate: Callable[[int], str]  # where the row of the node at a position is, such as ``nodes.csv, row 17``
+    rows: int = 0  # number of nodes that have a row, the first ones of the graph; the others are missing in all columns
+    position: str = "position"  # SQL for the position in the graph of a row's node, unique
+    stored: tuple[str, ...] = ()  # the user's names of ``a_0``, ``a_1``, …
+    numbers: NumberColumns | None = None  # numeric columns, one row per node that has one
+    sparse: NumberColumns | None = None  # attributes that were given in sparse form, one row per node of the graph
+    surveyed: list[str] = field(default_factory=list)  # what DuckDB's table ``distinct_cells`` was made from
 
-    def cells(self, name: str, *, learning: bool = False) -> Cells:
+    def cells(self, name: str) -> Cells:
         """The cells of a column; all are missing if the table lacks it."""
         for numbers in self.number_blocks:
             if name in numbers.places:
-                return Cells(self, name, "NULL::VARCHAR", "DOUBLE", learning, numbers)
+                return Cells(self, name, "NULL::VARCHAR", "DOUBLE", numbers)
         if name not in self._columns:
-            return Cells(self, name, "NULL::VARCHAR", "VARCHAR", learning)
+            return Cells(self, name, "NULL::VARCHAR", "VARCHAR")
         column = self._columns[name]
-        return Cells(self, name, column, self._types[column], learning)
+        return Cells(self, name, column, self._types[column])
 
     def beside(self, sparse: MatrixColumns) -> AttributeTable:
         """These columns, and attributes that were given in sparse form."""
@@ -130,7 +115,6 @@ class Cells:
     name: str  # the user's name of the column
     column: str  # the column in DuckDB, or an expression
     type: str  # its DuckDB type
-    learning: bool = False  # whether a recipe is being learned, so that the user may still choose the column's kind
     numbers: NumberColumns | None = None  # where the column is, if it is numeric; it is not in DuckDB then
 
     @cached_property
@@ -189,6 +173,10 @@ class Cells:
         missing[self.query("position", "WHERE present").fetchnumpy()["position"]] = False
         return missing
 
+    def count_missing(self, missing: NDArray[np.bool_]) -> int:
+        """How many of these nodes, which have no value, have a row."""
+        return int((missing & self.attributes.has_row).sum())
+
     @property
     def _rows(self) -> str:
         """SQL for positions and cells."""
@@ -232,11 +220,9 @@ class Cells:
             cell = f"{self.values[position]:.15g}"
         else:
             ((cell,),) = self.query("left(cell::VARCHAR, 100)", f"WHERE position = {position}").fetchall()
-        remedy = "Correct it, or leave it empty."
-        if self.learning:
-            other = f"--column {self.name}={'text' if len(cell.split()) > 2 else 'category'}"
-            remedy = f"Correct it, leave it empty, or read the column as another kind ({other})."
         where = f"{self.attributes.locate(position)}, column {self.name!r}"
+        other = f"--column {self.name}={'text' if len(cell.split()) > 2 else 'category'}"
+        remedy = f"Correct it, leave it empty, or train with the column as another kind ({other})."
         return PugnnError(f"{where}: {quoted(cell)} {problem}. {remedy}")
 
 

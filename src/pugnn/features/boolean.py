@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features.attribute_table import FALSE_WORDS, TRUE_WORDS, Cells, holds_word, number_in_text
-from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, count_missing, say_yes
+from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, say_yes
 
 
 def truth_in_text(cell: str) -> str:
@@ -34,7 +34,7 @@ class BooleanEncoding(Encoding):
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
         values = read_truths(cells)
         missing = np.isnan(values)
-        return cls(cells.name, count_missing(cells, missing), float(values[~missing].mean()))
+        return cls(cells.name, cells.count_missing(missing), float(values[~missing].mean()))
 
     def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         values = read_truths(cells)

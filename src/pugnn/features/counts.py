@@ -33,17 +33,12 @@ class Counts:
 
     @classmethod
     def learn(cls, attributes: AttributeTable, kinds: Mapping[str, str]) -> Self | None:
-        """Find the columns of counts, if there are any.
-
-        Args:
-            attributes: the node table's columns.
-            kinds: kinds of columns that the user has chosen, by name.
-        """
+        """Find the columns of counts, if there are any; ``kinds`` are those that the user chose, by name."""
         chosen = {*_found(attributes, kinds), *(name for name in attributes.names if kinds.get(name) == "counts")}
         columns = tuple(name for name in attributes.names if name in chosen)
         if not columns:
             return None
-        filled = sum(_filled(attributes.cells(name, learning=True)) for name in columns)
+        filled = sum(_filled(attributes.cells(name)) for name in columns)
         return cls(columns, filled / max(attributes.num_nodes * len(columns), 1))
 
     def encode(self, attributes: AttributeTable) -> sp.csr_array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -21,12 +21,25 @@ from pugnn.registry import Registry
 #: Matrices with a smaller share of non-zeros than this are kept sparse.
 SPARSE_BELOW = 0.25
 
-#: Numbers of a block that need not wait in memory, and numbers that are put side by side at once, so that a cache holds
-#: them.
+#: Numbers of a block that need not wait in memory, and numbers that are put side by side at once, to fit in a cache.
 _LARGE, _AT_ONCE = 1 << 18, 1 << 20
+
+#: Up to this many columns of a group are named one by one.
+MAX_NAMED = 5
 
 #: From the number in a feature to what the user's table says.
 Reading = Callable[[float], str]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One line of the description of a recipe."""
+
+    column: str  # its name; ``no row`` and ``structure`` for what does not come from one
+    kind: str  # how it is read, such as ``number``
+    text: str  # what is done with it
+    features: int  # how many features it gives
+    group: str = ""  # what is done with all columns of its group
 
 
 @dataclass(frozen=True)
@@ -52,9 +65,7 @@ class Encoding(ABC):
     nothing: ClassVar[str] = ""  # why a column may give no features
 
     column: str  # its name
-    #: Number of nodes that had a row but no value in training. If there were any, the last feature marks missing
-    #: values.
-    missing: int
+    missing: int  # nodes that had a row but no value in training; if there were any, the last feature marks them
 
     @classmethod
     @abstractmethod
@@ -79,22 +90,15 @@ class Encoding(ABC):
         """What becomes of the values, in words and figures."""
 
     @property
-    def kind(self) -> str:
-        """The kind of the column."""
-        return self.name
-
-    @property
     def feature_names(self) -> list[str]:
         """Names of the features, in order."""
         return self.value_names + ([f"{self.column} missing"] if self.missing else [])
 
-    def describe(self) -> str:
-        """What is done with the column, in words and figures."""
-        if not self.missing:
-            return self.describe_values()
-        return (
-            f"{self.describe_values()}; missing in {counted(self.missing, 'node')} → {self.stand_in} and an indicator"
-        )
+    def describe(self) -> Statement:
+        """What is done with the column."""
+        lacking = f"; missing in {counted(self.missing, 'node')} → {self.stand_in} and an indicator"
+        text = self.describe_values() + (lacking if self.missing else "")
+        return Statement(self.column, self.name, text, len(self.feature_names), self.group)
 
     def encode(self, cells: Cells) -> tuple[list[Features], list[str]]:
         """Blocks of features with N rows each, and remarks on what differs from training."""
@@ -102,7 +106,7 @@ class Encoding(ABC):
         remarks = list(found.remarks)
         if self.missing:
             return [found.features, found.missing[:, None].astype(np.float32)], remarks
-        lacking = count_missing(cells, found.missing)
+        lacking = cells.count_missing(found.missing)
         if lacking:
             remarks.append(f"no value in {counted(lacking, 'node')}, {self.stand_in} instead; in training all had one")
         return [found.features], remarks
@@ -127,9 +131,25 @@ def say_yes(value: float) -> str:
     return {0.0: "no", 1.0: "yes"}.get(value, "missing")
 
 
-def count_missing(cells: Cells, missing: NDArray[np.bool_]) -> int:
-    """Number of nodes that have a row but no value in it."""
-    return int((missing & cells.attributes.has_row).sum())
+def grouped(statements: Iterable[Statement]) -> list[Statement]:
+    """A statement for each group of more than a few columns, and for each of the other columns.
+
+    Example:
+        >>> lines = [Statement(f"w_{i}", "counts", "used as it is", 1, "used as they are") for i in range(2325)]
+        >>> grouped(lines)[0].column, grouped(lines)[0].text
+        ('2,325 columns', 'used as they are')
+    """
+    ordered: dict[tuple[str, str], list[Statement]] = {}
+    for statement in statements:
+        ordered.setdefault((statement.kind, statement.group), []).append(statement)
+    lines: list[Statement] = []
+    for (kind, group), members in ordered.items():
+        if group and len(members) > MAX_NAMED:
+            features = sum(member.features for member in members)
+            lines.append(Statement(f"{len(members):,} columns", kind, group, features))
+        else:
+            lines += members
+    return lines
 
 
 class FeatureBlocks:
@@ -145,16 +165,17 @@ class FeatureBlocks:
         self._blocks: list[Features] = []
         self._filled = self.nodes = self.width = 0
 
-    def add(self, block: Features) -> None:
-        """Add a block to the right of the others."""
-        self.nodes, self.width = block.shape[0], self.width + block.shape[1]
-        self._filled += int(np.count_nonzero(block if _is_dense(block) else block.data))
-        if self._overflow is not None and isinstance(block, np.ndarray) and block.size >= self._large:
-            path = self._overflow / f"block_{len(self._blocks)}"
-            with path.open("wb") as file:  # numpy's own way of writing does not say why it fails
-                file.write(np.ascontiguousarray(block, np.float32).data)
-            block = np.memmap(path, np.float32, "r", shape=block.shape).view(np.ndarray)
-        self._blocks.append(block)
+    def add(self, *blocks: Features) -> None:
+        """Add blocks to the right of the others."""
+        for block in blocks:
+            self.nodes, self.width = block.shape[0], self.width + block.shape[1]
+            self._filled += int(np.count_nonzero(block if _is_dense(block) else block.data))
+            if self._overflow is not None and isinstance(block, np.ndarray) and block.size >= self._large:
+                path = self._overflow / f"block_{len(self._blocks)}"
+                with path.open("wb") as file:  # numpy's own way of writing does not say why it fails
+                    file.write(np.ascontiguousarray(block, np.float32).data)
+                block = np.memmap(path, np.float32, "r", shape=block.shape).view(np.ndarray)
+            self._blocks.append(block)
 
     @property
     def sparse(self) -> bool:
@@ -183,21 +204,6 @@ class FeatureBlocks:
         """All of them, dense, so many rows at a time."""
         for first in range(0, self.nodes, rows):
             yield np.hstack([_dense(block[first : first + rows]) for block in self._blocks], dtype=np.float32)
-
-
-def compact(*blocks: Features) -> Features:
-    """Blocks with N rows each, side by side, as :class:`FeatureBlocks` joins them."""
-    collected = FeatureBlocks()
-    for block in blocks:
-        collected.add(block)
-    return collected.joined()
-
-
-def stacked(blocks: Sequence[Features]) -> Features:
-    """Blocks of the same width below one another: sparse if all are."""
-    if any(map(_is_dense, blocks)):
-        return np.vstack([_dense(block) for block in blocks])
-    return sp.csr_array(sp.vstack(blocks, format="csr"))
 
 
 def _is_dense(block: Features) -> bool:

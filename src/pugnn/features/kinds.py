@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, quoted, shorten
 from pugnn.features.attribute_table import WHITE_SPACE, Cells
@@ -69,9 +70,9 @@ class Choice:
 
 def kind_of(cells: Cells) -> Choice:
     """Guess the kind of a column from its type, or from its texts if types mean nothing."""
-    if _ROW_NUMBERS.fullmatch(cells.name) and _counts_rows(cells):
-        return Choice("ignore", ROW_NUMBERS)
     if cells.numbers is not None:
+        if _ROW_NUMBERS.fullmatch(cells.name) and _counts_rows(cells.numbers.column(cells.name)):
+            return Choice("ignore", ROW_NUMBERS)
         summary = cells.numbers.summary(cells.name)
         if not summary.present:
             return Choice("ignore", EMPTY)
@@ -82,8 +83,8 @@ def kind_of(cells: Cells) -> Choice:
         return Choice("ignore", EMPTY)
     if cells.is_text:
         return _kind_of_texts(cells)
-    if cells.is_number or cells.is_date or cells.type == "BOOLEAN":
-        return _kind_of_values(cells)
+    if cells.is_number or cells.is_date:  # numbers only if one of them is too large
+        return _few_values(cells)[1] or Choice("number")
     if cells.type.endswith("]"):
         items = replace(cells, type=cells.type[: cells.type.rindex("[")])
         if not cells.query("count(cell)").fetchone()[0]:
@@ -92,25 +93,12 @@ def kind_of(cells: Cells) -> Choice:
             return Choice("vector")
         if items.is_text:
             return Choice("text")
-    if cells.type == "UUID":
-        return Choice("ignore", "it contains identifiers")
     return Choice("ignore", f"cells of the type {cells.type} cannot become features")
 
 
-def _counts_rows(cells: Cells) -> bool:
-    """Whether all cells are integers, each once."""
-    if cells.numbers is None:
-        return False
-    values = cells.numbers.column(cells.name)
+def _counts_rows(values: NDArray[np.float64]) -> bool:
+    """Whether all values are integers, each once."""
     return bool((values == np.trunc(values)).all()) and len(np.unique(values)) == len(values)
-
-
-def _kind_of_values(cells: Cells) -> Choice:
-    present, few = _few_values(cells)
-    if few:
-        return few
-    ((truths,),) = [(0,)] if cells.is_date else cells.survey(_rows("present AND cell::DOUBLE IN (0, 1)"))
-    return Choice("boolean" if truths == present else "number")
 
 
 def _kind_of_texts(cells: Cells) -> Choice:
@@ -172,15 +160,7 @@ def _few_values(cells: Cells) -> tuple[int, Choice | None]:
 
 
 def expand_kinds(kinds: Mapping[str, str], names: Sequence[str], origin: str) -> dict[str, str]:
-    """Kinds by column, where users may also give patterns such as ``w_*``.
-
-    Names take precedence over patterns, and later patterns over earlier ones.
-
-    Args:
-        kinds: what the user gave.
-        names: of the columns.
-        origin: the table's name in messages.
-    """
+    """Kinds by column from what the user gave, checked; ``origin`` is the table's name in messages."""
     there, known = dict.fromkeys(names), [*sorted(ENCODINGS), *OTHER_KINDS]
     for given, kind in kinds.items():
         if kind not in known:
@@ -191,7 +171,10 @@ def expand_kinds(kinds: Mapping[str, str], names: Sequence[str], origin: str) ->
 
 
 def chosen_kinds(kinds: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """The same, if some of what the user gave may refer to other tables."""
+    """Kinds by column from what the user gave, by name or by pattern such as ``w_*``; some may be of other tables.
+
+    Names take precedence over patterns, and later patterns over earlier ones.
+    """
     there = dict.fromkeys(names)
     patterns = {given: kind for given, kind in kinds.items() if given not in there and set(given) & set(_PATTERN)}
     found = {name: kind for given, kind in patterns.items() for name in fnmatch.filter(there, given)}

@@ -131,14 +131,8 @@ class ReadColumns:
 
     def part(self, names: Sequence[str]) -> sp.csc_array:
         """Some columns as a matrix, without zeros."""
-        indices, data = [np.zeros(0, np.int32)], [np.zeros(0)]
-        for numbers in map(self.column, names):
-            indices.append(np.flatnonzero(numbers).astype(np.int32))
-            data.append(numbers[indices[-1]])
-        indptr = np.cumsum([len(part) for part in indices])
-        kind = sp.get_index_dtype(maxval=indptr[-1])  # the same for both, or scipy would copy them
-        entries = np.concatenate(data), np.concatenate(indices, dtype=kind), indptr.astype(kind)
-        return sp.csc_array(entries, shape=(self.rows, len(names)))
+        columns = (sp.csc_array(self.column(name)[:, None]) for name in names)
+        return sp.hstack([sp.csc_array((self.rows, 0)), *columns], format="csc")
 
     def of_rows(self, rows: NDArray[np.int64]) -> Self:
         """The numbers of some rows."""

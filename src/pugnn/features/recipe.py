@@ -11,10 +11,9 @@ import numpy as np
 from pugnn.errors import Displayed, PugnnError, counted, shorten
 from pugnn.features.attribute_table import AttributeTable, Cells
 from pugnn.features.counts import Counts
-from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks
+from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks, Statement
 from pugnn.features.kinds import EMPTY, Choice, kind_of, nearest, needs_text
 from pugnn.features.saved import damaged, entry, from_plain, optional, to_plain
-from pugnn.features.statements import Statement
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
 from pugnn.graph.arrays import Features
@@ -31,17 +30,11 @@ CHOSEN = "as you chose"
 
 @dataclass(frozen=True)
 class Encoded:
-    """Features made by a recipe.
-
-    Args:
-        blocks: the features.
-        names: of the features, unique.
-        notes: what differs from the table that the recipe was learned from, and what is not used.
-    """
+    """Features made by a recipe."""
 
     blocks: FeatureBlocks
-    names: tuple[str, ...]
-    notes: tuple[str, ...]
+    names: tuple[str, ...]  # of the features, unique
+    notes: tuple[str, ...]  # what differs from the table that the recipe was learned from, and what is not used
 
     @property
     def features(self) -> Features:
@@ -57,7 +50,7 @@ class Recipe(Displayed):
         encodings: of the columns that become features.
         ignored: names of the other columns, and why each is left out.
         rowless: number of nodes without a row in the node table in training; if there were any, the last feature marks
-            such nodes.
+            them.
         structure: the features of the structure, if no column becomes any.
         counts: the columns of counts, which follow those of ``encodings``.
     """
@@ -93,7 +86,7 @@ class Recipe(Displayed):
         for name in attributes.names:
             if name in count_columns:
                 continue
-            cells = attributes.cells(name, learning=True)
+            cells = attributes.cells(name)
             choice = _given_kind(cells, kinds[name]) if name in kinds else kind_of(cells)
             _reject_numbers(cells, choice.kind)
             if choice.kind == "ignore":
@@ -102,8 +95,7 @@ class Recipe(Displayed):
             encoding = ENCODINGS[choice.kind].learn(cells)
             if encoding.feature_names:
                 encodings.append(encoding)
-                for block in encoding.encode(cells)[0]:
-                    blocks.add(block)
+                blocks.add(*encoding.encode(cells)[0])
             else:
                 ignored[name] = encoding.nothing
         # Without a node table no node has a row, and none could have had one.
@@ -121,10 +113,9 @@ class Recipe(Displayed):
         given = set(attributes.names)
         for encoding in self.encodings:
             cells = attributes.cells(encoding.column)
-            _reject_numbers(cells, encoding.kind)
+            _reject_numbers(cells, encoding.name)
             encoded, remarks = encoding.encode(cells)
-            for block in encoded:
-                blocks.add(block)
+            blocks.add(*encoded)
             if encoding.column in given:
                 notes += [f"{attributes.origin}: column {encoding.column!r}: {remark}" for remark in remarks]
         return self._encoded(attributes, graph, blocks, notes)
@@ -149,14 +140,13 @@ class Recipe(Displayed):
         return _unique([*names, NO_ROW] if self.rowless else names)
 
     def _facts(self) -> list[str]:
-        columns = len(self.encodings) + len(self.count_columns)
-        made = counted(len(self.feature_names), "feature")
-        source = "the structure" if self.structure is not None else counted(columns, "column")
-        return [f"{made} of {source}", *([counted(len(self.ignored), "column") + " not used"] if self.ignored else [])]
+        columns = counted(len(self.encodings) + len(self.count_columns), "column")
+        made = f"{counted(len(self.feature_names), 'feature')} of {'the structure' if self.structure else columns}"
+        return [made, f"{counted(len(self.ignored), 'column')} not used"] if self.ignored else [made]
 
     def describe(self) -> list[Statement]:
         """What becomes of each column."""
-        lines = [Statement(e.column, e.kind, e.describe(), len(e.feature_names), e.group) for e in self.encodings]
+        lines = [encoding.describe() for encoding in self.encodings]
         if self.counts is not None:
             text, group = "used as it is, with other counts", self.counts.describe()
             lines += [Statement(name, "counts", text, 1, group) for name in self.counts.columns]
@@ -174,28 +164,20 @@ class Recipe(Displayed):
         absent = [name for name in wanted if name not in given]
         extra = [name for name in given if name not in wanted and name not in self.ignored]
         if wanted and len(absent) == len(wanted):
-            if not given:
-                raise PugnnError(
-                    f"the model was trained on attributes, {shorten(wanted)}, but none were given; give them with "
-                    "--nodes or --attributes, as in training"
-                )
+            found = f"{origin} has only {shorten(given)}" if given else "none were given"
             raise PugnnError(
-                f"{origin} has none of the columns that the model was trained on, {shorten(wanted)}; it has "
-                f"{shorten(given)}. Rename or add them, or give the right node table."
+                f"the model was trained on the attributes {shorten(wanted)}, but {found}. Give them with --nodes or "
+                "--attributes, under the same names."
             )
         unused: dict[str, list[str]] = {}
         for name, reason in self.ignored.items():
             if name in given and reason != CHOSEN:
                 unused.setdefault(reason, []).append(name)
         notes = [f"{origin}: {_columns(names)} not used: {reason}" for reason, names in unused.items()]
-        counts = set(self.count_columns)
-        for stand_in in ("missing", "0"):
-            names = [name for name in absent if (name in counts) == (stand_in == "0")]
-            if names:
-                alike = [(name, nearest(name, extra)) for name in names[:3]]
-                hint = "".join(f". If {near!r} is {name!r}, rename it" for name, near in alike if near is not None)
-                them = "it counts" if len(names) == 1 else "they count"
-                notes.append(f"{origin}: {_columns(names)} absent; {them} as {stand_in} for all nodes{hint}")
+        if absent:
+            alike = [(name, nearest(name, extra)) for name in absent[:3]]
+            hint = "".join(f". If {near!r} is {name!r}, rename it" for name, near in alike if near is not None)
+            notes.append(f"{origin}: {_columns(absent)} absent: missing for all nodes{hint}")
         if extra:
             notes.append(f"{origin}: not used, since the model was trained without: {shorten(extra)}")
         if self.structure is not None and self.ignored:
@@ -204,7 +186,7 @@ class Recipe(Displayed):
 
     def to_plain(self) -> dict[str, Any]:
         """The recipe in a form fit for JSON."""
-        columns = [(encoding.kind, to_plain(encoding)) for encoding in self.encodings]
+        columns = [(encoding.name, to_plain(encoding)) for encoding in self.encodings]
         return {
             "format": FORMAT,
             "columns": [{"name": plain.pop("column"), "kind": kind, **plain} for kind, plain in columns],
@@ -217,32 +199,27 @@ class Recipe(Displayed):
     @classmethod
     def from_plain(cls, plain: Any) -> Self:
         """The recipe that :meth:`to_plain` gave; anything else is an error."""
-        where = "the recipe"
-        version = entry(plain, "format", int, where)
+        version = entry(plain, "format", int, "the recipe")
         if version != FORMAT:
             raise PugnnError(
                 f"the recipe of the features has format {version}, but this version reads {FORMAT}. Use the version "
                 "that trained the model, or train it again."
             )
         encodings = []
-        for number, column in enumerate(entry(plain, "columns", list, where), 1):
-            place = f"columns {number} of {where}"
-            name, kind = entry(column, "name", str, place), entry(column, "kind", str, place)
+        for column in entry(plain, "columns", list, "the recipe"):
+            name, kind = entry(column, "name", str, "a column"), entry(column, "kind", str, "a column")
             if kind not in ENCODINGS:
                 raise damaged(f"column {name!r} has the unknown kind {kind!r}")
-            encodings.append(from_plain(ENCODINGS[kind], column, place, column=name))
+            encodings.append(from_plain(ENCODINGS[kind], column, f"column {name!r}", column=name))
         ignored = {
             entry(column, "name", str, "ignored"): entry(column, "reason", str, "ignored")
-            for column in entry(plain, "ignored", list, where)
+            for column in entry(plain, "ignored", list, "the recipe")
         }
-        structure = optional(plain, "structure", Structure, where)
-        counts = optional(plain, "counts", Counts, where)
+        structure = optional(plain, "structure", Structure)
+        counts = optional(plain, "counts", Counts)
         if (structure is None) != bool(encodings or counts):
             raise damaged("there are neither columns nor structure, or both")
-        names = [*(encoding.column for encoding in encodings), *ignored, *(counts.columns if counts else ())]
-        if len(set(names)) < len(names):
-            raise damaged("two columns have the same name")
-        return cls(tuple(encodings), ignored, entry(plain, "rowless", int, where), structure, counts)
+        return cls(tuple(encodings), ignored, entry(plain, "rowless", int, "the recipe"), structure, counts)
 
 
 def _given_kind(cells: Cells, kind: str) -> Choice:

@@ -12,17 +12,6 @@ from pugnn.errors import PugnnError
 #: No count is larger.
 MAX_INTEGER = 2**53
 
-#: The types of entries, and what they are called.
-_TYPES: dict[Any, str] = {
-    str: "a text",
-    bool: "true or false",
-    int: f"an integer from 0 to {MAX_INTEGER}",
-    float: "a number",
-    tuple[int, ...]: "a list of integers",
-    tuple[str, ...]: "a list of different texts",
-    list: "a list",
-}
-
 P = TypeVar("P")
 
 
@@ -38,17 +27,15 @@ def from_plain(part: type[P], plain: object, where: str, **given: Any) -> P:
     return part(**given, **{name: entry(plain, name, types[name], where) for name in names})
 
 
-def optional(plain: Mapping[str, Any], key: str, part: type[P], where: str) -> P | None:
+def optional(plain: Mapping[str, Any], key: str, part: type[P]) -> P | None:
     """The part under a key, if there is one."""
-    return None if plain.get(key) is None else from_plain(part, plain[key], f"{key} of {where}")
+    return None if plain.get(key) is None else from_plain(part, plain[key], key)
 
 
 def entry(plain: object, key: str, kind: Any, where: str) -> Any:
     """The entry of this name and type."""
-    if not isinstance(plain, Mapping):
-        raise damaged(f"{where} is not a mapping")
-    if key not in plain or not _fits(plain[key], kind):
-        raise damaged(f"{key!r} of {where} is not {_TYPES[kind]}")
+    if not isinstance(plain, Mapping) or key not in plain or not _fits(plain[key], kind):
+        raise damaged(f"{key!r} of {where} is missing or not valid")
     return tuple(plain[key]) if get_args(kind) else kind(plain[key])
 
 

@@ -45,14 +45,10 @@ class Structure:
 
     The same graph gives the same features, an id has the same signs in every snapshot, and since no eigenvector is
     singled out, a small change of the graph is a small change of the features.
-
-    Args:
-        width: number of features.
-        hops: number of smoothing steps.
     """
 
-    width: int = WIDTH
-    hops: int = HOPS
+    width: int = WIDTH  # number of features
+    hops: int = HOPS  # number of smoothing steps
 
     @property
     def feature_names(self) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pugnn.features.attribute_table import Cells
-from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, count_missing, say_present
+from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading, say_present
 
 #: Number of hash buckets. Of the few thousand words that matter in most tables, two seldom share one; each bucket costs
 #: the model a row of weights.
@@ -61,7 +61,7 @@ class TextEncoding(Encoding):
         buckets = np.flatnonzero(found)
         texts = int((~missing).sum())
         counts_of = tuple(buckets.tolist()), tuple(found[buckets].tolist())
-        return cls(cells.name, count_missing(cells, missing), texts, *counts_of, _frequent_words(cells))
+        return cls(cells.name, cells.count_missing(missing), texts, *counts_of, _frequent_words(cells))
 
     def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         rarity = 1 + np.log((1 + self.texts) / (1 + np.asarray(self.found, dtype=np.float64)))

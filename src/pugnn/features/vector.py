@@ -6,19 +6,12 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.features.attribute_table import Cells
-from pugnn.features.encoding import (
-    ENCODINGS,
-    ColumnFeatures,
-    Encoding,
-    Reading,
-    compact,
-    count_missing,
-    say_nothing,
-    stacked,
-)
+from pugnn.features.encoding import ENCODINGS, SPARSE_BELOW, ColumnFeatures, Encoding, Reading, say_nothing
+from pugnn.graph.arrays import Features
 
 #: Vectors are read this many numbers at a time.
 NUMBERS = 1 << 23
@@ -52,7 +45,7 @@ class VectorEncoding(Encoding):
             raise cells.complaint(first, NO_VECTOR)
         if length > MAX_LENGTH:
             raise cells.complaint(first, f"has {length:,} numbers; more than {MAX_LENGTH:,} cannot be used")
-        return cls(cells.name, count_missing(cells, missing), length)
+        return cls(cells.name, cells.count_missing(missing), length)
 
     def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         missing = cells.missing()
@@ -72,8 +65,9 @@ class VectorEncoding(Encoding):
                 raise cells.complaint(node, f"has an item that is not a finite 32-bit number in place {place + 1:,}")
             vectors = np.zeros((len(stretch), self.length), dtype=np.float32)
             vectors[present] = numbers.reshape(-1, self.length)
-            parts.append(compact(vectors))
-        return ColumnFeatures(stacked(parts), missing)
+            mostly_zero = np.count_nonzero(numbers) < SPARSE_BELOW * vectors.size
+            parts.append(sp.csr_array(vectors) if mostly_zero else vectors)
+        return ColumnFeatures(_stacked(parts), missing)
 
     @property
     def value_names(self) -> list[str]:  # noqa: D102
@@ -84,6 +78,13 @@ class VectorEncoding(Encoding):
 
     def describe_values(self) -> str:  # noqa: D102
         return f"{self.length:,} numbers, used as they are"
+
+
+def _stacked(parts: list[Features]) -> Features:
+    """Parts below one another: sparse if all are."""
+    if all(map(sp.issparse, parts)):
+        return sp.csr_array(sp.vstack(parts, format="csr"))
+    return np.vstack([part if isinstance(part, np.ndarray) else part.toarray() for part in parts])
 
 
 def _items(cells: Cells, condition: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

@@ -21,13 +21,10 @@ _NO_WEIGHTS = np.zeros(0, np.float32)
 
 @dataclass(frozen=True)
 class Cleaning:
-    """How the given edges were made simple and symmetric.
+    """How the ``rows`` of edges given were made simple and symmetric.
 
-    Args:
-        rows: edges as given.
-        self_loops: dropped.
-        duplicates: repeats in the same direction, merged (weights are added).
-        two_way: pairs given in both directions, merged (weights are added).
+    ``self_loops`` are dropped. ``duplicates``, repeats in the same direction, and ``two_way`` pairs are merged, and
+    their weights added.
     """
 
     rows: int = 0
@@ -51,14 +48,10 @@ def symmetric_csr(
     n: int, u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], weights: NDArray[np.float32] | None
 ) -> Adjacency:
     """The adjacency matrix of edges between ``n`` nodes, in memory; see :func:`merge_edges`."""
-    neighbours, merged = [np.zeros(0, np.int32)], [_NO_WEIGHTS]
-
-    def keep(some: NDArray[np.int32], their_weights: NDArray[np.float32]) -> None:
-        neighbours.append(some)
-        merged.append(their_weights)
-
-    indptr, cleaning = merge_edges(n, u, v, weights, keep)
-    return indptr, np.concatenate(neighbours), None if weights is None else np.concatenate(merged), cleaning
+    parts: list[Any] = [(np.zeros(0, np.int32), _NO_WEIGHTS)]
+    indptr, cleaning = merge_edges(n, u, v, weights, lambda *part: parts.append(part))
+    neighbours, merged = map(np.concatenate, zip(*parts, strict=True))
+    return indptr, neighbours, None if weights is None else merged, cleaning
 
 
 def merge_edges(
@@ -71,18 +64,18 @@ def merge_edges(
 ) -> tuple[NDArray[np.int64], Cleaning]:
     """Row starts of the symmetric adjacency of edges between ``u`` and ``v``, and a record of the cleaning.
 
-    ``write`` is given sorted neighbours and their weights, some rows after the other: ``at_once`` entries, with 8 bytes
-    each, or 16 if there are weights. The weights of repeats are added in their order.
+    ``write`` takes sorted neighbours and their weights, some rows at a time: ``at_once`` entries of 8 bytes each, or 16
+    with weights. The weights of repeats are added in their order.
     """
     require_num_nodes(n)
     u, v = np.asarray(u, np.int32), np.asarray(v, np.int32)
+    given = _NO_WEIGHTS if weights is None else weights
     starts, self_loops = _count_entries(n, u, v, 0, n)
     indptr, counts = np.zeros(n + 1, np.int64), np.zeros(2, np.int64)
     first = 0
     while first < n:
         last = max(first + 1, int(np.searchsorted(starts, starts[first] + at_once, "right")) - 1)
         by_neighbour = starts if last - first == n else _count_entries(n, u, v, first, last)[0]
-        given = _NO_WEIGHTS if weights is None else weights
         entries, merged = _merge_rows(first, last, starts, by_neighbour, u, v, given, indptr, counts)
         if not np.isfinite(merged).all():
             raise PugnnError("the weights of a repeated edge add up to more than a 32-bit float can hold")

@@ -21,7 +21,7 @@ Features: TypeAlias = NDArray[np.float32] | sp.csr_array
 MAX_NODES = np.iinfo(np.int32).max
 #: Minimum memory per node while a graph is built, excluding edges and features.
 BYTES_PER_NODE = 40
-_TOO_MANY = "more than 32-bit positions can hold"
+_POSITIONS = "Graph.positions(ids) finds those of ids, np.flatnonzero(mask) those of a mask"
 
 
 def reject_masked(values: object, what: str) -> None:
@@ -39,15 +39,6 @@ def require_rows(starts: NDArray[Any], length: int, what: str) -> None:
         raise PugnnError(f"{what} must rise from 0 to {length:,}, the number of entries")
 
 
-def require_inside(positions: NDArray[Any], size: int, what: str) -> None:
-    """Raise unless these are 32-bit integers from 0 to below ``size``."""
-    if positions.ndim != 1 or positions.dtype != np.int32:
-        raise PugnnError(f"{what} must be a list of 32-bit integers; got shape {positions.shape} of {positions.dtype}")
-    if len(positions) and not 0 <= positions.min() <= positions.max() < size:
-        outside = positions.min() if positions.min() < 0 else positions.max()
-        raise PugnnError(f"{what} hold the position {outside}, which is not within 0 to {size - 1}")
-
-
 def as_array(values: Any, what: str) -> NDArray[Any]:
     """What a user gives as an array; masked entries and lists of different lengths are errors."""
     reject_masked(values, what)
@@ -57,19 +48,20 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
         raise PugnnError(f"{what} must be a list or an array; got lists of different lengths") from None
 
 
-def positions_within(nodes: Any, size: int, what: str) -> NDArray[np.int64]:
+def positions_within(nodes: Any, size: int, what: str, hint: str = _POSITIONS) -> NDArray[np.int64]:
     """Nodes that a user names by their positions, as an array; anything but integers below ``size`` is an error."""
     array = as_array(nodes, what)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        hint = (
-            "np.flatnonzero(mask) gives those of a mask" if array.dtype == bool else "Graph.positions(ids) finds them"
-        )
         found = f"shape {array.shape} of {array.dtype}"
-        raise PugnnError(f"{what} must be a list of positions, from 0 to {size - 1}, got {found}; {hint}")
-    if array.size and not 0 <= array.min() <= array.max() < size:
-        outside = array.min() if array.min() < 0 else array.max()
-        raise PugnnError(f"{what}: node {outside} is not in the graph; positions run from 0 to {size - 1}")
+        raise PugnnError(f"{what} must be a list of positions, from 0 to {size - 1}; got {found}; {hint}")
+    _require_inside(array, size, what, hint)
     return array.astype(np.int64, copy=False)
+
+
+def _require_inside(positions: NDArray[Any], size: int, what: str, hint: str) -> None:
+    if positions.size and not 0 <= positions.min() <= positions.max() < size:
+        outside = positions.min() if positions.min() < 0 else positions.max()
+        raise PugnnError(f"{what}: node {outside} is not in the graph; positions run from 0 to {size - 1}; {hint}")
 
 
 def require_numbers(name: str, values: Any, size: int) -> None:
@@ -89,33 +81,31 @@ def require_graph_parts(features: Any, ids: Any, feature_names: Any) -> None:
 
 def require_adjacency(indptr: Any, indices: Any, weights: Any) -> None:
     """Raise unless these can be the arrays of a graph's adjacency matrix in CSR form."""
-    for name, array in (("indptr", indptr), ("indices", indices)):
+    require_type("indptr", indptr, np.ndarray, "a numpy array")
+    parts = [("indices", indices, np.int32)] + ([] if weights is None else [("weights", weights, np.float32)])
+    for name, array, kind in parts:
         require_type(name, array, np.ndarray, "a numpy array")
-    require_type("weights", weights, np.ndarray | None, "a numpy array")
+        if array.dtype != kind or array.shape != (len(indices),):
+            found = f"shape {array.shape} of {array.dtype}"
+            raise PugnnError(f"{name} must be a list of {len(indices):,} {kind.__name__}; got {found}")
     require_rows(indptr, len(indices), "indptr")
-    require_inside(indices, len(indptr) - 1, "indices")
-    if weights is not None and (weights.dtype != np.float32 or weights.shape != indices.shape):
-        raise PugnnError(f"weights must be one 32-bit float per entry; got shape {weights.shape} of {weights.dtype}")
+    _require_inside(indices, len(indptr) - 1, "indices", _POSITIONS)
 
 
 def sound_matrix(matrix: sp.sparray | sp.spmatrix, what: str) -> Any:
-    """The same sparse matrix, or an error if its parts do not fit its shape; scipy would crash on such a one."""
+    """The same sparse matrix, or an error if its parts do not fit its shape; scipy would crash on them."""
+    compressed = matrix.format in ("csr", "csc", "bsr")
     try:
-        # A copy, because checks of scipy's tidy up; other formats than these are made of Python's own objects.
-        same: Any = copy.copy(matrix if matrix.format in ("csr", "csc", "bsr", "coo", "dia") else matrix.tocoo())
-        compressed = same.format in ("csr", "csc", "bsr")
-        parts = (same.indptr, same.indices) if compressed else same.coords if same.format == "coo" else ()
-        if any(part.dtype.kind not in "iu" for part in parts):
+        # A copy, because checks of scipy's tidy up; other formats become COO.
+        same: Any = copy.copy(matrix if compressed else matrix.tocoo())
+        if any(part.dtype.kind not in "iu" for part in ((same.indptr, same.indices) if compressed else same.coords)):
             raise ValueError("positions are not integers")
         if compressed:
             same.check_format(full_check=True)
-        elif same.format == "coo":
-            same = type(same)((same.data, same.coords), shape=same.shape)  # which are checked
-    except Exception as error:  # whatever is wrong with a matrix whose parts somebody has set
-        raise PugnnError(
-            f"{what}: the parts of the sparse matrix do not fit together: {error}. Make it again."
-        ) from None
-    return same
+            return same
+        return type(same)((same.data, same.coords), shape=same.shape)  # which are checked
+    except Exception as error:  # whatever is wrong with a matrix whose parts were set by hand
+        raise PugnnError(f"{what}: the parts of the sparse matrix do not fit together: {error}") from None
 
 
 def listed(values: Any, what: str) -> list[Any]:
@@ -154,9 +144,7 @@ def _check_id(value: Any) -> None:
         hash(value)
         missing = value is None or bool(value != value)  # NaN differs from itself
     except (TypeError, ValueError):
-        raise PugnnError(
-            f"{value!r} cannot be a node id; use numbers, text, tuples or other immutable values"
-        ) from None
+        raise PugnnError(f"{value!r} cannot be a node id; use numbers, text or tuples") from None
     if missing:
         raise PugnnError(f"a node id is missing: {value!r}. Every node needs one.")
 
@@ -174,28 +162,12 @@ def ends_from_ids(ends: ArrayLike, lookup: dict[Any, int]) -> NDArray[np.int64]:
     return np.fromiter((lookup[end] for end in ids), dtype=np.int64, count=len(ids))
 
 
-def as_positions(ends: ArrayLike) -> NDArray[np.int64]:
-    """Edge ends given as positions, checked."""
-    array = as_array(ends, "edge ends")
-    if array.ndim != 1:
-        raise PugnnError(f"edge ends must be a list, one entry per edge; got shape {array.shape}")
-    if array.size == 0:
-        return np.zeros(0, dtype=np.int64)
-    if array.dtype.kind not in "iu":
-        raise PugnnError(f"edge ends must be whole numbers, got {array.dtype}; if they are ids, pass `ids`")
-    if array.min() < 0:
-        raise PugnnError(f"an edge end is negative ({array.min()}); positions count from 0")
-    if array.max() >= MAX_NODES:
-        raise PugnnError(f"an edge ends at position {array.max():,}, {_TOO_MANY}; if the ends are ids, pass `ids`")
-    return array.astype(np.int64)
-
-
 def require_num_nodes(num_nodes: Any) -> int:
     """The number of nodes as an int, if 32-bit positions and memory allow it."""
     require_whole("num_nodes", num_nodes, 0)
     n = int(num_nodes)
     if n > MAX_NODES:
-        raise PugnnError(f"{n:,} nodes are {_TOO_MANY}")
+        raise PugnnError(f"{n:,} nodes are more than 32-bit positions can hold")
     if n * BYTES_PER_NODE > _memory():
         raise PugnnError(f"{n:,} nodes need more memory than this machine has; if edge ends are ids, pass `ids`")
     return n
@@ -207,11 +179,6 @@ def _memory() -> float:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return math.inf
-
-
-def no_such_node(position: int, n: int) -> PugnnError:
-    """The error for an edge end beyond the last node."""
-    return PugnnError(f"an edge ends at node {position}, but there are only {n} nodes (0 to {n - 1})")
 
 
 def as_weights(weights: ArrayLike, rows: int) -> NDArray[np.float32]:
@@ -246,34 +213,21 @@ def reject_infinite(features: Features, ids: NDArray[Any], first: int = 0) -> No
     coo = sp.coo_array(features)
     at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
     node = ids[[first + coo.row[at]]].tolist()[0]
-    raise PugnnError(
-        f"features hold a value that is not finite: {coo.data[at]} at node {node!r}, column {coo.col[at]}. Replace or "
-        "drop it."
-    )
+    found = f"{coo.data[at]} at node {node!r}, column {coo.col[at]}"
+    raise PugnnError(f"features hold a value that is not finite: {found}. Replace or drop it.")
 
 
 def _as_numbers(values: ArrayLike, what: str) -> NDArray[np.float32]:
     """A float32 copy, independent of the caller's array."""
-    reject_masked(values, what)
+    array = as_array(values, what)
+    _require_real(array.dtype, what)
     try:
-        array = np.asarray(values)
-        _require_real(array.dtype, what)
         with np.errstate(over="ignore"):  # callers reject infinite values and name their position
             return np.array(array, dtype=np.float32, order="C")
     except (TypeError, ValueError) as error:
-        if isinstance(error, PugnnError):
-            raise
         raise PugnnError(f"{what} must be numbers: {error}") from None
 
 
 def _require_real(dtype: np.dtype[Any], what: str) -> None:
     if dtype.kind not in "biufO":  # objects are converted one by one
-        kind = "complex numbers" if dtype.kind == "c" else "text" if dtype.kind in "US" else str(dtype)
-        raise PugnnError(f"{what} must be real numbers; got {kind}")
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, which cannot be written to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+        raise PugnnError(f"{what} must be real numbers; got {'text' if dtype.kind in 'US' else dtype}")

@@ -34,19 +34,15 @@ def propagate_beliefs(
         graph: the graph; weights are ignored.
         potentials: :math:`\phi_i`, shape ``(N,)``; 0 and 1 are allowed.
         homophily: :math:`\varepsilon`, between 0 and 1.
-        tolerance: stop when no belief changes by more than this.
-        max_iterations: upper limit.
+        tolerance: stop when no belief changes by more than this, or after ``max_iterations``.
     """
     require_type("graph", graph, Graph, "a pugnn.Graph")
     require_share("homophily", homophily)
     require_number("tolerance", tolerance, negative=False)
     require_whole("max_iterations", max_iterations, 0)
     potentials = as_array(potentials, "potentials")
-    if (
-        potentials.dtype.kind not in "biuf"
-        or potentials.shape != (graph.num_nodes,)
-        or not ((potentials >= 0) & (potentials <= 1)).all()
-    ):
+    numbers = potentials.dtype.kind in "biuf" and potentials.shape == (graph.num_nodes,)
+    if not numbers or not ((potentials >= 0) & (potentials <= 1)).all():
         raise PugnnError("potentials must be one number from 0 to 1 for each node")
     # Edges are sorted by (source, target), so sorting them by (target, source) lists their reverses.
     reverse = np.lexsort((graph.sources, graph.indices))

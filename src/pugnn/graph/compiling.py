@@ -20,6 +20,8 @@ from numba.core.caching import FunctionCache, NullCache
 from pugnn.files import locked
 from pugnn.waiting import status_line
 
+_kernels: set[Any] = set()
+
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function with numba, once per installation; the options are those of :func:`numba.njit`."""
@@ -27,10 +29,9 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         compiled = njit(**options)(function)
         if options.get("inline") != "always":  # compiled as part of their callers
-            try:
+            _kernels.add(compiled)
+            with suppress(RuntimeError):  # no folder is writable
                 compiled._cache = _DiskCache(function)
-            except RuntimeError:  # no folder is writable
-                compiled._cache = _NoCache()
         return compiled
 
     return decorate
@@ -61,13 +62,8 @@ class _DiskCache(FunctionCache):
             time.sleep(0.01)
 
 
-class _NoCache(NullCache):
-    """For kernels that cannot be cached on disk."""
-
-
 @cache
 def _report_uncached(reason: str) -> None:
-    """Print why kernels will be recompiled next time."""
     words = f"pugnn: compiled kernels cannot be cached ({reason}), so every start recompiles them"
     print(f"{words}; set NUMBA_CACHE_DIR to a writable folder", file=sys.stderr)
 
@@ -82,12 +78,12 @@ class _Notice(event.Listener):
     def on_start(self, started: Any) -> None:
         """Show what is being compiled, if it is ours."""
         compiled = started.data["dispatcher"]
-        if not isinstance(compiled._cache, _DiskCache | _NoCache):
+        if compiled not in _kernels:
             return
         self._depth += 1
         if self._depth == 1:
             words = "pugnn: compiling kernels, once after installation"
-            if isinstance(compiled._cache, _NoCache):
+            if isinstance(compiled._cache, NullCache):
                 words = "pugnn: compiling kernels"
                 _report_uncached("no folder is writable")
             line = self._shown.enter_context(status_line(patience=0))
@@ -95,7 +91,7 @@ class _Notice(event.Listener):
 
     def on_end(self, ended: Any) -> None:
         """Restore the previous status line."""
-        if isinstance(ended.data["dispatcher"]._cache, _DiskCache | _NoCache):
+        if ended.data["dispatcher"] in _kernels:
             self._depth -= 1
             if self._depth == 0:
                 self._shown.close()

@@ -1,4 +1,4 @@
-"""What follows from a graph: made once, for all that comes next on the same graph.
+"""What follows from a graph, made once.
 
 A fit, its folds, other fits, scores and explanations need the same normalised adjacency, the same smoothed attributes
 and the same ranking. Only what belongs to the last graph is kept, because it may be large.
@@ -19,14 +19,9 @@ _last: tuple[Graph, dict[str, dict[Hashable, Any]]] | None = None
 
 
 def derived(graph: Graph, kind: str, make: Callable[[], T], key: Hashable = None, *, most: int = 1) -> T:
-    """Something of a graph, which is made if it is not at hand.
+    """What ``make`` makes of a graph, which must not be changed afterwards; made once, while it is kept.
 
-    Args:
-        graph: the graph.
-        kind: what it is.
-        make: makes it; nobody may change it afterwards.
-        key: what it depends on besides the graph.
-        most: of a kind, so many are kept, the last ones made.
+    ``key`` is what it depends on besides the graph. Of a ``kind``, the last ``most`` that were made are kept.
     """
     global _last
     last = _last  # of this thread: others may be at work on other graphs

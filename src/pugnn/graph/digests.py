@@ -28,16 +28,16 @@ def graph_digests(graph: Graph) -> dict[str, str]:
     """
     x: Any = graph.features
     ids: Any = graph.ids
-    dense = isinstance(x, np.ndarray)
-    sparse = {} if dense else {"feature_values": x.data, "feature_columns": x.indices, "feature_starts": x.indptr}
-    texts: dict[str, Any] = (
-        {"id_letters": ids.letters, "id_starts": ids.starts} if isinstance(ids, TextIds) else {"ids": ids}
-    )
+    attributes, nodes = {"features": x}, {"ids": ids}
+    if not isinstance(x, np.ndarray):
+        attributes = {"feature_values": x.data, "feature_columns": x.indices, "feature_starts": x.indptr}
+    if isinstance(ids, TextIds):
+        nodes = {"id_letters": ids.letters, "id_starts": ids.starts}
     parts: dict[str, Mapping[str, NDArray[Any]]] = {
         "edges": {"indptr": graph.indptr, "indices": graph.indices},
         "edge weights": {} if graph.weights is None else {"weights": graph.weights},
-        "ids or order of nodes": texts,
-        "attributes": {"features": x} if dense else sparse,
+        "ids or order of nodes": nodes,
+        "attributes": attributes,
     }
     known = {} if graph.stored is None else graph.stored.sums
     return {
@@ -61,9 +61,7 @@ def update(hashed: hashlib._Hash, array: NDArray[Any]) -> None:
 def array_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
     """What precedes the numbers of an array in a file of numpy's."""
     header = BytesIO()
-    npy.write_array_header_1_0(
-        header, {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": tuple(shape)}
-    )
+    npy.write_array_header_1_0(header, {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape})
     return header.getvalue()
 
 

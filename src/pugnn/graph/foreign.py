@@ -11,15 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_type, shorten
-from pugnn.graph.arrays import (
-    as_array,
-    as_positions,
-    as_weights,
-    no_such_node,
-    reject_masked,
-    require_num_nodes,
-    sound_matrix,
-)
+from pugnn.graph import arrays
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -30,11 +22,9 @@ if TYPE_CHECKING:
 def adjacency_matrix(given: Any) -> sp.coo_array:
     """A square matrix of numbers, sparse or dense, in COO form."""
     what = "the adjacency matrix"
-    matrix = sound_matrix(given, what) if sp.issparse(given) else as_array(given, what)
+    matrix = arrays.sound_matrix(given, what) if sp.issparse(given) else arrays.as_array(given, what)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
-        raise PugnnError(
-            f"an adjacency matrix must be square and hold numbers; got shape {matrix.shape} of {matrix.dtype}"
-        )
+        raise PugnnError(f"{what} must be square and hold numbers; got shape {matrix.shape} of {matrix.dtype}")
     return sp.coo_array(matrix)
 
 
@@ -46,26 +36,20 @@ def networkx_parts(
     if networkx is None or not isinstance(graph, networkx.Graph):
         raise PugnnError(f"expected a NetworkX graph, got {type(graph).__name__}")
     require_type("weight", weight, str | None, "the name of an edge attribute")
-    if features is None:
-        _reject_attributes(graph)
-    elif isinstance(features, tuple) and not features:
-        features = None
-    elif isinstance(features, str):
-        features = _networkx_features(graph, features)
-    nodes = list(graph.nodes)
-    position = {node: i for i, node in enumerate(nodes)}
-    ends = np.asarray([(position[u], position[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
-    return nodes, ends, features, None if weight is None else _networkx_weights(graph, weight)
-
-
-def _reject_attributes(graph: nx.Graph[Any]) -> None:
-    """Raise if nodes have attributes, which would be lost."""
     names = list(dict.fromkeys(name for _, attributes in graph.nodes(data=True) for name in attributes))
-    if names:
+    if features is None and names:
         raise PugnnError(
             f"the nodes have attributes, which would be lost: {shorten(names)}. read_graph(graph).graph makes features "
             "of all of them; features='x' takes vectors from the attribute x; features=() leaves all out."
         )
+    if isinstance(features, str):
+        features = _networkx_features(graph, features)
+    elif isinstance(features, tuple) and not features:
+        features = None
+    nodes = list(graph.nodes)
+    position = {node: i for i, node in enumerate(nodes)}
+    ends = np.asarray([(position[u], position[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
+    return nodes, ends, features, None if weight is None else _networkx_weights(graph, weight)
 
 
 def _networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
@@ -74,12 +58,12 @@ def _networkx_features(graph: nx.Graph[Any], name: str) -> NDArray[Any]:
     bare = [node for node, vector in vectors.items() if vector is None]
     if bare:
         raise PugnnError(f"{len(bare):,} nodes have no attribute {name!r}: {shorten(bare)}")
-    reject_masked(list(vectors.values()), f"attributes {name!r}")
-    rows = {node: np.atleast_1d(vector) for node, vector in vectors.items()}
-    shapes = {row.shape for row in rows.values()}
+    arrays.reject_masked(list(vectors.values()), f"attributes {name!r}")
+    rows = [np.atleast_1d(vector) for vector in vectors.values()]
+    shapes = {row.shape for row in rows}
     if len(shapes) > 1:
         raise PugnnError(f"the node attribute {name!r} has vectors of several shapes: {shorten(sorted(shapes))}")
-    return np.asarray(list(rows.values()))
+    return np.asarray(rows)
 
 
 def _networkx_weights(graph: nx.Graph[Any], name: str) -> list[float] | None:
@@ -88,10 +72,12 @@ def _networkx_weights(graph: nx.Graph[Any], name: str) -> list[float] | None:
         if name == "weight" or not graph.number_of_edges():
             return None
         raise PugnnError(f"no edge has an attribute {name!r} to use as weight")
+    weights: list[Any] = []
     for u, v, weight in graph.edges(data=name, default=1.0):
         if not isinstance(weight, Real):
             raise PugnnError(f"the edge from {u!r} to {v!r} has the weight {weight!r}, which is not a number")
-    return [weight for _, _, weight in graph.edges(data=name, default=1.0)]
+        weights.append(weight)
+    return weights
 
 
 def pyg_adjacency(data: Data) -> sp.coo_array:
@@ -99,13 +85,10 @@ def pyg_adjacency(data: Data) -> sp.coo_array:
     edge_index, weights = getattr(data, "edge_index", None), getattr(data, "edge_weight", None)
     if edge_index is None or edge_index.ndim != 2 or len(edge_index) != 2:
         raise PugnnError("the PyG data has no edges: edge_index must be a tensor of shape (2, number of edges)")
-    n = require_num_nodes(data.num_nodes)
-    ends = [as_positions(part) for part in _array_of(edge_index)]
-    largest = int(max(part.max(initial=-1) for part in ends))
-    if largest >= n:
-        raise no_such_node(largest, n)
+    n = arrays.require_num_nodes(data.num_nodes)
+    ends = [arrays.positions_within(part, n, "edge_index") for part in _array_of(edge_index)]
     rows = len(ends[0])
-    values = np.ones(rows, dtype=np.float32) if weights is None else as_weights(_array_of(weights), rows)
+    values = np.ones(rows, dtype=np.float32) if weights is None else arrays.as_weights(_array_of(weights), rows)
     return sp.coo_array((values, tuple(ends)), shape=(n, n))
 
 
@@ -120,10 +103,10 @@ def pyg_features(data: Data) -> NDArray[Any] | sp.csr_array | None:
     if x.layout is torch.sparse_csr:  # read by its parts: torch would follow whatever positions they hold
         parts = _array_of(x.values()), _array_of(x.col_indices()), _array_of(x.crow_indices())
     else:
-        coo = x if x.layout is torch.sparse_coo else x.to_sparse_coo()
+        coo = x.to_sparse_coo()
         parts = _array_of(coo._values()), tuple(_array_of(coo._indices()))  # type: ignore[assignment]
     try:
-        return sp.csr_array(sound_matrix(sp.csr_array(parts, shape=tuple(x.shape)), what))
+        return sp.csr_array(arrays.sound_matrix(sp.csr_array(parts, shape=tuple(x.shape)), what))
     except ValueError as error:
         raise PugnnError(f"{what} cannot be read: {error}") from None
 

@@ -12,23 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn.errors import Displayed, PugnnError, require_type, require_whole, shorten
+from pugnn.graph import arrays
 from pugnn.graph.adjacency import Cleaning, symmetric_csr
-from pugnn.graph.arrays import (
-    Features,
-    as_features,
-    as_ids,
-    as_positions,
-    as_weights,
-    ends_from_ids,
-    listed,
-    no_such_node,
-    read_only,
-    reject_infinite,
-    require_adjacency,
-    require_graph_parts,
-    require_num_nodes,
-    sound_matrix,
-)
 from pugnn.graph.digests import graph_digests
 from pugnn.graph.foreign import adjacency_matrix, networkx_parts, pyg_adjacency, pyg_features
 from pugnn.graph.stored import Stored
@@ -66,7 +51,7 @@ class Graph(Displayed):
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
-    features: Features
+    features: arrays.Features
     ids: NDArray[Any]
     weights: NDArray[np.float32] | None = None
     feature_names: tuple[str, ...] | None = None
@@ -76,8 +61,8 @@ class Graph(Displayed):
 
     def __post_init__(self) -> None:
         if self.stored is None:
-            require_adjacency(self.indptr, self.indices, self.weights)
-        require_graph_parts(self.features, self.ids, self.feature_names)
+            arrays.require_adjacency(self.indptr, self.indices, self.weights)
+        arrays.require_graph_parts(self.features, self.ids, self.feature_names)
         n = self.num_nodes
         parts = (self.indptr, self.indices, self.features, self.ids, self.weights)
         if self.stored is not None and any(one is not own for one, own in zip(parts, self.stored.parts, strict=True)):
@@ -91,14 +76,16 @@ class Graph(Displayed):
         if self.stored is not None:  # the rest was checked before it was stored, and the arrays are not read here
             return
         if not isinstance(self.features, np.ndarray):
-            sound_matrix(self.features, "the matrix of features")
+            arrays.sound_matrix(self.features, "the matrix of features")
             for part in (self.features.data, self.features.indices, self.features.indptr):
                 part.flags.writeable = False
-        reject_infinite(self.features, self.ids)
+        arrays.reject_infinite(self.features, self.ids)
         for name in ("indptr", "indices", "features", "ids", "weights"):
             array = getattr(self, name)
             if isinstance(array, np.ndarray):
-                object.__setattr__(self, name, read_only(array))
+                view = array.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
 
     # ------------------------------------------------------------------ sizes and look-ups
 
@@ -151,7 +138,7 @@ class Graph(Displayed):
 
     def find(self, ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
         """Positions of the nodes with these ids; −1 for ids that are not in the graph."""
-        wanted = listed(ids, "ids")
+        wanted = arrays.listed(ids, "ids")
         if self.stored is not None:
             return self.stored.find(wanted)
         try:
@@ -161,7 +148,7 @@ class Graph(Displayed):
 
     def positions(self, ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
         """Positions of the nodes with these ids; unknown ids raise an error."""
-        wanted = listed(ids, "ids")
+        wanted = arrays.listed(ids, "ids")
         found = self.find(wanted)
         if (found < 0).any():
             unknown = [wanted[at] for at in np.flatnonzero(found < 0)]
@@ -195,32 +182,29 @@ class Graph(Displayed):
         nor features and the last nodes have no edge.
         """
         if num_nodes is not None:
-            num_nodes = require_num_nodes(num_nodes)
-        node_ids = None if ids is None else as_ids(ids)
-        matrix = None if features is None else as_features(features)
-        if node_ids is not None:
+            num_nodes = arrays.require_num_nodes(num_nodes)
+        matrix = None if features is None else arrays.as_features(features)
+        if ids is not None:
+            node_ids = arrays.as_ids(ids)
             n = len(node_ids)
             if num_nodes not in (None, n):
                 raise PugnnError(f"{n:,} ids were given for num_nodes={num_nodes:,}")
             lookup = {node_id: position for position, node_id in enumerate(node_ids.tolist())}
-            u, v = (ends_from_ids(end, lookup) for end in (source, target))
+            u, v = (arrays.ends_from_ids(end, lookup) for end in (source, target))
         else:
-            u, v = as_positions(source), as_positions(target)
-            largest = int(max(u.max(initial=-1), v.max(initial=-1)))
-            n = num_nodes if num_nodes is not None else largest + 1 if matrix is None else matrix.shape[0]
-            if largest >= n:
-                raise no_such_node(largest, n)
-            require_num_nodes(n)
-            node_ids = np.arange(n)
+            known = num_nodes if num_nodes is not None or matrix is None else matrix.shape[0]
+            limit, hint = arrays.MAX_NODES if known is None else known, "if they are ids, pass `ids`"
+            u, v = (arrays.positions_within(end, limit, "edge ends", hint) for end in (source, target))
+            n = int(max(u.max(initial=-1), v.max(initial=-1))) + 1 if known is None else known
+            node_ids = np.arange(arrays.require_num_nodes(n))
         if len(u) != len(v):
             raise PugnnError(f"{len(u)} edge sources but {len(v)} edge targets")
-        edge_weights = None if weights is None else as_weights(weights, len(u))
+        edge_weights = None if weights is None else arrays.as_weights(weights, len(u))
         indptr, indices, merged, cleaning = symmetric_csr(n, u, v, edge_weights)
-        if matrix is None:
-            matrix = np.zeros((n, 0), dtype=np.float32)
-        names = None if feature_names is None else tuple(listed(feature_names, "feature_names"))
+        names = None if feature_names is None else tuple(arrays.listed(feature_names, "feature_names"))
         for name in names or ():
             require_type("a feature name", name, str, "text")
+        matrix = np.zeros((n, 0), dtype=np.float32) if matrix is None else matrix
         return cls(indptr, indices, matrix, node_ids, merged, names, cleaning)
 
     @classmethod
@@ -239,14 +223,14 @@ class Graph(Displayed):
         """
         coo = adjacency_matrix(adjacency)
         require_type("weighted", weighted, bool, "True or False")
-        require_num_nodes(coo.shape[0])
+        arrays.require_num_nodes(coo.shape[0])
         coo.eliminate_zeros()
         if (abs(coo - coo.T)).nnz == 0:
             coo = sp.coo_array(sp.triu(coo))
         graph = cls.from_edges(
             coo.row, coo.col, num_nodes=coo.shape[0], features=features, weights=coo.data if weighted else None
         )
-        return graph if ids is None else replace(graph, ids=as_ids(ids))
+        return graph if ids is None else replace(graph, ids=arrays.as_ids(ids))
 
     @classmethod
     def from_networkx(
@@ -264,7 +248,7 @@ class Graph(Displayed):
         """
         nodes, ends, matrix, weights = networkx_parts(graph, features, weight)
         built = cls.from_edges(*ends.T, num_nodes=len(nodes), features=matrix, weights=weights)
-        return replace(built, ids=as_ids(nodes))
+        return replace(built, ids=arrays.as_ids(nodes))
 
     @classmethod
     def from_pyg(cls, data: Data, *, ids: Sequence[Any] | NDArray[Any] | None = None) -> Graph:
@@ -288,13 +272,10 @@ class Graph(Displayed):
         if isinstance(self.features, np.ndarray):
             x = torch.from_numpy(self.features.copy())
         else:
-            x = torch.sparse_csr_tensor(
-                torch.from_numpy(self.features.indptr.astype(np.int64)),
-                torch.from_numpy(self.features.indices.astype(np.int64)),
-                torch.from_numpy(self.features.data.copy()),
-                size=self.features.shape,
-                check_invariants=True,
-            )
+            csr = self.features
+            rows, columns = (torch.from_numpy(part.astype(np.int64)) for part in (csr.indptr, csr.indices))
+            values = torch.from_numpy(csr.data.copy())
+            x = torch.sparse_csr_tensor(rows, columns, values, size=csr.shape, check_invariants=True)
         data = Data(x=x, edge_index=edge_index, num_nodes=self.num_nodes)
         if self.weights is not None:
             data.edge_weight = torch.from_numpy(self.weights.copy())

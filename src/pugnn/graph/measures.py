@@ -1,4 +1,4 @@
-"""What is measured on a graph: hop distances to the nearest of several nodes, components, sizes, homophily."""
+"""What is measured on a graph: hop distances, components, sizes, homophily."""
 
 from __future__ import annotations
 
@@ -21,17 +21,12 @@ NO_SOURCE = -1
 def hop_distances(graph: Graph, sources: ArrayLike, *, cap: int | None = None) -> NDArray[np.int32]:
     """Number of edges from each node to the nearest source, shape ``(N,)``; :data:`UNREACHABLE` if there is none.
 
-    Args:
-        graph: the graph; weights are ignored.
-        sources: positions of the sources, shape ``(S,)``.
-        cap: stop after this many hops; nodes farther away count as unreachable.
+    ``sources`` are positions; nodes that are more than ``cap`` hops away count as unreachable. Weights are ignored.
 
     Example:
-        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3], num_nodes=5)
-        >>> hop_distances(path, [0])[:4]
+        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+        >>> hop_distances(path, [0])
         array([0, 1, 2, 3], dtype=int32)
-        >>> bool(hop_distances(path, [0])[4] == UNREACHABLE)
-        True
     """
     return nearest_sources(graph, sources, cap=cap)[0]
 
@@ -52,8 +47,8 @@ def nearest_sources(
     start = np.unique(positions_within(sources, graph.num_nodes, "sources"))
     limit = UNREACHABLE if cap is None else cap
     require_whole("cap", limit, 0, UNREACHABLE)
-    distances, nearest = _breadth_first(graph.indptr, graph.indices, start, limit)
-    return distances, nearest
+    found: tuple[NDArray[np.int32], NDArray[np.int32]] = _breadth_first(graph.indptr, graph.indices, start, limit)
+    return found
 
 
 @kernel()
@@ -144,14 +139,11 @@ def edge_homophily(graph: Graph, labels: NDArray[np.generic]) -> float:
     """Share of edges whose ends have the same label; ``nan`` without edges.
 
     Example:
-        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
-        >>> edge_homophily(path, np.array([1, 1, 0, 0]))  # doctest: +ELLIPSIS
-        0.66...
+        >>> edge_homophily(Graph.from_edges([0, 1], [1, 2]), np.array([1, 1, 0]))
+        0.5
     """
     require_type("graph", graph, Graph, "a pugnn.Graph")
     require_type("labels", labels, np.ndarray, "an array, one label per node")
     if labels.shape != (graph.num_nodes,):
         raise PugnnError(f"labels must be one per node, shape ({graph.num_nodes},); got {labels.shape}")
-    if not graph.num_edges:
-        return float("nan")
-    return float((labels[graph.sources] == labels[graph.indices]).mean())
+    return float((labels[graph.sources] == labels[graph.indices]).mean()) if graph.num_edges else float("nan")

@@ -9,9 +9,8 @@ neighbours. Every draw costs one random number, even for hubs.
 
 **Neighbourhoods**: what a network reads to compute the outputs of a few nodes of a large graph. Every node keeps at
 most ``fan_out`` of its neighbours, drawn uniformly without replacement (Floyd's algorithm) by hashes of (seed, node):
-the same ones in every layer, batch, thread and process, so that a sample is a part of one random subgraph of the whole
-graph. Nothing here has the size of that graph: nodes are numbered by a hash table, and the graph's arrays may be
-memory-mapped.
+the same ones in every layer, batch, thread and process, so that a sample is a part of one random subgraph. Nothing here
+has the size of the graph: nodes are numbered by a hash table.
 """
 
 from __future__ import annotations
@@ -111,7 +110,7 @@ class Neighbourhood:
     Args:
         nodes: position in the graph of each node, seeds first, then those found in each hop, shape ``(n,)``.
         rows: local number of each seed; a seed that is given twice has one number.
-        indptr: row starts of the sampled neighbours in CSR form, shape ``(n + 1,)``. Nodes of the last hop have none.
+        indptr: row starts of the sampled neighbours, shape ``(n + 1,)``. Nodes of the last hop have none.
         indices: local numbers of the sampled neighbours.
         places: where each sampled neighbour is in the graph's ``indices``.
         inner: number of nodes for which neighbours were drawn: all but those of the last hop.
@@ -131,14 +130,9 @@ class Neighbourhood:
 
 
 def sample_neighbours(graph: Graph, seeds: NDArray[np.int64], *, hops: int, fan_out: int, seed: int) -> Neighbourhood:
-    """The seeds, at most ``fan_out`` neighbours of each, at most as many of each of these, and so on.
+    """The nodes at these positions, at most ``fan_out`` neighbours of each, as many of each of these, and so on.
 
-    Args:
-        graph: the whole graph.
-        seeds: positions of the nodes whose outputs are wanted.
-        hops: how often neighbours are drawn: the number of layers of the network.
-        fan_out: neighbours that a node keeps, at most.
-        seed: of the draws.
+    ``hops`` is how often neighbours are drawn: the number of layers of the network.
 
     Example:
         >>> path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
@@ -226,7 +220,7 @@ def _extended(array, used, length):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _table_for(most, nodes, count):  # type: ignore[no-untyped-def]
-    """A hash table with room for so many nodes, which holds the first ``count`` of ``nodes``.
+    """A hash table with room for ``most`` nodes that holds the first ``count`` of ``nodes``.
 
     An entry has the node in its high 32 bits and its local number in the low ones; −1 is free.
     """

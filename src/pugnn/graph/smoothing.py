@@ -1,4 +1,4 @@
-r"""Means and sums over neighbours for columns of numbers, in parallel, and smoothing, which consists of such sums.
+r"""Means and sums over neighbours for columns of numbers, in parallel, and smoothing, which is made of sums.
 
 A table holds :math:`b` columns of every node, :math:`b` a multiple of 8, so that 8 or 16 columns lie in one cache line.
 One pass computes, for every node i,
@@ -31,9 +31,9 @@ from pugnn.threads import available_threads
 
 #: T and β of smoothing.
 STEPS, RESTART = 10, 0.15
-#: A table has a multiple of so many columns.
+#: The number of columns of a table is a multiple of this.
 LANES = 8
-#: Neighbours ahead that are asked for.
+#: Rows are prefetched this many neighbours ahead.
 _AHEAD = 8
 #: Entries of the adjacency that a thread takes at a time.
 _ENTRIES = 1 << 18
@@ -43,17 +43,12 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]
 
 
 def smoother_of(graph: Graph) -> Smoother:
-    """What averages and smooths over the edges of a graph."""
+    """The smoother of a graph."""
     return derived(graph, "smoother", lambda: Smoother(graph))
 
 
-def smooth(graph: Graph, values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Personalised PageRank of columns of numbers: T steps with restart β."""
-    return smoother_of(graph).smooth(values)
-
-
 class Smoother:
-    """Sums over neighbours, for columns of numbers. ``root`` is 1 over the root of each node's degree and 1."""
+    """Sums over neighbours, for columns of numbers. ``root`` is :math:`\\tilde d^{-1/2}`, with one added to degrees."""
 
     def __init__(self, graph: Graph) -> None:
         self._rows: Rows = graph.indptr, graph.indices, graph.weights
@@ -68,19 +63,19 @@ class Smoother:
         Transposed: every node passes its numbers on to its neighbours, in equal parts.
         """
         table = whole_vectors(values, self._inverse if transposed else None)
-        out = _like(table)
+        out = _room(*table.shape)
         neighbour_sums((*self._rows[:2], None), table, out, p=self._ones if transposed else self._inverse)
         return out[:, : values.shape[1]]
 
     def smooth(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        r"""T steps with restart β; its matrix is symmetric.
+        r"""Personalised PageRank: T steps with restart β; its matrix is symmetric.
 
         With :math:`s = \tilde d^{-1/2}`, tables hold :math:`g = s \odot h`, so that one step
         :math:`h' = (1 - \beta) s \odot \big(\sum_j g_j + g\big) + \beta x` needs no weight of an entry.
         """
         s = self.root
         start, source = whole_vectors(values), whole_vectors(values, s)
-        target = _like(start)
+        target = _room(*start.shape)
         for step in range(STEPS):
             scale = self._ones if step == STEPS - 1 else s  # the last one gives h itself
             p, q = np.float32(1 - RESTART) * s * scale, np.float32(RESTART) * scale
@@ -94,7 +89,7 @@ def whole_vectors(values: NDArray[np.float32], factors: NDArray[np.float32] | No
     n, columns = values.shape
     if factors is None and columns % LANES == 0 and values.flags.c_contiguous:
         return values
-    table: Table = aligned(np.empty, (n, -(-columns // LANES) * LANES), np.float32)
+    table = _room(n, -(-columns // LANES) * LANES)
     np.multiply(values, 1 if factors is None else factors[:, None], out=table[:, :columns])
     table[:, columns:] = 0
     return table
@@ -107,9 +102,8 @@ def joined(parts: list[NDArray[np.float32]]) -> Table:
     return np.concatenate([*parts, spare], axis=1)
 
 
-def _like(table: Table) -> Table:
-    """Room for as many numbers."""
-    return aligned(np.empty, table.shape, np.float32)
+def _room(rows: int, columns: int) -> Table:
+    return aligned(np.empty, (rows, columns), np.float32)
 
 
 class SparseRows:
@@ -119,9 +113,10 @@ class SparseRows:
         self._rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
         self._ones = np.ones(matrix.shape[0], np.float32)
 
-    def __matmul__(self, h: Table) -> Table:
-        """The product, as wide as the table."""
-        out: Table = aligned(np.empty, (len(self._ones), h.shape[1]), np.float32)
+    def __matmul__(self, values: NDArray[np.float32]) -> Table:
+        """The product; columns are filled up with zeros to whole vectors."""
+        h = whole_vectors(values)
+        out = _room(len(self._ones), h.shape[1])
         neighbour_sums(self._rows, h, out, p=self._ones)
         return out
 
@@ -138,18 +133,11 @@ def neighbour_sums(
 ) -> None:
     """Write y, as above, into ``out``, which must be another table than ``h``.
 
-    Args:
-        rows: neighbours of each node, as row starts, positions in ``h``, and weights or ``None``.
-        h: what is added up, with b columns.
-        out: where to put y, shape ``(N, b)``.
-        p: factor of the sums, shape ``(N,)``.
-        q: factor of x, shape ``(N,)``.
-        x: what is added, shape ``(N, b)``; without it, y is p times the sum over the neighbours alone.
-        t: weight of the node itself among its neighbours.
+    ``rows`` are row starts, neighbours as positions in ``h``, and weights or ``None``. Without x, y is p times the sum
+    over the neighbours alone.
     """
     (indptr, indices, weights), (n, width) = rows, out.shape
-    if width % LANES:
-        raise ValueError(f"a table has a multiple of {LANES} columns, not {width}")
+    assert width % LANES == 0, f"a table has a multiple of {LANES} columns, not {width}"
     q, x = (p, None) if q is None or x is None else (q, x.reshape(-1))
     arrays = indptr, indices, weights, h.reshape(-1), out.reshape(-1), p, q, x, np.float32(t), width
     stretches = max(1, min(n, len(indices) // _ENTRIES))

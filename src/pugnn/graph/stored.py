@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,9 @@ from pugnn.graph.arrays import require_rows
 
 
 class TextIds:
-    """Ids that are text, one after the other in one memory-mapped file; a few at a time become Python objects.
+    """Ids that are text in memory-mapped UTF-8 ``letters``; a few at a time become Python objects.
 
-    Args:
-        letters: the ids in UTF-8, one after the other.
-        starts: where each of them begins, and where the last one ends, shape ``(N + 1,)``.
+    ``starts`` is where each of them begins, and where the last one ends, shape ``(N + 1,)``.
 
     Example:
         >>> ids = TextIds(np.frombuffer(b"annbobcleo", np.uint8), np.array([0, 3, 6, 10]))
@@ -53,23 +50,16 @@ class TextIds:
 
     def tolist(self) -> list[str]:
         """All ids, each a Python object."""
-        texts: list[str] = self.arrow.to_pylist()
-        return texts
+        return self.arrow.to_pylist()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """The store that a graph was opened from.
+    """The store that a graph was opened from, by the checksum of its content.
 
-    Args:
-        path: its folder.
-        checksum: stands for its content.
-        parts: the graph's arrays, as they were opened.
-        ids: of the nodes.
-        sums: SHA-256 of its files, by name without ending.
+    ``parts`` are the graph's arrays as they were opened, ``sums`` SHA-256 of its files by name without ending.
     """
 
-    path: Path
     checksum: str
     parts: tuple[Any, ...]
     ids: NDArray[np.int64] | TextIds

@@ -1,7 +1,6 @@
-"""What kernels with hand-written LLVM vectors have in common.
+"""Parts of kernels with hand-written LLVM vectors, which compile to the machine's vector instructions.
 
-numba must assume that its arrays overlap, so it does not vectorise a loop that reads one and writes another. Where that
-matters, the innermost loop is written with LLVM vectors, which compile to the machine's vector instructions.
+numba must assume that its arrays overlap, so it does not vectorise a loop that reads one and writes another.
 """
 
 from __future__ import annotations

@@ -38,6 +38,8 @@ class UnlabelledAsNegativeLoss:
                 **sets.known_negatives(0.5, negative),
             }
         count = sum(map(sets.size, ("labelled", "unlabelled", "negative")))
-        sums = {"labelled": sets.sum("labelled", labelled), "unlabelled": sets.sum("unlabelled", unlabelled)}
-        terms = {name: each / count for name, each in sums.items()}
+        terms = {
+            "labelled": sets.sum("labelled", labelled) / count,
+            "unlabelled": sets.sum("unlabelled", unlabelled) / count,
+        }
         return terms | ({"known_negative": sets.sum("negative", negative) / count} if sets.size("negative") else {})

@@ -29,8 +29,8 @@ from pugnn.graph import UNREACHABLE
 from pugnn.losses.sets import Sets
 from pugnn.task import PUTask
 
-#: If one set holds this share of the unlabelled nodes, the other is too small.
-NEARLY_ALL = 0.98
+#: A set with no more than this share of the unlabelled nodes is too small.
+TOO_FEW = 0.02
 
 
 def split_near_far(task: PUTask, delta: int) -> Sets:
@@ -45,11 +45,9 @@ def split_near_far(task: PUTask, delta: int) -> Sets:
     is_near = (distance <= delta) & (distance != UNREACHABLE)
     parts = (task.labelled, unlabelled[is_near], unlabelled[~is_near], task.negative)
     labelled, near, far, negative = (torch.from_numpy(np.array(part)) for part in parts)
-    for name, members, remedy in (
-        ("near", near, "a larger delta, or more known positives"),
-        ("far", far, "a smaller delta"),
-    ):
-        if len(members) <= (1 - NEARLY_ALL) * len(unlabelled):
+    remedies = {"near": (near, "a larger delta, or more known positives"), "far": (far, "a smaller delta")}
+    for name, (members, remedy) in remedies.items():
+        if len(members) <= TOO_FEW * len(unlabelled):
             much = "none" if not len(members) else f"only {len(members):,}"
             warnings.warn(
                 f"delta={delta} leaves {much} of the {len(unlabelled):,} unlabelled nodes in the {name} set, so "
@@ -76,13 +74,12 @@ class DistanceAwareLoss:
         require_share("near_prior", self.near_prior)
         require_share("far_prior", self.far_prior)
         if self.near_prior <= self.far_prior:
-            warnings.warn(
+            words = (
                 f"near_prior={self.near_prior} is not above far_prior={self.far_prior}: this says that nodes near "
                 "a known positive are no more likely positive than far ones. Raise near_prior or lower far_prior; "
-                "if the graph really is like that, use a method without distances.",
-                PugnnWarning,
-                stacklevel=3,
+                "if the graph really is like that, use a method without distances."
             )
+            warnings.warn(words, PugnnWarning, stacklevel=3)
 
     def prior(self, sets: Sets) -> float:
         """Positive share of all unlabelled nodes that the two priors imply."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from pugnn.losses.sets import Sets
-from pugnn.losses.surrogate import SURROGATES
+from pugnn.losses.upu import SURROGATES
 
 
 @dataclass(frozen=True)

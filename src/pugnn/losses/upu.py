@@ -21,14 +21,23 @@ positives.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from pugnn.errors import require_choice
 from pugnn.losses.sets import Sets, require_prior
-from pugnn.losses.surrogate import SURROGATES
+
+#: Losses :math:`\ell` of a margin: ``sigmoid``, :math:`\sigma(-z)`, is bounded and symmetric; ``logistic``,
+#: :math:`\log(1 + e^{-z})`, is convex.
+SURROGATES: dict[str, Callable[[Tensor], Tensor]] = {
+    "sigmoid": lambda margin: torch.sigmoid(-margin),
+    "logistic": lambda margin: F.softplus(-margin),
+}
 
 
 @dataclass(frozen=True)
@@ -51,8 +60,7 @@ class UnbiasedLoss:
         """The positive and the negative risk, and that of known negatives, by name; their sum is the loss."""
         loss = SURROGATES[self.surrogate]
         labelled, unlabelled = logits[sets.labelled], logits[sets.unlabelled]
-        negative = sets.mean(loss(-unlabelled))
-        negative = negative - self.prior * sets.mean(loss(-labelled))
+        negative = sets.mean(loss(-unlabelled)) - self.prior * sets.mean(loss(-labelled))
         return {
             "positive": self.prior * sets.mean(loss(labelled)),
             "negative": (1 - sets.negative_share) * negative,

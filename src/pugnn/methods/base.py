@@ -35,10 +35,9 @@ class FittedMethod:
         model: the trained network.
         log: every term of the loss at every epoch.
         prior: positive share of the unlabelled nodes that the method assumed or found.
-        hidden: what known positives said that the method hid in turn; ``None`` if it did not.
         notes: sentences about what the method decided on the way, which terminal, ``run.json`` and report show.
         degenerate: signs of a collapse that only the method can see. The estimator looks for those in scores and loss.
-        fresh: why the method did not go on from the weights that it was to start from; empty if it did.
+        hidden: where known positives rank that the method hid in turn; ``None`` if it hid none.
     """
 
     model: Backbone
@@ -47,7 +46,6 @@ class FittedMethod:
     notes: tuple[str, ...] = ()
     degenerate: tuple[Reason, ...] = ()
     hidden: HiddenRanks | None = None
-    fresh: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,21 +58,19 @@ class Method(ABC):
 
     #: The name under which it is registered, or else that of its class.
     name: ClassVar[str]
+    #: Whether it trains a network.
+    trains: ClassVar[bool] = True
+    #: Settings of the training that it does not use.
+    unused: ClassVar[tuple[str, ...]] = ()
+    #: Why it never goes on from the weights of an earlier model; empty if it can.
+    fresh: ClassVar[str] = ""
+    #: Whether its fit settles a prior that is not given as a number; :meth:`settle` does so for all others.
+    settles_prior: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__qualname__
 
-    #: Whether it trains a network.
-    trains: ClassVar[bool] = True
-
-    #: Settings of the training that it does not use.
-    unused: ClassVar[tuple[str, ...]] = ()
-
-    #: Whether its fit settles a prior that is not given as a number; :meth:`settle` does so for all others.
-    settles_prior: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
-        # Types and choices; the bounds of values are those of `check`.
         hints = get_type_hints(type(self))
         for field in fields(self):
             _require_kind(field.name, getattr(self, field.name), hints[field.name])
@@ -82,7 +78,7 @@ class Method(ABC):
             prior_bounds(self.prior)  # type: ignore[attr-defined]
 
     def check(self) -> None:  # noqa: B027 (many have no bounds)
-        """Raise an error if a setting is out of bounds. The estimator asks before it reads any data."""
+        """Raise an error if a setting is out of bounds; types and choices are checked already."""
 
     @property
     def known_prior(self) -> float:
@@ -116,10 +112,10 @@ class Method(ABC):
         """Whether a network will be trained on the whole graph or in batches; ``None`` if it reads no graph."""
         return None
 
-    def blueprint(self, task: PUTask, settings: TrainingSettings) -> Backbone:
-        """The network without its weights."""
+    def blueprint(self, num_features: int, settings: TrainingSettings) -> Backbone:
+        """The network without memory for its weights."""
         with torch.device("meta"):
-            return self.build(task.graph.num_features, settings)
+            return self.build(num_features, settings)
 
     @abstractmethod
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
@@ -169,15 +165,14 @@ class LossMethod(Method):
 
     def plan(self, task: PUTask, settings: TrainingSettings) -> Plan:
         """Whether the network will be trained on the whole graph or in batches."""
-        return plan_training(task.graph, len(task.unlabelled), settings, self.blueprint(task, settings))
+        model = self.blueprint(task.graph.num_features, settings)
+        return plan_training(task.graph, len(task.unlabelled), settings, model)
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
-        objective = of_logits(self.loss())
         plan = plan_as_before(partial(self.plan, task), settings, run.get("checkpoint"))
-        sets = Sets.of(task.labelled, task.unlabelled, task.negative)
-        loader = plan.loader(task.graph, sets, settings, self.blueprint(task, settings))
-        trained = train(loader, objective, settings, build=self.build, **run)
+        loader = plan.loader(task.graph, Sets.of(task.labelled, task.unlabelled, task.negative), settings)
+        trained = train(loader, of_logits(self.loss()), settings, build=self.build, **run)
         prior = 0.0 if getattr(self, "prior", None) is None else self.known_prior
         return FittedMethod(trained.model, trained.log, prior, notes=plan.notes)
 

@@ -33,8 +33,7 @@ class Centroid(Method):
     the highest expected F1 (:meth:`pugnn.evidence.RankModel.decided_share`).
 
     Args:
-        prior: π, positive share of the unlabelled nodes; auto estimates it from hidden positives, or an estimator by
-            name, such as dedpul; a range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of the unlabelled nodes: a number, auto, a range like 0.02..0.1, or an estimator's name.
     """
 
     trains: ClassVar[bool] = False

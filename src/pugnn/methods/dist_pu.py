@@ -64,8 +64,7 @@ class DistPU(LossMethod):
     ±10.
 
     Args:
-        prior: positive share of the unlabelled nodes; auto estimates it, or an estimator by name, such as dedpul; a
-            range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of the unlabelled nodes: a number, auto, a range like 0.02..0.1, or an estimator's name.
         variant: ``formula`` or ``full``.
     """
 
@@ -83,17 +82,15 @@ class DistPU(LossMethod):
 
     def plan(self, task: PUTask, settings: TrainingSettings) -> Plan:
         """Whether the network will be trained on the whole graph or in batches."""
-        whole = (
-            "the full dist-pu mixes nodes of the whole graph; use variant='formula'" if self.variant == "full" else ""
-        )
-        model = self.blueprint(task, settings)
+        mixes = "the full dist-pu mixes nodes of the whole graph; use variant='formula'"
+        whole = mixes if self.variant == "full" else ""
+        model = self.blueprint(task.graph.num_features, settings)
         return plan_training(task.graph, len(task.unlabelled), settings, model, only_whole=whole)
 
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Train on a task."""
         if self.variant == "formula":
             return super().fit(task, settings, **run)
-        self.loss()  # rejects a bad prior before any training
         self.plan(task, settings)  # rejects batches
         loader = FullGraph.of(task, settings.device)
         with part(0, 0.5):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -14,17 +15,7 @@ from pugnn.graph import propagate_beliefs
 from pugnn.losses import SoftLabelLoss
 from pugnn.methods.base import METHODS, FittedMethod, Method, join_logs, of_logits
 from pugnn.task import PUTask
-from pugnn.training import (
-    FullGraph,
-    Plan,
-    RunOptions,
-    Trained,
-    TrainingSettings,
-    derive_seed,
-    plan_training,
-    score,
-    train,
-)
+from pugnn.training import FullGraph, Plan, RunOptions, TrainingSettings, derive_seed, plan_training, score, train
 from pugnn.waiting import part
 
 #: Epochs without a lower loss after which a round ends, as in the authors' code.
@@ -67,7 +58,7 @@ class GRAB(Method):
     def plan(self, task: PUTask, settings: TrainingSettings) -> Plan:
         """On the whole graph, or an error."""
         whole = "grab spreads beliefs over the whole graph; use nnpu or dist-pu"
-        model = self.blueprint(task, settings)
+        model = self.blueprint(task.graph.num_features, settings)
         return plan_training(task.graph, len(task.unlabelled), settings, model, only_whole=whole)
 
     def check(self) -> None:
@@ -80,27 +71,23 @@ class GRAB(Method):
         self.check()
         self.plan(task, settings)  # rejects batches
         loader = FullGraph.of(task, settings.device)
-
-        def run_round(number: int, beliefs: NDArray[np.float64]) -> Trained:
+        rounds, logs, lowest = self.rounds + 1, [], math.inf
+        beliefs = potentials = np.zeros(task.graph.num_nodes)
+        seeded = settings
+        for number in range(rounds):
+            if number:  # each round trains a new network
+                beliefs = propagate_beliefs(task.graph, potentials, homophily=self.homophily)
+                seeded, run["start"] = replace(settings, seed=derive_seed(settings.seed, number)), None
             objective = of_logits(SoftLabelLoss(torch.from_numpy(beliefs.astype(np.float32)).to(loader.device)))
-            seeded = replace(settings, seed=derive_seed(settings.seed, number)) if number else settings
-            options: RunOptions = {**run, "start": None} if number else run  # each round trains a new network
-            rounds = self.rounds + 1
             with part(number / rounds, (number + 1) / rounds):
-                return train(loader, objective, seeded, build=self.build, patience=PATIENCE, part=number, **options)
-
-        best = run_round(0, np.zeros(task.graph.num_nodes))
-        logs = [best.log]
-        prior, potentials = self.expect(task, score(best.model, task.graph).numpy())
-        for number in range(1, self.rounds + 1):
-            beliefs = propagate_beliefs(task.graph, potentials, homophily=self.homophily)
-            trained = run_round(number, beliefs)
+                trained = train(loader, objective, seeded, build=self.build, patience=PATIENCE, part=number, **run)
             logs.append(trained.log)
-            if _lowest(trained) > _lowest(best):
+            reached = min(record["total"] for record in trained.log)
+            if reached > lowest:
                 break
-            best = trained
-            prior, potentials = self.expect(task, score(best.model, task.graph).numpy())
-        return FittedMethod(best.model, join_logs(logs), prior)
+            model, lowest = trained.model, reached
+            prior, potentials = self.expect(task, score(model, task.graph).numpy())
+        return FittedMethod(model, join_logs(logs), prior)
 
     def expect(self, task: PUTask, scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """The share of unlabelled nodes that the scores, shape ``(N,)``, decide positive, and the node potentials."""
@@ -113,7 +100,3 @@ class GRAB(Method):
     def node_potentials(self, decided: NDArray[np.bool_], prior: float) -> NDArray[np.float64]:
         """The initial probability of being positive of every node that is not known."""
         return np.where(decided, 1 - prior, prior)
-
-
-def _lowest(trained: Trained) -> float:
-    return min(record["total"] for record in trained.log)

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from pugnn.errors import PugnnError
-from pugnn.losses.sets import Sets
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.models import Backbone, GraphInputs, Output, inputs_on
 from pugnn.task import PUTask
@@ -44,8 +43,7 @@ class GraphAny(Method):
     The share ``prior`` of the unlabelled nodes that scores highest is decided positive.
 
     Args:
-        prior: positive share of the unlabelled nodes; auto estimates it, or an estimator by name, such as dedpul; a
-            range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of the unlabelled nodes: a number, auto, a range like 0.02..0.1, or an estimator's name.
     """
 
     trains: ClassVar[bool] = False
@@ -63,10 +61,9 @@ class GraphAny(Method):
         device = resolve_device(settings.device)
         model = self.build(task.graph.num_features, settings).to(device)
         assert isinstance(model, Mixture)
-        sets = Sets.of(task.labelled, task.unlabelled, task.negative)
-        is_label = torch.zeros(task.graph.num_nodes, device=device)
-        is_label[sets.labelled.to(device)] = 1.0
-        model.learn(inputs_on(task.graph, device), is_label, sets.unlabelled.to(device), self.known_prior)
+        is_label = torch.from_numpy((task.known == 1).astype(np.float32)).to(device)
+        unlabelled = torch.from_numpy(np.array(task.unlabelled)).to(device)
+        model.learn(inputs_on(task.graph, device), is_label, unlabelled, self.known_prior)
         return FittedMethod(model.eval(), [], self.known_prior)
 
 
@@ -106,7 +103,7 @@ class Mixture(Backbone):
         self.means.copy_(free.mean(dim=0))
         self.spreads.copy_(spreads.masked_fill(equal, 1.0))
         best = self.mixed(free).sort(descending=True).values
-        last = min(max(1, round(prior * len(best))), max(1, len(best) - 1)) - 1  # neither nobody nor everybody
+        last = min(max(1, round(prior * len(best))), max(1, len(best) - 1)) - 1  # at least one, and not all
         self.cut.copy_(best[last : last + 2].mean())
 
     def mixed(self, predictions: Tensor) -> Tensor:

@@ -34,8 +34,7 @@ class LabelPropagation(Method):
     Nothing is learned that another graph could use: fit it there again.
 
     Args:
-        prior: positive share of the unlabelled nodes; auto estimates it, or an estimator by name, such as dedpul; a
-            range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of the unlabelled nodes: a number, auto, a range like 0.02..0.1, or an estimator's name.
         normalisation: ``symmetric``, :math:`S = D^{-1/2} A D^{-1/2}`, is label propagation; ``walk``,
             :math:`S = A D^{-1}`, is personalised PageRank, which favours nodes of high degree.
         restart: β, probability of returning to a labelled node.

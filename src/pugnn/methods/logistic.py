@@ -1,7 +1,4 @@
-"""The ranking without a prior: a penalised logistic regression on the views of nodes, and closeness beside it.
-
-All is computed of the whole and without each fold at once.
-"""
+"""The ranking without a prior: a penalised logistic regression on the views of nodes, and closeness beside it."""
 
 from __future__ import annotations
 
@@ -24,10 +21,8 @@ from pugnn.views import Attributes, NodeViews, closeness, views_of
 
 #: C of the default method.
 INVERSE_PENALTY = 1.0
-
 #: Evidence that closeness needs to count half.
 DOUBT = 1.0
-
 #: Iterations at most, steps that are remembered, and the fall of the loss, as a share of it, that ends it.
 MAX_ITERATIONS, REMEMBERED, TOLERANCE = 100, 10, 1e-6
 #: Share of the expected fall that a step must reach, and how often it is halved at most.

@@ -20,8 +20,7 @@ class LSDAN(LossMethod):
     Trains the network of :mod:`pugnn.models.lsdan`.
 
     Args:
-        prior: positive share of the unlabelled nodes; auto estimates it, or an estimator by name, such as dedpul; a
-            range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of the unlabelled nodes: a number, auto, a range like 0.02..0.1, or an estimator's name.
         hops: K, the longest walk that joins two nodes directly.
         risk: ``non-negative`` (:mod:`pugnn.losses.nnpu`) or ``unbiased`` (:mod:`pugnn.losses.upu`); the authors give
             both.

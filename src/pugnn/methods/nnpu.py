@@ -17,8 +17,7 @@ class NNPU(LossMethod):
     See :mod:`pugnn.losses.nnpu`; defaults are the authors'.
 
     Args:
-        prior: positive share of the unlabelled nodes; auto estimates it, or an estimator by name, such as dedpul; a
-            range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of the unlabelled nodes: a number, auto, a range like 0.02..0.1, or an estimator's name.
         surrogate: loss of a margin, ``sigmoid`` or ``logistic``.
         correction: what to do when the negatives' risk falls below −β: ``ascent`` raises it again, as in the original;
             ``clamp`` ignores it, as in many re-implementations.

@@ -48,8 +48,8 @@ class PUGNN(Method):
         delta: δ, hops up to which an unlabelled node is near. Paper: 3.
         near_prior: positive share of the near nodes; by default it follows from the prior. Paper: 0.6.
         far_prior: positive share of the far nodes; by default it follows from the prior. Paper: 0.3.
-        prior: positive share of all unlabelled nodes, for those of the two that are not given; auto estimates it,
-            or an estimator by name, such as dedpul; a range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of all unlabelled nodes, for those of the two that are not given: a number, auto, a range
+            such as 0.02..0.1, or an estimator's name.
         alpha: weight of the regulariser; 0 leaves it out. Paper: 0.01.
         negatives: K, non-neighbours drawn per directed edge and epoch. Paper: 50.
     """
@@ -83,7 +83,7 @@ class PUGNN(Method):
 
     def plan(self, task: PUTask, settings: TrainingSettings) -> Plan:
         """Whether the network will be trained on the whole graph or in batches."""
-        model, pairs = self.blueprint(task, settings), self.alpha > 0
+        model, pairs = self.blueprint(task.graph.num_features, settings), self.alpha > 0
         return plan_training(task.graph, len(task.unlabelled), settings, model, with_pairs=pairs)
 
     def loss(self) -> DistanceAwareLoss:
@@ -117,13 +117,10 @@ class PUGNN(Method):
             return terms
 
         plan = plan_as_before(partial(self.plan, task), settings, run.get("checkpoint"))
-        model = self.blueprint(task, settings)
-        loader = plan.loader(task.graph, sets, settings, model, with_pairs=self.alpha > 0)
         replayable = self.alpha == 0 or has_fused_gpu_kernel()
+        loader = plan.loader(task.graph, sets, settings)
         trained = train(loader, objective, settings, build=self.build, replayable=replayable, **run)
-        return FittedMethod(
-            trained.model, trained.log, loss.prior(sets), notes=plan.notes, degenerate=self.dropped_terms(sets)
-        )
+        return FittedMethod(trained.model, trained.log, loss.prior(sets), plan.notes, self.dropped_terms(sets))
 
     def dropped_terms(self, sets: Sets) -> tuple[Reason, ...]:
         """Without the term of an empty set, the loss does not depend on distance."""

@@ -25,8 +25,7 @@ class SmoothedLogistic(Centroid):
     :func:`pugnn.methods.logistic.logistic_regression`.
 
     Args:
-        prior: π, positive share of the unlabelled nodes; auto estimates it from the ranks of hidden positives, or an
-            estimator by name, such as dedpul; a range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of the unlabelled nodes: a number, auto, a range like 0.02..0.1, or an estimator's name.
         inverse_penalty: C, weight of the data against the penalty on the coefficients.
     """
 
@@ -40,5 +39,4 @@ class SmoothedLogistic(Centroid):
 
     def directions(self, views: NodeViews, known: KnownNodes) -> NDArray[np.float32]:
         """The coefficients of the regression, and of those without a fold of the known nodes."""
-        self.check()
         return logistic_regression(views, known, self.inverse_penalty)

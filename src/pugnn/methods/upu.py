@@ -18,8 +18,7 @@ class UPU(LossMethod):
     nnPU corrects that.
 
     Args:
-        prior: positive share of the unlabelled nodes; auto estimates it, or an estimator by name, such as dedpul; a
-            range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of the unlabelled nodes: a number, auto, a range like 0.02..0.1, or an estimator's name.
         surrogate: loss of a margin, ``sigmoid`` or ``logistic``.
     """
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from scipy.special import expit
 from torch import Tensor, nn
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 from pugnn.errors import percent
 from pugnn.evidence.bands import HiddenRanks, no_signal
 from pugnn.evidence.hidden_positives import KnownNodes, advantage
-from pugnn.losses import Sets, confident_prior_matching
+from pugnn.losses import Sets
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.logistic import Ranking, rank_once
 from pugnn.models import Backbone, GraphInputs, Output
@@ -78,18 +79,18 @@ class Views(Method):
        estimate, a logarithm above 0 counts :math:`|L| / (|L| + 60)` times. Training is for common positives, and for a
        share that is known well, unless hidden positives disagree.
 
-    Known negatives count more than other nodes in the regression, and have a term of their own in training
-    (:mod:`pugnn.losses.confident_prior`).
+    Known negatives count more than other nodes in the regression; in training they add
+    :math:`|\operatorname{mean}_N s|` with the weight of :meth:`pugnn.losses.Sets.known_negatives`.
 
     The setting ``weight_decay`` is the largest penalty.
 
     Args:
-        prior: positive share of the unlabelled nodes; auto estimates it, or an estimator by name, such as dedpul; a
-            range such as 0.02..0.1 bounds the estimate.
+        prior: positive share of the unlabelled nodes: a number, auto, a range like 0.02..0.1, or an estimator's name.
     """
 
     settles_prior: ClassVar[bool] = True
     unused: ClassVar[tuple[str, ...]] = ("backbone", "hidden", "dropout", "batch_size")
+    fresh: ClassVar[str] = "views starts from its regression every time"
 
     prior: float | str = "auto"
 
@@ -110,7 +111,6 @@ class Views(Method):
         """Rank by the regression, settle the prior, train, and add up."""
         resolve_device(settings.device)  # all is computed on the CPU, but a device that is not there is a mistake
         known = KnownNodes.of(task, settings.seed)
-        fresh = "" if run.pop("start", None) is None else "views starts from its regression every time"
         with part(0, RANKING), stage_progress("ranking by views of the attributes", show=run.get("progress", False)):
             attributes = Attributes.of(task.graph)
             views = views_of(task.graph, attributes)
@@ -139,7 +139,25 @@ class Views(Method):
             _training_note(share, lead, known),
             prior_words(settled, len(hidden.ranks), signal=signal),
         )
-        return FittedMethod(model, log, prior, notes=notes, fresh=fresh, hidden=hidden)
+        return FittedMethod(model, log, prior, notes=notes, hidden=hidden)
+
+
+def confident_prior_matching(
+    logits: Tensor, sets: Sets, seen: Tensor, prior: float, labelled_weight: float, confidence: float
+) -> dict[str, Tensor]:
+    """The terms of step 4, means over the models; ``logits`` have a column for each model.
+
+    ``seen`` is 1 where a labelled node is a label for a model; where it is 0, the node takes no part in its training.
+    """
+    free = logits[sets.unlabelled]
+    reached, scores = sets.mean(torch.sigmoid(logits[sets.labelled]), seen), torch.sigmoid(free)
+    entropy = F.softplus(free) - scores * free
+    return {
+        "labelled": labelled_weight * (1 - reached).mean(),
+        "unlabelled": (sets.mean(scores) - prior).abs().mean(),
+        "entropy": confidence * sets.mean(entropy.flatten()),
+        **sets.known_negatives(labelled_weight, torch.sigmoid(logits[sets.negative])),
+    }
 
 
 class _Directions(Backbone):

@@ -6,7 +6,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
-from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -34,15 +33,12 @@ class APPNP(Backbone):
         self.first_layer = InputLinear(num_features, hidden, dropout=dropout, bias=True)
         self.second_layer = linear(hidden, hidden)
         self.head = linear(hidden, 1)
-        self.dropout = dropout
-        self.steps = steps
-        self.restart = restart
+        self.dropout, self.steps, self.restart = dropout, steps, restart
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
-        hidden = dropout(F.relu(self.first_layer(inputs.features)), self.dropout, self.training)
-        start = self.second_layer(hidden)
-        embedding = start
+        hidden = self.drop(F.relu(self.first_layer(inputs.features)))
+        embedding = start = self.second_layer(hidden)
         for _ in range(self.steps):
             embedding = (1 - self.restart) * (inputs.gcn_adjacency @ embedding) + self.restart * start
         return Output(embedding, self.logits(embedding))

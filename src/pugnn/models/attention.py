@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,25 +12,21 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.errors import PugnnError, require_whole
+from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.models.attention_cpu import attend_cpu
+from pugnn.models.attention_cpu import SLOPE, attend_cpu
 
-#: Slope of the leaky rectifier for negative scores.
-SLOPE = 0.2
 #: Most entries allowed in one power of the adjacency; 32-bit positions cannot count many more.
 MAX_ENTRIES = 2_000_000_000
 
 
+@dataclass(eq=False)
 class Neighbourhoods:
     """The nodes that each node attends to, as row starts and sorted members: symmetric, and never empty."""
 
-    def __init__(
-        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], device: torch.device | str = "cpu"
-    ) -> None:
-        self.indptr = indptr
-        self.indices = indices
-        self.device = torch.device(device)
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    device: torch.device | str = "cpu"
 
     @cached_property
     def pairs(self) -> tuple[Tensor, Tensor]:
@@ -46,9 +43,7 @@ class Neighbourhoods:
         return torch.from_numpy(i).to(self.device), torch.from_numpy(j).to(self.device)
 
 
-def neighbour_attention(
-    values: Tensor, source_scores: Tensor, target_scores: Tensor, structure: Neighbourhoods
-) -> Tensor:
+def neighbour_attention(h: Tensor, s: Tensor, t: Tensor, structure: Neighbourhoods) -> Tensor:
     r"""The attention-weighted average of each neighbourhood's values, separately for each head.
 
     .. math::
@@ -56,35 +51,28 @@ def neighbour_attention(
         \alpha_{ij} = \frac{\exp e_{ij}}{\sum_{l \in N_i} \exp e_{il}}, \qquad
         o_i = \sum_{j \in N_i} \alpha_{ij} h_j
 
-    On the CPU, in single precision, this needs no memory per pair (:mod:`pugnn.models.attention_cpu`).
-
-    Args:
-        values: h, shape ``(N, heads · size)``, heads in sequence; the result has the same shape.
-        source_scores: s, of the attending node, shape ``(N, heads)``.
-        target_scores: t, of the node attended to, shape ``(N, heads)``.
-        structure: the neighbourhoods.
+    The values h and the result have the shape ``(N, heads · size)``, heads in sequence; the scores s, of the attending
+    node, and t, of the node attended to, have the shape ``(N, heads)``. On the CPU, in single precision, this needs no
+    memory per pair (:mod:`pugnn.models.attention_cpu`).
     """
-    if values.device.type != "cpu" or values.dtype != torch.float32:
-        return attend_pairs(values, source_scores, target_scores, *structure.pairs)
-    attended, lost = attend_cpu(values, source_scores, target_scores, structure.indptr, structure.indices, SLOPE)
-    if len(lost):
-        pairs = structure.pairs_of(lost)
-        attended = attended + attend_pairs(values, source_scores, target_scores, *pairs)
-    return attended
+    if h.device.type != "cpu" or h.dtype != torch.float32:
+        return attend_pairs(h, s, t, *structure.pairs)
+    attended, lost = attend_cpu(h, s, t, structure.indptr, structure.indices)
+    return attended + attend_pairs(h, s, t, *structure.pairs_of(lost)) if len(lost) else attended
 
 
-def attend_pairs(values: Tensor, source_scores: Tensor, target_scores: Tensor, i: Tensor, j: Tensor) -> Tensor:
+def attend_pairs(h: Tensor, s: Tensor, t: Tensor, i: Tensor, j: Tensor) -> Tensor:
     """The attention by its definition, over the pairs where i attends to j; zero for nodes that are never i."""
-    n, heads = source_scores.shape
-    scores = F.leaky_relu(source_scores.index_select(0, i) + target_scores.index_select(0, j), SLOPE)
+    n, heads = s.shape
+    scores = F.leaky_relu(s.index_select(0, i) + t.index_select(0, j), SLOPE)
     # Subtracting a node's largest score leaves the softmax unchanged and prevents overflow.
     largest = scores.new_full((n, heads), -torch.inf)
     largest = largest.scatter_reduce(0, i[:, None].expand(-1, heads), scores.detach(), "amax")
     weights = torch.exp(scores - largest.index_select(0, i))
-    totals = torch.zeros_like(source_scores).index_add(0, i, weights)
+    totals = torch.zeros_like(s).index_add(0, i, weights)
     attention = weights / totals.index_select(0, i)
-    messages = attention[:, :, None] * values.index_select(0, j).view(len(j), heads, -1)
-    return torch.zeros_like(values).index_add(0, i, messages.flatten(1))
+    messages = attention[:, :, None] * h.index_select(0, j).view(len(j), heads, -1)
+    return torch.zeros_like(h).index_add(0, i, messages.flatten(1))
 
 
 def hop_graphs(graph: Graph, hops: int) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:
@@ -101,7 +89,6 @@ def hop_graphs(graph: Graph, hops: int) -> list[tuple[NDArray[np.int64], NDArray
         >>> [members[a:b].tolist() for a, b in zip(starts, starts[1:])]
         [[0, 2], [1, 3], [0, 2], [1, 3]]
     """
-    require_whole("hops", hops, 1)
     n = graph.num_nodes
     # Boolean products, 'and' along a walk and 'or' over walks, are binary and cannot overflow.
     present = np.ones(len(graph.indices), dtype=np.bool_)
@@ -110,23 +97,16 @@ def hop_graphs(graph: Graph, hops: int) -> list[tuple[NDArray[np.int64], NDArray
     power, structures = adjacency, []
     for k in range(1, hops + 1):
         if k > 1:
-            _check_size(power, graph, k)
+            # A row of the product has at most N entries, and at most as many as the rows it combines have together.
+            ends = np.concatenate([[0], np.cumsum(graph.degrees[power.indices])])
+            bound = int(np.minimum(np.diff(ends[power.indptr]), n).sum())
+            if bound > MAX_ENTRIES:
+                raise PugnnError(
+                    f"walks of {k} steps join up to {bound:,} pairs of nodes; at most {MAX_ENTRIES:,} are supported. "
+                    f"Lower hops to {k - 1}."
+                )
             power = sp.csr_array(power @ adjacency)
             power.sort_indices()
         reached = sp.csr_array(power + own)
         structures.append((reached.indptr.astype(np.int64), reached.indices.astype(np.int32, copy=False)))
     return structures
-
-
-def _check_size(power: sp.csr_array, graph: Graph, k: int) -> None:
-    """Raise if the product may be too large.
-
-    A row of the product has at most N entries, and at most as many as the rows it combines have together.
-    """
-    ends = np.concatenate([[0], np.cumsum(graph.degrees[power.indices])])
-    bound = int(np.minimum(np.diff(ends[power.indptr]), graph.num_nodes).sum())
-    if bound > MAX_ENTRIES:
-        raise PugnnError(
-            f"walks of {k} steps join up to {bound:,} pairs of nodes; at most {MAX_ENTRIES:,} are supported. "
-            f"Lower hops to {k - 1}."
-        )

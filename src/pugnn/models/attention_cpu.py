@@ -31,77 +31,57 @@ from pugnn.graph.compiling import kernel
 from pugnn.graph.vectors import INDEX, aligned, data_of, load, loop, store
 
 Array = NDArray[np.float32]
+Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
+#: Slope of the leaky rectifier for negative scores.
+SLOPE = 0.2
 #: A smaller sum of weights has lost precision; the largest weight of all nodes is 1.
 MIN_SUM = np.float32(1e-20)
 #: Lanes that are added up at a time.
 WIDE, NARROW = 16, 4
 
 
-def attend_cpu(
-    values: Tensor,
-    source_scores: Tensor,
-    target_scores: Tensor,
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    slope: float,
-) -> tuple[Tensor, NDArray[np.int64]]:
+def attend_cpu(h: Tensor, s: Tensor, t: Tensor, *rows: NDArray[Any]) -> tuple[Tensor, NDArray[np.int64]]:
     """:func:`pugnn.models.attention.neighbour_attention` in single precision, except for the nodes it returns.
 
     The second result holds the positions of nodes left to the caller: the scores of their members are so far below
     the overall maximum that their weights underflow. Their values and gradients here are zero.
     """
-    attended, lost = _Attention.apply(  # type: ignore[no-untyped-call]
-        values, source_scores, target_scores, indptr, indices, np.float32(slope)
-    )
+    attended, lost = _Attention.apply(h, s, t, rows)  # type: ignore[no-untyped-call]
     return attended, np.flatnonzero(lost.numpy())
 
 
 class _Attention(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,
-        values: Tensor,
-        source_scores: Tensor,
-        target_scores: Tensor,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        slope: np.float32,
-    ) -> tuple[Tensor, Tensor]:
-        h, s, t = (np.ascontiguousarray(x.detach().numpy()) for x in (values, source_scores, target_scores))
-        largest = target_scores.detach().amax(dim=0).numpy()  # numpy is slow along a short axis
+    def forward(ctx: Any, values: Tensor, source: Tensor, target: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
+        h, s, t = (np.ascontiguousarray(x.detach().numpy()) for x in (values, source, target))
+        slope = np.float32(SLOPE)
+        largest = target.detach().amax(dim=0).numpy()  # numpy is slow along a short axis
         with np.errstate(invalid="ignore"):  # non-finite values show in the result
             p, q = np.exp(t - largest), np.exp(slope * (t - largest))
             top = s + largest
             bound = np.maximum(top, slope * top)  # an upper bound of the node's scores, so no weight exceeds 1
             up, down = np.exp(top - bound), np.exp(slope * top - bound)
-        above, below = _split_sums(s, t, p, q, h, np.ones_like(t), indptr, indices)
+        above, below = _split_sums(s, t, p, q, h, np.ones_like(t), rows)
         attended, by_score, lost = (torch.from_numpy(x) for x in _averages(above, below, up, down, slope, h.shape[1]))
         ctx.mark_non_differentiable(lost)
         ctx.save_for_backward(values, attended, by_score)
-        ctx.arrays = s, t, p, q, up, down, indptr, indices, slope
+        ctx.arrays = s, t, p, q, up, down, rows, slope
         return attended, lost
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor, _lost: None) -> tuple[Tensor | None, ...]:
         h, attended, by_score = (np.ascontiguousarray(x.detach().numpy()) for x in ctx.saved_tensors)
         g = np.ascontiguousarray(grad.numpy())
-        s, t, p, q, up, down, indptr, indices, slope = ctx.arrays
+        s, t, p, q, up, down, rows, slope = ctx.arrays
         grad_source, along = _row_products(g, by_score, attended, s.shape[1])
-        above, below = _split_sums(t, s, up, down, g, along, indptr, indices)
+        above, below = _split_sums(t, s, up, down, g, along, rows)
         grad_values, grad_target = _transposed(above, below, p, q, h, slope)
-        return *(torch.from_numpy(x) for x in (grad_values, grad_source, grad_target)), None, None, None
+        return *(torch.from_numpy(x) for x in (grad_values, grad_source, grad_target)), None
 
 
 def _split_sums(
-    own: Array,
-    other: Array,
-    above: Array,
-    below: Array,
-    values: Array,
-    last: Array,
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
+    own: Array, other: Array, above: Array, below: Array, values: Array, last: Array, rows: Rows
 ) -> tuple[Array, Array]:
     r"""Sums over the neighbourhoods, separately for members with :math:`\text{own}_i + \text{other}_j > 0`.
 
@@ -113,15 +93,14 @@ def _split_sums(
     factors. A and B have shape ``(N, lanes)``, with padding at the end.
     """
     n, heads = own.shape
-    used = values.shape[1] + heads
-    lanes = -(-used // NARROW) * NARROW
+    lanes = -(-(values.shape[1] + heads) // NARROW) * NARROW
     sums = np.empty((2, n, lanes), dtype=np.float32)
     first = 0
     while first < lanes:
         width = WIDE if lanes - first >= WIDE else NARROW
         table = aligned(np.empty, (n, 4, width), np.float32)
         _lay_out(table, own, other, above, below, values, last, first)
-        _SUMS[width](table.reshape(-1), indptr, indices, sums, first)
+        _SUMS[width](table.reshape(-1), *rows, sums, first)
         first += width
     return sums[0], sums[1]
 
@@ -247,7 +226,7 @@ def _add_rows(_context, table, indices, sums, places, lanes):  # type: ignore[no
 
 
 def _sums_of(width: int) -> Any:
-    """The kernel for so many lanes: one kernel for both widths would be slower."""
+    """The kernel for this number of lanes: one kernel for both widths would be slower."""
 
     @kernel(nogil=True, error_model="numpy")
     def add_up(table, indptr, indices, sums, first):  # type: ignore[no-untyped-def]

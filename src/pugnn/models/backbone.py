@@ -33,10 +33,9 @@ class Output(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """How the graph of a training was scored; so it is again, however much memory there is then.
+    """How the graph of a training was scored, so that it is scored the same way again, however much memory is free.
 
-    ``reduced`` is with less memory, from sampled neighbours. ``nodes`` and ``entries`` are the sizes of the graph and
-    its adjacency.
+    ``reduced``: with less memory, from sampled neighbours. ``nodes`` and ``entries``: of the graph and its adjacency.
     """
 
     reduced: bool
@@ -61,7 +60,7 @@ class Backbone(nn.Module):
         replayable: whether a step can be recorded as a CUDA graph; the host must not read values in between.
         nodewise_head: whether :meth:`logits` can compute logits from embeddings alone.
         needs_known: whether it scores a graph by its known positives, too (:meth:`know`).
-        scored: how it has scored that graph; ``None`` before.
+        scored: how it has scored the graph of its training; ``None`` before.
     """
 
     first_layer: nn.Module
@@ -76,17 +75,17 @@ class Backbone(nn.Module):
     scored: Scored | None = None
 
     def know(self, graph: Graph, positives: NDArray[np.int64]) -> None:
-        """Be told the positions of the known positives in a graph that is to be scored."""
+        """Learn the positions of the known positives in a graph that is to be scored."""
 
     def reduces(self, graph: Graph) -> bool | None:
-        """Whether to score a graph with less memory; ``None`` if the memory that there is decides.
+        """Whether to score a graph with less memory; ``None`` if the free memory decides.
 
         It does before the graph of the training was scored, and for larger graphs.
         """
-        if self.scored is None or self.scored.reduced:
-            return self.scored and self.scored.reduced
+        if self.scored is None:
+            return None
         larger = graph.num_nodes > self.scored.nodes or len(graph.indices) > self.scored.entries
-        return None if larger else False
+        return None if larger and not self.scored.reduced else self.scored.reduced
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
@@ -98,8 +97,12 @@ class Backbone(nn.Module):
         ``places`` are numbers of the rows, on which dropout depends.
         """
         assert self.head is not None
-        logit: Tensor = self.head(dropout(F.relu(embedding), self.dropout, self.training, places))
+        logit: Tensor = self.head(self.drop(F.relu(embedding), places))
         return logit.squeeze(1)
+
+    def drop(self, x: Tensor, places: Tensor | None = None) -> Tensor:
+        """Dropout, in training; see :func:`pugnn.models.dropout.dropout`."""
+        return dropout(x, self.dropout, self.training, places)
 
 
 #: Every backbone by its name on the command line: a factory that takes ``num_features``, ``hidden`` and ``dropout``.
@@ -111,10 +114,9 @@ BackboneLike = str | Callable[..., Backbone] | Backbone
 def make_backbone(
     backbone: BackboneLike, num_features: int, *, hidden: int, dropout: float, **options: Any
 ) -> Backbone:
-    """Build a backbone; weights come from torch's global generator.
+    """Build a backbone with its own ``options``; weights come from torch's global generator.
 
     ``backbone`` is a registered name; a factory, called with the other arguments; or a network, which is copied.
-    ``options`` are the backbone's own.
     """
     if num_features == 0:
         raise PugnnError(
@@ -132,7 +134,7 @@ def make_backbone(
 
 
 def require_sizes(hidden: int, dropout: float) -> None:
-    """Raise an error if a network cannot have such a hidden layer, or such a dropout."""
+    """Raise unless a network can have this size of the hidden layer and this dropout."""
     require_whole("hidden", hidden, 1, MAX_HIDDEN)
     require_number("dropout", dropout)
     if not 0.0 <= dropout < 1.0:
@@ -141,9 +143,7 @@ def require_sizes(hidden: int, dropout: float) -> None:
 
 def backbone_name(backbone: BackboneLike) -> str:
     """Its name in messages and records."""
-    if isinstance(backbone, str):
-        return backbone
-    return getattr(backbone, "__qualname__", type(backbone).__qualname__)
+    return backbone if isinstance(backbone, str) else getattr(backbone, "__qualname__", type(backbone).__qualname__)
 
 
 class InputLinear(nn.Module):

@@ -21,11 +21,7 @@ from pugnn.graph.random import random_bits
 def dropout(x: Tensor, p: float, training: bool, places: Tensor | None = None) -> Tensor:
     """In training, zero a random share ``p`` of the entries and scale the others by ``1 / (1 - p)``.
 
-    Args:
-        x: one row per node.
-        p: share of the entries.
-        training: whether to do anything.
-        places: numbers of the rows, shape ``(N,)``, on which the masks depend; by default 0, 1, 2, …
+    ``places`` are numbers of the rows of ``x``, on which the masks depend; by default 0, 1, 2, …
     """
     if not training or p == 0.0:
         return x
@@ -37,16 +33,14 @@ def dropout(x: Tensor, p: float, training: bool, places: Tensor | None = None) -
 
 
 def draw_seed() -> np.uint64:
-    """One number from torch's generator."""
+    """A number from torch's generator."""
     return np.uint64(torch.empty((), dtype=torch.int64).random_().item())
 
 
-def drop_entries(
-    values: NDArray[np.float32], p: float, seed: np.uint64, places: NDArray[np.int64] | None = None
-) -> NDArray[np.float32]:
+def drop_entries(values: Tensor, p: float, seed: np.uint64, places: NDArray[np.int64] | None) -> Tensor:
     """``values`` with entries dropped according to their numbers, ``places``; by default 0, 1, 2, …"""
-    out = np.empty_like(values)
-    _drop(values, places, out, seed, *_threshold(p))
+    out = torch.empty_like(values)
+    _drop(values.numpy(), places, out.numpy(), seed, *_threshold(p))
     return out
 
 

@@ -6,7 +6,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, size_of_heads
-from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -36,5 +35,5 @@ class GAT(Backbone):
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
         embedding = self.first_attention(self.first_layer(inputs.features, inputs.places), inputs.edge_index)
-        hidden = dropout(F.elu(embedding), self.dropout, self.training, inputs.places)
+        hidden = self.drop(F.elu(embedding), inputs.places)
         return Output(embedding, self.second_attention(hidden, inputs.edge_index).squeeze(1))

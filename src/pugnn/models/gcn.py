@@ -7,7 +7,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
-from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -20,9 +19,6 @@ class GCN(Backbone):
     The paper only says "two-layer GCN with hidden dimension 16". By default this is Kipf's network,
     :math:`F \to 16 \to 1`, with the hidden layer as embedding. With ``linear_head`` it is GRAB's: both convolutions
     have ``hidden`` outputs, the second is the embedding, and a linear layer follows.
-
-    Args:
-        linear_head: add a linear layer after the two convolutions.
     """
 
     uses_weights = True
@@ -43,7 +39,7 @@ class GCN(Backbone):
         """Score every node of a graph."""
         adjacency = inputs.gcn_adjacency
         first = adjacency @ self.first_layer(inputs.features, inputs.places) + self.first_bias
-        hidden = dropout(F.relu(first), self.dropout, self.training, inputs.places)
+        hidden = self.drop(F.relu(first), inputs.places)
         second = adjacency @ self.second_layer(hidden) + self.second_bias
         if self.head is None:
             return Output(first, second.squeeze(1))

@@ -7,7 +7,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
-from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -40,6 +39,6 @@ class GIN(Backbone):
         mapped = self.first_layer(inputs.features, inputs.places)
         summed = (1 + self.first_epsilon) * mapped + inputs.sum_adjacency @ mapped + self.first_bias
         embedding = self.first_output(F.relu(summed))
-        mapped = self.second_layer(dropout(F.relu(embedding), self.dropout, self.training, inputs.places))
+        mapped = self.second_layer(self.drop(F.relu(embedding), inputs.places))
         summed = (1 + self.second_epsilon) * mapped + inputs.sum_adjacency @ mapped + self.second_bias
         return Output(embedding, self.second_output(F.relu(summed)).squeeze(1))

@@ -51,21 +51,23 @@ class GraphInputs:
     @cached_property
     def mean_adjacency(self) -> SparseMatrix:
         """Each row averages over the neighbours; rows of isolated nodes are zero."""
-        adjacency = sp.csr_array(self.graph.to_scipy() != 0, dtype=np.float32)
         scale = sp.diags_array((1.0 / np.maximum(self.graph.degrees, 1)).astype(np.float32))
-        return SparseMatrix(sp.csr_array(scale @ adjacency), self.device)
+        return SparseMatrix(sp.csr_array(scale @ self._links), self.device)
 
     @cached_property
     def sum_adjacency(self) -> SparseMatrix:
         """Each row adds up the neighbours."""
-        adjacency = sp.csr_array(self.graph.to_scipy() != 0, dtype=np.float32)
-        return SparseMatrix(adjacency, self.device, symmetric=True)
+        return SparseMatrix(self._links, self.device, symmetric=True)
 
     @cached_property
     def edge_index(self) -> Tensor:
         """Both directions of every edge as two rows of positions, shape ``(2, 2E)``, for PyG's layers."""
         pairs = np.stack([self.graph.sources, self.graph.indices])
         return torch.from_numpy(pairs.astype(np.int64)).to(self.device)
+
+    @property
+    def _links(self) -> sp.csr_array:
+        return sp.csr_array(self.graph.to_scipy() != 0, dtype=np.float32)
 
     def hop_structures(self, hops: int) -> list[Neighbourhoods]:
         """Each node and the nodes reached by walks of 1, 2, … ``hops`` steps; see :func:`~.hop_graphs`."""
@@ -80,11 +82,6 @@ class SampledInputs(GraphInputs):
     Every adjacency has the degrees of the whole graph. Terms of neighbours are scaled by the degree over the number of
     those that were drawn, so that a product is an unbiased estimate of the one with the whole graph, and equal to it
     where no node has more neighbours than were drawn. Attention over ``edge_index`` is among those drawn.
-
-    Args:
-        graph: the whole graph.
-        sample: a part of it.
-        device: where the tensors shall be.
     """
 
     def __init__(self, graph: Graph, sample: Neighbourhood, device: torch.device | str = "cpu") -> None:
@@ -96,9 +93,8 @@ class SampledInputs(GraphInputs):
         else:
             x = graph.features[sample.nodes]
             firsts = graph.features.indptr[sample.nodes] - x.indptr[:-1]
-            self.features = SparseMatrix(
-                x, self.device, numbers=np.arange(x.nnz) + np.repeat(firsts, np.diff(x.indptr))
-            )
+            numbers = np.arange(x.nnz) + np.repeat(firsts, np.diff(x.indptr))
+            self.features = SparseMatrix(x, self.device, numbers=numbers)
 
     @cached_property
     def gcn_adjacency(self) -> SparseMatrix:

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from pugnn.errors import require_whole
 from pugnn.models.attention import Neighbourhoods, neighbour_attention
 from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear, size_of_heads
-from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 #: Longer walks reach no further nodes.
@@ -50,15 +49,14 @@ class LSDAN(Backbone):
         self.first_attention = ShortAttention(heads, size_of_heads(hidden, heads))
         self.second_layer = linear(hidden, 2, bias=False)
         self.second_attention = ShortAttention(1, 1)
-        self.dropout = dropout
-        self.hops = hops
+        self.dropout, self.hops = dropout, hops
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
         structures = inputs.hop_structures(self.hops)
         values, queries = self.first_layer(inputs.features).chunk(2, dim=1)
         embedding = long_attention([F.elu(h) for h in self.first_attention(values, structures)], queries)
-        hidden = dropout(embedding, self.dropout, self.training)
+        hidden = self.drop(embedding)
         values, queries = self.second_layer(hidden).chunk(2, dim=1)
         return Output(embedding, long_attention(self.second_attention(values, structures), queries).squeeze(1))
 
@@ -68,16 +66,15 @@ class ShortAttention(nn.Module):
 
     def __init__(self, heads: int, size: int) -> None:
         super().__init__()
-        self.source = nn.Parameter(torch.empty(heads, size))
-        self.target = nn.Parameter(torch.empty(heads, size))
+        self.source, self.target = (nn.Parameter(torch.empty(heads, size)) for _ in range(2))
         for vectors in (self.source, self.target):
             nn.init.xavier_uniform_(vectors)
 
     def forward(self, values: Tensor, structures: list[Neighbourhoods]) -> list[Tensor]:
         """Attend over values of shape ``(N, heads · size)``; one result of that shape per structure."""
         by_head = values.view(len(values), *self.source.shape)
-        source_scores, target_scores = (by_head * self.source).sum(dim=2), (by_head * self.target).sum(dim=2)
-        return [neighbour_attention(values, source_scores, target_scores, structure) for structure in structures]
+        s, t = (by_head * self.source).sum(dim=2), (by_head * self.target).sum(dim=2)
+        return [neighbour_attention(values, s, t, structure) for structure in structures]
 
 
 def long_attention(states: list[Tensor], queries: Tensor) -> Tensor:

@@ -33,8 +33,7 @@ class Propagation(Backbone):
 
     A known negative counts as much as a known positive, and all of them no more than all known positives.
 
-    It has no weights. Its state is the starting nodes, the known negatives, the graph, and :math:`r_\pi`, the value
-    that scores one half.
+    It has no weights. Its state is the known nodes, the graph, and :math:`r_\pi`, the value that scores one half.
 
     Args:
         walk: :math:`S = A D^{-1}` instead of :math:`D^{-1/2} A D^{-1/2}`.
@@ -50,8 +49,7 @@ class Propagation(Backbone):
 
     def __init__(self, *, walk: bool, restart: float) -> None:
         super().__init__()
-        self.walk = walk
-        self.restart = restart
+        self.walk, self.restart = walk, restart
         for name in ("labelled", "negative"):
             self.register_buffer(name, torch.empty(0, dtype=torch.int64))
         self.register_buffer("graph", torch.zeros((), dtype=torch.int64))
@@ -64,9 +62,7 @@ class Propagation(Backbone):
 
     def spread(self, inputs: GraphInputs) -> Tensor:
         """:math:`r` for every node, double precision, shape ``(N,)``."""
-        reached, _ = self._iterate(inputs, self._matrix(inputs))
-        positive, *negative = reached.unbind(dim=1)
-        return self.lowered(positive, *negative)
+        return self.lowered(*self._iterate(inputs, self._matrix(inputs))[0].unbind(dim=1))
 
     def lowered(self, positive: Tensor, negative: Tensor | None = None) -> Tensor:
         """:math:`r` from what arrives from the known positives, and from the known negatives before it is weighted."""
@@ -76,10 +72,10 @@ class Propagation(Backbone):
         return positive * (positive / (positive + weight * negative)).nan_to_num(0.0)  # nothing may arrive at all
 
     def arriving(self, inputs: GraphInputs, nodes: Tensor, at_once: int) -> Iterator[Tensor]:
-        """What arrives at some nodes from each node of the graph, if it is known, shape ``(N, n)``, so many at once.
+        """What arrives at some nodes from each node of the graph, if it is known, shape ``(N, at_once)`` each.
 
-        Steps go backwards, from these nodes, since known positives may be many. There are as many steps as
-        :meth:`spread` has, so that what arrives from all known positives together is the same, to rounding.
+        Steps go backwards, from these nodes, as often as those of :meth:`spread`, so that what arrives from all known
+        positives together is the same, to rounding.
         """
         matrix = self._matrix(inputs)
         steps = self._iterate(inputs, matrix)[1]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch.nn.functional as F
 
 from pugnn.models.backbone import BACKBONES, Backbone, InputLinear, Output, linear
-from pugnn.models.dropout import dropout
 from pugnn.models.inputs import GraphInputs
 
 
@@ -32,6 +31,6 @@ class GraphSAGE(Backbone):
         """Score every node of a graph."""
         own, neighbours = self.first_layer(inputs.features, inputs.places).chunk(2, dim=1)
         embedding = own + inputs.mean_adjacency @ neighbours
-        hidden = dropout(F.relu(embedding), self.dropout, self.training, inputs.places)
+        hidden = self.drop(F.relu(embedding), inputs.places)
         logit = self.second_own(hidden) + inputs.mean_adjacency @ self.second_neighbours(hidden)
         return Output(embedding, logit.squeeze(1))

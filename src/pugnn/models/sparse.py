@@ -21,10 +21,8 @@ class SparseMatrix:
     r"""A constant CSR matrix stored with its transpose.
 
     ``matrix @ dense`` is differentiable with respect to ``dense``: the gradient of :math:`AB` is :math:`A^\top G`, so
-    both directions are plain CSR products.
-
-    ``symmetric`` states that the matrix equals its transpose, so that one layout serves both. ``numbers`` are those of
-    the entries in a larger matrix whose rows these are; dropout depends on them.
+    both directions are plain CSR products. If the matrix is ``symmetric``, one layout serves both. ``numbers`` are the
+    places of the entries in a larger matrix whose rows these are; dropout depends on them.
     """
 
     def __init__(
@@ -38,7 +36,7 @@ class SparseMatrix:
         self.shape: tuple[int, int] = matrix.shape
         self.values = torch.from_numpy(np.array(matrix.data)).to(device)
         self._rows = _layout(matrix, device)
-        self._symmetric, self._numbers = symmetric, numbers
+        self._numbers = numbers
         if symmetric:
             self._columns, self._transposed_values = self._rows, self.values
         else:
@@ -52,14 +50,12 @@ class SparseMatrix:
         """The same matrix with a share ``p`` of its entries dropped and the others scaled, in training."""
         if not training or p == 0.0:
             return self
-        assert not self._symmetric, "dropping entries would break the symmetry"
         dropped = copy.copy(self)
         if self.values.device.type == "cpu":  # hashing once more is faster than gathering
             seed, places = draw_seed(), self._places.numpy()
             places = places if self._numbers is None else self._numbers[places]
-            dropped.values = torch.from_numpy(drop_entries(self.values.numpy(), p, seed, self._numbers))
-            transposed = drop_entries(self._transposed_values.numpy(), p, seed, places)
-            dropped._transposed_values = torch.from_numpy(transposed)
+            dropped.values = drop_entries(self.values, p, seed, self._numbers)
+            dropped._transposed_values = drop_entries(self._transposed_values, p, seed, places)
         else:
             dropped.values = F.dropout(self.values, p)
             dropped._transposed_values = dropped.values[self._places]
@@ -86,8 +82,7 @@ class _Product(torch.autograd.Function):
 def _layout(matrix: sp.csr_array, device: torch.device | str) -> tuple[Tensor, Tensor]:
     if matrix.nnz > np.iinfo(np.int32).max:
         raise PugnnError(f"a matrix with {matrix.nnz:,} entries is too large for its 32-bit layout")
-    starts = torch.from_numpy(matrix.indptr.astype(np.int32)).to(device)
-    columns = torch.from_numpy(matrix.indices.astype(np.int32)).to(device)
+    starts, columns = (torch.from_numpy(part.astype(np.int32)).to(device) for part in (matrix.indptr, matrix.indices))
     return starts, columns
 
 

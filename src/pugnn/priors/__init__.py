@@ -2,14 +2,6 @@
 
 from pugnn.evidence import Prior, RankedPositives
 from pugnn.priors.auto import prior_bounds, prior_words, settle_prior
-from pugnn.priors.base import PRIORS, PriorEstimator
+from pugnn.priors.base import PRIORS
 
-__all__ = [
-    "PRIORS",
-    "Prior",
-    "PriorEstimator",
-    "RankedPositives",
-    "prior_bounds",
-    "prior_words",
-    "settle_prior",
-]
+__all__ = ["PRIORS", "Prior", "RankedPositives", "prior_bounds", "prior_words", "settle_prior"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from scipy.special import expit, logit
 
-from pugnn.errors import PugnnError, percent, require_type
+from pugnn.errors import PugnnError, percent
 from pugnn.evidence import Prior, RankedPositives
 from pugnn.evidence.bands import are_informative
 from pugnn.evidence.rank_model import MAX_PRIOR, MIN_PRIOR, RankModel
@@ -22,10 +24,10 @@ def prior_bounds(prior: object) -> tuple[float, float]:
         >>> prior_bounds("0.02..0.1"), prior_bounds(0.3)
         ((0.02, 0.1), (0.3, 0.3))
     """
-    if isinstance(prior, str) and prior == "auto":
-        return MIN_PRIOR, MAX_PRIOR
-    ends: list[object] = [prior, prior]
+    ends: list[Any] = [prior, prior]
     if isinstance(prior, str):
+        if prior == "auto":  # without loading the other estimators
+            return MIN_PRIOR, MAX_PRIOR
         first, dots, last = prior.partition("..")
         try:
             ends = [float(first), float(last if dots else first)]
@@ -38,7 +40,7 @@ def prior_bounds(prior: object) -> tuple[float, float]:
             ) from None
     for end in ends:
         require_prior(end, prior)
-    low, high = (float(end) for end in ends)  # type: ignore[arg-type]
+    low, high = map(float, ends)
     if low > high:
         raise PugnnError(f"the range of the prior is reversed: {prior!r}; write {high:g}..{low:g}")
     return low, high
@@ -59,7 +61,6 @@ def settle_prior(wanted: float | str, hidden: RankedPositives) -> Prior:
     low, high = prior_bounds(wanted)
     if low == high:
         return Prior.given(low)
-    require_type("hidden", hidden, RankedPositives, "a pugnn.priors.RankedPositives")
     ranged = ".." in str(wanted)
     by = "" if ranged or wanted == "auto" else str(wanted)
     if not are_informative(hidden.ranks):
@@ -83,24 +84,19 @@ def auto(hidden: RankedPositives) -> float:
 def prior_words(prior: Prior, labelled: int, *, signal: bool = True) -> str:
     """Where a prior comes from, and how sure it is, in words.
 
-    Args:
-        prior: as it was settled.
-        labelled: number of known positives that were hidden.
-        signal: whether they rank better than by chance.
+    ``labelled`` known positives were hidden; ``signal`` says whether they rank better than by chance.
 
     Example:
         >>> prior_words(Prior(0.12, 0.09, 0.17, "range"), 30)  # doctest: +NORMALIZE_WHITESPACE
         'About 12 % of the unlabelled nodes are positive, between 9 % and 17 %: estimated within the given range from
         the ranks of 30 known positives that were hidden in turn.'
     """
-    require_type("prior", prior, Prior, "a pugnn.evidence.Prior")
     value, low, high = (percent(share) for share in (prior.value, prior.low, prior.high))
     if prior.source == "given":
         return f"The share of positives among the unlabelled nodes is taken as given: {value}."
     if prior.source == "assumed":
-        why = "fewer than two hidden positives"
-        if labelled >= 2:
-            why = "hidden positives, because all nodes have the same score"
+        same = "hidden positives, because all nodes have the same score"
+        why = same if labelled >= 2 else "fewer than two hidden positives"
         return (
             f"How many of the unlabelled nodes are positive cannot be estimated from {why}; {value} is assumed. Give a "
             "prior if you know better."

@@ -57,10 +57,7 @@ def prefetch(_context, table, at):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def collect(_context, table, sums, slopes, rows, count, own, shift):  # type: ignore[no-untyped-def]
-    """Add slope · (row of ``table``) to the own row of ``sums``, for each of the first ``count`` rows.
-
-    The own 16 numbers start at ``own``, those of row t at ``rows[t] + shift``.
-    """
+    """Add slope · (row t of ``table``), which is at ``rows[t] + shift``, to ``sums`` at ``own``, for t < ``count``."""
     signature = types.void(table, sums, slopes, rows, types.int64, types.int64, types.int64)
     return signature, partial(_add_rows, both_ends=False)
 

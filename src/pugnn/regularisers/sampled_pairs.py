@@ -24,14 +24,10 @@ from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
 
 @dataclass(frozen=True)
 class Pairs:
-    """Edges and non-neighbours, as positions of nodes in a graph, or as rows of a network's output.
+    """Edges from i, ``source``, to j, ``target``, and non-neighbours k, ``other``, of i.
 
-    Args:
-        source: i of each edge drawn.
-        target: j, a neighbour of i.
-        other: k, drawn from the nodes that are not neighbours of i.
-        has_other: whether there is one; where not, ``other`` is i itself.
-        directed: number of directed edges of the whole graph.
+    They are positions in a graph, or rows of a network's output. Where there is no non-neighbour, k is i itself.
+    ``directed`` is the number of directed edges of the whole graph.
     """
 
     source: Tensor

@@ -10,20 +10,19 @@ With similarities :math:`S_{ij} = \sigma(z_i^\top z_j)`, neighbours are pulled t
 Each edge counts in both directions; a node is never drawn for itself. The expectation is estimated from K fresh draws
 at every step, or computed exactly over all non-neighbours. Gradients flow to both ends of every pair.
 
-The sums have several equivalent implementations, chosen by device:
+On CUDA devices both forms are Triton kernels (``structural_gpu.py``), where Triton can run. Otherwise the sampled form
+is computed on the CPU (``structural_cpu.py``), and the exact one in blocks of rows on any device, so that memory grows
+with N, not with its square. The expectation over the non-neighbours of i is their mean: with
+:math:`c_i = K\, \deg_i / M_i` and :math:`M_i` the number of non-neighbours, the second sum is
 
-| implementation | where | file |
-|---|---|---|
-| sampled, reference | anywhere; slow and memory-hungry | here, :func:`structural_sums_reference` |
-| sampled, fused | CPU | ``structural_cpu.py`` (numba) |
-| sampled, fused | CUDA with Triton | ``structural_gpu.py`` |
-| exact, in blocks | anywhere | ``structural_exact.py`` |
-| exact, fused | CUDA with Triton | ``structural_gpu.py`` |
+.. math:: B = \sum_i c_i \sum_{k \notin N(i) \cup \{i\}} S_{ik}^2, \qquad
+    \frac{\partial B}{\partial z_i} = \sum_{k \notin N(i) \cup \{i\}} (c_i + c_k)\, 2 S_{ik}^2 (1 - S_{ik})\, z_k
+
+because a pair is weighted by :math:`c_i` from one end and by :math:`c_k` from the other.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -35,11 +34,13 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from pugnn.errors import PugnnWarning, require_whole
-from pugnn.graph import NO_NEGATIVE, Graph, sample_non_neighbours
+from pugnn.errors import require_whole
+from pugnn.graph import Graph
 from pugnn.regularisers.sampled_pairs import Pairs
 from pugnn.regularisers.structural_cpu import structural_sums_cpu
-from pugnn.regularisers.structural_exact import structural_sums_exact
+
+#: Pairs of nodes in one block.
+PAIRS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -60,17 +61,14 @@ class StructuralRegulariser:
         require_whole("negatives", self.negatives, 1)
 
     def divisors(self, directed: int) -> tuple[int, int]:
-        """By what A and B are divided in a graph with so many directed edges."""
+        """What A and B are divided by in a graph with this number of directed edges."""
         return directed, directed
 
     def __call__(self, embedding: Tensor, graph: Graph, *, seed: int | Tensor | None) -> dict[str, Tensor]:
-        """The two terms by name; their sum is R_S.
+        """The two terms by name, for z of shape ``(N, d)``; their sum is R_S.
 
-        Args:
-            embedding: z, shape ``(N, d)``.
-            graph: the graph of the N nodes.
-            seed: of the draws; use a new one at every step. With CUDA and Triton it may be an int64 tensor of shape
-                ``(1,)`` on the device. ``None`` for the exact expectation over all pairs of nodes.
+        Use a new ``seed`` at every step; it may be an int64 tensor of shape ``(1,)`` on the device. ``None`` is for the
+        exact expectation over all pairs of nodes.
         """
         edges, non_edges = structural_sums(embedding, graph, self.negatives, seed=seed)
         by_edges, by_non_edges = self.divisors(max(1, len(graph.indices)))
@@ -79,10 +77,7 @@ class StructuralRegulariser:
     def over_pairs(self, embedding: Tensor, pairs: Pairs, mean: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
         """The same terms, estimated from a sample of edges and non-neighbours; see :mod:`.sampled_pairs`.
 
-        Args:
-            embedding: z of the nodes of a batch.
-            pairs: rows of z.
-            mean: takes a mean over the pairs of a batch, as :meth:`pugnn.losses.Sets.mean` does.
+        ``pairs`` are rows of the batch's z; ``mean`` takes a mean over them, as :meth:`pugnn.losses.Sets.mean` does.
         """
         by_edges, by_non_edges = self.divisors(pairs.directed)
         own = embedding[pairs.source]
@@ -101,28 +96,8 @@ def structural_sums(
 
     ``negatives`` is K; ``seed`` is ``None`` for the exact expectation, otherwise as in :class:`StructuralRegulariser`.
     """
-    if embedding.device.type == "cuda" and seed is not None and not _fused_on_gpu(embedding):
-        _advise()
-        return structural_sums_reference(embedding, graph, negatives, seed=int(seed))
     sums: tuple[Tensor, Tensor] = _FusedSums.apply(embedding, graph, negatives, seed)  # type: ignore[no-untyped-call]
     return sums
-
-
-def structural_sums_reference(embedding: Tensor, graph: Graph, negatives: int, *, seed: int) -> tuple[Tensor, Tensor]:
-    """The two sums A and B in plain PyTorch, holding all 2E · K pairs in memory: the reference for the kernels."""
-    sources = graph.sources.astype(np.int64)
-    drawn = sample_non_neighbours(graph, sources, negatives, seed=seed)
-    pairs_from = np.repeat(sources, negatives)[drawn.ravel() != NO_NEGATIVE]
-    pairs_to = drawn.ravel()[drawn.ravel() != NO_NEGATIVE].astype(np.int64)
-    # S - 1 = -σ(-x), which keeps its precision where S is close to 1.
-    edges = torch.sigmoid(-_products(embedding, sources, graph.indices.astype(np.int64))).square().sum()
-    non_edges = torch.sigmoid(_products(embedding, pairs_from, pairs_to)).square().sum()
-    return edges, non_edges
-
-
-def _products(embedding: Tensor, left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> Tensor:
-    i, j = (torch.from_numpy(nodes).to(embedding.device) for nodes in (left, right))
-    return (embedding[i] * embedding[j]).sum(dim=1)
 
 
 class _FusedSums(torch.autograd.Function):
@@ -131,17 +106,17 @@ class _FusedSums(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, embedding: Tensor, graph: Graph, negatives: int, seed: Any) -> tuple[Tensor, Tensor]:
         z = embedding.detach().contiguous()
-        if z.device.type == "cuda" and _fused_on_gpu(z):
+        if z.device.type == "cuda" and z.dtype == torch.float32 and has_fused_gpu_kernel():
             from pugnn.regularisers.structural_gpu import structural_sums_gpu
 
-            edges, non_edges, grad_edges, grad_non_edges = structural_sums_gpu(z, graph, negatives, seed)
+            edges, non_edges, *gradients = structural_sums_gpu(z, graph, negatives, seed)
         elif seed is None:
-            edges, non_edges, grad_edges, grad_non_edges = structural_sums_exact(z, graph, negatives)
+            edges, non_edges, *gradients = structural_sums_exact(z, graph, negatives)
         else:
-            sums, *gradients = structural_sums_cpu(z.numpy(), graph.indptr, graph.indices, negatives, seed)
-            edges, non_edges = (torch.tensor(value, dtype=z.dtype) for value in sums)
-            grad_edges, grad_non_edges = (torch.from_numpy(gradient) for gradient in gradients)
-        ctx.save_for_backward(grad_edges, grad_non_edges)
+            sums, *tables = structural_sums_cpu(z.cpu().numpy(), graph.indptr, graph.indices, negatives, int(seed))
+            edges, non_edges = (torch.tensor(value, dtype=z.dtype, device=z.device) for value in sums)
+            gradients = [torch.from_numpy(table).to(z.device) for table in tables]
+        ctx.save_for_backward(*gradients)
         return edges.to(z.dtype), non_edges.to(z.dtype)
 
     @staticmethod
@@ -149,10 +124,6 @@ class _FusedSums(torch.autograd.Function):
     def backward(ctx: Any, edges: Tensor, non_edges: Tensor) -> tuple[Tensor, None, None, None]:
         grad_edges, grad_non_edges = ctx.saved_tensors
         return edges * grad_edges + non_edges * grad_non_edges, None, None, None
-
-
-def _fused_on_gpu(embedding: Tensor) -> bool:
-    return embedding.dtype == torch.float32 and has_fused_gpu_kernel()
 
 
 @cache
@@ -163,12 +134,39 @@ def has_fused_gpu_kernel() -> bool:
     return torch.cuda.get_device_capability() >= (8, 0)
 
 
-@cache
-def _advise() -> None:
-    warnings.warn(
-        "The structural regulariser has no fused kernel for this GPU and falls back to a slow, memory-hungry one. The "
-        "fused kernels need Triton (bundled with torch for CUDA on Linux), compute capability 8.0 or higher and "
-        "float32; without them, the CPU may be faster.",
-        PugnnWarning,
-        stacklevel=4,
-    )
+def expectation_weights(graph: Graph, negatives: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """:math:`c_i` for each node, shape ``(N,)``; zero where there are no non-neighbours."""
+    candidates = graph.num_nodes - 1 - graph.degrees
+    return np.where(candidates > 0, negatives * graph.degrees / np.maximum(candidates, 1), 0.0)
+
+
+@torch.no_grad()
+def structural_sums_exact(z: Tensor, graph: Graph, negatives: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """A and B in double precision, and the gradient of each with respect to ``z``, shape ``(N, d)``."""
+    n = graph.num_nodes
+    weight = torch.from_numpy(expectation_weights(graph, negatives)).to(z)
+    edges, non_edges = z.new_zeros((), dtype=torch.float64), z.new_zeros((), dtype=torch.float64)
+    grad_edges, grad_non_edges = torch.zeros_like(z), torch.zeros_like(z)
+    size = max(1, PAIRS // max(1, n))
+    for begin in range(0, n, size):
+        end = min(n, begin + size)
+        first, last = graph.indptr[begin], graph.indptr[end]
+        rows = torch.from_numpy(graph.sources[first:last].astype(np.int64) - begin).to(z.device)
+        columns = torch.from_numpy(graph.indices[first:last].astype(np.int64)).to(z.device)
+        products = z[begin:end] @ z.T
+
+        to_neighbours = products[rows, columns]
+        miss = torch.sigmoid(-to_neighbours)
+        edges += miss.square().sum(dtype=torch.float64)
+        slopes = torch.zeros_like(products)
+        slopes[rows, columns] = -4 * miss.square() * torch.sigmoid(to_neighbours)  # both directions of an edge
+        grad_edges[begin:end] = slopes @ z
+
+        similarity = torch.sigmoid(products)
+        similarity[rows, columns] = 0.0
+        similarity[torch.arange(end - begin), torch.arange(begin, end)] = 0.0
+        squares = similarity.square()
+        non_edges += (squares.sum(dim=1) * weight[begin:end]).sum(dtype=torch.float64)
+        both = weight[begin:end, None] + weight[None, :]
+        grad_non_edges[begin:end] = (2 * both * squares * torch.sigmoid(-products)) @ z
+    return edges, non_edges, grad_edges, grad_non_edges

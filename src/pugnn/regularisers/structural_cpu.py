@@ -2,10 +2,8 @@
 
 Nothing of size (edges × K) is ever stored: draws are made and used in blocks that fit in the L1 cache. The nodes are
 split into a fixed number of chunks with about equally many edges; each chunk has its own gradient table, and the tables
-are added in order, so the result does not depend on the number of threads.
-
-The threads are Python threads, as many as torch uses: the compiled code releases the GIL, and unlike OpenMP's threads
-they do not spin while waiting.
+are added in order, so the result does not depend on the number of threads. These are Python threads, as many as torch
+uses: the compiled code releases the GIL, and unlike OpenMP's threads they do not spin while waiting.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Like the CPU kernel, they compute both sums and their gradients in one pass and 
 * Non-neighbours, sampled: one program per few directed edges, with the same draws as on the CPU. Gradients of drawn
   nodes are added atomically in arbitrary order, so the last digits may differ between runs. A node with more draws
   than candidates gives the same few nodes thousands of equal gradients, which are added in double precision.
-* Non-neighbours, exact (formulas: ``structural_exact.py``): all pairs in tiles, as in flash attention; the neighbours
+* Non-neighbours, exact (formulas: ``structural.py``): all pairs in tiles, as in flash attention; the neighbours
   kernel subtracts those that do not count. Again a program writes only its own rows; the result is deterministic.
 """
 
@@ -22,7 +22,7 @@ import triton.language as tl
 from torch import Tensor
 
 from pugnn.graph import Graph
-from pugnn.regularisers.structural_exact import expectation_weights
+from pugnn.regularisers.structural import expectation_weights
 
 #: Directed edges and draws that a program of the sampled kernel handles at a time.
 EDGES, DRAWS = 2, 64
@@ -39,9 +39,8 @@ class GraphOnDevice:
     """The arrays that the kernels read, moved to the device once."""
 
     def __init__(self, graph: Graph, device: torch.device) -> None:
-        self.indptr, self.indices, self.sources = (
-            _move(array, device) for array in (graph.indptr, graph.indices, graph.sources)
-        )
+        parts = graph.indptr, graph.indices, graph.sources
+        self.indptr, self.indices, self.sources = (_move(array, device) for array in parts)
         weight = expectation_weights(graph, 1)
         self.most_draws_per_candidate = float(weight.max(initial=0.0))
         # Hubs are prepared here: while an epoch is recorded, the host may not read from the device.
@@ -80,19 +79,8 @@ def structural_sums_gpu(
         )
     else:
         pair_sums, grad_pairs = _sampled(table, arrays, negatives, seed)
-    _neighbours[(n,)](
-        table,
-        arrays.indptr,
-        arrays.indices,
-        weight,
-        edge_sums,
-        grad_edges,
-        pair_sums,
-        grad_pairs,
-        WIDTH=width,
-        BLOCK=NEIGHBOURS,
-        EXACT=seed is None,
-    )
+    inputs, outputs = (table, arrays.indptr, arrays.indices, weight), (edge_sums, grad_edges, pair_sums, grad_pairs)
+    _neighbours[(n,)](*inputs, *outputs, WIDTH=width, BLOCK=NEIGHBOURS, EXACT=seed is None)
     edges, non_edges = (part.sum(dtype=torch.float64) for part in (edge_sums, pair_sums))
     if seed is None:
         for hub, others, per_draw in arrays.hubs:
@@ -118,23 +106,9 @@ def _sampled(table: Tensor, arrays: GraphOnDevice, negatives: int, seed: int | T
     precise = torch.zeros_like(table, dtype=torch.float64) if crowded else grad
     if isinstance(seed, int):  # reinterpret the 64 bits as the signed integer that torch can hold
         seed = torch.tensor([seed - (1 << 64) if seed >= 1 << 63 else seed], device=table.device)
-    _draws[(programs,)](
-        table,
-        arrays.sources,
-        arrays.indptr,
-        arrays.indices,
-        seed,
-        sums,
-        grad,
-        precise,
-        n,
-        directed,
-        negatives,
-        WIDTH=width,
-        EDGES=EDGES,
-        DRAWS=DRAWS,
-        CROWDED=crowded,
-    )
+    inputs, outputs = (table, arrays.sources, arrays.indptr, arrays.indices, seed), (sums, grad, precise)
+    sizes = {"WIDTH": width, "EDGES": EDGES, "DRAWS": DRAWS, "CROWDED": crowded}
+    _draws[(programs,)](*inputs, *outputs, n, directed, negatives, **sizes)
     return sums, grad + precise.float() if crowded else grad
 
 

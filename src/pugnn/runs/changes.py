@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
-from pugnn.explain.explanation import plain_id
+from pugnn.explain.explanation import plain
 from pugnn.explain.parts import largest
 from pugnn.graph import Graph
 from pugnn.runs.writers import read_columns
@@ -63,17 +63,12 @@ class EarlierRun:
     ) -> dict[str, Any]:
         """What has changed, for ``run.json``: who rose and who fell, by rank among the nodes that are not known now.
 
-        The nearer to the top, the more a rank counts: from 20 to 2 is as far as from 2,000 to 200.
-
-        Args:
-            task: with all nodes that are known now.
-            scores: of all nodes, now.
-            warm: whether the training started from the earlier model.
-            log_odds: order of the nodes where scores are rounded to 1.
+        Scores are of all nodes, now; log-odds order those that are rounded to 1. ``warm`` is whether the training
+        started from the earlier model.
         """
-        counts = {"before": self.name, "confirmed": self.confirmed, "rejected": self.rejected, "warm": warm}
         earlier = np.full(len(scores), np.nan) if self.scores is None else self.scores
-        return {**counts, **_moves(task.graph, task.known == 0, earlier, scores, log_odds)}
+        moves = _moves(task.graph, task.known == 0, earlier, scores, log_odds)
+        return {"before": self.name, "confirmed": self.confirmed, "rejected": self.rejected, "warm": warm, **moves}
 
 
 def changes_since(
@@ -118,7 +113,10 @@ def _moves(
     scores: NDArray[np.float64],
     log_odds: NDArray[np.float64] | None,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Who rose and who fell most, of the nodes that are not known and had a score before, which is nan otherwise."""
+    """Who rose and who fell most, of the nodes that are not known and had a score before, which is nan otherwise.
+
+    The nearer to the top, the more a rank counts: from 20 to 2 is as far as from 2,000 to 200.
+    """
     nodes = np.flatnonzero(unknown & ~np.isnan(earlier))
     order_by = scores if log_odds is None else log_odds
     rank_before, rank_now = _ranks(earlier[nodes]), np.zeros(len(scores), np.int64)
@@ -130,7 +128,7 @@ def _moves(
         places = places[move[places] > 0]
         moves[name] = [
             {
-                "id": plain_id(graph.ids[[node]].tolist()[0]),
+                "id": plain(graph.ids[[node]].tolist()[0]),
                 "rank_before": int(rank),
                 "rank_now": int(rank_now[node]),
                 "score_before": float(earlier[node]),
@@ -143,6 +141,4 @@ def _moves(
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """The rank of each score, from 1 for the highest; ties in their order."""
-    ranks = np.empty(len(scores), np.int64)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return ranks
+    return np.argsort(np.argsort(-scores, kind="stable")) + 1

@@ -75,11 +75,8 @@ class RunFolder:
 
     def finish(self, written: Sequence[str] = ()) -> None:
         """Give the folder its name and remove checkpoint and lock, if everything ``written`` is there."""
-        lost = [name for name in written if not (self.partial / name).exists()]
-        if lost:
-            raise PugnnError(
-                f"{self.partial} was changed while it was filled: {shorten(lost)} went missing. Run again."
-            )
+        if lost := [name for name in written if not (self.partial / name).exists()]:
+            raise PugnnError(f"{self.partial} was changed meanwhile: {shorten(lost)} went missing. Run again.")
         self._complete = True
         try:
             self.partial.rename(self.path)

@@ -37,8 +37,8 @@ MAX_BYTES = 1 << 28
 TABLES = ("edges", "nodes", "attributes", "positives", "truth", "checked", "confirmed", "rejected")
 
 
-def keep_graph(folder: Path, data: InputData) -> list[str]:
-    """Keep a graph that was read from tables as a store in the folder of a run; the names of what is there then.
+def keep_graph(folder: Path, data: InputData) -> None:
+    """Keep a graph that was read from tables as a store in the folder of a run.
 
     Nothing is kept of larger graphs, nor where ids are neither text nor integers.
     """
@@ -51,12 +51,12 @@ def keep_graph(folder: Path, data: InputData) -> list[str]:
     if data.benchmark is not None:
         arrays["truth"] = np.flatnonzero(data.benchmark.positive)
     if "edges" not in data.options or sum(array.nbytes for array in arrays.values()) > MAX_BYTES:
-        return []
+        return
     try:
         ids = graph.ids
         arrays |= id_arrays(pa.array(ids) if ids.dtype == np.int64 else pa.array(ids.tolist(), pa.large_string()))
     except (pa.ArrowException, UnicodeError):
-        return []
+        return
     try:
         with new_folder(folder / NAME) as temporary:
             for name, array in arrays.items():
@@ -72,8 +72,6 @@ def keep_graph(folder: Path, data: InputData) -> list[str]:
             ).write(temporary)
     except PugnnError as error:
         warnings.warn(f"the run has no graph, so that commands on it will read the tables: {error}", PugnnWarning, 2)
-        return []
-    return [NAME]
 
 
 def open_kept(
@@ -81,13 +79,8 @@ def open_kept(
 ) -> InputData | None:
     """The data of a run without reading any table; ``None`` if it has not kept them, or a table has changed since.
 
-    A table that is gone has not changed.
-
-    Args:
-        folder: of the run.
-        record: the content of its ``run.json``.
-        options: its data options.
-        estimator: its model, which remembers the known nodes.
+    A table that is gone has not changed. ``record`` is the content of ``run.json``, ``options`` are its data options,
+    and the estimator is the model of the run, which remembers the known nodes.
     """
     path = folder / NAME
     try:

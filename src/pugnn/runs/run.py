@@ -43,10 +43,10 @@ class InputData:
         options: the data options with which ``run.json`` repeats the run.
         notes: repairs, one sentence each.
         recipe: how attributes became features.
-        task: the graph with its known nodes.
+        task: the graph with its known nodes, those that were checked among them.
         benchmark: the same with the truth.
         class_of_node: true class of each node.
-        feedback: nodes that were checked; in the task they are known.
+        feedback: nodes that were checked.
         shown: columns of the node table as they are, one text per node.
         inputs: size and time of the last change of each table.
     """
@@ -163,14 +163,6 @@ def read_section(kind: type[Section], record: Mapping[str, Any]) -> Section:
     return kind(**{each.name: record[each.name] for each in fields(kind) if each.name in record})  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
-class Ring:
-    """Positions of the nodes that are not known at one distance from the nearest known positive."""
-
-    label: str
-    members: NDArray[np.int64]
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
     """All of a run, which terminal, report and ``run.json`` show.
@@ -246,38 +238,23 @@ class Run:
         return int((self.scores[self.others] >= self.results.threshold).sum())
 
     @cached_property
-    def rings(self) -> list[Ring]:
-        """The others by distance; those without a path to any known positive come last."""
+    def rings(self) -> dict[str, NDArray[np.int64]]:
+        """The others by distance in words; those without a path to any known positive come last."""
         hops = self.task.distances[self.others]
         reached = [int(each) for each in np.unique(hops) if each != UNREACHABLE]
         masks = {counted(each, "hop"): hops == each for each in reached[:MAX_RINGS]}
         if len(reached) > MAX_RINGS:
             masks[f"{reached[MAX_RINGS]} or more"] = (hops > reached[MAX_RINGS - 1]) & (hops != UNREACHABLE)
         masks["no path"] = hops == UNREACHABLE
-        return [Ring(label, self.others[mask]) for label, mask in masks.items() if mask.any()]
-
-    @cached_property
-    def judged(self) -> NDArray[np.bool_]:
-        """Which nodes have a known true class."""
-        mask = np.full(self.task.graph.num_nodes, self.truth is not None)
-        if self.truth is not None:
-            mask[self.truth.test] = False
-            mask[self.truth.scored] = True
-        return mask
+        return {label: self.others[mask] for label, mask in masks.items() if mask.any()}
 
     def suggest(self, goals: Iterable[Goal], count: int) -> dict[str, list[dict[str, Any]]]:
         """Nodes to check, in plain values by goal (:func:`pugnn.explain.suggest.suggest`)."""
         from pugnn.explain.suggest import node_rows, suggest  # torch is slow to load
 
         rows = node_rows(self.estimator.model_, self.task.graph)
-        options: dict[str, Any] = {
-            "prior": self.estimator.prior_,
-            "threshold": self.results.threshold,
-            "count": count,
-            "log_odds": self.log_odds,
-            "order": self.order,
-            "seed": self.estimator.seed,
-        }
+        options: dict[str, Any] = {"log_odds": self.log_odds, "order": self.order, "seed": self.estimator.seed}
+        options |= {"prior": self.estimator.prior_, "threshold": self.results.threshold, "count": count}
         found = {goal: suggest(self.task, self.scores, rows, goal=goal, **options) for goal in goals}
         return {goal: [each.to_plain() for each in suggestions] for goal, suggestions in found.items()}
 

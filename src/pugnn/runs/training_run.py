@@ -39,7 +39,6 @@ NO_CSV = f"scores.csv is left out: more than {MAX_IN_CSV:,} nodes are too many f
 #: In larger graphs, explaining a node takes more than a moment.
 MAX_NODES_EXPLAINED = 1_000_000
 TO_EXPLAIN = "To explain a node: pugnn explain RUN ID"
-NO_EXPLANATIONS = f"explanations are left out: the graph is large. {TO_EXPLAIN}"
 #: What a run says that was stopped after its results were complete.
 STOPPED = (
     f"the run was stopped before it had suggested nodes and explained the best finds. {TO_EXPLAIN}; to suggest nodes: "
@@ -123,22 +122,19 @@ def train_into_folder(
 
 
 def _write_results(folder: Path, run: Run) -> list[str]:
-    """Write scores, model and log; the names of the files that must be there."""
+    """Write scores, model, graph and log; the names of what must be there then."""
     task, threshold, shown = run.task, run.results.threshold, run.data.shown
     table = score_table(task.graph, run.scores, threshold, task, log_odds=run.log_odds, order=run.order, shown=shown)
-    written = ["scores.parquet"]
+    write_scores(folder / "scores.parquet", table)
     if task.graph.num_nodes <= MAX_IN_CSV:
-        written.append("scores.csv")
+        write_scores(folder / "scores.csv", table)
     else:
         warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)
-    for name in written:
-        write_scores(folder / name, table)
     run.estimator.save(folder / "model.safetensors")
-    written += ["model.safetensors", *keep_graph(folder, run.data)]
+    keep_graph(folder, run.data)
     if run.log:  # label propagation trains nothing
         write_log(folder / "log.csv", run.log)
-        written.append("log.csv")
-    return written
+    return ["scores.parquet", "model.safetensors", *(["log.csv"] if run.log else [])]
 
 
 def _write(folder: Path, run: Run, started: float) -> None:
@@ -186,13 +182,9 @@ def _suggestions(run: Run) -> dict[str, list[dict[str, Any]]] | None:
 def _explanations(run: Run) -> list[dict[str, Any]]:
     """Why the best finds score so high; none where that takes long, or more memory than there is."""
     graph, estimator = run.task.graph, run.estimator
-    if graph.num_nodes > MAX_NODES_EXPLAINED:
-        warnings.warn(NO_EXPLANATIONS, PugnnWarning, stacklevel=2)
-        return []
     needed = explanation_memory(estimator.model_, graph, MAX_EXACT)
-    room = min(available_memory(), memory_on(estimator.device))
-    if needed > room:
-        words = f"they take about {memory_words(needed)} of memory, and {memory_words(room)} are available"
+    if graph.num_nodes > MAX_NODES_EXPLAINED or needed > min(available_memory(), memory_on(estimator.device)):
+        words = f"the graph is large, and they take about {memory_words(needed)} of memory"
         warnings.warn(f"explanations are left out: {words}. {TO_EXPLAIN}", PugnnWarning, stacklevel=2)
         return []
     found = explain_best(estimator, run.task, run.log_odds, run.data.shown, None, run.order)

@@ -55,7 +55,7 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
             tuple(manifest.feature_names),
             Cleaning(**manifest.cleaning),
             manifest.recipe,
-            Stored(folder, manifest.checksum, (indptr, indices, features, ids, weights), ids, sums),
+            Stored(manifest.checksum, (indptr, indices, features, ids, weights), ids, sums),
         )
     except (KeyError, TypeError, ValueError) as error:  # it has a checksum, but `pugnn build` did not write it
         raise damaged(folder, f"{MANIFEST} does not fit the other files: {error}") from None

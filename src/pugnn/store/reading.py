@@ -238,7 +238,7 @@ def _known_kinds(nodes: Table, request: Request) -> Mapping[str, str]:
     """The kinds of columns of a node table that are known: as in the recipe, or chosen by the user."""
     if request.recipe is None:
         return chosen_kinds(request.kinds, nodes.names)
-    return {encoding.column: encoding.kind for encoding in request.recipe.encodings}
+    return {encoding.column: encoding.name for encoding in request.recipe.encodings}
 
 
 def _make_features(

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.datasets.dataset import Dataset
+from pugnn.datasets.loading import Dataset
 from pugnn.errors import (
     Displayed,
     PugnnError,
@@ -64,7 +64,6 @@ class PUBenchmark(Displayed):
     @classmethod
     def of_unlabelled(cls, task: PUTask, positive: NDArray[np.bool_]) -> PUBenchmark:
         """A benchmark without a training split: all unlabelled nodes are test nodes, and their class is known."""
-        require_type("task", task, PUTask, "a PUTask")
         return cls(task, positive, train=task.labelled, test=task.unlabelled, scored=task.unlabelled)
 
     @classmethod
@@ -99,7 +98,8 @@ def draw_benchmark(
             section 3), or only those of the training split (a reading of its section 4).
         seed: controls split and labels; the same seed gives the same draw.
     """
-    _require_drawable(dataset, seed)
+    require_type("dataset", dataset, Dataset, "a Dataset, such as load_dataset('cora')")
+    require_whole("seed", seed, 0)
     if (label_ratio is None) == (labels is None):
         raise PugnnError("give either label_ratio or labels (a number of nodes)")
     require_choice("label_ratio_of", label_ratio_of, get_args(RatioOf))
@@ -151,7 +151,8 @@ def draw_labels(dataset: Dataset, *, labels: int, sampling: Sampling = "uniform"
             positives.
         seed: controls which ones.
     """
-    _require_drawable(dataset, seed)
+    require_type("dataset", dataset, Dataset, "a Dataset, such as load_dataset('cora')")
+    require_whole("seed", seed, 0)
     require_whole("labels", labels, 1)
     require_choice("sampling", sampling, get_args(Sampling))
     candidates = np.flatnonzero(dataset.positive & ~dataset.missing)
@@ -177,9 +178,3 @@ def draw_labels(dataset: Dataset, *, labels: int, sampling: Sampling = "uniform"
         likely = degrees / degrees.sum() if sampling == "by-degree" else None
         labelled = rng.choice(candidates, labels, replace=False, p=likely)
     return PUBenchmark.of_dataset(dataset, labelled)
-
-
-def _require_drawable(dataset: object, seed: object) -> None:
-    """Raise unless labels can be drawn from this, by this seed."""
-    require_type("dataset", dataset, Dataset, "a Dataset, such as load_dataset('cora')")
-    require_whole("seed", seed, 0)

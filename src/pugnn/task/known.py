@@ -71,7 +71,7 @@ def _find_stored(graph: Graph, texts: tuple[str, ...]) -> NDArray[np.int64]:
 
 
 def _has_ids(graph: Graph) -> bool:
-    """Whether nodes have ids of their own, and not just their positions; those of tables always are."""
+    """Whether ids are more than positions; those of tables always are."""
     ids = graph.ids
     return graph.recipe is not None or ids.dtype.kind not in "iu" or not np.array_equal(ids, np.arange(len(ids)))
 

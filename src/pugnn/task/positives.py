@@ -6,11 +6,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_type, shorten
 from pugnn.graph import Graph
-from pugnn.graph.arrays import positions_within, reject_masked
+from pugnn.graph.arrays import as_array, positions_within
 
 
 def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
@@ -47,7 +47,6 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     """
     require_type("graph", graph, Graph, "a pugnn.Graph")
     n = graph.num_nodes
-    reject_masked(nodes, what)
     values = list(nodes) if isinstance(nodes, set | frozenset) else nodes
     given = _as_array(values, what)
     if given.dtype == object and given.ndim == 1:
@@ -67,8 +66,7 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     elif numeric and len(given) == n and np.isin(given, (-1, 0, 1)).all():
         if (given == 0).any() and (given == -1).any():
             raise PugnnError(
-                f"the vector of {what} holds 1, 0 and −1. It says which nodes are known (1) and which are not: use 1 "
-                "and 0, or 1 and −1. If −1 means a known negative here, give these nodes apart: "
+                f"the vector of {what} holds 1, 0 and −1; use 1 and 0, or 1 and −1. If −1 means known negative, write "
                 "fit(graph, labels == 1, negatives=labels == -1)."
             )
         if not repeats and _name_nodes(graph, given):
@@ -99,27 +97,6 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     return found.astype(np.int64)
 
 
-def resolve_unlabelled(graph: Graph, nodes: ArrayLike, known: ArrayLike) -> NDArray[np.int64]:
-    """Sorted positions of the nodes that count as unlabelled, from a list of positions.
-
-    Args:
-        graph: the graph.
-        nodes: positions, each once; known ones among them are left out.
-        known: positions of the known positives and negatives.
-    """
-    require_type("graph", graph, Graph, "a pugnn.Graph")
-    given = positions_within(nodes, graph.num_nodes, "unlabelled")
-    if len(np.unique(given)) < len(given):
-        raise PugnnError(
-            "unlabelled must be a list of distinct positions; for a vector or mask with one entry per node, give "
-            "np.flatnonzero(…)"
-        )
-    rest = np.setdiff1d(given, positions_within(known, graph.num_nodes, "known"))
-    if not len(rest):
-        raise PugnnError("no unlabelled nodes are left, so there is nothing to learn from")
-    return rest.astype(np.int64)
-
-
 def _name_nodes(graph: Graph, numbers: NDArray[Any]) -> bool:
     """Whether all numbers are ids, or positions if no id is a number."""
     if _any_id_is_number(graph):
@@ -137,9 +114,4 @@ def _as_array(values: Any, what: str) -> NDArray[Any]:
     """An array with one entry per value, even if the values are tuples."""
     if isinstance(values, list | tuple) and any(isinstance(value, tuple) for value in values):
         return np.fromiter(values, dtype=object, count=len(values))
-    try:
-        return np.asarray(values)
-    except ValueError:
-        raise PugnnError(
-            f"{what} must be a list of nodes or one entry per node; got lists of different lengths"
-        ) from None
+    return as_array(values, what)

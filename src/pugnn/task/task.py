@@ -59,10 +59,10 @@ class PUTask(Displayed):
         if len(both):
             names = shorten(self.graph.ids[both].tolist())
             raise PugnnError(f"a node cannot be both a known positive and a known negative: {names}")
-        unlabelled = np.ones(self.graph.num_nodes, dtype=np.bool_)
-        unlabelled[labelled] = unlabelled[negative] = False
+        known = np.zeros(self.graph.num_nodes, np.bool_)
+        known[labelled] = known[negative] = True
         new = np.union1d(self.confirmed, np.setdiff1d(confirmed, self.labelled))
-        return PUTask(self.graph, labelled, self.unlabelled[unlabelled[self.unlabelled]], negative, new)
+        return PUTask(self.graph, labelled, self.unlabelled[~known[self.unlabelled]], negative, new)
 
     @property
     def typical(self) -> NDArray[np.int64]:
@@ -106,25 +106,23 @@ class PUTask(Displayed):
         """Position of that known positive."""
         return self._reached[1]
 
-    def digest(self) -> hashlib._Hash:
-        """A SHA-256 of the graph and the sets of nodes, to which more can be added."""
-        stored, hashed = self.graph.stored, hashlib.sha256()
-        graph = self.graph.digests.values() if stored is None else [stored.checksum]
-        hashed.update(digest_of_texts(graph).encode())
-        self._update_by_nodes(hashed)
-        return hashed
-
     @cached_property
     def key(self) -> str:
-        """The same for the same sets of nodes."""
-        hashed = hashlib.sha256()
-        self._update_by_nodes(hashed)
-        return hashed.hexdigest()
+        """A digest of the sets of nodes."""
+        return self._hashed().hexdigest()
 
-    def _update_by_nodes(self, hashed: hashlib._Hash) -> None:
+    def digest(self) -> hashlib._Hash:
+        """A SHA-256 of the graph and the sets of nodes, to which more can be added."""
+        stored = self.graph.stored
+        graph = self.graph.digests.values() if stored is None else [stored.checksum]
+        return self._hashed(digest_of_texts(graph).encode())
+
+    def _hashed(self, before: bytes = b"") -> hashlib._Hash:
+        hashed = hashlib.sha256(before)
         for nodes in (self.labelled, self.unlabelled, self.negative, self.confirmed):
             hashed.update(f"{nodes.dtype} {nodes.shape}".encode())  # so that it is clear where each array ends
             update(hashed, nodes)
+        return hashed
 
     @cached_property
     def digests(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ from pugnn.training.checkpoint import Checkpoint
 from pugnn.training.loop import RunOptions, Trained, make_network, train
 from pugnn.training.planning import Plan, plan_as_before, plan_training
 from pugnn.training.scoring import fix_scoring, log_odds, score, scores_of
-from pugnn.training.sealed import load_sealed, require_fitting, save_sealed
+from pugnn.training.sealed import load_sealed, save_sealed
 from pugnn.training.settings import TrainingSettings, derive_seed, resolve_device
 from pugnn.training.steps import Seed
 
@@ -29,7 +29,6 @@ __all__ = [
     "make_network",
     "plan_as_before",
     "plan_training",
-    "require_fitting",
     "resolve_device",
     "save_sealed",
     "score",

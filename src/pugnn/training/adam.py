@@ -19,16 +19,11 @@ class Adam:
         rate: the learning rate, which may change between steps.
     """
 
-    BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
-
     def __init__(self, groups: Iterable[tuple[Sequence[Tensor], float]], rate: float) -> None:
         self.rate = rate
         self._groups = [(list(parameters), penalty) for parameters, penalty in groups]
+        self._parameters = [parameter for parameters, _ in self._groups for parameter in parameters]
         self._states: dict[Tensor, dict[str, Tensor]] = {}
-
-    @property
-    def _parameters(self) -> list[Tensor]:
-        return [parameter for parameters, _ in self._groups for parameter in parameters]
 
     def zero_grad(self) -> None:
         """Forget all gradients."""
@@ -52,11 +47,11 @@ class Adam:
                 [state["step"] for state in states],
                 capturable=parameters[0].is_cuda,  # for replay of recorded steps
                 amsgrad=False,
-                beta1=self.BETA1,
-                beta2=self.BETA2,
+                beta1=0.9,
+                beta2=0.999,
                 lr=self.rate,
                 weight_decay=penalty,
-                eps=self.EPS,
+                eps=1e-8,
                 maximize=False,
             )
 

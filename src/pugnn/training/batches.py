@@ -47,10 +47,9 @@ class Batch:
     """What one step of a training reads.
 
     Args:
-        inputs: what the network reads.
+        inputs: of the network.
         sets: which rows of its output are labelled, unlabelled, near, …
-        pairs: which rows are neighbours and which are not, where the loss compares them and the batch is a part of the
-            graph.
+        pairs: which rows are neighbours and which are not, for a regulariser on a part of the graph.
     """
 
     inputs: GraphInputs
@@ -85,10 +84,7 @@ class FullGraph:
 
     def __init__(self, graph: Graph, sets: Sets, device: str = "cpu") -> None:
         if processes.count() > 1:
-            raise PugnnError(
-                "the whole graph as one batch gains nothing from several processes. Give --batch-size, or train in one "
-                "process, without torchrun."
-            )
+            raise PugnnError("the whole graph gains nothing from several processes. Give --batch-size, or use one.")
         self.graph = graph
         self.device = resolve_device(device)
         self.batch = Batch(inputs_on(graph, self.device), sets.to(self.device))
@@ -126,7 +122,7 @@ class SampledGraph:
         sets: positions of the nodes in it.
         size: unlabelled nodes in a batch, of all processes together.
         model: the network that will read the batches.
-        device: where they shall be.
+        device: where to put them.
         with_pairs: draw edges and non-neighbours, too, for a regulariser.
         fan_out: neighbours that a node keeps, at most.
     """
@@ -146,7 +142,7 @@ class SampledGraph:
     ) -> None:
         self.graph, self.device = graph, device
         self.threads = background_threads()
-        self._model, self._hops, self._fan_out = model, HOPS if model.reads_edges else 0, fan_out
+        self._model, self._fan_out = model, fan_out
         names = ("unlabelled",) if sets.near is None else ("near", "far")
         self._nodes = {name: getattr(sets, name).numpy() for name in ("labelled", "negative", *names)}
         self._sizes = {name: sets.size(name) for name in (*self._nodes, "unlabelled")}
@@ -164,10 +160,8 @@ class SampledGraph:
             share = processes.own_share(self._edges)
             pairs = sample_pairs(self.graph, self._edges, derive_seed(seed, 1), share)
             seeds.append(pairs.ends)
-        sample = sample_neighbours(
-            self.graph, np.concatenate(seeds), hops=self._hops, fan_out=self._fan_out, seed=derive_seed(seed, 2)
-        )
-        inputs = prepared_inputs(self._model, self.graph, sample, self.device)
+        options = {"fan_out": self._fan_out, "seed": derive_seed(seed, 2)}
+        inputs, sample = sampled_inputs(self._model, self.graph, np.concatenate(seeds), self.device, **options)
         bounds = [0, *accumulate(map(len, seeds))]
         parts = [torch.from_numpy(sample.rows[begin:end]).to(self.device) for begin, end in pairwise(bounds)]
         rows = dict(zip(drawn, parts, strict=False))
@@ -192,16 +186,19 @@ class SampledGraph:
         return nodes[np.random.default_rng(seed).choice(len(nodes), min(len(nodes), max(count, self._quota)), False)]
 
 
-def prepared_inputs(model: Backbone, graph: Graph, sample: Neighbourhood, device: torch.device) -> SampledInputs:
-    """What a network reads of a sample, already computed: the thread that trains has other things to do."""
+def sampled_inputs(
+    model: Backbone, graph: Graph, nodes: NDArray[np.int64], device: torch.device, fan_out: int = FAN_OUT, seed: int = 0
+) -> tuple[SampledInputs, Neighbourhood]:
+    """What a network reads of some nodes and their sampled neighbours, and the sample."""
+    sample = sample_neighbours(graph, nodes, hops=HOPS if model.reads_edges else 0, fan_out=fan_out, seed=seed)
     inputs = SampledInputs(graph, sample, device)
     if model.neighbours is not None:
-        getattr(inputs, model.neighbours)
-    return inputs
+        getattr(inputs, model.neighbours)  # computed now: the thread that trains has other things to do
+    return inputs, sample
 
 
 def background_threads() -> int:
-    """How many threads prepare batches: as many as there are, within bounds."""
+    """How many threads prepare batches."""
     return min(MAX_THREADS, available_threads())
 
 

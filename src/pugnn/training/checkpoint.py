@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from pugnn import processes
 from pugnn.errors import PugnnError
-from pugnn.training.sealed import read_sealed, save_sealed, unseal
+from pugnn.training.sealed import load_sealed, save_sealed
 
 Log = list[dict[str, float]]
 Weights = dict[str, Tensor]
@@ -22,12 +22,7 @@ _KINDS = ("weights", "optimizer", "best")
 class Part:
     """The state of one training of a method: weights, optimiser and log so far.
 
-    Args:
-        weights: of the network.
-        optimizer: state of the optimiser by parameter; empty once the part is finished.
-        best: weights of the lowest loss so far, where a training keeps those.
-        log: one record per epoch.
-        finished: whether the training is complete.
+    ``best`` are the weights of the lowest loss so far, where a training keeps those.
     """
 
     weights: Weights
@@ -91,30 +86,31 @@ class Checkpoint:
         self._saved = time.monotonic()
 
     def _read(self) -> list[Part]:
-        if self._parts is None:
-            self._parts = []
-            first = processes.value_of_first(self.identity.encode())
-            if first != self.identity.encode():
-                raise PugnnError(
-                    f"process {processes.rank()} has other data or settings than the first one. Give all of them the "
-                    "same files and options."
-                )
-            found = read_sealed(self.path) if processes.rank() == 0 and self.path.exists() else None
-            content = processes.value_of_first(found)
-            if content is not None:
-                tensors, metadata = unseal(self.path, content)
-                if metadata.get("identity") != self.identity:
-                    raise PugnnError(
-                        f"{self.path} belongs to a run with other data or settings. Repeat that run's options to "
-                        "continue it, or remove the file to start again."
-                    )
-                self._batch_size = metadata.get("batch_size")
-                try:
-                    for i, record in enumerate(metadata["parts"]):
-                        weights, optimizer, best = (_with_prefix(tensors, f"{i}.{kind}.") for kind in _KINDS)
-                        self._parts.append(Part(weights, optimizer, best, record["log"], record["finished"]))
-                except (LookupError, TypeError) as error:
-                    raise PugnnError(f"{self.path} is not a checkpoint: {error!r}. Remove it to start again.") from None
+        if self._parts is not None:
+            return self._parts
+        self._parts = []
+        if processes.value_of_first(self.identity) != self.identity:
+            raise PugnnError(
+                f"process {processes.rank()} has other data or settings than the first one. Give all of them the "
+                "same files and options."
+            )
+        own = load_sealed(self.path) if processes.rank() == 0 and self.path.exists() else None
+        found = processes.value_of_first(own)
+        if found is None:
+            return self._parts
+        tensors, metadata = found
+        if metadata.get("identity") != self.identity:
+            raise PugnnError(
+                f"{self.path} belongs to a run with other data or settings. Repeat that run's options to "
+                "continue it, or remove the file to start again."
+            )
+        self._batch_size = metadata.get("batch_size")
+        try:
+            for i, record in enumerate(metadata["parts"]):
+                weights, optimizer, best = (_with_prefix(tensors, f"{i}.{kind}.") for kind in _KINDS)
+                self._parts.append(Part(weights, optimizer, best, record["log"], record["finished"]))
+        except (LookupError, TypeError) as error:
+            raise PugnnError(f"{self.path} is not a checkpoint: {error!r}. Remove it to start again.") from None
         return self._parts
 
 

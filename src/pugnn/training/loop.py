@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 import torch
-from torch import nn
 
 from pugnn import processes
 from pugnn.errors import PugnnError, PugnnWarning
@@ -100,7 +99,7 @@ def train(
                 return Trained(model.eval(), log)
             optimizer.restore(saved.optimizer)
         processes.copy_from_first(model.state_dict().values())
-        lowest = None if patience is None else Patience(model, patience, log, saved.best if saved else {})
+        best = saved.best if saved is not None else {}
         model.train()
         replayable = replayable and loader.replayable and model.replayable and before_epoch is None
         replayable = replayable and processes.count() == 1 and device.type == "cuda"
@@ -114,23 +113,23 @@ def train(
                 _seed(device, derive_seed(settings.seed, epoch))
                 if before_epoch is not None:
                     before_epoch(epoch, optimizer)
-                if lowest is not None:
-                    lowest.before_step()
+                # The loss of the coming step belongs to these weights, not to those after it.
+                before = {} if patience is None else copy_of_weights(model)
                 values = step(batch, derive_seed(settings.seed, epoch, 1)).tolist()
                 log.append(_record(epoch, step.names, values, time.perf_counter() - started))
                 show(epoch + 1, log[-1]["total"])
-                if lowest is not None:
-                    lowest.after_step(log[-1]["total"])
-                    if lowest.exhausted:
+                if patience is not None:
+                    waited = epoch - _lowest(log)
+                    best = best if waited else before
+                    if waited >= patience:
                         break
                 if checkpoint and epoch + 1 < settings.epochs and checkpoint.due(epoch + 1):
-                    best = lowest.best if lowest else {}
                     state = Part(copy_of_weights(model), optimizer.state(), best, list(log), finished=False)
                     checkpoint.save(part or 0, state)
-        if lowest is not None:
-            lowest.restore_best()
+        if patience is not None:
+            model.load_state_dict(best)
         if device.type == "cuda":
-            # Recorded steps hold memory of their own, including gradients: release it.
+            # Recorded steps hold memory, including gradients: release it.
             model.zero_grad()
             del step
             torch.cuda.empty_cache()
@@ -139,40 +138,10 @@ def train(
     return Trained(model.eval(), log)
 
 
-class Patience:
-    """Keeps the weights of the lowest training loss, and stops a training that finds no lower one.
-
-    Args:
-        model: the network in training.
-        epochs: stop after this many epochs without a new lowest loss.
-        log: of the earlier epochs of a resumed training.
-        best: weights of its lowest loss.
-    """
-
-    def __init__(self, model: nn.Module, epochs: int, log: Log, best: Weights) -> None:
-        self._model, self._epochs, self.best = model, epochs, best
-        totals = [record["total"] for record in log]
-        self._lowest = min(totals, default=math.inf)
-        self._waited = len(totals) - 1 - totals.index(self._lowest) if totals else 0
-
-    def before_step(self) -> None:
-        """Keep the weights: the loss of the coming step belongs to these, not to those after it."""
-        self._weights = copy_of_weights(self._model)
-
-    def after_step(self, total: float) -> None:
-        """Compare the loss with the lowest so far."""
-        self._waited += 1
-        if total < self._lowest:
-            self._lowest, self.best, self._waited = total, self._weights, 0
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether the training should stop."""
-        return self._waited >= self._epochs
-
-    def restore_best(self) -> None:
-        """Restore the weights of the lowest loss."""
-        self._model.load_state_dict(self.best)
+def _lowest(log: Log) -> int:
+    """The place of the lowest loss, the first if there are several."""
+    totals = [record["total"] for record in log]
+    return totals.index(min(totals))
 
 
 def _seed(device: torch.device, seed: int) -> None:

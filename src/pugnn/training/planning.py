@@ -25,7 +25,6 @@ from pugnn.training.settings import TrainingSettings, resolve_device
 
 #: Batches that ``auto`` tries: the largest one that fits. Each node brings up to a hundred others, so these are large.
 SIZES = (16_384, 8_192, 4_096, 2_048, 1_024, 512, 256)
-SCORED_BY_SAMPLE = "Scores, too, were computed from random neighbours."
 #: A batch size for the whole graph, however large it is.
 WHOLE = 2**60
 #: Tables of the size of the first layer's output in a step, and in a structural regulariser on the whole graph.
@@ -49,18 +48,23 @@ class Plan:
         forecast: memory of the training.
         memory: a sentence about it.
         notes: what differs from a training on the whole graph.
+        model: the network, where it reads batches.
+        with_pairs: whether batches have pairs of nodes for a regulariser.
     """
 
     batch_size: int | None
     forecast: Forecast
     memory: str
     notes: tuple[str, ...] = ()
+    model: Backbone | None = None
+    with_pairs: bool = False
 
-    def loader(self, graph: Graph, sets: Sets, settings: TrainingSettings, model: Backbone, **pairs: bool) -> Loader:
+    def loader(self, graph: Graph, sets: Sets, settings: TrainingSettings) -> Loader:
         """The batches."""
-        if self.batch_size is None:
+        if self.batch_size is None or self.model is None:
             return FullGraph(graph, sets, settings.device)
-        return SampledGraph(graph, sets, self.batch_size, model, resolve_device(settings.device), **pairs)
+        device = resolve_device(settings.device)
+        return SampledGraph(graph, sets, self.batch_size, self.model, device, with_pairs=self.with_pairs)
 
 
 def plan_training(
@@ -80,7 +84,7 @@ def plan_training(
         settings: of the training.
         model: the network, which may be on torch's meta device.
         with_pairs: whether a regulariser compares pairs of nodes.
-        only_whole: why the method cannot be trained in batches; empty if it can.
+        only_whole: why the method cannot be trained in batches, if it cannot.
     """
     room = processes.value_of_first(memory_on(settings.device))  # all processes must decide alike
     whole = forecast_whole(graph, model, with_pairs=with_pairs)
@@ -88,23 +92,22 @@ def plan_training(
     if whole.total <= room if wanted == "auto" else int(wanted) >= unlabelled:
         return Plan(None, whole, f"Training on the whole graph takes about {whole} of memory.")
     too_much = f"training on the whole graph takes about {memory_words(whole.total)}"
+    available = f"{memory_words(room)} are available"
     if not only_whole and model.reads_edges and model.neighbours is None:
         name = backbone_name(settings.backbone)
         only_whole = f"the backbone {name} needs the whole graph; use gcn, gcn-linear, sage, gat or gin"
     if only_whole:
-        tried = f"batch_size={wanted} was given"
-        if wanted == "auto":
-            tried = f"{too_much} of memory, and {memory_words(room)} are available"
-        raise PugnnError(f"{tried}, but {only_whole}. The method views trains on graphs of any size.")
+        why = f"{too_much} of memory, and {available}" if wanted == "auto" else f"batch_size={wanted} was given"
+        raise PugnnError(f"{why}, but {only_whole}. The method views trains on graphs of any size.")
     for size in SIZES if wanted == "auto" else (int(wanted),):  # the first that fits, or the last
         found = forecast_batches(graph, model, size, with_pairs=with_pairs)
         if found.total <= room:
             break
     drawn = f"Every step took {size:,} random unlabelled nodes, and at most {FAN_OUT} random neighbours of each node."
-    scored = () if scores_whole(graph, model, settings.device) else (SCORED_BY_SAMPLE,)
-    available = f", and {memory_words(room)} are available" if wanted == "auto" else ""
-    memory = f"Training in batches of {size:,} unlabelled nodes takes about {found} of memory; {too_much}{available}."
-    return Plan(size, found, memory, (drawn, *scored))
+    by_sample = ("Scores, too, were computed from random neighbours.",)
+    scored = () if scores_whole(graph, model, settings.device) else by_sample
+    memory = f"Training in batches of {size:,} unlabelled nodes takes about {found} of memory; {too_much}, and"
+    return Plan(size, found, f"{memory} {available}.", (drawn, *scored), model, with_pairs)
 
 
 def plan_as_before(
@@ -112,10 +115,8 @@ def plan_as_before(
 ) -> Plan:
     """The plan of a training, with the batch size that it has had so far if it continues from a checkpoint."""
     chosen = plan(settings)
-    if checkpoint is None:
-        return chosen
-    size = checkpoint.same_batch_size(chosen.batch_size)
-    return chosen if size == chosen.batch_size else plan(replace(settings, batch_size=WHOLE if size is None else size))
+    size = chosen.batch_size if checkpoint is None else checkpoint.same_batch_size(chosen.batch_size)
+    return chosen if size == chosen.batch_size else plan(replace(settings, batch_size=size or WHOLE))
 
 
 def forecast_whole(graph: Graph, model: Backbone, *, with_pairs: bool) -> Forecast:
@@ -149,8 +150,9 @@ def forecast_batches(graph: Graph, model: Backbone, size: int, *, with_pairs: bo
 def forecast_scoring(graph: Graph, model: Backbone) -> Forecast:
     """Of scoring the whole graph in one pass, without gradients."""
     nodes, entries, features = _sizes(graph, model)
-    layers = _tables(model, nodes, entries) // 2
-    return Forecast({"features": features, "adjacency": BUILDING * entries, "layers": layers})
+    return Forecast(
+        {"features": features, "adjacency": BUILDING * entries, "layers": _tables(model, nodes, entries) // 2}
+    )
 
 
 def memory_on(device: str) -> int:
@@ -162,14 +164,12 @@ def memory_on(device: str) -> int:
 
 
 def _tables(model: Backbone, nodes: int, entries: int) -> int:
-    """Bytes of activations and gradients."""
     row = 4 * width_of(model)
     attention = ATTENTION + ATTENTION_TABLES * row if model.neighbours == "edge_index" else 0
     return int(TABLES * row * nodes + attention * entries)
 
 
 def _features(graph: Graph, nodes: int) -> int:
-    """Bytes of the features of so many nodes."""
     if isinstance(graph.features, np.ndarray):
         return 4 * nodes * graph.num_features
     return SPARSE * int(graph.features.nnz * nodes // max(1, graph.num_nodes))

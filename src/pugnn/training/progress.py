@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
 from pugnn import waiting
-from pugnn.waiting import advance, status_line
+from pugnn.waiting import StatusLine, advance, status_line
+
+
+@contextmanager
+def stage_progress(text: str, *, show: bool) -> Iterator[StatusLine | None]:
+    """Show what is being done on a status line, if ``show``."""
+    with status_line() if show else nullcontext() as line:
+        if line is not None:
+            line.say(text)
+        yield line
 
 
 @contextmanager
@@ -15,16 +24,11 @@ def epoch_progress(
 ) -> Iterator[Callable[[int, float], None]]:
     """Show the epochs of a training on a status line; yields a function to call with those done and the last loss.
 
-    Args:
-        epochs: total number of epochs.
-        before: epochs that an earlier run has completed.
-        part: number of this training, from 0, where a method makes several.
-        show: write on the line; without, whoever else does knows how far this is.
+    ``before`` epochs were completed by an earlier run; ``part`` numbers the trainings of a method, from 0. Without
+    ``show``, only the share that is done is passed on.
     """
     name = "training" if part is None else f"training {part + 1}"
-    with waiting.part(0, 1), status_line() if show else nullcontext() as line:
-        if line is not None:
-            line.say(f"{name}: first of {epochs - before} epochs")
+    with waiting.part(0, 1), stage_progress(f"{name}: first of {epochs - before} epochs", show=show) as line:
 
         def update(done: int, loss: float) -> None:
             advance((done - before) / (epochs - before))
@@ -32,14 +36,3 @@ def epoch_progress(
                 line.update(f"{name}: epoch {done} of {epochs}, loss {loss:.4f}")
 
         yield update
-
-
-@contextmanager
-def stage_progress(text: str, *, show: bool) -> Iterator[None]:
-    """Show what is being done before or between trainings on a status line."""
-    if not show:
-        yield
-        return
-    with status_line() as line:
-        line.say(text)
-        yield

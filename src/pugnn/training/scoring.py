@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError
-from pugnn.graph import Graph, Neighbourhood, sample_neighbours
-from pugnn.models import Backbone, SampledInputs, Scored, inputs_on
+from pugnn.graph import Graph
+from pugnn.models import Backbone, Scored, inputs_on
 from pugnn.threads import threads_for
-from pugnn.training.batches import FAN_OUT, HOPS, background_threads, prefetch, prepared_inputs
+from pugnn.training.batches import background_threads, prefetch, sampled_inputs
 from pugnn.training.planning import scores_whole
 from pugnn.waiting import status_line
 
@@ -59,17 +59,9 @@ def scores_of(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return scores
 
 
-def sampled_inputs(
-    model: Backbone, graph: Graph, nodes: NDArray[np.int64], device: torch.device
-) -> tuple[SampledInputs, Neighbourhood]:
-    """What a network reads to score some nodes: neighbours that are sampled as in training, always the same ones."""
-    sample = sample_neighbours(graph, nodes, hops=HOPS, fan_out=FAN_OUT, seed=0)
-    return prepared_inputs(model, graph, sample, device), sample
-
-
 def sampled_logits(model: Backbone, graph: Graph, device: torch.device) -> Tensor:
-    """The logit of every node of a graph, from sampled neighbours."""
-    parts = (np.arange(start, min(start + SCORED, graph.num_nodes)) for start in range(0, graph.num_nodes, SCORED))
+    """The logit of every node of a graph, from neighbours that are sampled as in training, always the same ones."""
+    parts = np.split(np.arange(graph.num_nodes), range(SCORED, graph.num_nodes, SCORED))
     prepare = partial(sampled_inputs, model, graph, device=device)
     found, done = [], 0
     with prefetch(prepare, parts, background_threads()) as prepared, status_line() as line:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from pugnn.errors import PugnnError, shorten
+from pugnn.errors import PugnnError
 from pugnn.files import regular, replacing
 
 _KEY = b'"sha256":"'
@@ -36,19 +34,10 @@ def save_sealed(path: Path, tensors: dict[str, Tensor], metadata: dict[str, Any]
 
 def load_sealed(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what :func:`save_sealed` wrote, or raise an error that says why it cannot be trusted."""
-    return unseal(path, read_sealed(path))
-
-
-def read_sealed(path: Path) -> bytes:
-    """The content of a file, for :func:`unseal`."""
     try:
-        return regular(path).read_bytes()
+        content = regular(path).read_bytes()
     except OSError as error:
         raise PugnnError(f"cannot read {path}: {error.strerror}") from None
-
-
-def unseal(path: Path, content: bytes) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and the metadata in the content of a file."""
     at = content.find(_KEY) + len(_KEY)
     expected = hashlib.sha256(content[:at] + _BLANK + content[at + 64 :]).hexdigest()
     if _KEY not in content or content[at : at + 64] != expected.encode():
@@ -64,18 +53,3 @@ def unseal(path: Path, content: bytes) -> tuple[dict[str, Tensor], dict[str, Any
         return load(content), metadata
     except (SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise PugnnError(f"{path} is not a pugnn file: {error}") from None
-
-
-def require_fitting(expected: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> None:
-    """Raise unless the weights are finite and have the names, types and sizes that the settings imply."""
-    if set(expected) != set(given):
-        raise PugnnError(f"its weights are called {shorten(sorted(given))}, not {shorten(sorted(expected))}")
-    for name, tensor in given.items():
-        # A tensor whose length depends on the training data is empty in the expected weights.
-        fits = tensor.shape == expected[name].shape or expected[name].numel() == 0
-        if tensor.dtype != expected[name].dtype or not fits:
-            raise PugnnError(
-                f"its weights {name} have the shape {tuple(tensor.shape)}, not {tuple(expected[name].shape)}"
-            )
-        if not torch.isfinite(tensor).all():
-            raise PugnnError(f"its weights {name} contain a non-finite value")

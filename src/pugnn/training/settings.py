@@ -50,14 +50,12 @@ class TrainingSettings:
         require_sizes(self.hidden, self.dropout)
         require_whole("epochs", self.epochs, 1)
         require_whole("seed", self.seed, 0)
-        size = self.batch_size
-        if isinstance(size, str) and size.isdecimal():  # from a command line
-            size = int(size)
-            object.__setattr__(self, "batch_size", size)
-        if isinstance(size, str) and size != "auto":
-            raise PugnnError(f"batch_size must be a whole number, or 'auto'; got {size!r}")
-        if not isinstance(size, str):
-            require_whole("batch_size", size, 1)
+        if isinstance(self.batch_size, str) and self.batch_size.isdecimal():  # from a command line
+            object.__setattr__(self, "batch_size", int(self.batch_size))
+        if not isinstance(self.batch_size, str):
+            require_whole("batch_size", self.batch_size, 1)
+        elif self.batch_size != "auto":
+            raise PugnnError(f"batch_size must be a whole number, or 'auto'; got {self.batch_size!r}")
         require_number("learning_rate", self.learning_rate)
         require_number("weight_decay", self.weight_decay, negative=False)
         if self.weight_decay > MAX_DECAY:
@@ -97,14 +95,13 @@ def resolve_device(name: str) -> torch.device:
         return device
     if not torch.cuda.is_available():
         raise PugnnError("device='cuda' was requested, but torch sees no CUDA device; use device='cpu'")
-    several = processes.count() > 1
-    if several and device.index is not None:
-        raise PugnnError(f"each process has a device of its own; use device='cuda' instead of {name!r}")
-    own = processes.number_on_host() if several else torch.cuda.current_device()
-    index = own if device.index is None else device.index
+    index: int | None = device.index  # torch's types deny that there may be none
+    if processes.count() > 1:
+        if index is not None:
+            raise PugnnError(f"each process takes its own device; use device='cuda' instead of {name!r}")
+        index = processes.number_on_host()
+    elif index is None:
+        index = torch.cuda.current_device()
     if index >= torch.cuda.device_count():
-        found = f"torch sees {torch.cuda.device_count()} CUDA devices"
-        if several:
-            raise PugnnError(f"there is no device for process {index} of this host; {found}. Start no more processes.")
-        raise PugnnError(f"there is no device {name!r}; {found}")
+        raise PugnnError(f"there is no device 'cuda:{index}'; torch sees {torch.cuda.device_count()} CUDA devices")
     return torch.device("cuda", index)  # numbered, so that one device has one name

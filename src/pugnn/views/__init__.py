@@ -1,6 +1,6 @@
 """Views of a node: its own attributes, those of its neighbours, and what they make together."""
 
-from pugnn.graph.smoothing import RESTART, STEPS, smooth
+from pugnn.graph.smoothing import RESTART, STEPS
 from pugnn.views.attributes import Attributes
 from pugnn.views.linear_views import LinearViews
 from pugnn.views.node_views import (
@@ -30,6 +30,5 @@ __all__ = [
     "comparable_rows",
     "forecast_views",
     "relative_walks",
-    "smooth",
     "views_of",
 ]

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from pugnn.errors import PugnnError
 from pugnn.features.structural import Structure
@@ -37,8 +35,7 @@ class Attributes:
     Args:
         centre: subtracted from each column, shape ``(F,)``.
         scale: what each column is divided by, shape ``(F,)``.
-        standardised: whether columns are standardised, and one of ones is added. Centre and scale do not tell: those of
-            columns that are standardised already are 0 and 1, too.
+        standardised: whether columns are standardised, and one of ones is added. (Centre and scale may be 0 and 1.)
     """
 
     centre: NDArray[np.float32]
@@ -69,34 +66,20 @@ class Attributes:
         """The same for the same attributes."""
         return self.centre.tobytes(), self.scale.tobytes(), self.standardised
 
-    def tensors(self) -> dict[str, Tensor]:
-        """What a model must keep of it."""
-        learned = {"centre": torch.from_numpy(self.centre), "scale": torch.from_numpy(self.scale)}
-        return {**learned, "standardised": torch.tensor(self.standardised)}
-
-    def columns(self, x: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float32] | sp.csr_array:
-        """Features of some nodes before rows are scaled, shape ``(n, C)``."""
-        if self.standardised:
-            standardised = (dense(x) - self.centre) / self.scale
-            x = np.hstack([standardised, np.ones((len(standardised), 1), np.float32)])
-        return x
-
     def rows(self, graph: Graph) -> NDArray[np.float32] | sp.csr_array:
         """The attributes of all nodes, each row at length 1; sparse where most entries are zero."""
         x = _features(graph)
         if not self.standardised and not isinstance(x, np.ndarray):
-            values, lengths = x.data, np.sqrt(x.power(2).sum(axis=1, dtype=np.float64))
-            _require_small(values)
-            inverse = np.where(lengths > MIN_LENGTH, 1 / np.maximum(lengths, MIN_LENGTH), 0.0)
-            scaled = (values * np.repeat(inverse, np.diff(x.indptr))).astype(np.float32)
+            _require_small(x.data)
+            inverse = inverse_lengths(x.power(2).sum(axis=1, dtype=np.float64))
+            scaled = (x.data * np.repeat(inverse, np.diff(x.indptr))).astype(np.float32)
             return sp.csr_array((scaled, x.indices, x.indptr), shape=x.shape)
-        found = np.empty((x.shape[0], x.shape[1] + self.standardised), np.float32)
+        found = np.ones((x.shape[0], x.shape[1] + self.standardised), np.float32)
         for first in range(0, len(found), CHUNK):
-            part = found[first : first + CHUNK]
-            part[:] = dense(self.columns(x[first : first + CHUNK]))
+            part, some = found[first : first + CHUNK], dense(x[first : first + CHUNK])
+            part[:, : x.shape[1]] = (some - self.centre) / self.scale if self.standardised else some
             _require_small(part)
-            lengths = np.sqrt(np.square(part, dtype=np.float64).sum(axis=1, keepdims=True))
-            part *= np.where(lengths > MIN_LENGTH, 1 / np.maximum(lengths, MIN_LENGTH), 0.0)
+            part *= inverse_lengths(np.square(part, dtype=np.float64).sum(axis=1, keepdims=True))
         return found
 
 
@@ -114,6 +97,12 @@ def _features(graph: Graph) -> NDArray[np.float32] | sp.csr_array:
 def _chunks(x: NDArray[np.float32] | sp.csr_array) -> Iterator[NDArray[np.float32] | sp.csr_array]:
     for first in range(0, x.shape[0], CHUNK):  # never all at once: even x[:] copies a sparse matrix
         yield x[first : first + CHUNK]
+
+
+def inverse_lengths(squares: NDArray[np.float64], shortest: float = MIN_LENGTH) -> NDArray[np.float64]:
+    """1 over lengths; 0 for those that are no more than the shortest."""
+    lengths = np.sqrt(squares)
+    return np.where(lengths > shortest, 1 / np.maximum(lengths, shortest), 0.0)
 
 
 def dense(x: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float32]:

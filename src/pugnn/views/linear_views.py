@@ -56,12 +56,7 @@ class LinearViews(Backbone):
 
     @classmethod
     def ranking(
-        cls,
-        task: PUTask,
-        attributes: Attributes,
-        direction: NDArray[np.floating],
-        share: float,
-        by_closeness: float = 0.0,
+        cls, task: PUTask, attributes: Attributes, direction: NDArray[Any], share: float, by_closeness: float = 0.0
     ) -> LinearViews:
         """The model that ranks by a direction, shape ``(views, F)``, and by closeness to the known positives.
 
@@ -70,8 +65,8 @@ class LinearViews(Backbone):
         """
         graph = task.graph
         model = cls(graph.num_features)
-        for name, value in attributes.tensors().items():
-            setattr(model, name, value.clone())
+        model.centre, model.scale = torch.tensor(attributes.centre), torch.tensor(attributes.scale)
+        model.standardised = torch.tensor(attributes.standardised)
         model.direction = torch.from_numpy(np.array(direction, np.float32))
         model.by_closeness = torch.tensor(by_closeness, dtype=torch.float64)
         model.constant = torch.zeros((), dtype=torch.float64)
@@ -83,7 +78,7 @@ class LinearViews(Backbone):
             model.by_closeness *= SLOPE / spread
             scores = model.scores(graph)[task.unlabelled]
         ordered = np.sort(scores.astype(np.float64))[::-1]
-        last = min(max(1, round(share * len(ordered))), max(1, len(ordered) - 1))  # neither nobody nor everybody
+        last = min(max(1, round(share * len(ordered))), max(1, len(ordered) - 1))  # at least one node, and not all
         model.constant -= ordered[last - 1 : last + 1].mean()
         return model.eval()
 
@@ -97,7 +92,7 @@ class LinearViews(Backbone):
         self._known = graph, positives
 
     def known_in(self, graph: Graph) -> NDArray[np.int64]:
-        """The known positives of a graph: of the one that was told last, or none."""
+        """The known positives of a graph, if they were given last; otherwise none."""
         return self._known[1] if self._known is not None and self._known[0] is graph else np.zeros(0, np.int64)
 
     def seeds(self, graph: Graph) -> NDArray[np.float32]:
@@ -132,17 +127,10 @@ class LinearViews(Backbone):
             setattr(self, name, torch.empty_like(state_dict[f"{prefix}{name}"]))  # sized as they were saved
         super()._load_from_state_dict(state_dict, prefix, *rest)
         width = self._columns + bool(self.standardised.numel() and self.standardised)
-        views = len(self.direction) if self.direction.ndim else 0
-        sizes = {
-            "centre": (self._columns,),
-            "scale": (self._columns,),
-            "standardised": (),
-            "direction": (len(VIEWS) if views == len(VIEWS) else 1, width),
-            "by_closeness": (),
-            "constant": (),
-        }
-        for name, size in sizes.items():
-            given = tuple(getattr(self, name).shape)
+        views = len(VIEWS) if self.direction.ndim and len(self.direction) == len(VIEWS) else 1
+        sizes = {"centre": (self._columns,), "scale": (self._columns,), "direction": (views, width)}
+        for name in LinearViews.__annotations__:
+            given, size = tuple(getattr(self, name).shape), sizes.get(name, ())
             if given != size:
                 raise PugnnError(f"its weights {name} have the shape {given}, not {size}")
         if not (self.scale > 0).all():

@@ -18,7 +18,7 @@ and memory, not of values.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -31,17 +31,17 @@ from torch import Tensor
 from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
 from pugnn.graph.derived import derived
-from pugnn.graph.smoothing import LANES, SparseRows, joined, smooth, smoother_of, whole_vectors
+from pugnn.graph.smoothing import LANES, SparseRows, joined, smoother_of
 from pugnn.memory import Forecast, available_memory
-from pugnn.views.attributes import Attributes, dense
+from pugnn.views.attributes import Attributes, dense, inverse_lengths
 
 #: The views and their weights: what smoothing makes of attributes is the best single view on most graphs.
 WEIGHTS = {"smoothed": 1.0, "own": 0.45, "neighbours": 0.45, "difference": 0.45, "two hops": 0.45}
 VIEWS = tuple(WEIGHTS)
-#: Rows of up to so many columns have their exact length; that of wider ones is the root mean square of their products
-#: with so many random directions.
+#: Rows of up to ``EXACT`` columns have their exact length; that of wider ones is the root mean square of their products
+#: with random directions.
 EXACT, DIRECTIONS = 512, 128
-#: Rows that are shorter count as zero.
+#: Rows that are shorter count as zero: those of a node that is the mean of its neighbours are rounding alone.
 ROUNDING = 1e-5
 #: Columns that are smoothed at a time.
 TOGETHER = 64
@@ -62,12 +62,7 @@ _TABLES["difference"] = {"own": 1, "neighbours": -1}
 class NodeViews:
     """The views of all nodes of a graph, side by side.
 
-    ``w`` has the shape ``(views, F, k)``: ``k`` directions in each view.
-
-    Args:
-        graph: the graph.
-        attributes: how attributes become rows of length 1.
-        names: which of :data:`VIEWS`.
+    ``w`` has the shape ``(views, F, k)``: ``k`` directions in each view. ``names`` are some of :data:`VIEWS`.
     """
 
     def __init__(self, graph: Graph, attributes: Attributes, names: Sequence[str] = VIEWS) -> None:
@@ -93,33 +88,26 @@ class NodeViews:
         """Keep the tables that the views consist of, and find their scales."""
         for table in sorted(self._tables, key=lambda name: name != "own"):  # first that which others are made of
             self.table(table)
-        missing = [name for name in self.names if name not in self.scales]
-        if missing:
+        if missing := [name for name in self.names if name not in self.scales]:
             self.scales |= self._scales(missing)
 
     @property
-    def _tables(self) -> list[str]:
-        """The tables that the views consist of, where rows are kept."""
-        if self._kept is None:
-            return []
-        return list(dict.fromkeys(table for name in self.names for table in _TABLES[name]))
+    def _tables(self) -> dict[str, list[str]]:
+        """The tables that the views consist of, where rows are kept, and which views each is a part of."""
+        tables = dict.fromkeys(table for name in self.names for table in _TABLES[name] if self._kept is not None)
+        return {table: [name for name in self.names if table in _TABLES[name]] for table in tables}
 
     def table(self, name: str) -> NDArray[np.float32]:
         """The rows of a table, where they are kept."""
         assert self._kept is not None
         if name not in self._kept:
-            rows = own = self._kept["own"].numpy() if "own" in self._kept else dense(self.rows)
-            if name != "own":
-                rows = np.empty_like(own)
-                for first in range(0, self.width, TOGETHER):
-                    some = slice(first, first + TOGETHER)
-                    rows[:, some] = self.images(name, own[:, some])
-            self._kept[name] = torch.from_numpy(rows)
+            own = self._kept["own"].numpy() if "own" in self._kept else dense(self.rows)
+            self._kept[name] = torch.from_numpy(own if name == "own" else _mapped(own, partial(self.images, name)))
         return self._kept[name].numpy()
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Of the views: how many, and their columns; and the nodes, first."""
+        """Nodes, views, and columns of each view."""
         return self.graph.num_nodes, len(self.names), self.width
 
     def __matmul__(self, w: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -133,12 +121,11 @@ class NodeViews:
         """The product of each view with its directions, before rows are scaled, shape ``(N, k)`` each."""
         k, by_name = w.shape[2], dict(zip(self.names, w, strict=True))
         if self._kept is None:
-            values = _product(self._by_row, w.transpose(1, 0, 2).reshape(self.width, -1))
+            values = self._by_row @ w.transpose(1, 0, 2).reshape(self.width, -1)
             return self._side_by_side(values, k, self.names)
         found: dict[str, Any] = dict.fromkeys(self.names, 0.0)
-        for table in self._tables:
+        for table, used in self._tables.items():
             rows = self._kept[table]
-            used = [name for name in self.names if table in _TABLES[name]]
             product = (rows @ torch.from_numpy(np.concatenate([by_name[name] for name in used], axis=1))).numpy()
             for at, name in enumerate(used):
                 found[name] = found[name] + _TABLES[name][table] * product[:, at * k : (at + 1) * k]
@@ -149,12 +136,11 @@ class NodeViews:
         k, scaled = r.shape[1], {name: self.scales[name][:, None] * r for name in self.names}
         if self._kept is None:
             images = self._side_by_side(joined(list(scaled.values())), k, self.names, transposed=True)
-            product = _product(self._by_column, joined(images))[:, : k * len(self.names)]
+            product = (self._by_column @ joined(images))[:, : k * len(self.names)]
             return np.ascontiguousarray(product.reshape(self.width, len(self.names), k).transpose(1, 0, 2))
         found = {name: np.zeros((self.width, k), np.float32) for name in self.names}
-        for table in self._tables:
+        for table, used in self._tables.items():
             rows = self._kept[table]
-            used = [name for name in self.names if table in _TABLES[name]]
             columns = torch.from_numpy(np.concatenate([scaled[name] for name in used], axis=1))
             product = (columns.t() @ rows).t().numpy()  # this order is faster
             for at, name in enumerate(used):
@@ -217,11 +203,10 @@ class NodeViews:
             for name, total in squares.items():
                 kept = signs is None and name in self._tables
                 total += squared_lengths(self.table(name)[:, some] if kept else self.images(name, block))
-        # The length of filled rows is 1 already.
         rows = self.rows
         filled = rows.any(axis=1) if isinstance(rows, np.ndarray) else rows.power(2).sum(axis=1) > 0
-        squares["own"] = np.asarray(filled).astype(np.float64)
-        return {name: (WEIGHTS[name] * inverse_lengths(squares[name])).astype(np.float32) for name in names}
+        squares["own"] = np.asarray(filled).astype(np.float64)  # the length of filled rows is 1 already
+        return {name: (WEIGHTS[name] * inverse_lengths(squares[name], ROUNDING)).astype(np.float32) for name in names}
 
 
 def views_of(graph: Graph, attributes: Attributes, names: tuple[str, ...] = VIEWS) -> NodeViews:
@@ -229,21 +214,21 @@ def views_of(graph: Graph, attributes: Attributes, names: tuple[str, ...] = VIEW
     return derived(graph, "views", lambda: NodeViews(graph, attributes, ()), attributes.key).named(names)
 
 
-def _product(rows: SparseRows | NDArray[np.float32], columns: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Attributes, or transposed ones, times columns; as many, or filled up with zeros to whole vectors."""
-    return rows @ (columns if isinstance(rows, np.ndarray) else whole_vectors(columns))
+def _mapped(
+    rows: NDArray[np.float32] | sp.csr_array, image: Callable[[NDArray[np.float32]], NDArray[np.float32]]
+) -> NDArray[np.float32]:
+    """What ``image`` makes of the columns, some at a time."""
+    found = np.empty(rows.shape, np.float32)
+    for first in range(0, rows.shape[1], TOGETHER):
+        some = slice(first, first + TOGETHER)
+        found[:, some] = image(dense(rows[:, some]))
+    return found
 
 
 def squared_lengths(rows: NDArray[np.float32]) -> NDArray[np.float64]:
     """Squared lengths of rows, without their squares in memory."""
     squares: NDArray[np.float64] = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
     return squares
-
-
-def inverse_lengths(squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 over lengths; 0 for those that are rounding alone, such as of a node that is the mean of its neighbours."""
-    lengths = np.sqrt(squares)
-    return np.where(lengths > ROUNDING, 1 / np.maximum(lengths, ROUNDING), 0.0)
 
 
 def worth_keeping(graph: Graph, width: int, filled: int) -> bool:
@@ -290,11 +275,8 @@ def comparable_rows(graph: Graph, attributes: Attributes) -> NDArray[np.float32]
         smoothed = views.table("smoothed").copy()
     else:
         rows = views.rows if views.width <= COMPARED else views.rows @ random_signs(views.width, COMPARED)
-        smoothed = np.empty(rows.shape, np.float32)
-        for first in range(0, rows.shape[1], TOGETHER):
-            some = slice(first, first + TOGETHER)
-            smoothed[:, some] = smooth(graph, dense(rows[:, some]))
-    smoothed *= inverse_lengths(squared_lengths(smoothed))[:, None].astype(np.float32)
+        smoothed = _mapped(rows, smoother_of(graph).smooth)
+    smoothed *= inverse_lengths(squared_lengths(smoothed), ROUNDING)[:, None].astype(np.float32)
     smoothed -= smoothed.mean(axis=0, dtype=np.float64).astype(np.float32)
-    smoothed *= inverse_lengths(squared_lengths(smoothed))[:, None].astype(np.float32)
+    smoothed *= inverse_lengths(squared_lengths(smoothed), ROUNDING)[:, None].astype(np.float32)
     return smoothed

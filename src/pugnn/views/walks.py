@@ -28,9 +28,7 @@ MAX_KEPT = 6
 def closeness(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float32]:
     """The closeness of every node to the known positives of each column, shape ``(N, k)``; 0 where there are none.
 
-    Args:
-        graph: the graph.
-        known: 1 for known positives and 0 for all others, shape ``(N, k)``.
+    ``known`` is 1 for known positives and 0 for all others, shape ``(N, k)``.
     """
     near: NDArray[np.float32] = np.log(relative_walks(graph, known) + np.float32(FAR))
     near -= near.mean(axis=0, dtype=np.float64).astype(np.float32)
@@ -38,7 +36,7 @@ def closeness(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def relative_walks(graph: Graph, known: NDArray[np.float32]) -> NDArray[np.float32]:
-    r""":math:`p_i / \bar p`, shape ``(N, k)``; nobody may change it."""
+    r""":math:`p_i / \bar p`, shape ``(N, k)``; it must not be changed."""
     whole = np.flatnonzero(known[:, 0]).tobytes()
     if known.shape[1] == 1:
         return derived(graph, "walks", lambda: _walk(graph, known), whole, most=MAX_KEPT)

@@ -6,10 +6,13 @@ All text is plain, except that text between backticks is set as code in both for
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pugnn.templates import content_policy, fill_template, resource
+
+#: Shown where nothing was measured or published.
+NONE = "–"
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,12 @@ def table(name: str, head: Line, lines: Sequence[Line]) -> Table:
         return [Text(text) if isinstance(text, str) else text for text in line]
 
     return Table(name, texts(head), [texts(line) for line in lines])
+
+
+def columns_table(name: str, head: Line, columns: Sequence[Mapping[str, Text | str]], rows: Iterable[str]) -> Table:
+    """A table from its columns, with a line for each row that is in one of them, and a dash where it is not."""
+    there = [row for row in rows if any(row in column for column in columns)]
+    return table(name, head, [[row, *(column.get(row, NONE) for column in columns)] for row in there])
 
 
 def to_markdown(blocks: Sequence[Block]) -> str:

@@ -1,4 +1,4 @@
-"""Charts as SVG: lines with bands of one standard deviation, and a heat map. Geometry is here, markup in ``*.svg``."""
+"""Charts as SVG: lines with bands of one standard deviation. Geometry is here, markup in ``lines.svg``."""
 
 from __future__ import annotations
 
@@ -57,17 +57,6 @@ class Tick:
     x: float
     text: str
     under: str = ""
-
-
-@dataclass(frozen=True)
-class Tile:
-    """One tile of a heat map: its column and line, two texts, and the value that colours it (``None``: no colour)."""
-
-    column: str
-    line: str
-    text: str
-    under: str
-    value: float | None
 
 
 def line_chart(series: Sequence[Series], ticks: Sequence[Tick], *, title: str, x_title: str, log: bool) -> str:
@@ -137,27 +126,6 @@ def line_chart(series: Sequence[Series], ticks: Sequence[Tick], *, title: str, x
             "rows": rows,
         },
     )
-
-
-def heat_map(
-    tiles: Sequence[Tile],
-    columns: Sequence[str],
-    lines: Sequence[str],
-    *,
-    title: str,
-    column_title: str,
-    line_title: str,
-) -> str:
-    """Tiles coloured by their value, darker where it is higher, each with its text and a smaller one below."""
-    known = [tile.value for tile in tiles if tile.value is not None]
-    low, span = (min(known), max(known) - min(known)) if known else (0.0, 0.0)
-
-    def opacity(value: float | None) -> float | None:
-        return None if value is None else 0.06 + 0.54 * ((value - low) / span if span else 0.5)
-
-    names = {"title": title, "column_title": column_title, "line_title": line_title}
-    shown = {"columns": columns, "lines": lines, "tiles": [(tile, opacity(tile.value)) for tile in tiles]}
-    return fill_template(__package__, "heat.svg", {**names, **shown, "left": 84, "top": 52, "wide": 124, "high": 58})
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pugnn_paper.pages.blocks import Block, Heading, Line, Paragraph, Text, table
+from pugnn_paper.pages.blocks import NONE, Block, Heading, Line, Paragraph, Text, table
 from pugnn_paper.pages.sections import comparison, over_all, pairs, sensitivity
 from pugnn_paper.pages.summary import Result, Summary, closeness
-from pugnn_paper.pages.wording import LEVEL_WORDS, NONE, dataset_name, sentence, signed
+from pugnn_paper.pages.wording import LEVEL_WORDS, dataset_name, sentence, signed
 from pugnn_paper.published import Published
 from pugnn_paper.rows import Row
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from pugnn.errors import counted
 from pugnn.methods import DEFAULT_METHOD
-from pugnn_paper.pages.blocks import Block, Heading, Line, Paragraph, Text, table
+from pugnn_paper.pages.blocks import NONE, Block, Heading, Paragraph, Text, columns_table
 from pugnn_paper.pages.page import opening
 from pugnn_paper.pages.study_page import METRIC_NAMES, StudyPage, differences, share_words, standings
 from pugnn_paper.pages.study_summary import Metric, StudySummary
-from pugnn_paper.pages.wording import NONE, number
+from pugnn_paper.pages.wording import number
+from pugnn_paper.statistics import best_rows
 
 #: Shares that are rare, and to which most graphs can be thinned.
 RARE = (0.02, 0.005)
@@ -67,14 +68,8 @@ def _means(summary: StudySummary, metric: Metric, settings: list[str], name: str
     cases = {setting: [case for case in summary.cases if case.setting == setting] for setting in settings}
     heads: list[Text | str] = [""]
     heads += [Text(setting.rpartition(", ")[0], counted(len(own), "task")) for setting, own in cases.items()]
-    columns = [{row: summary.over(metric, row, own) for row in summary.rows} for own in cases.values()]
-    lines: list[Line] = []
-    for row in summary.rows:
-        line: list[Text | str] = [row]
-        for column in columns:
-            # Means that print alike are equally good.
-            best = max((round(mean, 1) for mean in column.values() if mean is not None), default=None)
-            mean = column[row]
-            line.append(Text(number(mean, 1), strong=mean is not None and round(mean, 1) == best))
-        lines.append(line)
-    return table(name, heads, lines)
+    columns = []
+    for own in cases.values():
+        means = {row: mean for row in summary.rows if (mean := summary.over(metric, row, own)) is not None}
+        columns.append({row: Text(number(mean, 1), strong=row in best_rows(means)) for row, mean in means.items()})
+    return columns_table(name, heads, columns, summary.rows)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from pugnn_paper.pages.blocks import Block, Figure, Heading, Line, Paragraph, Text, table
-from pugnn_paper.pages.charts import Point, Series, Tick, Tile, heat_map, line_chart
+from pugnn_paper.pages.blocks import NONE, Block, Figure, Heading, Line, Paragraph, Text, columns_table, table
+from pugnn_paper.pages.charts import Point, Series, Tick, line_chart
 from pugnn_paper.pages.summary import LEVEL, Entry, Summary
-from pugnn_paper.pages.wording import LEVEL_WORDS, NONE, dataset_name, entry_cell, number, p_value, span
+from pugnn_paper.pages.wording import LEVEL_WORDS, dataset_name, entry_cell, number, p_value, span
 from pugnn_paper.statistics import MIN_PAIRS
 
 
@@ -30,8 +30,8 @@ def comparison(summary: Summary, dataset: str) -> Iterator[Block]:
             log=True,
         )
     )
-    lines: list[Line] = [[row, *(entry_cell(column[row]) for column in columns.values())] for row in rows]
-    yield table(f"Macro-F1 on {name}", ["label ratio", *heads], lines)
+    cells = [{row: entry_cell(entry) for row, entry in column.items()} for column in columns.values()]
+    yield columns_table(f"Macro-F1 on {name}", ["label ratio", *heads], cells, rows)
     yield from _caveat(summary, dataset)
 
 
@@ -41,37 +41,26 @@ def sensitivity(summary: Summary, dataset: str, ratio: float, kind: Literal["pri
     counted = span(summary.labels(dataset, ratio), "label") or "not measured"
     yield Heading(f"{where} ({counted}), {span(summary.draws(dataset), 'draw')}", 3)
     entries = summary.column(dataset, ratio)
+    cells = {row: entry_cell(entry) for row, entry in entries.items()}
     if kind == "priors":
-        yield from _priors(entries, where)
+        near, far = (sorted({row.split(", ")[place] for row in entries}) for place in (0, 1))
+        rows = {name: {one: f"{one}, {name}" for one in near if f"{one}, {name}" in entries} for name in far}
+        title = f"Macro-F1 on {where} by the two priors"
+        x_title = "prior of the near nodes, π̂; each line is a prior of the far ones, π̆"
+        head = ["far π̆, near π̂", *near]
     else:
-        yield Figure(
-            line_chart(
-                [_series("pu-gnn", {float(row): entry for row, entry in entries.items()})],
-                [Tick(float(row), row) for row in entries],
-                title=f"Macro-F1 on {where} against δ",
-                x_title="δ, the distance up to which a node is near",
-                log=False,
-            )
-        )
-        cells = [entry_cell(entry) for entry in entries.values()]
-        yield table(f"Macro-F1 on {where}", ["δ", *entries], [["macro-F1", *cells]])
+        rows = {"macro-F1": {row: row for row in entries}}
+        title, x_title = f"Macro-F1 on {where} against δ", "δ, the distance up to which a node is near"
+        head = ["δ", *entries]
+    series = [_series(name, {float(x): entries[row] for x, row in own.items()}) for name, own in rows.items()]
+    ticks = [Tick(float(x), x) for x in head[1:]]
+    yield Figure(line_chart(series, ticks, title=title, x_title=x_title, log=False))
+    lines = [[name, *(cells[own[x]] if x in own else NONE for x in head[1:])] for name, own in rows.items()]
+    yield table(title, head, lines)
     yield from _caveat(summary, dataset)
     known = [time for row in entries if (time := summary.average(dataset, row, "seconds")) is not None]
     if known:
         yield Paragraph(f"Mean training time: {sum(known) / len(known):.2f} seconds.")
-
-
-def _priors(entries: Mapping[str, Entry], where: str) -> Iterator[Block]:
-    cells = {row: entry_cell(entry) for row, entry in entries.items()}
-    heat = []
-    for row, cell in cells.items():
-        column, line = row.split(", ")
-        heat.append(Tile(column, line, cell.text, cell.under, entries[row].mean))
-    near, far = sorted({tile.column for tile in heat}), sorted({tile.line for tile in heat})
-    title, across, down = f"Macro-F1 on {where} by the two priors", "prior of the near nodes, π̂", "far, π̆"
-    yield Figure(heat_map(heat, near, far, title=title, column_title=across, line_title=down))
-    lines = [[line, *(cells.get(f"{column}, {line}", NONE) for column in near)] for line in far]
-    yield table(title, ["far π̆, near π̂", *near], lines)
 
 
 def over_all(summary: Summary) -> Iterator[Block]:
@@ -80,30 +69,27 @@ def over_all(summary: Summary) -> Iterator[Block]:
     ranked = {dataset_name(name): summary.ranks([name]) for name in summary.datasets}
     if several:
         ranked["all"] = summary.ranks(summary.datasets)
-    rows = [row for row in summary.rows if any(row in ranks for ranks, _ in ranked.values())]
-    if len(rows) > 1:
+    if any(len(ranks) > 1 for ranks, _ in ranked.values()):
         yield Heading("Average rank", 3)
         words = "1 is best; over the blocks, each a ratio and draw, that all rows have."
         if several:
             words += " Under “all”, among the rows that were measured on every data set."
         yield Paragraph(words, note=True)
         head: Line = ["", *(Text(name, f"{blocks} blocks") for name, (_, blocks) in ranked.items())]
-        lines = [[row, *(number(ranks.get(row), 2) for ranks, _ in ranked.values())] for row in rows]
-        yield table("Average rank", head, lines)
+        columns = [{row: number(rank, 2) for row, rank in ranks.items()} for ranks, _ in ranked.values()]
+        yield columns_table("Average rank", head, columns, summary.rows)
     averages: tuple[tuple[str, Literal["roc_auc", "seconds"], int], ...] = (
         ("Mean ROC-AUC (%), over ratios and draws", "roc_auc", 1),
         ("Mean training time (seconds)", "seconds", 2),
     )
     for title, value, digits in averages:
-        found = {row: [summary.average(name, row, value) for name in summary.datasets] for row in summary.rows}
-        lines = [
-            [row, *(number(mean, digits) for mean in means)]
-            for row, means in found.items()
-            if any(mean is not None for mean in means)
-        ]
-        if lines:
+        columns = []
+        for name in summary.datasets:
+            means = ((row, summary.average(name, row, value)) for row in summary.rows)
+            columns.append({row: number(mean, digits) for row, mean in means if mean is not None})
+        if any(columns):
             yield Heading(title, 3)
-            yield table(title, ["", *map(dataset_name, summary.datasets)], lines)
+            yield columns_table(title, ["", *map(dataset_name, summary.datasets)], columns, summary.rows)
 
 
 def pairs(summary: Summary) -> Iterator[Block]:

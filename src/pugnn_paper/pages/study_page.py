@@ -8,11 +8,12 @@ from typing import Literal, get_args
 
 from pugnn.metrics import METRICS
 from pugnn.task import Sampling
-from pugnn_paper.pages.blocks import Block, Heading, Line, Paragraph, Text, table
+from pugnn_paper.pages.blocks import NONE, Block, Heading, Line, Paragraph, Text, columns_table, table
 from pugnn_paper.pages.page import opening
 from pugnn_paper.pages.study_summary import Case, Metric, StudyResult, StudySummary
-from pugnn_paper.pages.wording import NONE, dataset_name, number, p_value, signed, span, spread
+from pugnn_paper.pages.wording import dataset_name, number, p_value, signed, span, spread
 from pugnn_paper.rows import Row
+from pugnn_paper.statistics import best_rows
 
 METRIC_NAMES: dict[Metric, str] = {name: METRICS[name].words for name in get_args(Metric)}
 #: Metrics that every summary has.
@@ -170,7 +171,8 @@ def differences(study: Study, summary: StudySummary, metric: Metric) -> Iterator
     found = summary.differences(metric, study.baselines)
     if not found:
         return
-    yield Heading(f"Differences in {METRIC_NAMES[metric]}", 3)
+    name = f"Differences in {METRIC_NAMES[metric]}"
+    yield Heading(name, 3)
     yield Paragraph(
         "In points, on the cases and draws that both rows have: means over each data set, and over all tasks, a task "
         "being a data set with its positive classes. Then wins / ties / losses of the first row over the tasks, with "
@@ -180,8 +182,7 @@ def differences(study: Study, summary: StudySummary, metric: Metric) -> Iterator
     datasets = list(dict.fromkeys(case.dataset for case in summary.cases))
     lines: list[Line] = []
     for row, one in found.items():
-        gaps = (one.by_dataset.get(name) for name in datasets)
-        paired = one.paired
+        gaps, paired = map(one.by_dataset.get, datasets), one.paired
         lines.append(
             [
                 Text(row, f"minus {study.baselines[row]}"),
@@ -190,7 +191,6 @@ def differences(study: Study, summary: StudySummary, metric: Metric) -> Iterator
                 *(NONE if gap is None else signed(gap, ".1f") for gap in gaps),
             ]
         )
-    name = f"Differences in {METRIC_NAMES[metric]}"
     yield table(name, ["", "all tasks", "w / t / l", *map(dataset_name, datasets)], lines)
 
 
@@ -211,16 +211,9 @@ def _values(summary: StudySummary, metric: Metric, cases: Sequence[Case], title:
         share = next(result.share_positive for result in summary.results if result.case == case)
         name, under = (dataset_name(case.dataset), case.setting) if several else (case.setting, case.positive)
         heads.append(Text(name, f"{under}, {share:.{0 if share >= 10 else 1}f} %"))
-    lines: list[Line] = []
-    for row in summary.rows:
-        if not any(row in column for column in columns):
-            continue
-        line: list[Text | str] = [row]
-        for column in columns:
-            # Means that print alike are equally good.
-            best = max((round(mean, 1) for mean, _ in column.values()), default=None)
-            entry = column.get(row)
-            is_best = entry is not None and len(column) > 1 and round(entry[0], 1) == best
-            line.append(NONE if entry is None else Text(spread(*entry), strong=is_best))
-        lines.append(line)
-    return table(f"{METRIC_NAMES[metric]}, {title}", heads, lines)
+    best = [best_rows({row: mean for row, (mean, _) in column.items()}) for column in columns]
+    texts = [
+        {row: Text(spread(*entry), strong=row in strong) for row, entry in column.items()}
+        for column, strong in zip(columns, best, strict=True)
+    ]
+    return columns_table(f"{METRIC_NAMES[metric]}, {title}", heads, texts, summary.rows)

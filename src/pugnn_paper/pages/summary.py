@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Literal
 
 from pugnn_paper.published import Published
-from pugnn_paper.statistics import Paired, average_ranks, compare_all, mean_and_deviation
+from pugnn_paper.statistics import Paired, average_ranks, best_rows, compare_all, mean_and_deviation
 
 #: Level of the tests.
 LEVEL = 0.05
@@ -115,15 +115,12 @@ class Summary:
             if row in published or self._scores[dataset, row]
         }
         measured = {row: mean_and_deviation(list(draws.values())) for row, draws in scores.items() if draws}
-        # Means that print alike are equally good.
-        best = max(round(mean, 1) for mean, _ in measured.values()) if len(measured) > 1 else None
-        marks = self._marks(scores)
+        best, marks = best_rows({row: mean for row, (mean, _) in measured.items()}), self._marks(scores)
         entries = {}
         for row in scores:
             mean, deviation = measured.get(row, (None, math.nan))
-            is_best = mean is not None and round(mean, 1) == best
             paper = self.published.get((dataset, row, ratio))
-            entries[row] = Entry(mean, deviation, paper, marks.get(row, ""), is_best)
+            entries[row] = Entry(mean, deviation, paper, marks.get(row, ""), row in best)
         return entries
 
     def ranks(self, datasets: Sequence[str]) -> tuple[dict[str, float], int]:

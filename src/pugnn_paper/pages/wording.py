@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 
-from pugnn_paper.pages.blocks import Text
+from pugnn_paper.pages.blocks import NONE, Text
 from pugnn_paper.pages.summary import LEVEL, Entry
 from pugnn_paper.published import DATASET_NAMES
-
-#: Shown where nothing was measured or published.
-NONE = "–"
 
 #: The level of the tests in words.
 LEVEL_WORDS = f"{100 * LEVEL:g} % level"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,18 +36,6 @@ TERMS = {
 }
 
 
-@dataclass(frozen=True)
-class Curve:
-    """One term over the epochs."""
-
-    name: str
-    meaning: str
-    path: str
-    zero: float
-    first: float
-    last: float
-
-
 def score_axis(run: Run) -> tuple[float, float]:
     """Range of the histograms."""
     low, high = float(run.scores.min()), float(run.scores.max())
@@ -66,35 +53,24 @@ def histogram(scores: NDArray[np.float64], axis: tuple[float, float]) -> str:
     return f"M0,{HEIGHT}" + "".join(f"V{top:.1f}h1" for top in tops) + f"V{HEIGHT}Z"
 
 
-def degree_counts(run: Run) -> list[tuple[str, int, int]]:
-    """Numbers of neighbours, in bins that double in width; how many nodes have them, and how many known positives."""
-    degrees = run.task.graph.degrees
-    edges = [0, 1, 2, 3]
-    while edges[-1] <= degrees.max(initial=0):
-        edges.append(2 * edges[-1] - 1)
-    labels = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(edges)]
-    everyone, known = (np.histogram(part, edges)[0].tolist() for part in (degrees, degrees[run.task.labelled]))
-    return list(zip(labels, everyone, known, strict=True))
-
-
-def curves(log: Sequence[Mapping[str, float]]) -> list[Curve]:
-    """Every term of the loss, the total first."""
+def curves(log: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
+    """Every term of the loss over the epochs, the total first."""
     names = [name for name in (log[0] if log else ()) if name not in ("epoch", "seconds")]
     names.sort(key=lambda name: name != "total")
     return [_curve(name, [float(record[name]) for record in log]) for name in names]
 
 
-def _curve(name: str, values: list[float]) -> Curve:
+def _curve(name: str, values: list[float]) -> dict[str, Any]:
     low, high = min(0.0, *values), max(0.0, *values)
     span = (high - low) or 1.0
     at = np.unique(np.linspace(0, len(values) - 1, min(len(values), MAX_POINTS)).round().astype(int))
     across = 100 / max(len(values) - 1, 1)
     points = [f"{place * across:.2f},{HEIGHT * (high - values[place]) / span:.2f}" for place in at.tolist()]
-    return Curve(
-        name=name.replace("_", " "),
-        meaning=TERMS.get(name, ""),
-        path="M" + "L".join(points) + ("h100" if len(points) == 1 else ""),
-        zero=round(HEIGHT * high / span, 2),
-        first=values[0],
-        last=values[-1],
-    )
+    return {
+        "name": name.replace("_", " "),
+        "meaning": TERMS.get(name, ""),
+        "path": "M" + "L".join(points) + ("h100" if len(points) == 1 else ""),
+        "zero": round(HEIGHT * high / span, 2),
+        "first": values[0],
+        "last": values[-1],
+    }

@@ -28,7 +28,7 @@ def page_data(run: Run) -> dict[str, Any]:
         "steps": steps.tolist(),
         "start": int(np.searchsorted(steps, run.results.threshold)),
         "rings": [
-            {"nodes": len(ring.members), "reach": _reaching(run.scores[ring.members], steps)} for ring in run.rings
+            {"nodes": len(members), "reach": _reaching(run.scores[members], steps)} for members in run.rings.values()
         ],
         "expected": _expected(run),
         "truth": _truth(run, steps),
@@ -75,19 +75,13 @@ def _reaching(scores: NDArray[np.float64], steps: NDArray[np.float64]) -> list[i
 
 def _expected(run: Run) -> list[dict[str, Any]]:
     """Bands of precision and recall by the number of nodes taken, ascending; none where they are not known."""
-    estimate = run.evidence.estimate
-    if estimate is None:
-        return []
+    estimate = run.evidence.estimate or {"first": [], "decided": None}
     points = {each["taken"]: each for each in (*estimate["first"], estimate["decided"]) if each is not None}
-    return [
-        {
-            "taken": taken,
-            **{
-                name: [points[taken][name][end] for end in ("value", "low", "high")] for name in ("precision", "recall")
-            },
-        }
-        for taken in sorted(points)
-    ]
+    bands = {
+        taken: {name: [point[name][end] for end in ("value", "low", "high")] for name in ("precision", "recall")}
+        for taken, point in points.items()
+    }
+    return [{"taken": taken, **bands[taken]} for taken in sorted(bands)]
 
 
 def _truth(run: Run, steps: NDArray[np.float64]) -> dict[str, Any] | None:
@@ -135,12 +129,13 @@ def _classes(run: Run, kept: NDArray[np.int64]) -> dict[str, Any]:
     if run.truth is None:
         return {"classes": None}
     names, positive = run.data.class_of_node, run.truth.positive
+    unknown = np.isin(kept, np.setdiff1d(run.truth.test, run.truth.scored))
     table: dict[tuple[str, bool], int] = {}
     column = []
-    for node in kept.tolist():
+    for node, without_class in zip(kept.tolist(), unknown.tolist(), strict=True):
         name = names[node] if names is not None else "positive" if positive[node] else "not positive"
         label = (_cut(name), bool(positive[node]))
-        column.append(table.setdefault(label, len(table)) if run.judged[node] else -1)
+        column.append(-1 if without_class else table.setdefault(label, len(table)))
     return {
         "classes": [{"name": name, "positive": is_positive} for name, is_positive in table],
         "named": names is not None,

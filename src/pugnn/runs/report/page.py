@@ -7,10 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pugnn.errors import counted, shown
+from pugnn.errors import counted, percent, shown
 from pugnn.explain.sentences import score_words, signed
 from pugnn.features import grouped
 from pugnn.files import replacing
@@ -60,12 +57,9 @@ def render(run: Run) -> str:
         "axis": axis,
         "bins": charts.BINS,
         "height": charts.HEIGHT,
-        "histograms": [charts.histogram(run.scores[ring.members], axis) for ring in run.rings],
-        "positive_shares": [_positive_share(run, ring.members) for ring in run.rings],
-        "degrees": charts.degree_counts(run),
+        "histograms": [charts.histogram(run.scores[members], axis) for members in run.rings.values()],
         "curves": charts.curves(run.log),
         "picture": picture(run),
-        "protocol": _protocol(run.settings.options),
         "most_lines": MAX_LINES,
         "recipe": grouped(run.data.recipe),
         "settings": _settings(run),
@@ -73,7 +67,7 @@ def render(run: Run) -> str:
     filters: dict[str, Callable[..., str]] = {
         "shown": shown,
         "grouped": lambda number: f"{number:,}",
-        "percent": _percent,
+        "percent": percent,
         "day": _day,
         "with_band": with_band,
         "what_changed": what_changed,
@@ -82,12 +76,6 @@ def render(run: Run) -> str:
         "score_words": score_words,
     }
     return fill_template(__package__, "template.html", values, filters)
-
-
-def _positive_share(run: Run, nodes: NDArray[np.int64]) -> float | None:
-    """Share of positives in percent, among the nodes whose true class is known."""
-    judged = nodes[run.judged[nodes]]
-    return 100 * float(run.truth.positive[judged].mean()) if run.truth is not None and len(judged) else None
 
 
 def _expected(estimate: Mapping[str, Any] | None) -> list[dict[str, Any]]:
@@ -106,12 +94,6 @@ def _expected(estimate: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     return [*lines, {"words": f"{decided['taken']:,} decided positive", "lift": None, "truth": share, **decided}]
 
 
-def _protocol(options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """How the known positives were drawn, if they were."""
-    names = ("dataset", "labels", "label_ratio", "label_ratio_of", "unlabelled", "truth", "seed")
-    return [(_words(name), str(options[name])) for name in names if options.get(name) is not None]
-
-
 def _settings(run: Run) -> list[tuple[str, list[tuple[str, str]]]]:
     """What is shown nowhere else on the page, in groups of names and values."""
     results = {name: getattr(run.results, name) for name in ("threshold", "decided_by", "prior")}
@@ -122,28 +104,15 @@ def _settings(run: Run) -> list[tuple[str, list[tuple[str, str]]]]:
         "versions": run.settings.versions,
         "seconds": run.results.seconds,
     }
-    return [(name, [(_words(key), _plain(each)) for key, each in _flat(rows)]) for name, rows in groups.items() if rows]
+    return [(name, _flat(rows)) for name, rows in groups.items() if rows]
 
 
-def _flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
-    flat: list[tuple[str, Any]] = []
+def _flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
+    flat: list[tuple[str, str]] = []
     for name, value in values.items():
-        flat += _flat(value, f"{before}{name} · ") if isinstance(value, Mapping) else [(before + name, value)]
+        words = before + name.replace("_", " ")
+        flat += _flat(value, f"{words} · ") if isinstance(value, Mapping) else [(words, shown(value, limit=300))]
     return flat
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "–" if value is None else shown(value, limit=300)
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _percent(value: float) -> str:
-    return f"{value:.0f} %" if value >= 1 or value == 0 else f"{max(value, 0.1):.1f} %"
 
 
 def _day(moment: str) -> str:

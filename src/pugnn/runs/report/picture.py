@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,30 +24,15 @@ TALL, TALL_ROOMS = (320.0, 430.0), (15.0, 8.0)
 #: Pull towards the centre, with which nodes nearly fill the box, and a limit that keeps a few nodes from its corners.
 GRAVITY, MAX_SCALE = 3.0, 1.4
 
-
-@dataclass(frozen=True)
-class Dot:
-    """A node of the picture: its positions, between 0 and 1, on a laptop and on a phone; finds have a ``rank``."""
-
-    wide: tuple[float, float]
-    tall: tuple[float, float]
-    name: str
-    label: str
-    score: float
-    kind: str
-    rank: int | None
+#: Steps of the layout.
+ROUNDS = 500
 
 
-@dataclass(frozen=True)
-class Picture:
-    """Dots, and the pairs of them that are linked."""
+def picture(run: Run) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
+    """The best finds, their paths to the nearest known positives, and their best neighbours; and which are linked.
 
-    dots: list[Dot]
-    lines: list[tuple[int, int]]
-
-
-def picture(run: Run) -> Picture:
-    """The best finds, their paths to the nearest known positives, and their best neighbours."""
+    Positions, ``wide`` on a laptop and ``tall`` on a phone, lie between 0 and 1; finds have a ``rank``.
+    """
     nodes = _chosen(run)
     lines = _lines(run.task.graph, nodes)
     finds = run.others[:FINDS].tolist()
@@ -57,18 +42,18 @@ def picture(run: Run) -> Picture:
     wide = layout(lines, WIDE, np.where(labelled, *WIDE_ROOMS))
     tall = layout(lines, TALL, np.where(labelled, *TALL_ROOMS))
     dots = [
-        Dot(
-            wide=wide[at],
-            tall=tall[at],
-            name=run.name(node),
-            label=shown(run.task.graph.ids[node], limit=14),
-            score=float(run.scores[node]),
-            kind=kinds[at],
-            rank=ranks.get(node),
-        )
+        {
+            "wide": wide[at],
+            "tall": tall[at],
+            "name": run.name(node),
+            "label": shown(run.task.graph.ids[node], limit=14),
+            "score": float(run.scores[node]),
+            "kind": kinds[at],
+            "rank": ranks.get(node),
+        }
         for at, node in enumerate(nodes)
     ]
-    return Picture(dots, lines)
+    return dots, lines
 
 
 def _chosen(run: Run) -> list[int]:
@@ -85,15 +70,11 @@ def _chosen(run: Run) -> list[int]:
 
 def _path(run: Run, node: int) -> list[int]:
     """One shortest path from a node to its nearest known positive, without the node itself."""
-    if not 0 < run.task.distances[node] <= MAX_PATH_LENGTH:
-        return []
+    distances, nearest = run.task.distances, run.task.nearest
     path: list[int] = []
-    while run.task.distances[node] > 0:
+    while 0 < distances[node] <= MAX_PATH_LENGTH:
         around = run.task.graph.neighbours(node)
-        closer = (run.task.distances[around] < run.task.distances[node]) & (
-            run.task.nearest[around] == run.task.nearest[node]
-        )
-        node = int(around[closer][0])
+        node = int(around[(distances[around] < distances[node]) & (nearest[around] == nearest[node])][0])
         path.append(node)
     return path
 
@@ -110,7 +91,7 @@ def _lines(graph: Graph, nodes: list[int]) -> list[tuple[int, int]]:
 
 
 def layout(
-    lines: list[tuple[int, int]], size: tuple[float, float], rooms: NDArray[np.float64], *, rounds: int = 500
+    lines: list[tuple[int, int]], size: tuple[float, float], rooms: NDArray[np.float64]
 ) -> list[tuple[float, float]]:
     """Positions between 0 and 1 in a box: linked nodes attract, all nodes repel, and none covers another.
 
@@ -124,7 +105,7 @@ def layout(
     places = np.sqrt((np.arange(count) + 0.5) / count)[:, None] * np.c_[np.cos(turn), np.sin(turn)] * box / 2
     ends = np.array(lines, dtype=np.int64).reshape(-1, 2)
     ideal = 0.75 * (box.prod() / count) ** 0.5
-    for heat in np.linspace(box.max() / 10, 1.0, rounds):
+    for heat in np.linspace(box.max() / 10, 1.0, ROUNDS):
         apart, far = _differences(places)
         force = (apart * (ideal / far)[..., None] ** 2).sum(axis=1)
         pull = places[ends[:, 1]] - places[ends[:, 0]]
