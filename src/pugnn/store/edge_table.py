@@ -56,12 +56,11 @@ class EdgeTable:
             self.notes.append(f"{table.shown}: has no header; the first two columns are read as source and target")
             return (0, 1), None
         ends = tuple(
-            require_column(table.shown, table.names, end, wanted[end], usual)
-            for end, usual in (("source", SOURCE), ("target", TARGET))
+            require_column(table, end, wanted[end], usual) for end, usual in (("source", SOURCE), ("target", TARGET))
         )
         if ends[0] == ends[1]:
             raise PugnnError(f"{table.shown}: source and target are both the column {table.names[ends[0]]!r}")
-        return ends, find_column(table.shown, table.names, "weight", wanted["weight"], WEIGHT)
+        return ends, find_column(table, "weight", wanted["weight"], WEIGHT)
 
     def pieces(self, ids: IdTable) -> Iterator[Edges]:
         """All edges, a few million at a time; new ids are added to ``ids``, row by row."""
