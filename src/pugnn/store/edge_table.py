@@ -27,12 +27,7 @@ class Edges(NamedTuple):
 
 
 class EdgeTable:
-    """An edge table, to be read piece by piece.
-
-    Args:
-        table: the table.
-        wanted: the user's names of columns.
-    """
+    """An edge table, to be read piece by piece; ``wanted`` has the user's names of columns."""
 
     def __init__(self, table: Table, wanted: Mapping[str, str | None]) -> None:
         self.table = table
