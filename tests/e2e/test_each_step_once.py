@@ -41,7 +41,7 @@ def test_each_step_is_done_once(here, pugnn_main, monkeypatch, command):
     assert len(parsed) == (command not in ON_RUN)
     assert smoothed.count(WIDTH) == 1
     if command[0] != "sweep":
-        print([argsort(v, kind="stable").tolist() for v in ordered if v.shape == (12,)])
+        print([argsort(v,kind="stable").tolist() for v in ordered if v.shape==(12,)])
         ranking = [NODES.index(row["id"]) for row in table(here / "run" / "scores.csv")]
         assert (
             sum(
