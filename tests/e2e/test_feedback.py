@@ -86,8 +86,8 @@ def test_no_feedback_yet_is_a_note(checked, pugnn_main):
     (checked / "wrong.csv").write_text("")
     done = pugnn_main(*GO_ON, "--out", "second")
     assert done.code == 0, done.err
-    assert "note: right.csv: names no confirmed nodes yet" in done.err
-    assert "note: wrong.csv: names no rejected nodes yet" in done.err
+    assert "note: right.csv: has no confirmed nodes yet" in done.err
+    assert "note: wrong.csv: has no rejected nodes yet" in done.err
 
 
 def test_a_named_data_set(here, pugnn_main):

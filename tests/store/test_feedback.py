@@ -59,7 +59,7 @@ def test_no_feedback_yet(write, text):
     write("right.csv", text)
     found = read(confirmed=["right.csv"])
     assert (found.confirmed.tolist(), found.rejected.tolist()) == ([], [])
-    assert found.notes == ("right.csv: names no confirmed nodes yet",)
+    assert found.notes == ("right.csv: has no confirmed nodes yet",)
 
 
 def test_what_is_known_already_is_noted(write):

@@ -9,7 +9,7 @@ import pytest
 
 from pugnn.errors import PugnnError
 from pugnn.store import build_store, open_store, read_manifest, read_store
-from pugnn.store.format import listed_files
+from pugnn.store.opening import listed_files
 from pugnn.store.stored_arrays import new_array, write_array
 from store.messy import messy_tables, write_tables
 
@@ -83,7 +83,7 @@ def test_a_file_that_is_cut_short_or_missing_is_found_at_once(store, name):
 )
 def test_a_list_with_a_fitting_checksum_must_still_be_well_formed(store, part, value):
     _reseal(store, {part: value})
-    with pytest.raises(PugnnError, match=r"store.json was changed after it was written"):
+    with pytest.raises(PugnnError, match=r"is damaged: store.json"):
         open_store(store)
 
 
@@ -97,7 +97,7 @@ def test_a_list_with_a_fitting_checksum_must_name_the_files_of_a_store_in_its_fo
         {**files, "indices.npy": {**files["indices.npy"], "bytes": "many"}},
     ]:
         _reseal(store, {"files": changed})
-        with pytest.raises(PugnnError, match=r"store.json was changed after it was written"):
+        with pytest.raises(PugnnError, match=r"is damaged: store.json"):
             open_store(store)
 
 

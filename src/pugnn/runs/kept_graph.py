@@ -22,7 +22,7 @@ from pugnn.graph import Graph
 from pugnn.runs.run import InputData, count_nodes
 from pugnn.runs.writers import COLUMNS, read_columns
 from pugnn.store import Manifest, open_store, read_manifest
-from pugnn.store.format import listed_files
+from pugnn.store.opening import listed_files
 from pugnn.store.stored_arrays import feature_arrays, id_arrays, open_array, write_array
 from pugnn.task import PUBenchmark, PUTask
 

@@ -2,8 +2,7 @@
 
 from pugnn.store.building import build_store
 from pugnn.store.feedback import Feedback, read_feedback
-from pugnn.store.format import Manifest, read_manifest
-from pugnn.store.opening import open_store, read_store
+from pugnn.store.opening import Manifest, open_store, read_manifest, read_store
 from pugnn.store.reading import TableGraph, read_graph
 from pugnn.store.tables.database import write_parquet
 

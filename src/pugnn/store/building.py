@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, quoted
+from pugnn.errors import PugnnError
 from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.recipe import Recipe
 from pugnn.files import as_path, new_folder
@@ -24,9 +23,9 @@ from pugnn.graph.arrays import Features
 from pugnn.memory import available_memory
 from pugnn.store.arguments import Request
 from pugnn.store.edge_table import Edges
-from pugnn.store.format import Manifest, listed_files
 from pugnn.store.id_types import SEVERAL_TYPES, IdColumn, common_family
 from pugnn.store.ids import IdTable
+from pugnn.store.opening import Manifest, listed_files
 from pugnn.store.reading import InMemory, assemble
 from pugnn.store.stored_arrays import (
     features_in,
@@ -38,6 +37,7 @@ from pugnn.store.stored_arrays import (
     write_features,
 )
 from pugnn.store.tables.database import Limits
+from pugnn.store.tables.input_files import matching
 
 #: Bytes of memory that are used in any case; with less DuckDB could not read some files at all.
 _MIN_MEMORY = 1 << 29
@@ -64,15 +64,6 @@ def build_store(
     Args:
         out: the folder to make; it must not exist.
         edges: as in :func:`pugnn.read_graph`, like the other arguments.
-        nodes: likewise.
-        attributes: likewise.
-        source: likewise.
-        target: likewise.
-        id: likewise.
-        weight: likewise.
-        kinds: likewise.
-        recipe: likewise.
-        on_phase: called with a few words at the beginning of each phase.
     """
     path, columns = as_path(out, "out"), {"source": source, "target": target, "id": id, "weight": weight, "label": None}
     request = Request(columns, edges=edges, kinds=kinds, recipe=recipe, on_phase=on_phase)
@@ -97,12 +88,7 @@ def build_store(
 
 
 class _InFolder(InMemory):
-    """Keeps the arrays of a graph in files, and reads them where they are.
-
-    Args:
-        folder: the store.
-        memory: bytes for what is in memory meanwhile.
-    """
+    """Keeps the arrays of a graph in the files of a store, with so many bytes of memory for the rest."""
 
     def __init__(self, folder: Path, memory: int) -> None:
         self._folder, self._memory = folder, memory
@@ -143,11 +129,8 @@ class _InFolder(InMemory):
         whole = numbers is not None and not numbers.null_count
         if not whole and any(column.originals for column in columns):
             notes = [SEVERAL_TYPES]
-        elif not whole and numbers is not None and kind == "integers":
-            odd = quoted(ids.arrow.filter(numbers.is_null())[0].as_py())
-            notes = [f"ids are kept as text: not all are integers of 64 bits, such as {odd}"]
         elif not whole and kind != "text":
-            notes = [f"ids are {kind}; a store keeps them as text"]
+            notes = [f"ids are {kind}; a store keeps all but 64-bit integers as text"]
         for name, array in id_arrays(numbers if whole else ids.arrow).items():
             write_array(self._folder, name, array)
         return ids_in(found_arrays(self._folder)), notes  # type: ignore[return-value]  # text behaves like an array
@@ -163,8 +146,8 @@ class _InFolder(InMemory):
 @contextmanager
 def unchanged(given: Sequence[Any]) -> Iterator[list[dict[str, Any]]]:
     """Yield what the files among these are: name, size, time of the last change; raise if that changes meanwhile."""
-    names = [os.path.expanduser(os.fspath(name)) for name in given if isinstance(name, str | os.PathLike)]
-    files = {file: _state(file) for name in names for file in _matching(name)}
+    names = [os.fspath(name) for name in given if isinstance(name, str | os.PathLike)]
+    files = {file: _state(file) for name in names for file in matching(name)}
     try:
         yield [
             {"file": file, "bytes": state[0], "modified": datetime.fromtimestamp(state[1] / 1e9, UTC).isoformat()}
@@ -175,10 +158,6 @@ def unchanged(given: Sequence[Any]) -> Iterator[list[dict[str, Any]]]:
         for file, before in files.items():
             if _state(file) != before:
                 raise PugnnError(f"{file} changed while it was read. Build the store again once it is complete.")
-
-
-def _matching(name: str) -> list[str]:
-    return sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) and not os.path.lexists(name) else [name]
 
 
 def _state(file: str) -> tuple[int, int] | None:

@@ -27,12 +27,7 @@ class Edges(NamedTuple):
 
 
 class EdgeTable:
-    """An edge table, to be read piece by piece.
-
-    Args:
-        table: the table.
-        wanted: the user's names of columns.
-    """
+    """An edge table, to be read piece by piece; ``wanted`` has the user's names of columns."""
 
     def __init__(self, table: Table, wanted: Mapping[str, str | None]) -> None:
         self.table = table
@@ -56,12 +51,11 @@ class EdgeTable:
             self.notes.append(f"{table.shown}: has no header; the first two columns are read as source and target")
             return (0, 1), None
         ends = tuple(
-            require_column(table.shown, table.names, end, wanted[end], usual)
-            for end, usual in (("source", SOURCE), ("target", TARGET))
+            require_column(table, end, wanted[end], usual) for end, usual in (("source", SOURCE), ("target", TARGET))
         )
         if ends[0] == ends[1]:
             raise PugnnError(f"{table.shown}: source and target are both the column {table.names[ends[0]]!r}")
-        return ends, find_column(table.shown, table.names, "weight", wanted["weight"], WEIGHT)
+        return ends, find_column(table, "weight", wanted["weight"], WEIGHT)
 
     def pieces(self, ids: IdTable) -> Iterator[Edges]:
         """All edges, a few million at a time; new ids are added to ``ids``, row by row."""

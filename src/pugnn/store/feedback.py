@@ -24,13 +24,6 @@ _NONE = np.zeros(0, np.int64)
 #: The column that names the draw of an audit.
 AUDIT = "audit"
 
-#: What a table says that has no rows, by its role.
-_NOTHING_YET = {
-    "confirmed": "names no confirmed nodes yet",
-    "rejected": "names no rejected nodes yet",
-    "checked": "has no verdicts yet",
-}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Feedback(Displayed):
@@ -97,7 +90,8 @@ def read_feedback(
             )
             audits |= named
         except EmptyTableError:
-            found, more = [_NONE, _NONE], [f"{place}: {_NOTHING_YET[role]}"]
+            what = "verdicts" if role == "checked" else f"{role} nodes"
+            found, more = [_NONE, _NONE], [f"{place}: has no {what} yet"]
         notes += more
         for positive, nodes in zip((True, False), found, strict=True):
             place_of[positive] |= dict.fromkeys(nodes.tolist(), place)
@@ -165,7 +159,7 @@ def _read_verdicts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
     """What a table with a column of verdicts says; rows without one are not checked yet."""
     column = id_column(table, wanted, usual)
-    at = find_column(table.shown, table.names, "label", None, VERDICT, first=True)
+    at = find_column(table, "label", None, VERDICT, first=True)
     if at is None or at == column:
         raise PugnnError(
             f"{table.shown} has no column 'verdict' that says which nodes are right, by yes and no; its columns are "

@@ -154,13 +154,13 @@ class ListedRows:
 def id_column(table: Table, wanted: str | None, usual: str | None) -> int:
     """The place of the column of ids: the one that the user named, or that of the node table, or a usual one."""
     if not table.header:
-        return 0 if len(table.names) == 1 else require_column(table.shown, table.names, "id", None, ID)
+        return 0 if len(table.names) == 1 else require_column(table, "id", None, ID)
     present = {normal(name) for name in table.names}
     for name in (wanted, usual):
         if name is not None and normal(name) in present:
-            return require_column(table.shown, table.names, "id", name, ())
+            return require_column(table, "id", name, ())
     find = require_column if len(table.names) > 1 else find_column
-    return find(table.shown, table.names, "id", None, ID, first=True) or 0
+    return find(table, "id", None, ID, first=True) or 0
 
 
 def _otherwise_written(
@@ -220,7 +220,7 @@ def _label_column(table: Table, ids: int, wanted: str | None, what: str) -> int 
     """
     others = [at for at in range(len(table.names)) if at != ids]
     if wanted is not None and others:
-        return require_column(table.shown, table.names, "label", wanted, ())
+        return require_column(table, "label", wanted, ())
     if set(table.names) >= _SCORES:
         others = [at for at in others if table.names[at] not in _ALL_OF_SCORES]
     named = [at for at in others if is_label(table.names[at])]

@@ -64,7 +64,7 @@ class NodeTable:
 
     def cells_as_text(self, wanted: Sequence[str], num_nodes: int) -> dict[str, NDArray[Any]]:
         """The cells of some columns as they are in the table, one per node of a graph; empty where there is none."""
-        places = [find_column(self.table.shown, self.table.names, "show", name, ()) for name in wanted]
+        places = [find_column(self.table, "show", name, ()) for name in wanted]
         pieces = list(self.table.pieces(*(f"c_{at}::VARCHAR AS s_{at}" for at in places))) if places else []
         found = {}
         for number, at in enumerate(places):
@@ -136,7 +136,7 @@ def id_place(table: Table, wanted: str | None) -> int:
     """The place of the column of ids in a node table."""
     if not table.header:
         raise PugnnError(f"{table.shown} has no header; a node table needs one that names its columns, one of them id")
-    return require_column(table.shown, table.names, "id", wanted, ID, first=True)
+    return require_column(table, "id", wanted, ID, first=True)
 
 
 def _first_rows(

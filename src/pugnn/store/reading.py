@@ -178,8 +178,8 @@ def _assemble(tables: dict[str, Table], matrix: sp.csr_array | None, request: Re
         notes += nodes.notes
     say(f"reading {shown}")
     edges = place.collect(edge_table.pieces(ids))
-    if nodes is not None and min(edges.sources.min(), edges.targets.min()) >= nodes.count:
-        raise _nothing_in_common(shown, nodes, ids)
+    if nodes is not None:
+        _require_common_ids(edges, shown, nodes, ids)
     id_columns = edge_table.columns if nodes is None else (nodes.column, *edge_table.columns)
     node_ids, notes_on_ids = place.keep_ids(ids, id_columns, 0 if nodes is None else nodes.count)
     usual = None if nodes is None else nodes.name
@@ -251,14 +251,14 @@ def _make_features(
     return request.recipe, request.recipe.apply(attributes, graph, blocks)
 
 
-def _nothing_in_common(shown: str, nodes: NodeTable, ids: IdTable) -> PugnnError:
-    """The error for an edge table, by its name in messages, and a node table with different ids."""
-    in_nodes = shorten(ids.texts(0, min(nodes.count, 2)))
-    in_edges = shorten(ids.texts(nodes.count, nodes.count + 2))
-    return PugnnError(
-        f"{shown} and {nodes.table.shown} have no id in common: {in_edges} in the former, {in_nodes} in the latter. "
-        "Write them the same way, or name the columns that hold them."
-    )
+def _require_common_ids(edges: Edges, shown: str, nodes: NodeTable, ids: IdTable) -> None:
+    if min(edges.sources.min(), edges.targets.min()) >= nodes.count:
+        in_nodes = shorten(ids.texts(0, min(nodes.count, 2)))
+        in_edges = shorten(ids.texts(nodes.count, nodes.count + 2))
+        raise PugnnError(
+            f"{shown} and {nodes.table.shown} have no id in common: {in_edges} in the former, {in_nodes} in the "
+            "latter. Write them the same way, or name the columns that hold them."
+        )
 
 
 def _notes_on_graph(graph: Graph, shown: str, nodes: NodeTable | None) -> list[str]:
@@ -276,10 +276,9 @@ def _notes_on_graph(graph: Graph, shown: str, nodes: NodeTable | None) -> list[s
         return notes
     table = nodes.table.shown
     rowless, bare = graph.num_nodes - nodes.count, int((graph.degrees == 0).sum())
-    if rowless and nodes.names:
-        notes.append(f"{shown}: {counted(rowless, 'node')} with no row in {table}; all attributes are missing there")
-    elif rowless:
-        notes.append(f"{shown}: {counted(rowless, 'node')} with no row in {table}")
+    if rowless:
+        missing = "; all attributes are missing there" if nodes.names else ""
+        notes.append(f"{shown}: {counted(rowless, 'node')} with no row in {table}{missing}")
     if bare:
         notes.append(f"{table}: {counted(bare, 'node')} with no edge; kept")
     return notes

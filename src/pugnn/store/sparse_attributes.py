@@ -24,8 +24,15 @@ MAX_COLUMNS = 10_000_000
 _ZIP, _MATRIX_MARKET = b"PK\3\4", b"%%MatrixMarket"
 
 
-def as_matrix(given: Any) -> sp.csr_array | None:
-    """The matrix that was given, itself or as the name of a file; ``None`` for anything else."""
+def matrix_of(attributes: Any, nodes: Any) -> sp.csr_array | None:
+    """The matrix that was given as attributes, itself or as a file, if they are one, and if its rows have ids."""
+    matrix = _as_matrix(attributes)
+    if matrix is not None and nodes is None:
+        raise PugnnError("a matrix of attributes has no ids; give the ids of its rows, in the same order, as nodes")
+    return matrix
+
+
+def _as_matrix(given: Any) -> sp.csr_array | None:
     if sp.issparse(given) or (isinstance(given, np.ndarray) and given.ndim == 2):
         reject_masked(given, "attributes")
         return _checked(given, "attributes")
@@ -46,14 +53,6 @@ def as_matrix(given: Any) -> sp.csr_array | None:
         reason = shown(str(error) or type(error).__name__, 200)
         raise PugnnError(f"{shown(name, 1000)} cannot be read as a sparse matrix: {reason}") from None
     return None
-
-
-def matrix_of(attributes: Any, nodes: Any) -> sp.csr_array | None:
-    """The matrix that was given as attributes, if they are one, and if its rows have ids."""
-    matrix = None if attributes is None else as_matrix(attributes)
-    if matrix is not None and nodes is None:
-        raise PugnnError("a matrix of attributes has no ids; give the ids of its rows, in the same order, as nodes")
-    return matrix
 
 
 def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> MatrixColumns:
@@ -117,14 +116,14 @@ def _columns(table: Table, wanted: str | None) -> tuple[int, int, int | None]:
         if len(table.names) not in (2, 3):
             raise PugnnError(f"{table.shown} has no header; it needs the columns id, attribute and value")
         return 0, 1, 2 if len(table.names) == 3 else None
-    at = require_column(table.shown, table.names, "id", wanted, ID, first=True)
-    attribute = find_column(table.shown, table.names, "attribute", None, ATTRIBUTE, first=True)
+    at = require_column(table, "id", wanted, ID, first=True)
+    attribute = find_column(table, "attribute", None, ATTRIBUTE, first=True)
     if attribute is None:
         raise PugnnError(
             f"{table.shown} has no column 'attribute'; a table of attributes has the columns id, attribute and value, "
             "one row for each value that is not zero. Attributes with a column each belong in --nodes."
         )
-    return at, attribute, find_column(table.shown, table.names, "value", None, VALUE, first=True)
+    return at, attribute, find_column(table, "value", None, VALUE, first=True)
 
 
 def _require_integer_positions(name: str) -> None:

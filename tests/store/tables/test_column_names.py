@@ -1,7 +1,14 @@
+from types import SimpleNamespace
+
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.store.tables.column_names import ID, SOURCE, TARGET, find_column
+from pugnn.store.tables.column_names import ID, SOURCE, TARGET
+from pugnn.store.tables.column_names import find_column as find_in_table
+
+
+def find_column(shown, names, *arguments, **options):
+    return find_in_table(SimpleNamespace(shown=shown, names=names), *arguments, **options)
 
 
 @pytest.mark.parametrize(

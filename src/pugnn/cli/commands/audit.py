@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from pugnn.cli.app import ON_A_RUN, command
-from pugnn.cli.options import option
+from pugnn.cli.input_data import open_run
+from pugnn.cli.options import ON_A_RUN, Json, command, option
+from pugnn.cli.terminal import make_console, make_table, numbers, print_json, texts
 from pugnn.errors import PugnnError, counted
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def audit(
             "How many nodes to draw. Default: 20, or none if some are still open.", "-n", "--count", panel=DRAW, min=1
         ),
     ] = None,
-    about: Annotated[str, option("What to measure.", "--about", panel=DRAW, metavar="[precision|count|both]")] = "both",
+    about: Annotated[Literal["precision", "count", "both"], option("What to measure.", panel=DRAW)] = "both",
     all_of: Annotated[
         int | None, option("Check all of the first so many nodes.", "--all-of", panel=DRAW, min=1)
     ] = None,

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pugnn.errors import PugnnError, shorten
+
+if TYPE_CHECKING:
+    from pugnn.store.tables.table import Table
 
 #: Usual names of columns; case, and ``-`` or a space for ``_``, do not matter.
 SOURCE = ("source", "src", "from", "u", "source_id", "from_id")
@@ -39,18 +43,21 @@ def normal(name: str) -> str:
 
 
 def find_column(
-    table: str, names: Sequence[str], option: str, wanted: str | None, usual: Sequence[str], *, first: bool = False
+    table: Table, option: str, wanted: str | None, usual: Sequence[str], *, first: bool = False
 ) -> int | None:
     """The place of a column of a table, or ``None`` if there is none: the one that is wanted, or one of a usual name.
 
     ``option`` is the command-line option for it. With ``first``, an earlier usual name takes precedence.
     """
+    names = table.names
     if wanted is not None:
         found = [at for at, name in enumerate(names) if name == wanted] or [
             at for at, name in enumerate(names) if normal(name) == normal(wanted)
         ]
         if not found:
-            raise PugnnError(f"{table} has no column {wanted!r} (--{option}); its columns are {shorten(names, 20)}")
+            raise PugnnError(
+                f"{table.shown} has no column {wanted!r} (--{option}); its columns are {shorten(names, 20)}"
+            )
     else:
         found = [at for at, name in enumerate(names) if normal(name) in usual]
         if first and found:
@@ -58,18 +65,18 @@ def find_column(
             found = [at for at in found if normal(names[at]) == usual[best]]
     if len(found) > 1:
         several = shorten([names[at] for at in found], 20)
-        raise PugnnError(f"{table}: any of the columns {several} may be the {option}; choose one with --{option} NAME")
+        raise PugnnError(
+            f"{table.shown}: any of the columns {several} may be the {option}; choose one with --{option} NAME"
+        )
     return found[0] if found else None
 
 
-def require_column(
-    table: str, names: Sequence[str], option: str, wanted: str | None, usual: Sequence[str], *, first: bool = False
-) -> int:
+def require_column(table: Table, option: str, wanted: str | None, usual: Sequence[str], *, first: bool = False) -> int:
     """Like :func:`find_column`, but raises if there is none."""
-    at = find_column(table, names, option, wanted, usual, first=first)
+    at = find_column(table, option, wanted, usual, first=first)
     if at is None:
         raise PugnnError(
-            f"{table} has no column {usual[0]!r}; its columns are {shorten(names, 20)}. Rename the right one, or name "
-            f"it with --{option} NAME."
+            f"{table.shown} has no column {usual[0]!r}; its columns are {shorten(table.names, 20)}. Rename the right "
+            f"one, or name it with --{option} NAME."
         )
     return at

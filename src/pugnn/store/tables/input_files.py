@@ -165,12 +165,18 @@ def find_files(given: str | os.PathLike[str], scratch: Scratch) -> list[File]:
         raise PugnnError(f"cannot read {name}: only files on this machine are read. Download it first.")
     if os.path.isdir(path):
         raise PugnnError(f"{name} is a folder; name a file in it, or all of them by a pattern in quotes: '{name}/*'")
-    found = [path]
-    if glob.has_magic(path) and not os.path.lexists(path):
-        found = sorted(name for name in glob.glob(path, recursive=True) if not os.path.isdir(name))
-        if not found:
-            raise PugnnError(f"no file matches the pattern {name}")
+    found = matching(name)
+    if not found:
+        raise PugnnError(f"no file matches the pattern {name}")
     return [_file(each if len(found) > 1 else name, Path(each), scratch) for each in found]
+
+
+def matching(name: str) -> list[str]:
+    """The files that a name stands for: itself, or those that match it as a pattern, in alphabetical order."""
+    path = os.path.expanduser(name)
+    if not glob.has_magic(path) or os.path.lexists(path):
+        return [path]
+    return sorted(found for found in glob.glob(path, recursive=True) if not os.path.isdir(found))
 
 
 def _file(name: str, path: Path, scratch: Scratch) -> File:

@@ -103,36 +103,12 @@ def _scan_rows(
 
 
 def stack_columns(blocks: list[sp.csr_array], kept: NDArray[np.int64]) -> sp.csc_array:
-    """Some columns of blocks of rows, the blocks below one another."""
-    width = blocks[0].shape[1] if blocks else 0
-    place = np.full(width, -1)
-    place[kept] = np.arange(len(kept))
-    sizes = [np.bincount(block.indices, minlength=width)[kept] for block in blocks]
-    total = sum(sizes, np.zeros_like(kept))
-    kind = sp.get_index_dtype(maxval=total.sum())
-    indptr = np.concatenate([[0], np.cumsum(total)]).astype(kind)
-    data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], kind)
-    rows = np.cumsum([0, *(block.shape[0] for block in blocks)])
-    free = np.cumsum([indptr[:-1], *sizes], axis=0)  # where the entries of each block begin, by column
-
-    def append(at: int) -> None:
-        block = blocks[at]
-        _append(block.indptr, block.indices, block.data, place, rows[at], free[at], indices, data)
-
-    with ThreadPoolExecutor(available_threads()) as pool:
-        list(pool.map(append, range(len(blocks))))
-    return sp.csc_array((data, indices, indptr), shape=(rows[-1], len(kept)))
-
-
-@kernel(nogil=True)
-def _append(indptr, columns, values, place, first, free, indices, data):  # type: ignore[no-untyped-def]
-    """Copy rows to where the columns that have a place are still free."""
-    for row in range(len(indptr) - 1):
-        for entry in range(indptr[row], indptr[row + 1]):
-            column = place[columns[entry]]
-            if column >= 0:
-                indices[free[column]], data[free[column]] = first + row, values[entry]
-                free[column] += 1
+    """Some columns of blocks of rows, the blocks below one another; the list is emptied, to free memory."""
+    if not blocks:
+        return sp.csc_array((0, len(kept)))
+    stacked = sp.vstack(blocks, format="csr")
+    blocks.clear()
+    return stacked.tocsc()[:, kept]
 
 
 @kernel(nogil=True)

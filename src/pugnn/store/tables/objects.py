@@ -128,12 +128,12 @@ def _from_pandas(frame: Any, role: str) -> MemoryTable:
 
 
 def _columns(given: Any, role: str, ids: Sequence[str]) -> dict[str, Any]:
-    if isinstance(given, np.ndarray) and given.ndim != 1 and role != "edges":
-        raise PugnnError(
-            f"{role} as an array must be a list of ids, of shape (number of ids,); this one has shape {given.shape}. "
-            "Attributes come in a data frame, or as a matrix in `attributes`."
-        )
     if isinstance(given, np.ndarray) and given.ndim != 1:
+        if role != "edges":
+            raise PugnnError(
+                f"{role} as an array must be a list of ids; this one has shape {given.shape}. Attributes come in a "
+                "data frame, or as a matrix in `attributes`."
+            )
         if given.ndim != 2 or given.shape[1] not in (2, 3):
             raise PugnnError(
                 "edges as an array must have two columns, source and target, or a third one with weights; this one has "

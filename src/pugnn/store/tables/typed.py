@@ -29,22 +29,16 @@ def parquet_table(shown: str, files: list[File], connection: DuckDBPyConnection)
     together = "union_by_name=true, " if len(files) > 1 else ""
     table = _typed(shown, files, connection, "read_parquet", f"{together}binary_as_string=true, {_NO_PARTITIONS}")
     table.by_column = True
-    # DuckDB renames columns whose names differ only in case.
-    schemas = [_column_names(file) for file in files]
-    for file, names in zip(files, schemas, strict=True):
-        if len(files) > 1:
+    for file in files:  # DuckDB renames columns whose names differ only in case
+        with open(file.path, "rb") as content:  # pyarrow takes names for addresses
+            names = pq.read_schema(content).names
+        if len(files) == 1:
+            table.names = tuple(names)
+        else:
             _reject_alike(names, file.shown, ", so several files cannot be read together")
-    if len(files) == 1:
-        table.names = tuple(schemas[0])
     if any(name in file.shown.lower() for file in files for name in (".csv", ".tsv", ".json")):
         table.notes.append(f"{shown}: is read as Parquet, which it is despite its name")
     return table
-
-
-def _column_names(file: File) -> list[str]:
-    with open(file.path, "rb") as content:  # pyarrow takes names for addresses
-        names: list[str] = pq.read_schema(content).names
-    return names
 
 
 def json_table(shown: str, files: list[File], connection: DuckDBPyConnection) -> Table:
@@ -52,22 +46,21 @@ def json_table(shown: str, files: list[File], connection: DuckDBPyConnection) ->
     options = f"compression='{files[0].packed}', maximum_object_size={MAX_LINE_LENGTH}, {_NO_PARTITIONS}"
 
     def explain(table: Table, reason: str) -> None:
-        for file in files:
-            _look_for_bad_json(file)
+        _look_for_bad_json(files)
         reject(table, reason)
 
     try:
         guessed = _typed(shown, files, connection, "read_json", f"{options}, union_by_name=true, sample_size=-1")
     except PugnnError:
-        for file in files:
-            _look_for_bad_json(file)
+        _look_for_bad_json(files)
         raise
     if guessed.names == ("json",):
         explain(guessed, 'it is JSON, but not of objects such as {"id": "a", "x": 1}')
     lower = {name.lower() for name in guessed.names}
     if any(name.rpartition("_")[0].lower() in lower for name in guessed.names):  # perhaps renamed by DuckDB
         keys = connection.execute(
-            f"SELECT DISTINCT unnest(json_keys(json)) FROM read_json_objects({_paths(files)}, {options})"
+            "SELECT DISTINCT unnest(json_keys(json)) "
+            f"FROM read_json_objects({paths_sql(file.path for file in files)}, {options})"
         ).fetchall()
         _reject_alike([key for (key,) in keys], shown)
     types = ["VARCHAR" if kind in _GUESSED_FROM_TEXT else kind for kind in guessed.types]
@@ -89,25 +82,24 @@ def _reject_alike(names: Sequence[str], shown: str, consequence: str = "") -> No
             )
 
 
-def _look_for_bad_json(file: File) -> None:
+def _look_for_bad_json(files: list[File]) -> None:
     """Raise for the first bad line; DuckDB counts lines in its own way.
 
-    Only the beginning of the file is examined: a compressed file may be of any size.
+    Only the beginnings of files are examined: a compressed file may be of any size.
     """
-    text = file.head().decode("utf-8-sig", errors="replace")
-    lines = [text] if text.lstrip().startswith("[") else text.split("\n")
-    for row, line in enumerate(lines, 1):
-        try:
-            json.loads(line.strip() or "{}", object_pairs_hook=_with_good_keys)
-        except json.JSONDecodeError as error:
-            if len(text) >= HEAD_BYTES and row == len(lines):
-                return  # it may continue
-            where = f"{file.shown}, row {row + error.lineno - 1}"
-            raise PugnnError(f"{where}: not JSON, from character {error.colno} on: {error.msg}") from None
-        except RecursionError:
-            raise PugnnError(f"{file.shown}, row {row}: brackets are nested too deeply") from None
-        except PugnnError as error:
-            raise PugnnError(f"{file.shown}, row {row}: {error}") from None
+    for file in files:
+        text = file.head().decode("utf-8-sig", errors="replace")
+        lines = [text] if text.lstrip().startswith("[") else text.split("\n")
+        for row, line in enumerate(lines, 1):
+            try:
+                json.loads(line.strip() or "{}", object_pairs_hook=_with_good_keys)
+            except json.JSONDecodeError as error:
+                if len(text) < HEAD_BYTES or row < len(lines):  # otherwise it may continue
+                    where = f"{file.shown}, row {row + error.lineno - 1}"
+                    raise PugnnError(f"{where}: not JSON, from character {error.colno} on: {error.msg}") from None
+            except (RecursionError, PugnnError) as error:
+                reason = error if isinstance(error, PugnnError) else "brackets are nested too deeply"
+                raise PugnnError(f"{file.shown}, row {row}: {reason}") from None
 
 
 def _with_good_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -125,7 +117,7 @@ def _typed(shown: str, files: list[File], connection: DuckDBPyConnection, reader
     import duckdb
 
     def sql(files: list[File]) -> str:
-        return f"{reader}({_paths(files)}, {options})"
+        return f"{reader}({paths_sql(file.path for file in files)}, {options})"
 
     try:
         types = described(connection, sql(files))
@@ -150,7 +142,3 @@ def _typed(shown: str, files: list[File], connection: DuckDBPyConnection, reader
         locate=locate,
         repair=reject,
     )
-
-
-def _paths(files: list[File]) -> str:
-    return paths_sql(file.path for file in files)
