@@ -9,6 +9,7 @@ from pugnn import PUNodeClassifier, cross_validate, evaluate, make_method, waiti
 from pugnn.errors import PugnnError
 from pugnn.evaluation import cross_fit
 from pugnn.evidence import Prior
+from pugnn.evidence.audit import Audit
 from pugnn.evidence.hidden_positives import deal_folds
 from pugnn.explain import explain
 from pugnn.explain.suggest import node_rows
@@ -133,6 +134,36 @@ def test_methods_are_compared_on_the_same_folds():
     assert list(found) == ["centroid", "naive", "label-propagation", "label-propagation'"]
     alone = cross_fit(PUNodeClassifier("centroid", progress=False), TASK).ranks
     assert found["centroid"].ranks == pytest.approx(alone)
+    pairs = [verdict.names for verdict in found.verdicts]
+    assert {name for pair in pairs for name in pair} == set(found)
+    assert len(pairs) == 3
+    assert len({first for first, _ in pairs}) == 1, "the best, against each other one"
+
+
+def test_audited_positives_are_compared_too():
+    ranking = np.random.default_rng(0).permutation(TASK.unlabelled)
+    audit = Audit(TASK.graph, ranking, decided=30, ranks=np.zeros(0), expected=60.0).draw(40)
+    ids = TASK.graph.ids[audit.drawn].tolist()
+    audit.record(ids, ["yes" if at < 7 else "no" for at in range(40)])
+    methods = ("centroid", make_method("label-propagation", prior=0.2))
+    (verdict,) = cross_validate(methods, TASK.graph, TASK.labelled, audit=audit, progress=False).verdicts
+    assert (verdict.hidden, verdict.audited) == (11, 7)
+    scores = {}
+    for method in methods:
+        classifier = PUNodeClassifier(method, progress=False).fit_task(TASK)
+        scores[classifier.settings_["method"]["name"]] = classifier.predict_proba()[:, 1]
+    first, second = (scores[name] for name in verdict.names)
+    above = lambda scores, node: (scores[TASK.unlabelled] > scores[node]).sum()  # noqa: E731
+    higher = sum(above(first, node) < above(second, node) for node in audit.drawn[:7])
+    alone = cross_validate(methods, TASK.graph, TASK.labelled, progress=False)
+    ranks = [alone[name].ranks for name in verdict.names]
+    assert verdict.higher[0] == higher + (ranks[0] < ranks[1]).sum()
+
+
+def test_an_audit_of_other_known_positives_is_refused():
+    audit = Audit(TASK.graph, np.arange(TASK.graph.num_nodes), decided=30, ranks=np.zeros(0), expected=60.0)
+    with pytest.raises(PugnnError, match="the audit is of another graph or of other known positives"):
+        cross_validate(["centroid"], TASK.graph, TASK.labelled, audit=audit, progress=False)
 
 
 def test_what_is_left_is_that_of_all_folds_of_all_methods(monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from pugnn.errors import PugnnError, PugnnWarning, require_type
 from pugnn.estimator import PUNodeClassifier
+from pugnn.evidence.audit import Audit
 from pugnn.evidence.bands import Estimate, HiddenRanks, estimate
-from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, RankedPositives
+from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, RankedPositives, ranks_among
+from pugnn.evidence.paired import AuditedPositives, PairedVerdict, best_against_rest
 from pugnn.fitting import learnable_task
 from pugnn.graph.arrays import listed
 from pugnn.methods import Method
@@ -101,50 +103,91 @@ def evaluate(
     return found if found is None else replace(found, caveat=caveat)
 
 
+class Comparison(dict[str, Estimate | None]):
+    """Estimates by method, ``None`` where all scores are equal; and how the best of them fares against each other one.
+
+    A name has primes if it is taken: the same method with other settings.
+
+    Attributes:
+        verdicts: a :class:`~pugnn.evidence.paired.PairedVerdict` on the best method and each other one.
+    """
+
+    def __init__(self, estimates: dict[str, Estimate | None], verdicts: tuple[PairedVerdict, ...]) -> None:
+        super().__init__(estimates)
+        self.verdicts = verdicts
+
+
 def cross_validate(
-    methods: Iterable[str | Method], graph: Any, positives: Any = None, *, seed: int = 0, progress: bool = True
-) -> dict[str, Estimate | None]:
+    methods: Iterable[str | Method],
+    graph: Any,
+    positives: Any = None,
+    *,
+    audit: Audit | None = None,
+    seed: int = 0,
+    progress: bool = True,
+) -> Comparison:
     """Compare methods on one graph without negatives: each is trained, and trained again without each fold.
 
-    The folds are the same for all methods, and so are the bands' assumptions: compare the AUC, or precision among as
-    many first finds.
+    The folds are the same for all methods, so that their ranks of each hidden positive can be compared: see
+    :attr:`Comparison.verdicts`. The width of a band says nothing about which method is better.
 
     Args:
         methods: names, or methods with settings of their own.
         graph: the graph, in any form that ``fit`` takes.
         positives: its known positives, as for ``fit``.
+        audit: of any ranking of the same unlabelled nodes; positives that it found are compared, too.
         seed: controls all randomness.
         progress: show a line on standard error.
     """
     wanted = listed(methods, "methods")
     if not wanted:
         raise PugnnError("there are no methods to compare; give names, such as ['views', 'nnpu']")
+    require_type("audit", audit, Audit | None, "a pugnn.evidence.audit.Audit")
     estimators = [PUNodeClassifier(method, seed=seed, progress=progress) for method in wanted]
     for estimator in estimators:
         estimator.check_parameters()
     task, _ = given_task(graph, positives)
     require_hidable(task)
     with part(0, 1):
-        return dict(evaluate_all(estimators, task, progress=progress))
+        return evaluate_all(estimators, task, audit=audit, progress=progress)
 
 
 def evaluate_all(
-    estimators: Sequence[PUNodeClassifier], task: PUTask, *, caveat: str | None = None, progress: bool = False
-) -> Iterator[tuple[str, Estimate | None]]:
-    """What :func:`evaluate` says of estimators, which are fitted first if they are not, by the names of their methods.
-
-    A name has primes if it is taken: the same method with other settings.
-    """
-    names: set[str] = set()
+    estimators: Sequence[PUNodeClassifier],
+    task: PUTask,
+    *,
+    audit: Audit | None = None,
+    caveat: str | None = None,
+    progress: bool = False,
+) -> Comparison:
+    """What :func:`evaluate` says of estimators, which are fitted first if they are not, and verdicts between them."""
+    found: dict[str, tuple[PUNodeClassifier, Estimate | None]] = {}
+    audited = _audited(audit, task)
     for number, estimator in enumerate(estimators):
         with part(number / len(estimators), (number + 1) / len(estimators)):
             if not hasattr(estimator, "model_"):
                 with part(0, FIT):
                     estimator.fit_task(task)
             with part(FIT, 1):
-                found = evaluate(estimator, task, caveat=caveat, progress=progress)
+                estimated = evaluate(estimator, task, caveat=caveat, progress=progress)
         name: str = estimator.settings_["method"]["name"]
-        while name in names:
+        while name in found:
             name += "'"
-        names.add(name)
-        yield name, found
+        found[name] = estimator, estimated
+    hidden = {name: estimated.ranks for name, (_, estimated) in found.items() if estimated is not None}
+    ranks = {}
+    for name in hidden:
+        scores = found[name][0].decision_function(task.graph)
+        ranks[name] = ranks_among(scores[audited.nodes], scores[task.unlabelled])
+    verdicts = best_against_rest(hidden, len(task.unlabelled), ranks, audited.weights)
+    return Comparison({name: estimated for name, (_, estimated) in found.items()}, verdicts)
+
+
+def _audited(audit: Audit | None, task: PUTask) -> AuditedPositives:
+    """Positives that an audit has found, by their positions in the graph."""
+    if audit is None:
+        return AuditedPositives(np.zeros(0, np.int64), np.zeros(0))
+    known = np.concatenate([task.labelled, task.negative])
+    if audit.graph.num_nodes != task.graph.num_nodes or np.isin(known, audit.ranking).any():
+        raise PugnnError("the audit is of another graph or of other known positives; give one of the same")
+    return AuditedPositives.of(audit.sample(), audit.ranking)

@@ -7,6 +7,7 @@ import pytest
 
 from e2e.own_tables import FIT, append, assert_refused, snapshot, write
 
+FOUND = ("estimates", "verdicts")
 CENTROID = [*FIT[:-2], "--method", "centroid"]
 
 
@@ -23,7 +24,9 @@ def test_bands_are_said_first_and_written_to_the_run(pugnn_main, here, run):
     assert result.out.startswith("Of the 2 known positives, hidden in turn, half rank in the top ")
     assert "The known positives may not be typical of all: too few" in result.out
     assert "views" in result.out
-    found = json.loads((run / "estimate.json").read_text())
+    written = json.loads((run / "estimate.json").read_text())
+    assert written["verdicts"] == []
+    found = written["estimates"]
     assert list(found) == ["views"]
     assert found["views"]["prior"] == json.loads((run / "run.json").read_text())["settled_prior"], "not estimated again"
     assert found["views"]["truth"] is None
@@ -36,17 +39,43 @@ def test_other_methods_stand_beside_it_even_the_same_with_other_settings(pugnn_m
     assert pugnn_main(*CENTROID, "--prior", "0.3", "--out", "mine").code == 0
     result = pugnn_main("evaluate", "mine", "--methods", "label-propagation, centroid", "--json")
     assert result.code == 0, result.err
-    found = json.loads(result.out)["estimates"]
-    assert json.loads((here / "mine" / "estimate.json").read_text()) == found
+    said = json.loads(result.out)
+    assert json.loads((here / "mine" / "estimate.json").read_text()) == {name: said[name] for name in FOUND}
+    found, verdicts = (said[name] for name in FOUND)
     assert list(found) == ["centroid", "label-propagation", "centroid'"]
     assert [each["prior"]["source"] for each in found.values()] == ["given", "estimated", "estimated"]
+    assert len(verdicts) == 2
+    for verdict in verdicts:
+        assert verdict["better"] is None, "two hidden positives cannot tell"
+        assert verdict["words"].startswith(f"{verdict['names'][0]} and {verdict['names'][1]}: no verdict.")
+
+
+def test_methods_are_compared_by_ranks_and_not_by_the_width_of_bands(pugnn_main, here):
+    assert pugnn_main(*CENTROID, "--out", "mine").code == 0
+    result = pugnn_main("evaluate", "mine", "--methods", "label-propagation")
+    assert result.code == 0, result.err
+    _, _, compared = result.out.partition("Where each method ranks the 2 hidden positives")
+    assert "median rank" in compared
+    assert ": no verdict." in compared
+    assert not any(word in compared for word in ("precision", "recall", "F1", " to "))
+
+
+def test_positives_that_an_audit_has_found_are_compared_too(pugnn_main, here):
+    assert pugnn_main(*CENTROID, "--out", "mine").code == 0
+    assert pugnn_main("audit", "mine", "-n", "10").code == 0
+    write("checked.csv", "id,verdict\n" + "".join(f"n{at},{'yes' if at < 5 else 'no'}\n" for at in range(2, 12)))(here)
+    assert pugnn_main("audit", "mine", "checked.csv").code == 0
+    result = pugnn_main("evaluate", "mine", "--methods", "label-propagation", "--json")
+    assert result.code == 0, result.err
+    (verdict,) = json.loads(result.out)["verdicts"]
+    assert (verdict["hidden"], verdict["audited"]) == (2, 3)
 
 
 def test_where_the_truth_is_known_it_stands_beside_the_estimate(pugnn_main, here):
     write("truth.csv", "id\nn0\nn1\nn2\nn3\n")(here)
     assert pugnn_main(*CENTROID, "--truth", "truth.csv", "--out", "mine").code == 0
     assert pugnn_main("evaluate", "mine").code == 0
-    truth = json.loads((here / "mine" / "estimate.json").read_text())["centroid"]["truth"]
+    truth = json.loads((here / "mine" / "estimate.json").read_text())["estimates"]["centroid"]["truth"]
     assert truth["prior"] == pytest.approx(2 / 10)
     assert truth["first"] == [{"taken": 10, "precision": pytest.approx(2 / 10)}]
 
