@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.evidence.audit import Audit
+from pugnn.evidence import Audit
 from pugnn.graph import Graph
 
 N = 400
@@ -28,6 +28,7 @@ def test_draws_repeat_and_never_overlap():
     first, again = new().draw(20, seed=3), new().draw(20, seed=3)
     assert first.drawn.tolist() == again.drawn.tolist()
     assert first.draws == again.draws
+    assert first.draws[0]["draw"].startswith("draw-"), "no number for a spreadsheet to change"
     assert new().draw(20, seed=4).drawn.tolist() != first.drawn.tolist()
     first.draw(30, seed=3)
     assert len(set(first.drawn.tolist())) == 50
