@@ -183,9 +183,8 @@ class PUNodeClassifier(Parameters):
         self.restore(task, log_odds(self.model_, graph).numpy())
         scores = self.predict_proba()[:, 1]
         unlabelled = scores[task.unlabelled]
-        self.threshold_, self.decided_by_ = fitting.decide(
-            unlabelled, self.prior_, hidden, self.threshold, self.budget, anyway=self.decide
-        )
+        wanted = (self.threshold, self.budget)
+        self.threshold_, self.decided_by_ = fitting.decide(unlabelled, self.prior_, hidden, *wanted, anyway=self.decide)
         decided = int((unlabelled >= self.threshold_).sum())
         self.estimate_ = None if hidden is None else estimate(hidden, unlabelled=len(unlabelled), decided=decided)
         own = self.threshold_ if self.threshold == "prior" else fitting.USUAL
@@ -257,9 +256,7 @@ class PUNodeClassifier(Parameters):
         require_fitted(self)
         if self._fitted is None:
             raise PugnnError("a loaded model holds no ranking to audit; for that of a run, use `pugnn audit RUN`")
-        estimate = getattr(self, "estimate_", None)
-        audit = fitting.start_audit(*self._fitted, self.threshold_, self.prior_, estimate, self.seed)
-        return audit.draw(n, about=about, seed=seed)
+        return fitting.start_audit(*self._fitted, self).draw(n, about=about, seed=seed)
 
     def save(self, path: str | Path) -> None:
         """Write the model to one safetensors file. The training graph is not part of it."""

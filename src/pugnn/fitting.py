@@ -139,15 +139,16 @@ def warn_of_collapse(reasons: Iterable[Reason]) -> None:
         warnings.warn(f"the result is degenerate. {words}", DegenerateWarning, stacklevel=4)
 
 
-def start_audit(
-    task: PUTask, log_odds: NDArray[np.float64], threshold: float, prior: float, estimate: Estimate | None, seed: int
-) -> Audit:
-    """An audit of the ranking of all nodes that are not known, as ``pugnn audit`` makes it for a run."""
+def start_audit(task: PUTask, log_odds: NDArray[np.float64], fitted: Any) -> Audit:
+    """An audit of a fitted estimator's ranking of all nodes that are not known, as ``pugnn audit`` makes it."""
     order = np.argsort(-log_odds, kind="stable")
     ranking = order[task.known[order] == 0]
-    decided = int((scores_of(log_odds[ranking]) >= threshold).sum())
-    known = None if estimate is None else replace(estimate, caveat=check_up(task, seed=seed).caveat).to_plain()
-    return Audit.after(task.graph, ranking, decided=decided, prior=prior, estimate=known)
+    decided = int((scores_of(log_odds[ranking]) >= fitted.threshold_).sum())
+    estimate: Estimate | None = getattr(fitted, "estimate_", None)  # none in a model that was loaded
+    if estimate is not None:
+        estimate = replace(estimate, caveat=check_up(task, seed=fitted.seed).caveat)
+    plain = None if estimate is None else estimate.to_plain()
+    return Audit.after(task.graph, ranking, decided=decided, prior=fitted.prior_, estimate=plain)
 
 
 def learnable_task(given: Any) -> PUTask:

@@ -139,11 +139,8 @@ def next_command(run: Run, audit: Audit, measured: Measurement | None) -> tuple[
     """What to do next, in words, and the command for it."""
     folder = shlex.quote(str(run.path))
     if unfinished := progress(run, audit):
-        file = unfinished[0]["file"]
-        return (
-            f"Fill in the column verdict of {file}, yes or no, and then:",
-            f"pugnn audit {folder} {shlex.quote(file)}",
-        )
+        file = shlex.quote(unfinished[0]["file"])
+        return f"Fill in the column verdict of {file}, yes or no, and then:", f"pugnn audit {folder} {file}"
     if audit.left and measured is not None and measured.unknown(measured.positives):
         return "To know more:", f"pugnn audit {folder} -n {min(MORE, audit.left)}"
     sources = dict.fromkeys(event["source"] for event in audit.events if "verdicts" in event)
