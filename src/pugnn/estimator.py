@@ -190,8 +190,7 @@ class PUNodeClassifier(Parameters):
         own = self.threshold_ if self.threshold == "prior" else fitting.USUAL
         about: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
         found = find_reasons(scores[task.labelled], unlabelled, log=self.log_, **about)
-        self.degenerate_ = (*fitted.degenerate, *found)
-        fitting.warn_of_collapse(self.degenerate_)
+        self.degenerate_ = fitting.warn_of_collapse((*fitted.degenerate, *found))
         return self
 
     def predict_proba(self, graph: Any = None) -> NDArray[np.float64]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
 from numbers import Real
 from typing import Any
@@ -133,10 +132,11 @@ def settings_record(method: Method, settings: TrainingSettings, parameters: dict
     }
 
 
-def warn_of_collapse(reasons: Iterable[Reason]) -> None:
-    """Warn whoever called ``fit`` that the training has collapsed, if there are reasons to say so."""
+def warn_of_collapse(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
+    """The same reasons; whoever called ``fit`` is warned of a collapse if there are any."""
     if words := " ".join(reason.message for reason in reasons):
         warnings.warn(f"the result is degenerate. {words}", DegenerateWarning, stacklevel=4)
+    return reasons
 
 
 def start_audit(task: PUTask, log_odds: NDArray[np.float64], fitted: Any) -> Audit:

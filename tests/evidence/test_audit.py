@@ -90,6 +90,47 @@ def test_all_of_the_first_are_known_then():
     assert top.low == top.high == pytest.approx(POSITIVE[RANKING[:50]].mean())
 
 
+def test_nodes_of_ones_own_choice_are_no_sample():
+    audit = new().draw(40)
+    audit.record(answers(audit.drawn))
+    mine = RANKING[:30]
+    twice = np.intersect1d(mine, audit.drawn)
+    assert len(twice)
+    audit.record(answers(mine))
+    sample = audit.sample()
+    assert len(sample.drawn) == 40 - len(twice), "drawn nodes that a person chose as well would weigh too much"
+    assert sorted(sample.others.tolist()) == list(range(30))
+    events = len(audit.events)
+    audit.record(answers(mine))
+    assert len(audit.events) == events, "nothing new"
+    again = new().replay(json.loads(json.dumps(audit.events)))
+    assert again.sample().others.tolist() == sample.others.tolist()
+
+
+def test_once_the_first_are_all_checked_none_of_them_is_a_sample():
+    audit = new().draw(40)
+    audit.record(answers(audit.drawn))
+    audit.draw_first(30)
+    early = sum(place < 30 for place in audit.sample().drawn)
+    assert early, "until then they are"
+    audit.record(answers(audit.open))
+    assert (audit.sample().drawn >= 30).all()
+    assert audit.estimate().others == 30
+
+
+def test_chosen_nodes_leave_the_estimate_unbiased():
+    """Thirty nodes of the top are checked besides; on average the estimated number is right."""
+    positive = POSITIVE[RANKING].tolist()
+    found = []
+    for seed in range(400):
+        audit = new().draw(40, seed=seed)
+        drawn = [place for _, place, _ in audit.events[0]["nodes"]]
+        for places, chosen in ((drawn, False), (range(30), True)):
+            audit.replay([{"verdicts": [["", place, positive[place]] for place in places], "chosen": chosen}])
+        found.append(audit.sample().cells().expected().sum())
+    assert np.mean(found) == pytest.approx(sum(positive), abs=3 * np.std(found) / 400**0.5)
+
+
 def test_replay_gives_the_same():
     audit = new().draw(20)
     audit.record(answers(audit.drawn[:12])).draw(10, about="count", seed=5)

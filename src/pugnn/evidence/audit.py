@@ -230,7 +230,9 @@ class Audit(Displayed):
         """Repeat what happened; an error if it happened to another ranking."""
         for event in events:
             if event.get("ranking", self.digest) != self.digest:
-                raise PugnnError("the audit belongs to another ranking: the scores of the run have changed since")
+                raise PugnnError(
+                    "it belongs to another ranking: the scores have changed since. Move it away to start a new audit."
+                )
             self._apply(event)
         return self
 
