@@ -191,9 +191,9 @@ def checks_to_settle(sample: CheckedSample, measured: Measurement) -> int:
 def calibrated(sample: CheckedSample, ranks: Values | None) -> Values:
     """The probability of being positive at each place of the ranking, never rising, shape ``(size,)``.
 
-    In each stretch it is what checks say (half a positive and half a negative more than were found) or, where hidden
-    positives may narrow that, the mean of the model; monotone by pooling neighbours, and between the middles of two
-    stretches interpolated by the logarithm of the rank.
+    The mean of each stretch is what checks say (half a positive and half a negative more than were found) or, where
+    hidden positives may narrow that, the mean of the model. Within stretches it follows a line between their middles,
+    by the logarithm of the rank; neighbours are pooled where it would rise.
     """
     from sklearn.isotonic import isotonic_regression
 
@@ -202,8 +202,12 @@ def calibrated(sample: CheckedSample, ranks: Values | None) -> Values:
         share = (cells.positive + 0.5) / (cells.checked + 1)
     else:
         share = (cells.modelled(ranks) - cells.known).mean(axis=0) / np.maximum(cells.sizes, 1)
-    share = isotonic_regression(share, sample_weight=np.maximum(cells.sizes, 1), increasing=False)
+    sizes = np.diff(cells.edges)
+    share = isotonic_regression(share, sample_weight=sizes, increasing=False)
     middles = np.log(np.sqrt((cells.edges[:-1] + 1.0) * cells.edges[1:]))
-    values: Values = np.interp(np.log(np.arange(1, sample.size + 1)), middles, np.clip(share, 0.0, 1.0))
+    line = np.interp(np.log(np.arange(1, sample.size + 1)), middles, share)
+    means = np.add.reduceat(line, cells.edges[:-1]) / sizes
+    line = np.clip(line * np.repeat(share / np.maximum(means, CERTAIN), sizes), 0.0, 1.0)
+    values: Values = isotonic_regression(line, increasing=False)
     values[sample.others], values[sample.drawn] = sample.others_positive, sample.drawn_positive
     return values
