@@ -158,8 +158,7 @@ class PUNodeClassifier(Parameters):
     ) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         task = fitting.learnable_task(task)
-        graph = task.graph
-        method, settings = self.check_parameters()
+        graph, (method, settings) = task.graph, self.check_parameters()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
             require_fitted(start, "start")
