@@ -14,7 +14,7 @@ _NAMES = {
     "errors": ("DegenerateWarning", "PugnnError", "PugnnWarning"),
     "estimator": ("PUNodeClassifier",),
     "evaluation": ("cross_validate", "evaluate"),
-    "evidence": ("Estimate",),
+    "evidence": ("Audit", "Estimate", "Measurement"),
     "features": ("Recipe",),
     "graph": ("Graph",),
     "methods": (
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from pugnn.estimator import PUNodeClassifier as PUNodeClassifier
     from pugnn.evaluation import cross_validate as cross_validate
     from pugnn.evaluation import evaluate as evaluate
+    from pugnn.evidence import Audit as Audit
     from pugnn.evidence import Estimate as Estimate
+    from pugnn.evidence import Measurement as Measurement
     from pugnn.features import Recipe as Recipe
     from pugnn.graph import Graph as Graph
     from pugnn.methods import GRAB as GRAB

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -11,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pugnn import fitting
-from pugnn.errors import DegenerateWarning, PugnnError
-from pugnn.evidence import find_reasons
+from pugnn.errors import PugnnError
+from pugnn.evidence import Audit, find_reasons
 from pugnn.evidence.bands import estimate
+from pugnn.evidence.stretches import About
 from pugnn.files import as_path
 from pugnn.graph import Graph
 from pugnn.graph.arrays import positions_within
@@ -72,18 +72,12 @@ class PUNodeClassifier(Parameters):
         threshold_: the threshold as a number.
         decided_by_: who is decided positive, in words.
         warm_: whether the training went on from an earlier model.
-
-    Example:
-        >>> from pugnn import Graph, PUNodeClassifier
-        >>> graph = Graph.from_edges([0, 1, 2, 3, 4], [1, 2, 0, 4, 5], features=np.eye(6))
-        >>> PUNodeClassifier(epochs=5).fit(graph, positives=[0]).predict_proba().shape  # doctest: +SKIP
-        (6, 2)
     """
 
     model_: Backbone
     notes_: tuple[str, ...]
     settings_: dict[str, Any]
-    _fitted: tuple[Graph, NDArray[np.float64]] | None
+    _fitted: tuple[PUTask, NDArray[np.float64]] | None
 
     def __init__(
         self,
@@ -164,8 +158,7 @@ class PUNodeClassifier(Parameters):
     ) -> Self:
         """Train on a task, as :meth:`fit` makes it from a graph and its known positives."""
         task = fitting.learnable_task(task)
-        graph = task.graph
-        method, settings = self.check_parameters()
+        graph, (method, settings) = task.graph, self.check_parameters()
         run, fresh = RunOptions(progress=self.progress), ""
         if start is not None:
             require_fitted(start, "start")
@@ -189,18 +182,14 @@ class PUNodeClassifier(Parameters):
         self.restore(task, log_odds(self.model_, graph).numpy())
         scores = self.predict_proba()[:, 1]
         unlabelled = scores[task.unlabelled]
-        self.threshold_, self.decided_by_ = fitting.decide(
-            unlabelled, self.prior_, hidden, self.threshold, self.budget, anyway=self.decide
-        )
+        wanted = (self.threshold, self.budget)
+        self.threshold_, self.decided_by_ = fitting.decide(unlabelled, self.prior_, hidden, *wanted, anyway=self.decide)
         decided = int((unlabelled >= self.threshold_).sum())
         self.estimate_ = None if hidden is None else estimate(hidden, unlabelled=len(unlabelled), decided=decided)
         own = self.threshold_ if self.threshold == "prior" else fitting.USUAL
         about: dict[str, float] = {"threshold": self.threshold_, "own_threshold": own, "prior": self.prior_}
         found = find_reasons(scores[task.labelled], unlabelled, log=self.log_, **about)
-        self.degenerate_ = (*fitted.degenerate, *found)
-        if self.degenerate_:
-            words = " ".join(reason.message for reason in self.degenerate_)
-            warnings.warn(f"the result is degenerate. {words}", DegenerateWarning, stacklevel=3)
+        self.degenerate_ = fitting.warn_of_collapse((*fitted.degenerate, *found))
         return self
 
     def predict_proba(self, graph: Any = None) -> NDArray[np.float64]:
@@ -225,7 +214,7 @@ class PUNodeClassifier(Parameters):
         require_fitted(self)
         if graph is None and self._fitted is None:
             raise PugnnError("a loaded model holds no graph; give the graph to score: predict_proba(graph)")
-        if self._fitted is not None and (graph is None or graph is self._fitted[0]):
+        if self._fitted is not None and (graph is None or graph is self._fitted[0].graph):
             return self._fitted[1].copy()
         graph = as_graph(graph, self.recipe_)
         require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
@@ -239,7 +228,7 @@ class PUNodeClassifier(Parameters):
     def model_for(self, graph: Graph, positives: NDArray[np.int64] | None = None) -> Backbone:
         """The model, with the known positives of this graph if it needs them."""
         if self.model_.needs_known:
-            if self._fitted is not None and graph is self._fitted[0]:
+            if self._fitted is not None and graph is self._fitted[0].graph:
                 positives = self.labelled_
             elif positives is None:
                 known = self.known_.find(graph)
@@ -253,6 +242,19 @@ class PUNodeClassifier(Parameters):
         # Known negatives are not, even with a threshold of 0.
         decided: NDArray[np.bool_] = (scores_of(found) >= self.threshold_) & (found != fitting.KNOWN_NEGATIVE)
         return decided.astype(np.int64)
+
+    def audit(self, n: int = 20, *, about: About = "both", seed: int = 0) -> Audit:
+        """Draw nodes of the fitted graph to check; their verdicts measure how good the ranking is.
+
+        Args:
+            n: how many.
+            about: what is to be measured: ``precision``, ``count`` or ``both``.
+            seed: of the draw.
+        """
+        require_fitted(self)
+        if self._fitted is None:
+            raise PugnnError("a loaded model holds no ranking to audit; for that of a run, use `pugnn audit RUN`")
+        return fitting.start_audit(*self._fitted, self).draw(n, about=about, seed=seed)
 
     def save(self, path: str | Path) -> None:
         """Write the model to one safetensors file. The training graph is not part of it."""
@@ -294,5 +296,5 @@ class PUNodeClassifier(Parameters):
         """Make a loaded classifier what ``fit`` made it: it knows its task, and the log-odds of all nodes there."""
         found = self.decision_function(task.graph) if log_odds is None else log_odds
         found[task.negative] = fitting.KNOWN_NEGATIVE  # whatever the model makes of them, they are known
-        self.labelled_, self.negative_, self._fitted = task.labelled, task.negative, (task.graph, found)
+        self.labelled_, self.negative_, self._fitted = task.labelled, task.negative, (task, found)
         return self

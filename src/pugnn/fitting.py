@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import asdict, fields, replace
 from numbers import Real
 from typing import Any
@@ -11,7 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError, require_whole, shorten
+from pugnn.checkup import check_up
+from pugnn.errors import DegenerateWarning, PugnnError, require_whole, shorten
+from pugnn.evidence import Audit, Estimate, Reason
 from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
 from pugnn.graph.arrays import positions_within
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
@@ -19,7 +22,7 @@ from pugnn.models import BACKBONES, backbone_name
 from pugnn.store import read_feedback
 from pugnn.store.given import as_task, given_task, require_edges
 from pugnn.task import PUTask, resolve_nodes
-from pugnn.training import RunOptions, TrainingSettings
+from pugnn.training import RunOptions, TrainingSettings, scores_of
 from pugnn.training.checkpoint import Weights
 from pugnn.waiting import part
 
@@ -127,6 +130,25 @@ def settings_record(method: Method, settings: TrainingSettings, parameters: dict
         "parameters": {name: plain(value) for name, value in parameters.items()},
         "provided_by": {kind: provider for kind, provider in providers.items() if provider != "pugnn"},
     }
+
+
+def warn_of_collapse(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
+    """The same reasons; whoever called ``fit`` is warned of a collapse if there are any."""
+    if words := " ".join(reason.message for reason in reasons):
+        warnings.warn(f"the result is degenerate. {words}", DegenerateWarning, stacklevel=4)
+    return reasons
+
+
+def start_audit(task: PUTask, log_odds: NDArray[np.float64], fitted: Any) -> Audit:
+    """An audit of a fitted estimator's ranking of all nodes that are not known, as ``pugnn audit`` makes it."""
+    order = np.argsort(-log_odds, kind="stable")
+    ranking = order[task.known[order] == 0]
+    decided = int((scores_of(log_odds[ranking]) >= fitted.threshold_).sum())
+    estimate: Estimate | None = getattr(fitted, "estimate_", None)  # none in a model that was loaded
+    if estimate is not None:
+        estimate = replace(estimate, caveat=check_up(task, seed=fitted.seed).caveat)
+    plain = None if estimate is None else estimate.to_plain()
+    return Audit.after(task.graph, ranking, decided=decided, prior=fitted.prior_, estimate=plain)
 
 
 def learnable_task(given: Any) -> PUTask:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.evidence.audit import Audit
+from pugnn.evidence import Audit
 from pugnn.graph import Graph
 
 N = 400
@@ -28,6 +28,7 @@ def test_draws_repeat_and_never_overlap():
     first, again = new().draw(20, seed=3), new().draw(20, seed=3)
     assert first.drawn.tolist() == again.drawn.tolist()
     assert first.draws == again.draws
+    assert first.draws[0]["draw"].startswith("draw-"), "no number for a spreadsheet to change"
     assert new().draw(20, seed=4).drawn.tolist() != first.drawn.tolist()
     first.draw(30, seed=3)
     assert len(set(first.drawn.tolist())) == 50
@@ -87,6 +88,48 @@ def test_all_of_the_first_are_known_then():
     assert (measured.checks, measured.others) == (0, 50)
     top = next(each for each in measured.first if each.taken == 50).precision
     assert top.low == top.high == pytest.approx(POSITIVE[RANKING[:50]].mean())
+
+
+def test_nodes_of_ones_own_choice_are_no_sample():
+    audit = new().draw(40)
+    audit.record(answers(audit.drawn))
+    mine = RANKING[:30]
+    twice = np.intersect1d(mine, audit.drawn)
+    assert len(twice)
+    audit.record(answers(mine))
+    sample = audit.sample()
+    assert len(sample.drawn) == 40 - len(twice), "drawn nodes that a person chose as well would weigh too much"
+    assert sorted(sample.others.tolist()) == list(range(30))
+    events = len(audit.events)
+    audit.record(answers(mine))
+    assert len(audit.events) == events, "nothing new"
+    again = new().replay(json.loads(json.dumps(audit.events)))
+    assert again.sample().others.tolist() == sample.others.tolist()
+
+
+def test_once_the_first_are_all_checked_none_of_them_is_a_sample():
+    audit = new().draw(40)
+    audit.record(answers(audit.drawn))
+    audit.draw_first(30)
+    early = sum(place < 30 for place in audit.sample().drawn)
+    assert early, "until then they are"
+    audit.record(answers(audit.open))
+    assert (audit.sample().drawn >= 30).all()
+    assert audit.estimate().others == 30
+
+
+def test_chosen_nodes_leave_the_estimate_unbiased():
+    """The first 60 nodes are checked besides; on average the estimated number among the first 100 is right."""
+    positive = POSITIVE[RANKING].tolist()
+    found = []
+    for seed in range(400):
+        audit = new().draw(40, seed=seed)
+        drawn = [place for _, place, _ in audit.events[0]["nodes"]]
+        for places, chosen in ((drawn, False), (range(60), True)):
+            audit.replay([{"verdicts": [["", place, positive[place]] for place in places], "chosen": chosen}])
+        assert audit.sample().edges[2] == 100
+        found.append(audit.sample().cells().expected()[:2].sum())
+    assert np.mean(found) == pytest.approx(sum(positive[:100]), abs=3 * np.std(found) / 400**0.5)
 
 
 def test_replay_gives_the_same():

@@ -1,16 +1,18 @@
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
+from pugnn.evidence.checked_sample import CheckedSample
 from pugnn.evidence.measured import (
-    CheckedSample,
     calibrated,
     checks_to_settle,
     foreseen,
     measure_checks,
 )
+from pugnn.evidence.rank_model import Band
 
 NOBODY = np.zeros(0, np.int64)
 
@@ -38,13 +40,13 @@ def test_limits_of_one_stretch_are_those_of_clopper_and_pearson(size, checked, f
 
 
 def test_intervals_hold_over_all_samples_of_two_stretches():
-    positive = np.array([1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0], dtype=bool)
+    positive = np.array([1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0], dtype=bool)
     inside = {"count": [], "first": [], "recall": [], "f1": []}
     values = []
     for top in combinations(range(5), 2):
-        for rest in combinations(range(5, 13), 3):
+        for rest in combinations(range(5, 12), 2):
             drawn = [*top, *rest]
-            measured = measure_checks(sample_of([0, 5, 13], drawn, positive[drawn]), decided=5)
+            measured = measure_checks(sample_of([0, 5, 12], drawn, positive[drawn]), decided=5)
             values.append(measured.positives.value)
             truth = {"count": 5, "first": 0.5, "recall": 0.8, "f1": 0.8}
             bands = {
@@ -141,3 +143,16 @@ def test_calibrated_probabilities_never_rise_and_hold_on_average(ranks):
     assert (np.diff(values[unchecked]) <= 1e-12).all()
     assert (values[drawn] == positive[drawn]).all(), "what was checked is known"
     assert abs(values.sum() - positive.sum()) < 0.5 * positive.sum()
+    for first, last in pairwise(edges):  # what is expected of stretches does not depend on the line within them
+        found = positive[drawn[(drawn >= first) & (drawn < last)]].sum()
+        if ranks is None:
+            inside = np.setdiff1d(np.arange(first, last), drawn)
+            assert values[inside].mean() == pytest.approx((found + 0.5) / 17, abs=0.1)
+
+
+@pytest.mark.parametrize(("low", "high", "unknown"), [(0.2, 0.69, False), (0.2, 0.71, True)])
+def test_wide_intervals_are_unknown(low, high, unknown):
+    measured = measure_checks(sample_of([0, 100], range(10), [1] * 5 + [0] * 5), decided=10)
+    assert measured.unknown(Band(0.5, low, high)) == unknown
+    for number, of in ((Band(50, 20, 99), False), (Band(50, 10, 51), True)):
+        assert replace(measured, positives=number).unknown(number) == of

@@ -1,8 +1,10 @@
 """Evidence: what can be said of a ranking without negatives, from known positives that were hidden and from checks."""
 
-from pugnn.evidence.bands import Audit, DecidedNodes, Estimate, HiddenRanks, Prior, TopK, estimate
+from pugnn.evidence.audit import Audit
+from pugnn.evidence.bands import DecidedNodes, Estimate, HiddenRanks, Prior, TopK, estimate
 from pugnn.evidence.degenerate import Reason, find_reasons
 from pugnn.evidence.hidden_positives import RankedPositives
+from pugnn.evidence.measured import Measurement
 from pugnn.evidence.rank_model import Band, CheckedNodes, RankModel
 
 __all__ = [
@@ -12,6 +14,7 @@ __all__ = [
     "DecidedNodes",
     "Estimate",
     "HiddenRanks",
+    "Measurement",
     "Prior",
     "RankModel",
     "RankedPositives",

@@ -3,41 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from pugnn.errors import Displayed, PugnnError, counted, quoted, require_choice, require_number, require_whole
-from pugnn.evidence.measured import CheckedSample, Measurement, calibrated, measure_checks
+from pugnn.errors import Displayed, PugnnError, counted, quoted, require_choice, require_whole
+from pugnn.evidence.checked_sample import CheckedSample
+from pugnn.evidence.measured import Measurement, calibrated, measure_checks
+from pugnn.evidence.purposes import Choice, choose_list
 from pugnn.evidence.rank_model import Values
 from pugnn.evidence.stretches import ABOUT, About, Places, plan_stretches, share_out
 from pugnn.graph import Graph
 
 Event = dict[str, Any]
 
-
-@dataclass(frozen=True)
-class Choice:
-    """A list for a purpose: how many nodes from the top, and what is expected of it.
-
-    Args:
-        purpose: in words.
-        taken: number of nodes.
-        found: positives expected among them.
-        missed: positives expected among the others.
-        precision: expected share of positives among them.
-        recall: expected share of the positives that are among them.
-        cost: of checking them and of what is missed, where costs were given.
-    """
-
-    purpose: str
-    taken: int
-    found: float
-    missed: float
-    precision: float
-    recall: float
-    cost: float | None = None
+_WORDS = {True: "yes", False: "no"}
 
 
 class Audit(Displayed):
@@ -75,9 +56,27 @@ class Audit(Displayed):
         self.events: list[Event] = []
         self._place = np.full(graph.num_nodes, -1, np.int64)
         self._place[ranking] = np.arange(len(ranking))
-        self._edges: Places | None = None
-        self._drawn: list[int] = []
-        self._verdicts: dict[int, bool] = {}
+        self._edges = np.array([0, len(ranking)], np.int64)
+        self._drawn: list[int] = []  # places in the ranking
+        self._random: set[int] = set()  # those of them that chance chose
+        self._chosen: set[int] = set()  # places of nodes that a person chose
+        self._verdicts: dict[int, bool] = {}  # by place
+
+    @classmethod
+    def after(
+        cls, graph: Graph, ranking: Places, *, decided: int, prior: float, estimate: Mapping[str, Any] | None
+    ) -> Audit:
+        """An audit after a training with this prior; ``estimate`` is what hidden positives say, in plain values."""
+        ranks = [] if estimate is None else estimate["hidden"].get("ranks", [])
+        why = ""
+        if estimate is None or len(ranks) < 2:
+            why = "no known positives were hidden"
+        elif not estimate["signal"]:
+            why = "hidden positives rank no better than by chance"
+        elif estimate["caveat"]:
+            why = "the known positives may not be typical of all"
+        expected = prior * len(ranking)
+        return cls(graph, ranking, decided=decided, ranks=np.array(ranks), expected=expected, not_typical=why)
 
     def _facts(self) -> list[str]:
         facts = [f"{counted(len(self._drawn), 'node')} drawn", f"{len(self._verdicts):,} checked"]
@@ -89,9 +88,9 @@ class Audit(Displayed):
         return hashlib.sha256(self.ranking.astype(np.int64).tobytes()).hexdigest()[:16]
 
     @property
-    def draws(self) -> list[str]:
-        """The names of all draws."""
-        return [event["draw"] for event in self.events if "draw" in event]
+    def draws(self) -> list[Event]:
+        """The events that are draws."""
+        return [event for event in self.events if "draw" in event]
 
     @property
     def drawn(self) -> Places:
@@ -108,6 +107,16 @@ class Audit(Displayed):
         """Verdict by position."""
         return {int(self.ranking[place]): positive for place, positive in self._verdicts.items()}
 
+    @property
+    def left(self) -> int:
+        """How many nodes are neither drawn nor checked."""
+        return int(self._free().sum())
+
+    def _free(self) -> Any:
+        free = np.ones(len(self.ranking), dtype=bool)
+        free[[*self._drawn, *self._verdicts]] = False
+        return free
+
     def draw(self, n: int = 20, *, about: About = "both", seed: int = 0) -> Audit:
         """Draw nodes that were neither drawn nor checked before, at random within stretches of the ranking.
 
@@ -121,62 +130,51 @@ class Audit(Displayed):
         require_whole("n", n, 1)
         require_choice("about", about, ABOUT)
         require_whole("seed", seed, 0)
-        taken = np.zeros(len(self.ranking), dtype=bool)
-        taken[[*self._drawn, *self._verdicts]] = True
-        self._require_left(n, int((~taken).sum()))
+        free = self._free()
+        self._require_left(n)
         edges, quotas = plan_stretches(
             len(self.ranking), n, decided=self.decided, ranks=self.ranks, expected=self.expected, about=about
         )
-        if self._edges is not None:
-            wanted = np.histogram(np.repeat((edges[:-1] + edges[1:]) / 2, quotas), self._edges)[0].astype(np.float64)
-            edges = self._edges
-        else:
-            wanted = quotas.astype(np.float64)
-        free = np.add.reduceat(~taken, edges[:-1]).astype(np.int64)
-        quotas = share_out(wanted, free, n)
+        if self._random:
+            middles = np.repeat((edges[:-1] + edges[1:]) / 2, quotas)
+            edges, quotas = self._edges, np.histogram(middles, self._edges)[0]
+        left = np.add.reduceat(free, edges[:-1]).astype(np.int64)
+        quotas = share_out(quotas.astype(np.float64), left, n)
         rng = np.random.default_rng([seed, len(self._drawn)])
-        places, chances = [], []
-        for first, last, quota, left in zip(edges[:-1], edges[1:], quotas.tolist(), free.tolist(), strict=True):
-            candidates = first + np.flatnonzero(~taken[first:last])
-            places += rng.choice(candidates, quota, replace=False).tolist()
-            chances += [quota / left] * quota if quota else []
-        order = rng.permutation(len(places))
-        chosen = [places[at] for at in order]
-        name = hashlib.sha256(f"{self.digest} {chosen}".encode()).hexdigest()[:8]
-        nodes = [[self._name(place), place, chances[at]] for place, at in zip(chosen, order.tolist(), strict=True)]
-        return self._apply(
-            {
-                "draw": name,
-                "ranking": self.digest,
-                "about": about,
-                "seed": seed,
-                "edges": edges.tolist(),
-                "nodes": nodes,
-            }
-        )
+        nodes = []
+        for first, last, quota, of in zip(edges[:-1], edges[1:], quotas.tolist(), left.tolist(), strict=True):
+            places = rng.choice(first + np.flatnonzero(free[first:last]), quota, replace=False)
+            nodes += [[self._name(place), place, quota / of] for place in places.tolist()]
+        nodes = [nodes[at] for at in rng.permutation(n)]
+        return self._draw(nodes, {"about": about, "seed": seed, "edges": edges.tolist()})
 
     def draw_first(self, count: int) -> Audit:
-        """Take the first nodes of the ranking, all of them, to be checked; they are in random order."""
+        """Take the first nodes of the ranking, all that were not drawn or checked before; they are in random order."""
         require_whole("count", count, 1)
-        places = [place for place in range(min(count, len(self.ranking))) if place not in self._verdicts]
-        places = [place for place in places if place not in set(self._drawn)]
-        self._require_left(1, len(places))
-        order = np.random.default_rng(count).permutation(len(places))
-        name = hashlib.sha256(f"{self.digest} first {places}".encode()).hexdigest()[:8]
-        nodes = [[self._name(places[at]), places[at], 1.0] for at in order]
-        return self._apply({"draw": name, "ranking": self.digest, "first": count, "nodes": nodes})
+        places = np.flatnonzero(self._free()[:count])
+        if not len(places):
+            raise PugnnError(f"the first {count:,} nodes are drawn or checked already. Ask for more.")
+        order = np.random.default_rng(count).permutation(places).tolist()
+        return self._draw([[self._name(place), place, 1.0] for place in order], {"first": count})
 
-    def _require_left(self, wanted: int, left: int) -> None:
-        if wanted > left:
+    def _draw(self, nodes: list[list[Any]], how: Event) -> Audit:
+        places = [place for _, place, _ in nodes]
+        # Not a bare number, not even in part: a spreadsheet would change it.
+        name = f"draw-{hashlib.sha256(f'{self.digest} {places}'.encode()).hexdigest()[:8]}"
+        return self._apply({"draw": name, "ranking": self.digest, **how, "nodes": nodes})
+
+    def _require_left(self, wanted: int) -> None:
+        if wanted > self.left:
             raise PugnnError(
-                f"cannot draw {counted(wanted, 'node')}: {left:,} of {len(self.ranking):,} are neither drawn nor "
+                f"cannot draw {counted(wanted, 'node')}: {self.left:,} of {len(self.ranking):,} are neither drawn nor "
                 "checked yet. Ask for fewer."
             )
 
     def record(self, verdicts: Any, values: Any = None, *, revise: bool = False, source: str = "") -> Audit:
         """Take verdicts: a mapping of ids to verdicts, a table with columns ``id`` and ``verdict``, or the two apart.
 
-        Nodes that were not drawn may be among them; they are known then, but are not a sample.
+        Nodes that you chose yourself are known then, but they are not a sample. Record them apart from drawn ones:
+        if a table names any node that was not drawn, all of it counts as your choice.
 
         Args:
             verdicts: as above; ids alone if ``values`` are given.
@@ -189,60 +187,65 @@ class Audit(Displayed):
         table = verdicts if values is None else {"id": list(verdicts), "verdict": list(values)}
         found = read_feedback(self.graph, np.zeros(0, np.int64), "positives", checked=table)
         given = dict.fromkeys(found.confirmed.tolist(), True) | dict.fromkeys(found.rejected.tolist(), False)
-        if found.audits:
-            self._require_own(found.audits, list(given), source)
-        for position, positive in given.items():
-            place = int(self._place[position])
-            if place < 0:
-                raise PugnnError(
-                    f"{quoted(str(self.graph.ids[position]))} was known before the training, so that its verdict says "
-                    "nothing about the ranking. Remove its row."
-                )
-            before = self._verdicts.get(place)
-            if before is not None and before != positive and not revise:
-                raise PugnnError(
-                    f"{quoted(str(self.graph.ids[position]))} was recorded as {_WORDS[before]} before and is "
-                    f"{_WORDS[positive]} now. Nothing was recorded; correct the file, or revise the earlier verdict."
-                )
-        new = {int(self._place[position]): positive for position, positive in given.items()}
-        new = {place: positive for place, positive in new.items() if self._verdicts.get(place) != positive}
-        if not new:
-            return self
-        return self._apply(
-            {"verdicts": [[self._name(place), place, positive] for place, positive in new.items()], "source": source}
-        )
-
-    def _require_own(self, audits: frozenset[str], positions: list[int], source: str) -> None:
-        """Raise if a file is of another audit, or names nodes that this one has not drawn."""
         where = f"{source}: " if source else ""
-        if others := sorted(audits - set(self.draws)):
+        if not given:
+            raise PugnnError(f"{where}there are no verdicts yet. Fill in the column verdict with yes or no.")
+        if others := sorted(found.audits - {event["draw"] for event in self.draws}):
             raise PugnnError(
-                f"{where}the column audit names {quoted(others[0])}, which is no draw of this run. Give the file to "
+                f"{where}the column audit names {quoted(others[0])}, which is no draw of this audit. Give the file to "
                 "the run that it was drawn for."
             )
-        drawn = set(self._drawn)
-        for position in positions:
-            if int(self._place[position]) not in drawn:
-                raise PugnnError(
-                    f"{where}{quoted(str(self.graph.ids[position]))} was not drawn by this audit. Put nodes of your "
-                    "own choice into a file of their own, without the column audit."
-                )
+        chosen = not set(self._place[list(given)].tolist()) <= set(self._drawn)
+        for position, positive in given.items():
+            self._require_acceptable(position, positive, revise, own=not found.audits, where=where)
+        new = {int(self._place[position]): positive for position, positive in given.items()}
+        if not chosen or new.keys() <= self._chosen:
+            new = {place: positive for place, positive in new.items() if self._verdicts.get(place) != positive}
+        if not new:
+            return self
+        rows = [[self._name(place), place, positive] for place, positive in new.items()]
+        return self._apply({"verdicts": rows, "chosen": chosen, "source": source})
+
+    def _require_acceptable(self, position: int, positive: bool, revise: bool, *, own: bool, where: str) -> None:
+        """Raise unless a verdict can be recorded; ``own`` says whether the node may be one that was not drawn."""
+        name, place = quoted(str(self.graph.ids[position])), int(self._place[position])
+        if place < 0:
+            raise PugnnError(
+                f"{where}{name} was known before the training, so that its verdict says nothing about the ranking. "
+                "Remove its row."
+            )
+        if not own and place not in self._drawn:
+            raise PugnnError(
+                f"{where}{name} was not drawn by this audit. Put nodes of your own choice into a file of their own, "
+                "without the column audit."
+            )
+        before = self._verdicts.get(place)
+        if before not in (None, positive) and not revise:
+            raise PugnnError(
+                f"{where}{name} was recorded as {_WORDS[not positive]} before and is {_WORDS[positive]} now. Nothing "
+                "was recorded; correct the file, or replace the earlier verdict with --revise (revise=True)."
+            )
 
     def replay(self, events: list[Event]) -> Audit:
         """Repeat what happened; an error if it happened to another ranking."""
         for event in events:
             if event.get("ranking", self.digest) != self.digest:
-                raise PugnnError("the audit belongs to another ranking: the scores of the run have changed since")
+                raise PugnnError(
+                    "it belongs to another ranking: the scores have changed since. Move it away to start a new audit."
+                )
             self._apply(event)
         return self
 
     def _apply(self, event: Event) -> Audit:
         if "draw" in event:
+            places = [place for _, place, _ in event["nodes"]]
+            self._drawn += places
             if "edges" in event:
                 self._edges = np.array(event["edges"], np.int64)
-            self._drawn += [int(place) for _, place, _ in event["nodes"]]
+                self._random |= set(places)
         else:
-            self._verdicts |= {int(place): bool(positive) for _, place, positive in event["verdicts"]}
+            self._verdicts |= {place: positive for _, place, positive in event["verdicts"]}
+            self._chosen |= {place for _, place, _ in event["verdicts"] if event["chosen"]}
         self.events.append(event)
         return self
 
@@ -252,17 +255,14 @@ class Audit(Displayed):
 
     def sample(self) -> CheckedSample:
         """The verdicts as they count: drawn at random, or not."""
-        random = {place for event in self.events if "edges" in event for _, place, _ in event["nodes"]}
+        first = max((event["first"] for event in self.draws if "first" in event), default=0)
+        known = set(range(min(first, len(self.ranking))))  # once all of the first are checked, none is a sample
+        random = self._random - self._chosen - (known if known <= self._verdicts.keys() else set())
         drawn = sorted(random & self._verdicts.keys())
         others = sorted(self._verdicts.keys() - random)
-        edges = np.array([0, len(self.ranking)], np.int64) if self._edges is None else self._edges
-        return CheckedSample(
-            edges,
-            np.array(drawn, np.int64),
-            np.array([self._verdicts[place] for place in drawn], dtype=bool),
-            np.array(others, np.int64),
-            np.array([self._verdicts[place] for place in others], dtype=bool),
-        )
+        positive = (np.array([self._verdicts[place] for place in places], dtype=bool) for places in (drawn, others))
+        of_drawn, of_others = positive
+        return CheckedSample(self._edges, np.array(drawn, np.int64), of_drawn, np.array(others, np.int64), of_others)
 
     @property
     def _narrowing(self) -> Values | None:
@@ -280,62 +280,10 @@ class Audit(Displayed):
         self._require_verdicts()
         return calibrated(self.sample(), self._narrowing)
 
+    def choose(self, **purpose: Any) -> Choice:
+        """How far down the list to go, for a purpose that :func:`pugnn.evidence.purposes.choose_list` knows."""
+        return choose_list(self.probabilities(), **purpose)
+
     def _require_verdicts(self) -> None:
         if not self._verdicts:
             raise PugnnError("nothing is measured yet, because no verdict is recorded; check the drawn nodes first")
-
-    def choose(
-        self,
-        *,
-        budget: int | None = None,
-        precision: float | None = None,
-        recall: float | None = None,
-        cost_miss: float | None = None,
-        cost_check: float | None = None,
-    ) -> Choice:
-        """How far down the list to go, for one purpose, by the measured probabilities.
-
-        Args:
-            budget: the first so many nodes.
-            precision: the longest list with this expected precision.
-            recall: the shortest list with this expected recall.
-            cost_miss: what a missed positive costs; with ``cost_check``, the cheapest list.
-            cost_check: what it costs to check a node.
-        """
-        costs = (cost_miss, cost_check)
-        given = [budget is not None, precision is not None, recall is not None, costs != (None, None)]
-        if sum(given) != 1:
-            raise PugnnError("give one purpose: a budget, a precision, a recall, or the costs of a miss and a check")
-        found = np.cumsum(self.probabilities())
-        taken, total = np.arange(1, len(found) + 1), max(float(found[-1]), 1e-9)
-        if budget is not None:
-            require_whole("budget", budget, 1)
-            count, purpose = min(budget, len(found)), f"a budget of {budget:,}"
-        elif precision is not None:
-            _require_part("precision", precision)
-            reached = np.flatnonzero(found / taken >= precision)
-            count, purpose = int(reached[-1]) + 1 if len(reached) else 0, f"a precision of {precision:g}"
-        elif recall is not None:
-            _require_part("recall", recall)
-            count, purpose = int(np.searchsorted(found, recall * total - 1e-9)) + 1, f"a recall of {recall:g}"
-            count = min(count, len(found))
-        else:
-            if cost_miss is None or cost_check is None:
-                raise PugnnError("costs come in pairs: that of a miss, and that of a check")
-            for name, cost in (("cost_miss", cost_miss), ("cost_check", cost_check)):
-                require_number(name, cost, negative=False)
-            bills = np.concatenate([[0.0], taken * cost_check]) + cost_miss * (total - np.concatenate([[0.0], found]))
-            count = int(np.argmin(bills))
-            purpose = f"a miss at {cost_miss:g} and a check at {cost_check:g}"
-        right = float(found[count - 1]) if count else 0.0
-        bill = None if cost_miss is None or cost_check is None else count * cost_check + cost_miss * (total - right)
-        return Choice(purpose, count, right, total - right, right / max(count, 1), right / total, bill)
-
-
-_WORDS = {True: "yes", False: "no"}
-
-
-def _require_part(name: str, value: object) -> None:
-    require_number(name, value)
-    if not 0 < float(value) <= 1:  # type: ignore[arg-type]
-        raise PugnnError(f"{name} must lie between 0 and 1, got {value}")

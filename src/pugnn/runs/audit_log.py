@@ -2,54 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from pugnn.errors import PugnnError, WriteError
 from pugnn.evidence.audit import Audit, Event
-from pugnn.files import locked
+from pugnn.files import locked, replacing
 from pugnn.runs.run import Run
 
 #: The log in the folder of a run, one event per line.
 LOG = "audit.jsonl"
 
 
-def new_audit(run: Run) -> Audit:
-    """An audit of a run's ranking of the unlabelled nodes in which nothing has happened yet."""
-    estimate = run.evidence.estimate
-    ranks = [] if estimate is None else estimate["hidden"].get("ranks", [])
-    return Audit(
-        run.task.graph,
-        run.others,
-        decided=run.found,
-        ranks=np.array(ranks, np.float64),
-        expected=run.results.prior * len(run.others),
-        not_typical=_why_not_typical(run, len(ranks)),
-    )
-
-
-def _why_not_typical(run: Run, hidden: int) -> str:
-    """Why hidden positives cannot narrow what is measured; empty if they can."""
-    estimate = run.evidence.estimate
-    if estimate is None or hidden < 2:
-        return "no known positives were hidden in this run"
-    if not run.evidence.signal:
-        return "hidden positives rank no better than by chance"
-    if estimate["caveat"]:
-        return "the known positives may not be typical of all"
-    return ""
-
-
 def read_audit(run: Run) -> Audit:
     """The audit of a run as far as it has come."""
-    return new_audit(run).replay(_events(run.path / LOG))
+    audit = Audit.after(
+        run.task.graph, run.others, decided=run.found, prior=run.results.prior, estimate=run.evidence.estimate
+    )
+    file = run.path / LOG
+    try:
+        return audit.replay([event for event, _ in _read(file)])
+    except PugnnError as error:
+        raise PugnnError(f"{file}: {error}") from None
 
 
 @contextmanager
@@ -61,61 +40,49 @@ def recording(run: Run) -> Iterator[Audit]:
         audit = read_audit(run)
         before = len(audit.events)
         yield audit
-        _append(run.path / LOG, audit.events[before:])
+        if len(audit.events) > before:
+            try:
+                _append(run.path / LOG, audit.events[before:])
+            except WriteError as error:
+                raise WriteError(f"nothing was recorded: {error}") from None
 
 
-def next_file(folder: Path) -> Path:
-    """The first of ``audit-1.csv``, ``audit-2.csv``, … that is not there."""
-    number = 1
-    while os.path.lexists(folder / f"audit-{number}.csv"):
-        number += 1
-    return folder / f"audit-{number}.csv"
-
-
-def _events(file: Path) -> list[Event]:
+def _read(file: Path) -> list[tuple[Event, str]]:
+    """The events of a log, each with its seal, which shows whether this line or one before it was changed."""
     try:
-        text = file.read_text(encoding="utf-8")
+        lines = file.read_bytes().splitlines()
     except FileNotFoundError:
         return []
-    except (OSError, UnicodeError) as error:
-        raise PugnnError(f"{file} cannot be read: {error}") from None
-    found = []
-    for number, line in enumerate(text.split("\n")[:-1], 1):  # a last line without an end was never completed
+    except OSError as error:
+        raise PugnnError(f"it cannot be read: {error.strerror}") from None
+    found: list[tuple[Event, str]] = []
+    for number, line in enumerate(lines, 1):
         try:
             event = json.loads(line)
-            fields = [[place for _, place, _ in event[name]] for name in ("nodes", "verdicts") if name in event]
-            if not fields:
-                raise KeyError("nodes")
-        except (ValueError, KeyError, TypeError):
-            words = "was changed: it is no event of an audit. Restore the file."
-            raise PugnnError(f"{file}, line {number} {words}") from None
-        found.append(event)
+            seal = event.pop("seal")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            seal = None
+        if seal is None or seal != _seal(event, found):
+            raise PugnnError(
+                f"line {number} was changed or cut off. Restore the file; or remove this line and all after it, and "
+                "record the verdicts in them again."
+            )
+        found.append((event, seal))
     return found
 
 
+def _seal(event: Event, before: list[tuple[Event, str]]) -> str:
+    last = before[-1][1] if before else ""
+    return hashlib.sha256(f"{last}{json.dumps(event)}".encode()).hexdigest()[:16]
+
+
 def _append(file: Path, events: list[Event]) -> None:
-    """Add lines that are on disk when this returns."""
-    if not events:
-        return
-    at = datetime.now(UTC).isoformat(timespec="seconds")
-    lines = "".join(json.dumps({**event, "at": at}) + "\n" for event in events)
-    try:
-        with file.open("ab+") as log:
-            end = log.seek(0, os.SEEK_END)
-            complete = _complete_length(log, end)
-            if complete < end:  # a process was killed while it wrote
-                log.truncate(complete)
-            try:
-                log.write(lines.encode())
-                log.flush()
-                os.fsync(log.fileno())
-            except OSError:
-                log.truncate(complete)
-                raise
-    except OSError as error:
-        raise WriteError(f"cannot write {file}: {error.strerror}. Nothing was recorded.") from None
-
-
-def _complete_length(log: Any, end: int) -> int:
-    log.seek(0)
-    return int(log.read(end).rfind(b"\n")) + 1
+    """Add lines that are on disk when this returns; if that fails, the log is as it was."""
+    found, at = _read(file), datetime.now(UTC).isoformat(timespec="seconds")
+    for event in events:
+        event["at"] = at
+        found.append((event, _seal(event, found)))
+    with replacing(file) as temporary, temporary.open("w", encoding="ascii") as log:
+        log.writelines(json.dumps({**event, "seal": seal}) + "\n" for event, seal in found)
+        log.flush()
+        os.fsync(log.fileno())

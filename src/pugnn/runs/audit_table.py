@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
+import os
+import shlex
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pugnn.errors import counted, percent
-from pugnn.evidence.audit import Audit, Choice
+from pugnn.evidence.audit import Audit, Event
 from pugnn.evidence.measured import Measurement, checks_to_settle, foreseen
+from pugnn.evidence.purposes import Choice
 from pugnn.evidence.rank_model import Band
 from pugnn.explain.explaining import explain
 from pugnn.explain.sentences import link_words, why_words
-from pugnn.files import write_json
+from pugnn.files import replacing, require_new, write_csv
 from pugnn.runs.run import Run
 from pugnn.runs.writers import MAX_IN_CSV, IdColumn, Table, write_scores
 
@@ -25,48 +27,100 @@ MAX_EXPLAINED = 200
 #: Checks whose worth is foreseen.
 MORE = 20
 
+_VERDICTS = {True: "yes", False: "no", None: None}
 
-def audit_table(run: Run, audit: Audit) -> tuple[list[str], Iterable[list[Any]]]:
-    """Columns and rows of the file to fill in, of the last draw: neither rank nor score, which would sway a person."""
-    event = audit.events[-1]
-    positions = audit.ranking[[place for _, place, _ in event["nodes"]]]
+
+def place_file(run: Run, audit: Audit, out: Path | None) -> None:
+    """Choose the file of the last draw, ``audit-1.csv``, ``audit-2.csv``, … in the folder of the run unless given."""
+    number = len(audit.draws)
+    while out is None and os.path.lexists(run.path / f"audit-{number}.csv"):
+        number += 1
+    if out is not None:
+        require_new(out)
+    audit.draws[-1]["file"] = f"audit-{number}.csv" if out is None else str(out.absolute())
+
+
+def file_of(run: Run, draw: Event) -> Path:
+    """The file of a draw, below the folder of the run wherever that is now."""
+    file: Path = run.path / draw["file"]  # which --out has made absolute
+    return file
+
+
+def write_draw(run: Run, audit: Audit, draw: Event) -> None:
+    """Write the file to fill in: neither rank nor score, which would sway a person."""
+    positions = audit.ranking[[place for _, place, _ in draw["nodes"]]]
     reasons = dict.fromkeys(positions.tolist(), ("", ""))
     if run.task.graph.num_nodes <= MAX_NODES_EXPLAINED and len(positions) <= MAX_EXPLAINED:
         found = explain(run.estimator, run.task, np.sort(positions), log_odds=run.log_odds, order=run.order)
         explained = zip(np.sort(positions).tolist(), found, strict=True)
         reasons |= {position: (why_words(each), link_words(each)) for position, each in explained}
+    first, last = ["audit", "id"], ["why", "link", "verdict"]
+    shown = [f"{name} (shown)" if name in first + last else name for name in run.data.shown]
     rows = (
-        [event["draw"], name, *(cells[position] for cells in run.data.shown.values()), *reasons[position], None]
-        for (name, _, _), position in zip(event["nodes"], positions.tolist(), strict=True)
+        [
+            draw["draw"],
+            name,
+            *(cells[position] for cells in run.data.shown.values()),
+            *reasons[position],
+            _VERDICTS[audit.verdicts.get(position)],
+        ]
+        for (name, _, _), position in zip(draw["nodes"], positions.tolist(), strict=True)
     )
-    return ["audit", "id", *run.data.shown, "why", "link", "verdict"], rows
+    with replacing(file_of(run, draw)) as temporary, temporary.open("w", encoding="utf-8", newline="") as content:
+        write_csv(content, [*first, *shown, *last], rows)
+
+
+def progress(run: Run, audit: Audit) -> list[dict[str, Any]]:
+    """The draws that are not checked entirely: the file of each, and how many of its nodes were drawn and checked.
+
+    A file that is gone is written again.
+    """
+    verdicts, found = audit.verdicts, []
+    for draw in audit.draws:
+        places = [place for _, place, _ in draw["nodes"]]
+        checked = sum(position in verdicts for position in audit.ranking[places].tolist())
+        if checked < len(places):
+            file = file_of(run, draw)
+            if not os.path.lexists(file):
+                write_draw(run, audit, draw)
+            found.append({"file": str(file), "drawn": len(places), "checked": checked})
+    return found
+
+
+def measured_title(measured: Measurement) -> str:
+    """What numbers rest on."""
+    own = f"{counted(measured.others, 'node')} of your own choice or checked entirely" if measured.others else ""
+    if not measured.checks:
+        return f"Known from {own}"
+    words = f"Measured on {counted(measured.checks, 'check')}, {measured.positive:,} of them positive"
+    return f"{words}, and {own}" if own else words
 
 
 def measured_rows(measured: Measurement) -> list[tuple[str, str, str]]:
-    """What was measured, its value and its interval, in words."""
+    """What was measured, its value and its interval, in words; values with a wide interval are unknown."""
 
-    def shares(words: str, band: Band) -> tuple[str, str, str]:
-        return words, percent(band.value), f"{percent(band.low)} to {percent(band.high)}"
+    def row(words: str, band: Band, shown: Any = percent) -> tuple[str, str, str]:
+        value = "unknown" if measured.unknown(band) else shown(band.value)
+        return words, value, f"{shown(band.low)} to {shown(band.high)}"
 
-    rows = [shares(f"precision of the first {top.taken:,}", top.precision) for top in measured.first if top.checked]
+    rows = [row(f"precision of the first {top.taken:,}", top.precision) for top in measured.first]
+    rows.append(row(f"positives among {measured.unlabelled:,} unlabelled", measured.positives, "{:,.0f}".format))
     if (decided := measured.decided) is not None:
-        rows.append(shares(f"precision of the {decided.taken:,} decided positive", decided.precision))
-        rows += [shares("their recall", decided.recall), shares("their F1", decided.f1)]
-    count = measured.positives
-    number = (f"{value:,.0f}" for value in (count.value, count.low, count.high))
-    value, low, high = number
-    return [*rows, (f"positives among {measured.unlabelled:,} unlabelled nodes", value, f"{low} to {high}")]
+        rows.append(row(f"precision of the {decided.taken:,} decided positive", decided.precision))
+        rows += [row("their recall", decided.recall), row("their F1", decided.f1)]
+    return rows
 
 
 def next_checks(audit: Audit, measured: Measurement) -> list[str]:
     """What the numbers rest on, and what more checks would buy."""
     sample, words = audit.sample(), []
-    top = max((each for each in measured.first if each.taken <= 100), key=lambda each: each.taken, default=None)
-    if top is not None and measured.checks:
-        now, later = foreseen(sample, MORE, top.taken)
+    top = min(100, len(audit.ranking))
+    more = min(MORE, audit.left)
+    if measured.checks and more:
+        now, later = foreseen(sample, more, top)
         words.append(
-            f"{MORE} more checks: ± {100 * later:.0f} instead of ± {100 * now:.0f} % for the precision of the first "
-            f"{top.taken:,}."
+            f"{counted(more, 'more check')}: ± {100 * later:.0f} instead of ± {100 * now:.0f} % for the precision of "
+            f"the first {top:,}."
         )
     if measured.narrowed:
         words.append("Number, recall and F1 are narrowed by where hidden positives rank; precision is measured alone.")
@@ -81,10 +135,22 @@ def next_checks(audit: Audit, measured: Measurement) -> list[str]:
     return words
 
 
-def write_measured(run: Run, audit: Audit, measured: Measurement, choice: Choice | None) -> dict[str, Any]:
-    """Write ``audit.json``, which is returned, and the probabilities of all unlabelled nodes to the folder of a run."""
-    found = {"measured": measured.to_plain(), "choice": None if choice is None else asdict(choice)}
-    write_json(run.path / "audit.json", found)
+def next_command(run: Run, audit: Audit, measured: Measurement | None) -> tuple[str, str]:
+    """What to do next, in words, and the command for it."""
+    folder = shlex.quote(str(run.path))
+    if unfinished := progress(run, audit):
+        file = shlex.quote(unfinished[0]["file"])
+        return f"Fill in the column verdict of {file}, yes or no, and then:", f"pugnn audit {folder} {file}"
+    if audit.left and measured is not None and measured.unknown(measured.positives):
+        return "To know more:", f"pugnn audit {folder} -n {min(MORE, audit.left)}"
+    sources = dict.fromkeys(event["source"] for event in audit.events if "verdicts" in event)
+    files = [source for source in sources if source and os.path.exists(source)] or ["checked.csv"]
+    checked = " ".join(f"--checked {shlex.quote(file)}" for file in files)
+    return "To train with what was found:", f"pugnn fit --config {shlex.quote(str(run.path / 'run.json'))} {checked}"
+
+
+def write_probabilities(run: Run, audit: Audit, choice: Choice | None) -> None:
+    """Write the probabilities of all unlabelled nodes, and who is on a chosen list, to the folder of a run."""
     probabilities = audit.probabilities()
     table: Table = {
         "id": IdColumn(run.task.graph.ids, audit.ranking),
@@ -96,4 +162,3 @@ def write_measured(run: Run, audit: Audit, measured: Measurement, choice: Choice
     write_scores(run.path / "probabilities.parquet", table)
     if len(probabilities) <= MAX_IN_CSV:
         write_scores(run.path / "probabilities.csv", table)
-    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,12 +11,12 @@ import typer
 
 from pugnn.cli.input_data import open_run
 from pugnn.cli.options import ON_A_RUN, Json, command, option
-from pugnn.cli.terminal import make_console, make_table, numbers, print_json, texts
-from pugnn.errors import PugnnError, counted
+from pugnn.cli.terminal import make_console, make_table, numbers, print_json, print_notes, texts
+from pugnn.errors import PugnnError, WriteError, counted
 
 if TYPE_CHECKING:
-    from pugnn.evidence.audit import Audit, Choice
-    from pugnn.evidence.stretches import About
+    from pugnn.evidence.audit import Audit
+    from pugnn.evidence.purposes import Choice
     from pugnn.runs.run import Run
 
 #: Nodes that are drawn where no number is given.
@@ -38,11 +39,13 @@ def audit(
             "How many nodes to draw. Default: 20, or none if some are still open.", "-n", "--count", panel=DRAW, min=1
         ),
     ] = None,
-    about: Annotated[Literal["precision", "count", "both"], option("What to measure.", panel=DRAW)] = "both",
+    about: Annotated[
+        Literal["precision", "count", "both"] | None, option("What to measure. Default: both.", panel=DRAW)
+    ] = None,
     all_of: Annotated[
         int | None, option("Check all of the first so many nodes.", "--all-of", panel=DRAW, min=1)
     ] = None,
-    seed: Annotated[int, option("Of the draw.", panel=DRAW, min=0)] = 0,
+    seed: Annotated[int | None, option("Of the draw. Default: 0.", panel=DRAW, min=0)] = None,
     out: Annotated[
         Path | None, option("File to fill in. Default: audit-1.csv, -2, … in the run folder.", panel=DRAW)
     ] = None,
@@ -73,7 +76,6 @@ def audit(
 
         pugnn audit runs/mine --cost-miss 50 --cost-check 1
     """
-    from pugnn.files import require_new
     from pugnn.runs.audit_log import read_audit, recording
 
     purpose: dict[str, Any] = {
@@ -85,81 +87,87 @@ def audit(
     }
     asked = any(value is not None for value in purpose.values())
     drawing = count is not None or all_of is not None
-    if checked and drawing:
-        raise PugnnError("either record verdicts or draw nodes: give files, or -n or --all-of, but not both")
-    if out is not None:
-        require_new(out)
+    if drawing and (checked or asked):
+        raise PugnnError("draw nodes, with -n or --all-of, or record files or ask for a list; not both at once")
+    if revise and not checked:
+        raise PugnnError("--revise goes with the file whose verdicts are to be recorded")
     opened = open_run(run)
+    choice = None
     if checked:
         with recording(opened) as audit:
-            _record(audit, checked, revise)
+            before = len(audit.verdicts)
+            for file in checked:
+                audit.record(str(file), revise=revise, source=str(file))
+            choice = audit.choose(**purpose) if asked else None
+        typer.echo(f"{counted(len(audit.verdicts) - before, 'new verdict')} recorded.", err=True)
     else:
         audit = read_audit(opened)
-        if drawing or not audit.events:
-            _draw(opened, count, about, all_of, seed, out, as_json)
+        if drawing or not (audit.draws or asked):
+            _draw(opened, count, all_of, out, as_json, about=about or "both", seed=seed or 0)
             return
-    choice = audit.choose(**purpose) if asked else None
+        choice = audit.choose(**purpose) if asked else None
+    if about is not None or seed is not None or out is not None:
+        print_notes(["--about, --seed and --out are for draws; add -n to draw more nodes"], "warning")
     _show(opened, audit, choice, as_json=as_json)
+    if checked or asked:
+        _keep(opened, audit, choice)
 
 
-def _record(audit: Audit, files: list[Path], revise: bool) -> None:
-    before = len(audit.verdicts)
-    for file in files:
-        audit.record(str(file), revise=revise, source=file.name)
-    typer.echo(f"{counted(len(audit.verdicts) - before, 'verdict')} recorded.", err=True)
-
-
-def _draw(
-    opened: Run, count: int | None, about: About, all_of: int | None, seed: int, out: Path | None, as_json: bool
-) -> None:
+def _draw(opened: Run, count: int | None, all_of: int | None, out: Path | None, as_json: bool, **how: Any) -> None:
     """Draw nodes and write them as a table to fill in."""
-    from pugnn.files import replacing, require_new, write_csv
-    from pugnn.runs.audit_log import next_file, recording
-    from pugnn.runs.audit_table import audit_table
+    from pugnn.runs.audit_log import recording
+    from pugnn.runs.audit_table import file_of, place_file, write_draw
 
-    file = next_file(opened.path) if out is None else out
     with recording(opened) as audit:
         if all_of is not None:
             audit.draw_first(all_of)
         else:
-            left = len(audit.ranking) - len(set(audit.drawn.tolist()) | audit.verdicts.keys())
-            audit.draw(min(USUAL, left) if count is None else count, about=about, seed=seed)
-        require_new(file)
-        columns, rows = audit_table(opened, audit)
-        with replacing(file) as temporary, temporary.open("w", encoding="utf-8", newline="") as content:
-            write_csv(content, columns, rows)
+            audit.draw(min(USUAL, max(audit.left, 1)) if count is None else count, **how)
+        place_file(opened, audit, out)
+    draw = audit.draws[-1]
+    write_draw(opened, audit, draw)  # if this fails, the next call finds it missing and writes it
+    file = file_of(opened, draw)
     if as_json:
-        print_json({"file": str(file), **audit.events[-1]})
+        print_json({**draw, "file": str(file)})
         return
-    number = len(audit.events[-1]["nodes"])
-    typer.echo(f"{counted(number, 'node')} to check, in random order: {file}")
+    typer.echo(f"{counted(len(draw['nodes']), 'node')} to check, in random order: {file}")
     typer.echo("Fill in the column verdict with yes or no, as far as you get, and then:")
     typer.echo(f"  pugnn audit {shlex.quote(str(opened.path))} {shlex.quote(str(file))}")
 
 
 def _show(opened: Run, audit: Audit, choice: Choice | None, *, as_json: bool) -> None:
-    """Say how good the list is, and keep that in the folder of the run."""
-    from pugnn.runs.audit_table import measured_rows, next_checks, write_measured
+    """Say how far the audit has come, and how good the list is."""
+    from pugnn.runs.audit_table import measured_rows, measured_title, next_checks, next_command, progress
 
-    if not audit.verdicts:
-        typer.echo(
-            f"{counted(len(audit.open), 'node')} drawn, none checked yet. Fill in the column verdict of the file."
-        )
-        return
-    measured = audit.estimate()
-    found = write_measured(opened, audit, measured, choice)
+    unfinished = progress(opened, audit)
+    measured = audit.estimate() if audit.verdicts else None
     if as_json:
-        print_json(found)
+        chosen = None if choice is None else asdict(choice)
+        plain = None if measured is None else measured.to_plain()
+        print_json({"measured": plain, "choice": chosen, "unfinished": unfinished})
         return
-    console = make_console()
-    title = f"Measured on {counted(measured.checks, 'check')}, {measured.positive} of them positive"
-    columns = [*texts(""), *numbers("value", "90 % interval")]
-    console.print(make_table(columns, measured_rows(measured), title))
-    for sentence in next_checks(audit, measured):
-        typer.echo(sentence)
+    for each in unfinished:
+        typer.echo(f"{each['file']}: {each['checked']} of {each['drawn']} checked")
+    if measured is not None:
+        columns = [*texts(""), *numbers("value", "90 % interval")]
+        make_console().print(make_table(columns, measured_rows(measured), measured_title(measured)))
+        for sentence in next_checks(audit, measured):
+            typer.echo(sentence)
     if choice is not None:
         costs = "" if choice.cost is None else f", at a cost of {choice.cost:,.0f}"
         typer.echo(
             f"For {choice.purpose}: the first {choice.taken:,} nodes, with about {choice.found:,.0f} positives; about "
             f"{choice.missed:,.0f} are missed (precision {choice.precision:.2f}, recall {choice.recall:.2f}){costs}."
         )
+    words, command = next_command(opened, audit, measured)
+    typer.echo(f"{words}\n  {command}")
+
+
+def _keep(opened: Run, audit: Audit, choice: Choice | None) -> None:
+    """Write probabilities; what was recorded and shown stays if that fails."""
+    from pugnn.runs.audit_table import write_probabilities
+
+    try:
+        write_probabilities(opened, audit, choice)
+    except WriteError as error:
+        print_notes([f"the probabilities are not written: {error}"], "warning")
