@@ -67,7 +67,7 @@ def settle_prior(wanted: float | str, hidden: RankedPositives) -> Prior:
         middle = float(expit((logit(low) + logit(high)) / 2)) if ranged else UNKNOWN_PRIOR
         return Prior(middle, low, high, "assumed", low, high)
     bounds = (low, high) if ranged else None
-    model = RankModel.of(hidden.ranks, hidden.unlabelled, bounds=bounds, checked=hidden.checked)
+    model = RankModel.of(hidden.ranks, hidden.unlabelled, bounds=bounds)
     least, most = bounds or (MIN_PRIOR, MAX_ESTIMATE)
     band, value = model.prior(), PRIORS[by](hidden) if by else model.decided_share()
     value = min(max(value, least), most)
