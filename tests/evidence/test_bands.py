@@ -27,7 +27,8 @@ def test_an_estimate_has_the_bands_of_the_model():
         assert (band.low, band.high) == (whole.low, whole.high)
         assert band.value == np.clip(getattr(expected, measure)(*of).value, whole.low, whole.high)
     assert (found.positives.value, found.positives.low, found.positives.high) == (300, 100, 400)
-    assert json.loads(json.dumps(found.to_plain()))["hidden"] == {"count": 30, "median_rank": pytest.approx(0.155)}
+    hidden = {"count": 30, "median_rank": pytest.approx(0.155), "ranks": RANKS.tolist()}
+    assert json.loads(json.dumps(found.to_plain()))["hidden"] == hidden
 
 
 def test_a_given_prior_is_believed():

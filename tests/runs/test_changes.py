@@ -1,4 +1,5 @@
 import math
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ NOW = np.array([0.9, 0.1, 0.7, 0.6, 0.5, 0.4, 0.8, 0.0])
 
 
 def earlier(scores: list[float]) -> EarlierRun:
-    return EarlierRun("first", None, np.array(scores), confirmed=3, rejected=1)
+    return EarlierRun(Path("runs/first"), None, np.array(scores), confirmed=3, rejected=1)
 
 
 def test_who_rose_and_who_fell_by_plain_loops():
@@ -81,7 +82,7 @@ def test_model_and_scores_of_a_run(tmp_path):
     assert found.notes == ()
     assert found.scores[[3, 4]].tolist() == [0.25, 0.5]
     assert np.isnan(np.delete(found.scores, [3, 4])).all()
-    assert found.name == tmp_path.name
+    assert found.folder == tmp_path
 
 
 # ---------------------------------------------------------------------- a later snapshot
