@@ -256,5 +256,5 @@ def test_a_prior_that_the_user_gives_wins(audited, pugnn_main):
     done = pugnn_main(*AUDITED, "--prior", "0.4", "--out", "second")
     assert done.code == 0, done.err
     assert "was measured" not in done.err
-    assert record(audited / "second")["options"]["prior"] == "0.4"
+    assert record(audited / "second")["options"]["prior"] == 0.4
     assert record(audited / "second")["parent"]["measured_prior"] is None
