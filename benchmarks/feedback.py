@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -49,10 +50,10 @@ Said = tuple[float, float, float, float]
 
 
 def rare_class(name: str) -> Dataset:
-    classes = np.unique(named_dataset(name, (0,)).labels)
-    found = [named_dataset(name, (int(each),)) for each in classes if each >= 0]
-    possible = [data for data in found if can_be_rare(data, labels=KNOWN, prior=SHARE)]
-    return min(possible, key=lambda data: int(data.positive.sum()))
+    data = named_dataset(name)
+    found = [replace(data, positive_classes=frozenset([each])) for each in range(len(data.class_names))]
+    possible = [each for each in found if can_be_rare(each, labels=KNOWN, prior=SHARE)]
+    return min(possible, key=lambda each: int(each.positive.sum()))
 
 
 def top(model: PUNodeClassifier, task: PUTask, free: Nodes, positive: NDArray[np.bool_]) -> tuple[Nodes, Said, Said]:
