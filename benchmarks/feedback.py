@@ -47,6 +47,9 @@ NOT_SAID = (np.nan, np.nan, np.nan)
 Nodes = NDArray[np.int64]
 #: What is said of a quantity: value, low and high; and the truth.
 Said = tuple[float, float, float, float]
+#: Data set, way and draw; and what comes of it.
+Case = tuple[str, str, int]
+Outcome = tuple[list[float], list[Said], list[Said]]
 
 
 def rare_class(name: str) -> Dataset:
@@ -101,7 +104,7 @@ def audit(
     return drawn.drawn, of_first, of_number
 
 
-def rounds(dataset: str, way: str, draw: int) -> tuple[list[float], list[Said], list[Said]]:
+def rounds(dataset: str, way: str, draw: int) -> Outcome:
     """Average precision at first and after each round; and what is said of the first 100 and of the number, each time.
 
     An audit says something of the list that it was drawn from; hidden positives, of the list after the round.
@@ -149,8 +152,13 @@ def main() -> None:
     with parallel_config("loky", inner_max_num_threads=1):
         results = Parallel(n_jobs=given.processes)(delayed(rounds)(*case) for case in cases)
     print(machine())
+    show(cases, results)
+
+
+def show(cases: list[Case], results: list[Outcome]) -> None:
+    datasets, ways, draws = (list(dict.fromkeys(column)) for column in zip(*cases, strict=True))
     print(
-        f"views, {given.draws} draws, {KNOWN} known positives, {SHARE:.0%} positive, {CHECKED} checks in each of "
+        f"views, {len(draws)} draws, {KNOWN} known positives, {SHARE:.0%} positive, {CHECKED} checks in each of "
         f"{ROUNDS} rounds"
     )
     places = {name: [name] for name in datasets} | ({"all data sets": datasets} if len(datasets) > 1 else {})
