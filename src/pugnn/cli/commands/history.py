@@ -18,7 +18,7 @@ FIRST = 100
 #: Nodes that are named among those that rose, and among those that fell.
 MOST_MOVES = 3
 #: Characters of the chart of a precision.
-WIDTH = 24
+WIDTH = 40
 
 Round = dict[str, Any]
 
@@ -45,28 +45,28 @@ def history(
         print_json({"rounds": rounds, "notes": notes})
         return
     print_notes(notes)
-    columns = [
-        *texts("run"),
-        *numbers("known positives", "confirmed", "rejected"),
-        *texts(f"first {FIRST}, 0 to 100 %"),
-    ]
-    columns += numbers(f"precision of the first {FIRST}", "of the decided", "positives")
+    counts = ("known", "confirmed", "rejected")
+    columns = [*texts("run"), *numbers(*counts, f"precision of {FIRST}", "of the decided", "positives")]
     rows = [
         [
             shown(each["run"]),
-            *(f"{each[name]:,}" for name in ("known", "confirmed", "rejected")),
-            chart(each["first"]),
+            *(f"{each[name]:,}" for name in counts),
             *(_words(each[name], percent, "not measured") for name in ("first", "decided")),
             _words(each["positives"], lambda count: f"{count:,.0f}", "unknown"),
         ]
         for each in rounds
     ]
     make_console().print(make_table(columns, rows, f"{counted(len(rounds), 'round')}, the first one first"))
+    if any(each["first"] for each in rounds):
+        typer.echo(f"Precision of the first {FIRST}, from 0 to 100 %:")
+        width = max(len(row[0]) for row in rows)
+        for row, each in zip(rows, rounds, strict=True):
+            typer.echo(f"  {row[0]:{width}}  {chart(each['first'])}")
     for each in rounds:
         for name in ("rose", "fell"):
             if each[name]:
                 moves = (f"{shown(node)} ({before:,} → {now:,})" for node, before, now in each[name])
-                typer.echo(f"{each['run']}: {name} most: {', '.join(moves)}")
+                typer.echo(f"{shown(each['run'])}: {name} most: {', '.join(moves)}")
 
 
 def follow(folder: Path) -> tuple[list[Round], list[str]]:
@@ -151,7 +151,7 @@ def chart(band: dict[str, float] | None) -> str:
 
     Example:
         >>> chart({"value": 0.5, "low": 0.25, "high": 0.75})
-        '······├─────●─────┤·····'
+        '··········├─────────●─────────┤·········'
     """
     line = ["·"] * WIDTH
     if band is not None:
