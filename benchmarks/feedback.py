@@ -1,29 +1,28 @@
-"""What checking finds does for the next list: five rounds of 20 checked nodes, chosen in several ways.
+"""What checks do for the next list and for what is known of it: three rounds of 20 checked nodes.
 
-    python benchmarks/feedback.py --processes 16        # data sets other than Cora need PUGNN_DATA
+    python benchmarks/feedback.py                        # data sets other than Cora need PUGNN_DATA
     python benchmarks/feedback.py --datasets cora --draws 1
 
-The smallest class with at least 150 nodes is positive, and 20 of its nodes are known at first. In each round 20 nodes
-are checked: positive ones become known positives, and the others are rejected. Then the training goes on from the last
-model. How the nodes are chosen:
+On each graph the smallest class that allows it is thinned to 2 % of the unlabelled nodes, and 30 of its nodes are known
+at first. In each round 20 nodes are checked: positive ones become known positives, the others known negatives, and the
+training goes on from the last model. How the nodes are chosen:
 
-- precision, learning: as `pugnn suggest --for` suggests them;
-- first list: the next ones of the list before any check;
-- random: any.
+- audit: drawn at random by design, as `pugnn audit` does; what is said of the list is measured on them, and the number
+  of positives that was measured is the prior of the next round;
+- top: the best finds, as `pugnn suggest` does; what is said of the list is estimated from hidden positives.
 
-Rejected nodes are either known negatives, or merely no longer unlabelled ("left out"). A random half of all nodes is
-never checked: precision among the first 100, AUC and average precision are always those of these nodes, so that what
-has been found is not missing from the list. Found are the positives among the nodes checked so far. The method is given
-the true share of positives among the unlabelled nodes.
+A random half of the unlabelled nodes is never checked: average precision is that of these nodes, so that what has been
+found is not missing from the list. What an audit says is compared with the truth in the other half; what is said
+without one, with the truth of all unlabelled nodes.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 import torch
@@ -31,98 +30,178 @@ from joblib import Parallel, delayed, parallel_config
 from numpy.typing import NDArray
 
 from measuring import machine, sized, table
-from pugnn import PUNodeClassifier, make_method
-from pugnn.datasets import Dataset, load_dataset
+from pugnn import PUNodeClassifier, check_up, make_method
+from pugnn.datasets import Dataset
 from pugnn.errors import PugnnWarning
 from pugnn.explain.suggest import node_rows, suggest
-from pugnn.metrics import average_precision, precision_at, roc_auc
-from pugnn.task import PUBenchmark, PUTask, draw_labels
+from pugnn.metrics import average_precision
+from pugnn.task import PUTask
+from pugnn_paper.cells import named_dataset
+from pugnn_paper.protocols import can_be_rare, draw_rare
 
 DATASETS = sized(("cora", "citeseer", "cora_ml", "dblp", "amazon_cs"), ("cora",))
-STRATEGIES = ("precision", "learning", "first list", "random")
-MIN_NODES, KNOWN, ROUNDS, CHECKED = 150, 20, sized(5, 1), 20
+WAYS = ("audit", "top")
+KNOWN, SHARE, ROUNDS, CHECKED, FIRST = 30, 0.02, sized(3, 1), 20, 100
 EPOCHS = sized(None, 2)
+NOT_SAID = (np.nan, np.nan, np.nan)
 Nodes = NDArray[np.int64]
+#: What is said of a quantity: value, low and high; and the truth.
+Said = tuple[float, float, float, float]
+#: Data set, way and draw; and what comes of it.
+Case = tuple[str, str, int]
+Outcome = tuple[list[float], list[Said], list[Said]]
 
 
 def rare_class(name: str) -> Dataset:
-    data = load_dataset(name)
-    sizes = np.bincount(data.labels[~data.missing])
-    return load_dataset(name, positive_classes=[int(np.where(sizes >= MIN_NODES, sizes, sizes.sum()).argmin())])
+    data = named_dataset(name)
+    found = [replace(data, positive_classes=frozenset([each])) for each in range(len(data.class_names))]
+    possible = [each for each in found if can_be_rare(each, labels=KNOWN, prior=SHARE)]
+    return min(possible, key=lambda each: int(each.positive.sum()))
 
 
-def choose(strategy: str, task: PUTask, model: PUNodeClassifier, first: NDArray[np.float64], seed: int) -> Nodes:
-    """Which of the unlabelled nodes of a task to check."""
-    if strategy == "random":
-        return np.random.default_rng(seed).choice(task.unlabelled, CHECKED, replace=False)
-    if strategy == "first list":
-        return task.unlabelled[np.argsort(-first[task.unlabelled], kind="stable")[:CHECKED]]
-    options: dict[str, Any] = {"goal": strategy, "prior": model.prior_, "threshold": model.threshold_, "seed": seed}
-    rows, log_odds = node_rows(model.model_, task.graph), model.decision_function()
-    found = suggest(task, model.predict_proba()[:, 1], rows, log_odds=log_odds, count=CHECKED, **options)
-    return np.array([suggestion.position for suggestion in found])
+def top(model: PUNodeClassifier, task: PUTask, free: Nodes, positive: NDArray[np.bool_]) -> tuple[Nodes, Said, Said]:
+    """The best finds of those that may be checked, and what hidden positives say of the whole list."""
+    log_odds = model.decision_function()
+    rows, scores = node_rows(model.model_, task.graph), model.predict_proba()[:, 1]
+    goal = {"goal": "precision", "prior": model.prior_, "threshold": model.threshold_, "seed": model.seed}
+    about = PUTask(task.graph, task.labelled, free, task.negative, task.confirmed)
+    checked = np.array(
+        [each.position for each in suggest(about, scores, rows, log_odds=log_odds, count=CHECKED, **goal)]
+    )
+    ranking = task.unlabelled[np.argsort(-log_odds[task.unlabelled], kind="stable")]
+    found = model.estimate_
+    first = next((each.precision for each in found.first if each.taken == FIRST), None) if found else None
+    number = found.positives if found else None
+    said = [NOT_SAID if band is None else (band.value, band.low, band.high) for band in (first, number)]
+    truth = float(positive[ranking[:FIRST]].mean()), float(positive[ranking].sum())
+    return checked, (*said[0], truth[0]), (*said[1], truth[1])
 
 
-def fitted(
-    task: PUTask, drawn: PUBenchmark, method: str, seed: int, device: str, start: PUNodeClassifier | None
-) -> PUNodeClassifier:
-    share = float(drawn.positive[task.unlabelled].mean())
-    method_of = make_method(method, prior=share)
-    classifier = PUNodeClassifier(method_of, seed=seed, device=device, epochs=EPOCHS, progress=False)
-    return classifier.fit_task(task, start=start)
+def audit(
+    model: PUNodeClassifier, task: PUTask, free: Nodes, positive: NDArray[np.bool_], seed: int
+) -> tuple[Nodes, Said, Said]:
+    """Nodes drawn from those that may be checked, and what they say of these."""
+    from pugnn.evidence.audit import Audit
+
+    log_odds, found = model.decision_function(), model.estimate_
+    ranking = free[np.argsort(-log_odds[free], kind="stable")]
+    typical = found is not None and found.signal and check_up(task).caveat is None
+    drawn = Audit(
+        task.graph,
+        ranking,
+        decided=int((model.predict()[ranking] == 1).sum()),
+        ranks=np.zeros(0) if found is None else found.ranks,
+        expected=model.prior_ * len(ranking),
+        not_typical="" if typical else "the known positives may not be typical of all",
+    ).draw(CHECKED, seed=seed)
+    measured = drawn.record(task.graph.ids[drawn.drawn].tolist(), positive[drawn.drawn].tolist()).estimate()
+    first, number = next(each.precision for each in measured.first if each.taken == FIRST), measured.positives
+    truth = float(positive[ranking[:FIRST]].mean()), float(positive[ranking].sum())
+    of_first, of_number = (
+        (first.value, first.low, first.high, truth[0]),
+        (number.value, number.low, number.high, truth[1]),
+    )
+    return drawn.drawn, of_first, of_number
 
 
-def rounds(dataset: str, strategy: str, keep: bool, draw: int, method: str, device: str) -> list[tuple[float, ...]]:
-    """Found so far, precision among the first 100, AUC and average precision, at first and after each round."""
+def rounds(dataset: str, way: str, draw: int) -> Outcome:
+    """Average precision at first and after each round; and what is said of the first 100 and of the number, each time.
+
+    An audit says something of the list that it was drawn from; hidden positives, of the list after the round.
+    """
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", PugnnWarning)
-    drawn = draw_labels(rare_class(dataset), labels=KNOWN, seed=draw)
+    drawn = draw_rare(rare_class(dataset), labels=KNOWN, prior=SHARE, seed=draw)
     task, positive = drawn.task, drawn.positive
-    never_checked = np.sort(np.random.default_rng(draw).permutation(drawn.scored)[: len(drawn.scored) // 2])
-    model = fitted(task, drawn, method, draw, device, None)
-    first = model.decision_function()
-    measured = []
+    unlabelled = np.intersect1d(task.unlabelled, drawn.scored)
+    never = np.sort(np.random.default_rng(draw).permutation(unlabelled)[: len(unlabelled) // 2])
+    model, prior = None, "auto"
+    precisions, firsts, numbers = [], [], []
     for number in range(ROUNDS + 1):
-        if number:
-            free = np.setdiff1d(np.intersect1d(task.unlabelled, drawn.scored), never_checked)
-            checked = choose(strategy, replace(task, unlabelled=free), model, first, draw * ROUNDS + number)
-            task = task.with_feedback(checked[positive[checked]], checked[~positive[checked]])
-            used = task if keep else replace(task, negative=np.zeros(0, np.int64))
-            model = fitted(used, drawn, method, draw, device, model)
-        truth, scores = positive[never_checked], model.decision_function()[never_checked]
-        shares = precision_at(100, truth, scores), roc_auc(truth, scores), average_precision(truth, scores)
-        measured.append((float(len(task.labelled) - KNOWN), *(100 * share for share in shares)))
-    return measured
+        method = make_method("views", prior=prior)
+        fresh = PUNodeClassifier(method, seed=draw, epochs=EPOCHS, progress=False)
+        model = fresh.fit_task(task, start=model)
+        precisions.append(average_precision(positive[never], model.decision_function()[never]))
+        free = np.setdiff1d(np.intersect1d(task.unlabelled, drawn.scored), never)
+        if way == "top":
+            checked, first, count = top(model, task, free, positive)
+        else:
+            checked, first, count = audit(model, task, free, positive, draw)
+        if (number > 0) if way == "top" else (number < ROUNDS):
+            firsts.append(first)
+            numbers.append(count)
+        right, wrong = checked[positive[checked]], checked[~positive[checked]]
+        task = task.with_feedback(right, wrong)
+        if way == "audit":
+            low, high = ((end - len(right)) / (len(free) - CHECKED) for end in count[1:3])
+            low = max(low, 0.5 / len(free))
+            prior = f"{low:.4g}..{max(high, low):.4g}"
+    print(dataset, way, draw, precisions, firsts, numbers, file=sys.stderr, flush=True)
+    return precisions, firsts, numbers
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--datasets", default=",".join(DATASETS))
-    parser.add_argument("--draws", type=int, default=sized(5, 1))
-    parser.add_argument("--method", default="views")
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--draws", type=int, default=sized(3, 1))
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--device", default="cpu")
     given = parser.parse_args()
-    datasets = given.datasets.split(",")
-    cases = list(product(datasets, STRATEGIES, (True, False), range(given.draws)))
+    datasets, ways = given.datasets.split(","), given.ways.split(",")
+    cases = list(product(datasets, ways, range(given.draws)))
     with parallel_config("loky", inner_max_num_threads=1):
-        results = Parallel(n_jobs=given.processes)(delayed(rounds)(*case, given.method, given.device) for case in cases)
+        results = Parallel(n_jobs=given.processes)(delayed(rounds)(*case) for case in cases)
     print(machine())
-    print(f"{given.method}, {given.draws} draws, {KNOWN} known positives at first, {CHECKED} checked in each round")
+    show(cases, results)
+
+
+def show(cases: list[Case], results: list[Outcome]) -> None:
+    datasets, ways, draws = (list(dict.fromkeys(column)) for column in zip(*cases, strict=True))
+    print(
+        f"views, {len(draws)} draws, {KNOWN} known positives, {SHARE:.0%} positive, {CHECKED} checks in each of "
+        f"{ROUNDS} rounds"
+    )
     places = {name: [name] for name in datasets} | ({"all data sets": datasets} if len(datasets) > 1 else {})
+    columns = [
+        "checked",
+        "average precision",
+        "first 100: error",
+        "held",
+        "number: error factor",
+        "said / true",
+        "held",
+    ]
     for place, members in places.items():
         lines = []
-        for strategy, keep in product(STRATEGIES, (True, False)):
-            mine = [
-                values
-                for (dataset, *case, _), values in zip(cases, results, strict=True)
-                if dataset in members and case == [strategy, keep]
-            ]
-            means = np.mean(mine, axis=0)  # by round and measure
-            columns = [" ".join(f"{value:5.1f}" for value in column) for column in means.T]
-            lines.append([strategy, "known negatives" if keep else "left out", *columns])
-        print(f"\n{place}: at first, and after each of {ROUNDS} rounds")
-        print(table(["checked", "rejected nodes are", "found", "precision@100", "AUC", "average precision"], lines))
+        for way in ways:
+            mine = [each for (name, how, _), each in zip(cases, results, strict=True) if name in members and how == way]
+            precisions = 100 * np.array([each[0] for each in mine]).mean(axis=0)
+            first, number = (np.array([each[at] for each in mine]) for at in (1, 2))  # by case, round, said and truth
+            factor = np.log(np.maximum(number[..., 0], 1) / np.maximum(number[..., 3], 1))
+            lines.append(
+                [
+                    way,
+                    numbers_of(precisions, "4.1f"),
+                    numbers_of(100 * np.nanmean(np.abs(first[..., 0] - first[..., 3]), axis=0), "4.1f"),
+                    numbers_of(100 * held(first), "3.0f"),
+                    numbers_of(np.exp(np.nanmean(np.abs(factor), axis=0)), "4.2f"),
+                    numbers_of(np.exp(np.nanmean(factor, axis=0)), "4.2f"),
+                    numbers_of(100 * held(number), "3.0f"),
+                ]
+            )
+        print(f"\n{place}: average precision at first, and all after each round")
+        print(table(columns, lines))
+
+
+def numbers_of(values: NDArray[np.float64], form: str) -> str:
+    return " ".join(f"{value:{form}}" for value in values)
+
+
+def held(said: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the intervals that hold the truth, by round."""
+    value, low, high, truth = np.moveaxis(said, -1, 0)
+    inside = np.where(np.isnan(value), np.nan, (low <= truth + 1e-9) & (truth <= high + 1e-9))
+    return np.nanmean(inside, axis=0)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,6 @@ ESTIMATE: dict[str, Any] = {
         "Of the 30 known positives, hidden in turn, half rank in the top 4.1 % and 26 in the top 20 %.",
         "Of the first 100 finds about 62 to 81 are expected to be positive if the known positives are typical.",
     ],
-    "audit": None,
     "caveat": "The known positives have more links than other nodes: if they are not typical, the bands are too high.",
     "truth": {
         "prior": 0.17,

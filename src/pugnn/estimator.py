@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pugnn import fitting
 from pugnn.errors import PugnnError
 from pugnn.evidence import Audit, find_reasons
-from pugnn.evidence.bands import estimate
+from pugnn.evidence.bands import Prior, estimate
 from pugnn.evidence.stretches import About
 from pugnn.files import as_path
 from pugnn.graph import Graph
@@ -165,18 +165,20 @@ class PUNodeClassifier(Parameters):
             weights, earlier = start.model_.state_dict(), start.settings_["method"]["name"]
             fresh = fitting.why_fresh(method, settings, graph.num_features, earlier, weights)
             run["start"] = None if fresh else weights
+            task = replace(task, expected_left=fitting.expected_left(task, start.settled_prior_, start.known_))
         if checkpoint is not None:
             name = fitting.identity(task, method, settings, run.get("start"))
             run["checkpoint"] = Checkpoint(as_path(checkpoint, "checkpoint"), name)
         with threads_for(graph.num_nodes * graph.num_features):
             fitted, settled = fitting.settle_and_fit(method, task, settings, run)
         hidden = fitted.hidden
-        self.settled_prior_ = settled if hidden is None else hidden.prior
+        self.settled_prior_: Prior | None = settled if hidden is None else hidden.prior
         self.warm_ = start is not None and not fresh
         self.settings_ = fitting.settings_record(method, settings, self.get_params())  # whatever set_params does later
         self.model_, self.log_, self.prior_ = fitted.model, fitted.log, fitted.prior
         self.notes_ = (*fitted.notes, *([f"Nothing of the earlier model is taken over: {fresh}."] if fresh else []))
-        self.known_, self.classes_ = KnownIds.of(task), np.array([0, 1])
+        self.known_: KnownIds = KnownIds.of(task)
+        self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_, self.recipe_ = graph.num_features, graph.feature_names, graph.recipe
         fix_scoring(self.model_, graph)
         self.restore(task, log_odds(self.model_, graph).numpy())

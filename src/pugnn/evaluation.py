@@ -32,9 +32,9 @@ FIT = 1 / (1 + FOLDS)
 def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = False) -> RankedPositives:
     """Share of the unlabelled nodes above each known positive, when the method is trained without it.
 
-    The known positives are dealt out to five folds, or fewer if there are fewer, and so are known negatives. A hidden
-    fold counts as unlabelled: it is neither a label nor a source of distance or propagation. Ranks are among the task's
-    unlabelled nodes. Those of confirmed and rejected nodes are given apart, since a ranking found them.
+    The known positives are dealt out to five folds, or fewer if there are fewer. A hidden fold counts as unlabelled: it
+    is neither a label nor a source of distance or propagation. Ranks are among the task's unlabelled nodes. Those of
+    confirmed nodes are left out, since a ranking found them.
 
     Args:
         estimator: with the method and its settings; it is not changed.
@@ -43,20 +43,15 @@ def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = Fal
     """
     require_hidable(task)
     known = KnownNodes.of(task, estimator.seed)
-    turns, positive, negative = known.turns, known.folds, known.negative_folds
+    turns, folds = known.turns, known.folds
     log_odds = np.empty((task.graph.num_nodes, turns))
     with part(0, 1), status_line() as line, warnings.catch_warnings():
         warnings.simplefilter("ignore", PugnnWarning)  # of trainings with fewer labels, that nobody will use
         for fold in range(turns):
             if progress:
                 line.say(f"training {estimator.check_parameters()[0].name} without fold {fold + 1} of {turns}")
-            hidden = np.concatenate([task.labelled[positive == fold], task.negative[negative == fold]])
-            rest = replace(
-                task,
-                labelled=task.labelled[positive != fold],
-                unlabelled=np.union1d(task.unlabelled, hidden),
-                negative=task.negative[negative != fold],
-            )
+            unlabelled = np.union1d(task.unlabelled, task.labelled[folds == fold])
+            rest = replace(task, labelled=task.labelled[folds != fold], unlabelled=unlabelled)
             with part(fold / turns, (fold + 1) / turns):
                 log_odds[:, fold] = estimator.unfitted().set_params(progress=False).fit_task(rest).decision_function()
     return known.rank(log_odds)
@@ -98,7 +93,7 @@ def evaluate(
     ranked = cross_fit(again, task, progress=progress)
     scores = estimator.predict_proba(task.graph)[:, 1]
     decided = int((scores[task.unlabelled] >= estimator.threshold_).sum())
-    hidden = HiddenRanks(prior, ranked.ranks, ranked.checked)
+    hidden = HiddenRanks(prior, ranked.ranks)
     found = estimate(hidden, unlabelled=ranked.unlabelled, decided=decided)
     return found if found is None else replace(found, caveat=caveat)
 

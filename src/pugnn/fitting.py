@@ -21,7 +21,7 @@ from pugnn.methods import METHODS, FittedMethod, Method, make_method
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.store import read_feedback
 from pugnn.store.given import as_task, given_task, require_edges
-from pugnn.task import PUTask, resolve_nodes
+from pugnn.task import KnownIds, PUTask, resolve_nodes
 from pugnn.training import RunOptions, TrainingSettings, scores_of
 from pugnn.training.checkpoint import Weights
 from pugnn.waiting import part
@@ -62,6 +62,24 @@ def make_task(
             "np.flatnonzero(…)"
         )
     return replace(task, unlabelled=np.sort(nodes[task.known[nodes] == 0])), notes
+
+
+def expected_left(task: PUTask, prior: Prior | None, known: KnownIds) -> float:
+    r"""How many positives an earlier estimate leaves among the unlabelled nodes, at least, after more were checked.
+
+    Of :math:`K_0` expected ones, c confirmed and r rejected nodes leave :math:`K_0 \, c / (c + r) - c`: right answers
+    alone never make positives seem rarer, and wrong ones do so in proportion.
+
+    Args:
+        task: with the checked nodes.
+        prior: the earlier estimate; ``None`` if there was none.
+        known: the nodes that were known then.
+    """
+    confirmed, rejected = len(task.confirmed) - len(known.confirmed), len(task.negative) - len(known.rejected)
+    if prior is None or prior.source == "assumed" or confirmed <= 0 or rejected < 0:
+        return 0.0
+    before = prior.value * (len(task.unlabelled) + confirmed + rejected)
+    return max(0.0, before * confirmed / (confirmed + rejected) - confirmed)
 
 
 @part(0, 1)

@@ -208,3 +208,53 @@ def test_a_column_of_verdicts_is_never_said_not_to_be_there(checked, pugnn_main)
     refused = pugnn_main(*go_on, "--label", "verdict")
     assert_refused(refused, ["--label names the column 'verdict' of known or true positives", "--checked"])
     assert "there is no column 'verdict'" not in refused.err
+
+
+@pytest.fixture
+def audited(here, pugnn_main):
+    """A run, and an audit of it: eight of its ten unlabelled nodes are checked, three of them positive."""
+    assert pugnn_main(*FIRST).code == 0
+    drawn = pugnn_main("audit", "first", "-n", 8)
+    assert drawn.code == 0, drawn.err
+    lines = (here / "first" / "audit-1.csv").read_text().splitlines()
+    filled = [line + ("yes" if line.split(",")[1] in {"n2", "n3", "n4", "n5"} else "no") for line in lines[1:]]
+    (here / "first" / "audit-1.csv").write_text("\n".join([lines[0], *filled]) + "\n")
+    assert pugnn_main("audit", "first", "first/audit-1.csv").code == 0
+    return here
+
+
+AUDITED = ["fit", "--config", "first/run.json", "--checked", "first/audit-1.csv"]
+
+
+def test_an_audit_measures_the_prior_of_the_next_round(audited, pugnn_main):
+    done = pugnn_main(*AUDITED, "--out", "second")
+    assert done.code == 0, done.err
+    found = record(audited / "second")
+    measured = json.loads((audited / "first" / "audit.json").read_text())["measured"]["positives"]
+    ends = [max((measured[name] - found["labelled"] + 2) / 2, 0.25) for name in ("low", "high")]
+    assert found["options"]["prior"] == "..".join(f"{min(end, 0.93):.4g}" for end in ends)
+    assert f"the prior {found['options']['prior']} was measured on 8 checks of first" in done.err
+    first = record(audited / "first")["finished"]
+    assert found["parent"] == {"run": "first", "finished": first, "measured_prior": found["options"]["prior"]}
+    assert pugnn_main("fit", "--config", "second/run.json", "--out", "again").code == 0
+    assert scores(audited / "again" / "scores.csv") == scores(audited / "second" / "scores.csv")
+    assert record(audited / "again")["parent"] == found["parent"]
+
+
+def test_what_was_measured_holds_for_the_rounds_after(audited, pugnn_main):
+    assert pugnn_main(*AUDITED, "--out", "second").code == 0
+    drawn = {row["id"] for row in table(audited / "first" / "audit-1.csv")}
+    left = sorted({f"n{at}" for at in range(2, 12)} - drawn)[0]
+    (audited / "wrong.csv").write_text(f"id\n{left}\n")
+    done = pugnn_main("fit", "--config", "second/run.json", "--rejected", "wrong.csv", "--out", "third")
+    assert done.code == 0, done.err
+    assert "was measured before second" in done.err
+    assert record(audited / "third")["parent"]["measured_prior"] == record(audited / "third")["options"]["prior"]
+
+
+def test_a_prior_that_the_user_gives_wins(audited, pugnn_main):
+    done = pugnn_main(*AUDITED, "--prior", "0.4", "--out", "second")
+    assert done.code == 0, done.err
+    assert "was measured" not in done.err
+    assert record(audited / "second")["options"]["prior"] == 0.4
+    assert record(audited / "second")["parent"]["measured_prior"] is None

@@ -14,11 +14,11 @@ WORDS = (RNG.random((14, 5)) < 0.4).astype(np.float32)
 GRAPH = Graph.from_edges(*RNG.integers(0, 14, (2, 25)), num_nodes=14, features=WORDS)
 
 
-def known_nodes(labelled, folds, *, negative=(), negative_folds=(), confirmed=(), unlabelled=None) -> KnownNodes:
+def known_nodes(labelled, folds, *, negative=(), confirmed=(), unlabelled=None) -> KnownNodes:
     rest = np.setdiff1d(np.arange(14), [*labelled, *negative]) if unlabelled is None else unlabelled
     task = PUTask(GRAPH, np.array(labelled), np.array(rest))
     task = replace(task, negative=np.array(negative, np.int64), confirmed=np.array(confirmed, np.int64))
-    return KnownNodes(task, np.array(folds), np.array(negative_folds, np.int64))
+    return KnownNodes(task, np.array(folds))
 
 
 def test_folds_are_of_one_size_and_seeded():
@@ -39,59 +39,48 @@ def test_ranks_count_what_is_above():
     assert ranks_among(scores, free) == pytest.approx(expected)
 
 
-def test_every_known_node_is_ranked_by_scores_that_did_not_know_it():
-    known = known_nodes([0, 1, 2, 3], [0, 1, 0, 1], negative=[4, 5], negative_folds=[0, 1], confirmed=[1])
+def test_every_known_positive_is_ranked_by_scores_that_did_not_know_it():
+    known = known_nodes([0, 1, 2, 3], [0, 1, 0, 1], negative=[4, 5], confirmed=[1])
     scores = RNG.random((14, 2))
     free = range(6, 14)
-    expected = {
-        node: sum(scores[other, fold] > scores[node, fold] for other in free) / 8
-        for node, fold in zip([0, 1, 2, 3, 4, 5], [0, 1, 0, 1, 0, 1], strict=True)
-    }
-    found = known.rank(scores)
-    ranks, checked = found.ranks, found.checked
-    assert ranks.tolist() == [expected[node] for node in (0, 2, 3)], "rankings are not judged by confirmed finds"
-    assert checked.ranks.tolist() == [expected[node] for node in (1, 4, 5)]
-    assert checked.positive.tolist() == [True, False, False]
+    expected = [
+        sum(scores[other, fold] > scores[node, fold] for other in free) / 8
+        for node, fold in ((0, 0), (2, 0), (3, 1))  # rankings are not judged by confirmed finds
+    ]
+    assert known.rank(scores).ranks.tolist() == expected
 
 
-def test_without_checked_nodes_or_folds_there_is_nothing_to_rank():
-    found = known_nodes([0, 1], [0, 1]).rank(RNG.random((14, 2)))
-    ranks, checked = found.ranks, found.checked
-    assert len(ranks) == 2
-    assert checked is None
-    one = known_nodes([2], deal_folds(1, 0), negative=[4], negative_folds=[0])
+def test_a_single_known_positive_is_never_hidden():
+    one = known_nodes([2], deal_folds(1, 0), negative=[4])
     assert one.turns == 0
-    assert one.seen(one.folds).tolist() == [[1.0]]
-    found = one.rank(np.zeros((14, 0)))
-    ranks, checked = found.ranks, found.checked
-    assert len(ranks) == 0
-    assert checked is None
+    assert one.seen.tolist() == [[1.0]]
+    assert len(one.rank(np.zeros((14, 0))).ranks) == 0
 
 
 def test_contrasts_are_differences_of_means_without_the_hidden_fold():
     negative = [5, 7, 8, 10, 11]
-    known = known_nodes([1, 4, 6], [0, 1, 1], negative=negative, negative_folds=[0, 1, 0, 1, 0])
+    known = known_nodes([1, 4, 6], [0, 1, 1], negative=negative)
     rows, share = side_by_side(GRAPH), 0.5 * 5 / (5 + 10)
     contrasts = known.contrasts(NodeViews(GRAPH, Attributes.of(GRAPH))).reshape(-1, 3)
-    for column, (seen, rejected) in enumerate([([1, 4, 6], negative), ([4, 6], [7, 10]), ([1], [5, 8, 11])]):
+    for column, seen in enumerate([[1, 4, 6], [4, 6], [1]]):
         mean = sum(rows[node] for node in seen) / len(seen)
-        rest = (1 - share) * sum(rows) / 14 + share * sum(rows[node] for node in rejected) / len(rejected)
+        rest = (1 - share) * sum(rows) / 14 + share * sum(rows[node] for node in negative) / 5
         assert contrasts[:, column] == pytest.approx(mean - rest, abs=1e-6)
 
 
 def test_targets_of_known_nodes_and_of_nodes_outside():
-    known = known_nodes([1, 4], [0, 1], negative=[5], negative_folds=[0], unlabelled=np.arange(6, 13))
+    known = known_nodes([1, 4], [0, 1], negative=[5], unlabelled=np.arange(6, 13))
     special, positive, counts = known.targets()
     assert special.tolist() == [1, 4, 5, 0, 2, 3, 13]
     assert positive[:, 0].tolist() == [1, 1, 0, 0, 0, 0, 0]
     share = 0.5 * 1 / 11
     each = share / (1 - share) * 7  # together, the known negatives are this share of what is not positive
-    assert counts.tolist() == [[1, 0, 1], [1, 1, 0], pytest.approx([each, 0, each]), *(4 * [[0, 0, 0]])]
+    assert counts.tolist() == [[1, 0, 1], [1, 1, 0], pytest.approx([each, each, each]), *(4 * [[0, 0, 0]])]
 
 
 @pytest.mark.parametrize(("count", "share"), [(0, 0.0), (1, 1 / 22), (10, 0.25)])
 def test_few_known_negatives_hardly_count(count, share):
-    known = known_nodes([0], [0], negative=range(1, count + 1), negative_folds=count * [0])
+    known = known_nodes([0], [0], negative=range(1, count + 1))
     assert known.negative_share == pytest.approx(share)
 
 

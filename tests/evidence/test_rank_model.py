@@ -15,11 +15,11 @@ from pugnn.evidence.rank_model import (
     MAX_PRIOR,
     MIN_PART,
     MIN_PRIOR,
+    PART_WEIGHTS,
     PARTS,
     POWER,
     SHARPNESS,
     Band,
-    CheckedNodes,
     RankModel,
 )
 
@@ -38,8 +38,8 @@ def ranking(prior: float, apart: float, *, known: int, nodes: int = 20_000, seed
 
 def one_shape(recalls, prior: float) -> RankModel:
     """A ranking and a prior that are known."""
-    edges, certain = np.linspace(0, 1, 101), np.ones((1, 1))
-    return RankModel(edges, np.array([recalls(edges)]), prior * certain, certain, certain[0], certain[0] == 1, 10**6)
+    edges = np.linspace(0, 1, 101)
+    return RankModel(edges, np.array([recalls(edges)]), np.full((1, PARTS), prior), np.ones(1), 10**6)
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,11 @@ def test_the_shapes_their_bounds_and_their_likelihood():
                 bounds.append(min((edges[place - 1] + part * (edges[place] - edges[place - 1])) / BOUNDED_AT, 1.0))
     model = RankModel.of(np.array(ranks), unlabelled)
     assert model.edges == pytest.approx(edges)
-    assert model.weights[:, 0] == pytest.approx(np.array(weights) / sum(weights), rel=1e-6)
+    assert model.weights == pytest.approx(np.array(weights) / sum(weights), rel=1e-6)
     assert model.priors[:, -1] == pytest.approx(np.clip(bounds, MIN_PRIOR, MAX_PRIOR))
     assert model.priors[:, 0] == pytest.approx(np.clip(MIN_PART * np.array(bounds), MIN_PRIOR, MAX_PRIOR))
-    assert model.likely.all()
     parts = [math.sqrt(MIN_PART ** (1 - at / (PARTS - 1))) for at in range(PARTS)]
-    assert model.parts == pytest.approx(np.array(parts) / sum(parts))
+    assert pytest.approx(np.array(parts) / sum(parts)) == PART_WEIGHTS
 
 
 def weighted_quantile(values, weights, wanted: float) -> float:
@@ -100,16 +99,14 @@ def weighted_quantile(values, weights, wanted: float) -> float:
 
 
 def test_a_band_is_the_widest_of_those_that_hold_for_some_part():
-    shapes, parts = 1000, 3
-    values = RNG.random((shapes, parts)) + np.arange(parts)
-    weights = RNG.random((shapes, parts))
-    weights /= weights.sum(axis=0)
-    share = np.array([0.2, 0.5, 0.3])
-    likely = np.array([True, True, False])
-    model = RankModel(np.array([0.0, 1.0]), np.zeros((shapes, 2)), values, weights, share, likely, 100)
-    low = min(weighted_quantile(values[:, at], weights[:, at], 0.05) for at in (0, 1))
-    high = max(weighted_quantile(values[:, at], weights[:, at], 0.95) for at in (0, 1))
-    middle = weighted_quantile(values.ravel(), (weights * share).ravel(), 0.5)
+    shapes = 1000
+    values = RNG.random((shapes, PARTS)) + np.arange(PARTS)
+    weights = RNG.random(shapes)
+    weights /= weights.sum()
+    model = RankModel(np.array([0.0, 1.0]), np.zeros((shapes, 2)), values, weights, 100)
+    low = min(weighted_quantile(values[:, at], weights, 0.05) for at in range(PARTS))
+    high = max(weighted_quantile(values[:, at], weights, 0.95) for at in range(PARTS))
+    middle = weighted_quantile(values.ravel(), np.outer(weights, PART_WEIGHTS).ravel(), 0.5)
     assert vars(model.prior()) == pytest.approx(vars(Band(middle, low, high)), abs=0.01)
 
 
@@ -122,16 +119,15 @@ def test_nothing_says_that_more_positives_are_left_than_are_known():
 
 
 def test_few_positives_deviate_from_recall_and_auc_by_chance():
-    """Two shapes and two priors, by plain loops over all that may happen."""
+    """Two shapes, by plain loops over all that may happen."""
     edges = np.array([0.0, 0.1, 0.4, 1.0])
     recalls = np.array([[0.0, 0.5, 0.8, 1.0], [0.0, 0.3, 0.6, 1.0]])
-    priors = np.array([[0.05, 0.2], [0.1, 0.3]])
-    weights, parts = np.array([[0.4, 0.7], [0.6, 0.3]]), np.array([0.25, 0.75])
-    model = RankModel(edges, recalls, priors, weights, parts, np.array([True, True]), 200)
+    priors, weights = np.array([np.linspace(0.05, 0.2, PARTS), np.linspace(0.1, 0.3, PARTS)]), np.array([0.4, 0.6])
+    model = RankModel(edges, recalls, priors, weights, 200)
     found: dict[str, list[float]] = {"recall": [], "auc": []}
     likely = []
     for shape in range(2):
-        for part in range(2):
+        for part in range(PARTS):
             prior, recall = priors[shape, part], recalls[shape, 2]
             ranks = [0.05, 0.25, 0.7]
             inside = [recalls[shape, at + 1] - recalls[shape, at] for at in range(3)]
@@ -142,7 +138,7 @@ def test_few_positives_deviate_from_recall_and_auc_by_chance():
                 z = NormalDist().inv_cdf(level)
                 found["recall"].append(min(1, recall + z * math.sqrt(recall * (1 - recall) / (200 * prior))))
                 found["auc"].append(min(1, auc + z * math.sqrt(variance / (200 * prior)) / (1 - prior)))
-                likely.append(weights[shape, part] * parts[part] / 5)
+                likely.append(weights[shape] * PART_WEIGHTS[part] / 5)
     for name, band in {"recall": model.recall(0.4), "auc": model.auc()}.items():
         for level, end in ((0.05, band.low), (0.95, band.high)):
             order = np.argsort(found[name], kind="stable")
@@ -163,7 +159,7 @@ def test_the_decided_share_has_the_highest_expected_f1():
             for part in range(PARTS):
                 prior = model.priors[shape, part]
                 f1 = 2 * min(prior * recall[shape, 0], share) / (share + prior)
-                total += model.parts[part] * model.weights[shape, part] * f1
+                total += PART_WEIGHTS[part] * model.weights[shape] * f1
         expected[share] = total
     assert model.decided_share() == max(expected, key=expected.get)
 
@@ -250,35 +246,3 @@ def test_precision_never_exceeds_one_and_recall_never_falls():
     assert recalls == sorted(recalls)
     assert recalls[-1] == pytest.approx(1.0)
     assert all(model.precision(share).high <= 1.0 for share in (0.001, 0.01, 0.1, 1.0))
-
-
-def test_checked_nodes_tell_how_pure_the_top_is():
-    ranks, _ = ranking(0.2, 1.5, known=60)
-    top = np.full(60, 0.01)
-    without = RankModel.of(ranks, 20_000)
-    all_right = RankModel.of(ranks, 20_000, checked=CheckedNodes(top, np.ones(60, bool)))
-    few_right = RankModel.of(ranks, 20_000, checked=CheckedNodes(top, np.arange(60) < 15))
-    assert few_right.precision(0.01).value == pytest.approx(0.25, abs=0.1)
-    assert all_right.precision(0.01).low > 0.8
-    assert few_right.prior().value < all_right.prior().value
-    assert few_right.precision(0.01).high - few_right.precision(0.01).low < 0.5
-    assert few_right.prior().high / few_right.prior().low < 0.2 * without.prior().high / without.prior().low
-
-
-def test_the_verdicts_of_checked_nodes_enter_the_likelihood():
-    ranks, checked = np.array([0.05, 0.1]), CheckedNodes(np.array([0.02, 0.3]), np.array([True, False]))
-    without, model = RankModel.of(ranks, 50), RankModel.of(ranks, 50, checked=checked)
-    likelihood = np.empty_like(without.priors)
-    for shape, recall in enumerate(without.recalls):
-        for part, prior in enumerate(without.priors[shape]):
-            product = 1.0
-            for rank, positive in zip(checked.ranks, checked.positive, strict=True):
-                at = next(place for place in range(BINS) if rank + 0.01 < without.edges[place + 1])
-                steep = (recall[at + 1] - recall[at]) / (without.edges[at + 1] - without.edges[at])
-                precision = min(max(prior * steep, 0.01), 0.99)
-                product *= precision if positive else 1 - precision
-            likelihood[shape, part] = without.weights[shape, part] * product
-    evidence = likelihood.sum(axis=0)
-    assert model.weights == pytest.approx(likelihood / evidence, rel=1e-6)
-    assert model.parts == pytest.approx(without.parts * evidence / (without.parts @ evidence), rel=1e-6)
-    assert (model.likely == (evidence >= evidence.max() / 4)).all()

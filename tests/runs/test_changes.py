@@ -1,4 +1,7 @@
 import math
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -8,8 +11,10 @@ import pytest
 from conftest import random_graph
 from pugnn import PUNodeClassifier
 from pugnn.errors import PugnnError
+from pugnn.evidence import Band
 from pugnn.graph import Graph
-from pugnn.runs.changes import EarlierRun, changes_since
+from pugnn.runs import changes
+from pugnn.runs.changes import EarlierRun, changes_since, measured_prior
 from pugnn.task import PUTask
 
 IDS = [f"n{i}" for i in range(8)]
@@ -20,7 +25,7 @@ NOW = np.array([0.9, 0.1, 0.7, 0.6, 0.5, 0.4, 0.8, 0.0])
 
 
 def earlier(scores: list[float]) -> EarlierRun:
-    return EarlierRun("first", None, np.array(scores), confirmed=3, rejected=1)
+    return EarlierRun(Path("runs/first"), None, np.array(scores), confirmed=3, rejected=1)
 
 
 def test_who_rose_and_who_fell_by_plain_loops():
@@ -81,7 +86,7 @@ def test_model_and_scores_of_a_run(tmp_path):
     assert found.notes == ()
     assert found.scores[[3, 4]].tolist() == [0.25, 0.5]
     assert np.isnan(np.delete(found.scores, [3, 4])).all()
-    assert found.name == tmp_path.name
+    assert found.folder == tmp_path
 
 
 # ---------------------------------------------------------------------- a later snapshot
@@ -123,3 +128,32 @@ def test_scores_of_a_run_that_are_something_else(tmp_path, spoil):
         pq.write_table(pa.table({"id": ["n0"], **columns}), tmp_path / "scores.parquet")
     with pytest.raises(PugnnError, match=r"since the earlier run is not known, because .*scores.parquet"):
         changes_since(tmp_path / "scores.parquet", GRAPH, TASK, NOW, NOW >= 0.5)
+
+
+def test_the_parent_is_named_with_the_time_it_was_finished(tmp_path):
+    found = EarlierRun.of(tmp_path, GRAPH, confirmed=0, rejected=0)
+    assert found.parent == {"run": str(tmp_path), "finished": None, "measured_prior": None}
+    (tmp_path / "run.json").write_text('{"finished": "2026-05-04T10:11:12+00:00"}')
+    found = replace(EarlierRun.of(tmp_path, GRAPH, confirmed=0, rejected=0), measured="0.1..0.2")
+    at = "2026-05-04T10:11:12+00:00"
+    assert found.parent == {"run": str(tmp_path), "finished": at, "measured_prior": "0.1..0.2"}
+
+
+def test_what_an_audit_measured_less_what_has_been_found(monkeypatch):
+    """100 unlabelled nodes of which 8 to 30 are positive by the audit; 5 of 20 checks were right."""
+    graph = Graph.from_edges([0], [1], num_nodes=110)
+    before = PUTask.from_positives(graph, np.arange(10))
+    after = before.with_feedback(np.arange(10, 15), np.arange(15, 30))
+    drawn = SimpleNamespace(
+        sample=lambda: SimpleNamespace(drawn=np.arange(20)),
+        estimate=lambda: SimpleNamespace(positives=Band(15.0, 8.0, 30.0)),
+    )
+    monkeypatch.setattr(changes, "read_audit", lambda _: drawn)
+    run = SimpleNamespace(task=before, settings=SimpleNamespace(parent=None))
+    assert measured_prior(run, after) == (f"{3 / 80:.4g}..{25 / 80:.4g}", 20)
+    drawn.estimate = lambda: SimpleNamespace(positives=Band(5.0, 5.0, 5.0))
+    assert measured_prior(run, after) == (f"{0.5 / 80:.4g}..{0.5 / 80:.4g}", 20), "nothing is left, but not quite sure"
+    drawn.sample = lambda: SimpleNamespace(drawn=np.arange(0))
+    assert measured_prior(run, after) is None
+    run.settings.parent = {"run": "first", "finished": None, "measured_prior": "0.1..0.3"}
+    assert measured_prior(run, after) == (f"{5 / 80:.4g}..{25 / 80:.4g}", 0), "10 to 30 of 100, 5 of them found"

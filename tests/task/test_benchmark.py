@@ -162,7 +162,7 @@ def arrays_reachable_from(thing, seen=None):
 def test_the_truth_is_not_reachable_from_the_task(cora):
     benchmark = draw_benchmark(cora, labels=10, seed=0)
     fields = {field.name for field in dataclasses.fields(PUTask)}
-    assert fields == {"graph", "labelled", "unlabelled", "negative", "confirmed"}
+    assert fields == {"graph", "labelled", "unlabelled", "negative", "confirmed", "expected_left"}
     arrays = list(arrays_reachable_from(benchmark.task))
     assert any(array is benchmark.task.labelled for array in arrays)
     assert any(np.shares_memory(array, cora.graph.features.data) for array in arrays)

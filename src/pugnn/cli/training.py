@@ -10,14 +10,17 @@ import typer
 
 from pugnn import processes
 from pugnn.checkup import check_up
+from pugnn.cli.input_data import open_run
 from pugnn.cli.terminal import make_console, print_json, print_notes, print_recipe, print_run, print_verdicts
-from pugnn.errors import DegenerateWarning, PugnnError, WriteError
+from pugnn.errors import DegenerateWarning, PugnnError, WriteError, counted
 from pugnn.estimator import PUNodeClassifier
 from pugnn.memory import available_memory
-from pugnn.runs.changes import EarlierRun
+from pugnn.runs.audit_log import LOG
+from pugnn.runs.changes import EarlierRun, measured_for, measured_prior
 from pugnn.runs.folder import RunFolder, next_free
 from pugnn.runs.run import InputData
 from pugnn.runs.training_run import train_into_folder
+from pugnn.task import PUTask
 from pugnn.waiting import part, status_line
 
 #: A run that takes less memory than this, and less than half of what there is, needs no words.
@@ -52,7 +55,8 @@ def train_and_show(
         found = data.feedback
         confirmed, rejected = (0, 0) if found is None else (len(found.confirmed), len(found.rejected))
         before = EarlierRun.of(start, data.graph, confirmed=confirmed, rejected=rejected)
-        notes, options["start"] = (*notes, *before.notes), str(start)
+        estimator, before, measured = _with_measured_prior(estimator, data.task, before)
+        notes, options["start"] = (*notes, *before.notes, *measured), str(start)
     if title is not None:
         options["title"] = title
     method, settings = estimator.check_parameters()
@@ -97,3 +101,28 @@ def train_and_show(
         print_json({"folder": str(run.path), **run.record})
     else:
         print_run(run)
+
+
+def _with_measured_prior(
+    estimator: PUNodeClassifier, task: PUTask, before: EarlierRun
+) -> tuple[PUNodeClassifier, EarlierRun, list[str]]:
+    """With the prior that was measured by the audit of the earlier run or before, unless the user has given one.
+
+    Also the earlier run with that prior, and a note on it.
+    """
+    method, _ = estimator.check_parameters()
+    prior = getattr(method, "prior", None)
+    audited = (before.folder / LOG).exists()
+    if not isinstance(prior, str) or not (audited or measured_for(before.record.get("parent"))):
+        return estimator, before, []
+    try:
+        found = measured_prior(open_run(before.folder), task)
+    except PugnnError as error:
+        return estimator, before, [f"the audit of {before.folder} is not used: {error}"]
+    if found is None or prior not in ("auto", found[0]):  # the same where a run is repeated
+        return estimator, before, []
+    measured, checks = found
+    on = f"on {counted(checks, 'check')} of" if checks else "before"
+    method = replace(method, prior=measured)  # type: ignore[call-arg]
+    words = f"the prior {measured} was measured {on} {before.folder}"
+    return estimator.unfitted().set_params(method=method), replace(before, measured=measured), [words]

@@ -5,12 +5,11 @@ from pugnn.evidence.bands import DecidedNodes, Estimate, HiddenRanks, Prior, Top
 from pugnn.evidence.degenerate import Reason, find_reasons
 from pugnn.evidence.hidden_positives import RankedPositives
 from pugnn.evidence.measured import Measurement
-from pugnn.evidence.rank_model import Band, CheckedNodes, RankModel
+from pugnn.evidence.rank_model import Band, RankModel
 
 __all__ = [
     "Audit",
     "Band",
-    "CheckedNodes",
     "DecidedNodes",
     "Estimate",
     "HiddenRanks",

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import betaincinv, gammaincc, ndtr
+from scipy.special import gammaincc, ndtr
 
-from pugnn.errors import Displayed, counted, percent, require_share, require_type, require_whole
-from pugnn.evidence.rank_model import COVERAGE, MAX_PRIOR, MIN_PRIOR, Band, CheckedNodes, RankModel, Values, as_ranks
+from pugnn.errors import Displayed, percent, require_share, require_type, require_whole
+from pugnn.evidence.rank_model import MAX_PRIOR, MIN_PRIOR, Band, RankModel, Values, as_ranks
 
 #: An interval whose ends differ by this factor says little.
 WIDE = 3.0
@@ -66,16 +66,13 @@ class HiddenRanks:
     Args:
         prior: as it was settled.
         ranks: share of the unlabelled nodes above each of them, without those that were found by a ranking.
-        checked: nodes that were found by a ranking and checked; ``None`` if there are none.
     """
 
     prior: Prior
     ranks: Values
-    checked: CheckedNodes | None = None
 
     def __post_init__(self) -> None:
         require_type("prior", self.prior, Prior, "a pugnn.evidence.Prior")
-        require_type("checked", self.checked, CheckedNodes | None, "nodes that were checked")
         object.__setattr__(self, "ranks", as_ranks(self.ranks))
 
 
@@ -148,15 +145,6 @@ class DecidedNodes:
     f1: Band
 
 
-@dataclass(frozen=True)
-class Audit:
-    """Nodes that were checked: how many, how many of them are positive, and the precision with a binomial band."""
-
-    checked: int
-    positive: int
-    precision: Band
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Displayed):
     """What positives that were hidden in turn say of a ranking of the unlabelled nodes; bands hold in 90 % of cases.
@@ -173,7 +161,6 @@ class Estimate(Displayed):
             bands but that of the AUC.
         caveat: why the known positives may not be typical of all, which all bands assume; ``None`` if nothing
             suggests it.
-        audit: nodes that were checked; ``None`` if none were.
     """
 
     prior: Prior
@@ -185,7 +172,6 @@ class Estimate(Displayed):
     chance: float
     signal: bool = True
     caveat: str | None = None
-    audit: Audit | None = None
 
     def _facts(self) -> list[str]:
         number, auc, of = self.positives, self.auc, f"{self.unlabelled:,} unlabelled"
@@ -226,13 +212,6 @@ class Estimate(Displayed):
                 f"Of the first {found.taken} finds, about {value} ({low} to {high}) are expected to be positive, if "
                 "the known positives are typical."
             )
-        if self.audit is not None:
-            share = f"{percent(self.audit.precision.low)} to {percent(self.audit.precision.high)}"
-            are = "is" if self.audit.positive == 1 else "are"
-            words.append(
-                f"Of {counted(self.audit.checked, 'node')} checked, {self.audit.positive} {are} positive: {share} of "
-                "such nodes."
-            )
         return tuple(words)
 
     def to_plain(self) -> dict[str, Any]:
@@ -250,7 +229,6 @@ class Estimate(Displayed):
             "decided": None if self.decided is None else asdict(self.decided),
             "first": [asdict(part) for part in self.first],
             "auc": asdict(self.auc),
-            "audit": None if self.audit is None else asdict(self.audit),
             "headline": list(self.headline),
             "caveat": self.caveat,
         }
@@ -267,11 +245,11 @@ def estimate(hidden: HiddenRanks, *, unlabelled: int, decided: int) -> Estimate 
     require_type("hidden", hidden, HiddenRanks, "a pugnn.evidence.HiddenRanks")
     require_whole("unlabelled", unlabelled, 1)
     require_whole("decided", decided, 0, unlabelled)
-    prior, ranks, checked = hidden.prior, hidden.ranks, hidden.checked
+    prior, ranks = hidden.prior, hidden.ranks
     if not are_informative(ranks):
         return None
-    model = RankModel.of(ranks, unlabelled, bounds=prior.bounds, checked=checked)
-    expected = RankModel.of(ranks, unlabelled, bounds=(prior.value, prior.value), checked=checked)
+    model = RankModel.of(ranks, unlabelled, bounds=prior.bounds)
+    expected = RankModel.of(ranks, unlabelled, bounds=(prior.value, prior.value))
     signal, share = not no_signal(hidden, unlabelled), decided / unlabelled
 
     def band(measure: str, *of: float) -> Band:
@@ -294,16 +272,4 @@ def estimate(hidden: HiddenRanks, *, unlabelled: int, decided: int) -> Estimate 
         auc=band("auc"),
         chance=chance(ranks, unlabelled),
         signal=signal,
-        audit=None if checked is None else _audit(len(checked.positive), int(checked.positive.sum())),
     )
-
-
-def _audit(checked: int, positive: int) -> Audit:
-    """The share of positives among checked nodes, with the band of a binomial share (Jeffreys).
-
-    Where none or all are positive, it reaches to 0 or 1: cut off at both ends, it would not hold the share itself.
-    """
-    tail = (1 - COVERAGE) / 2
-    low, high = betaincinv(positive + 0.5, checked - positive + 0.5, [tail, 1 - tail])
-    low, high = low if positive else 0.0, high if positive < checked else 1.0
-    return Audit(checked, positive, Band(positive / checked, float(low), float(high)))

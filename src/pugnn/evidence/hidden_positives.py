@@ -8,14 +8,13 @@ neighbour of itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.evidence.rank_model import CheckedNodes
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
 from pugnn.views import Attributes, NodeViews, comparable_rows
@@ -55,13 +54,11 @@ class RankedPositives:
         folds: the turn in which each known positive was hidden, shape ``(n_L,)``.
         ranks: share of the unlabelled nodes above it then, without those that were found by a ranking and checked;
             empty if nothing could be hidden.
-        checked: nodes that were found by a ranking and checked, with their ranks; ``None`` if there are none.
     """
 
     task: PUTask
     folds: NDArray[np.int64]
     ranks: Ranks
-    checked: CheckedNodes | None = None
 
     @property
     def unlabelled(self) -> int:
@@ -75,32 +72,31 @@ class RankedPositives:
 
 @dataclass(frozen=True)
 class KnownNodes:
-    """Known positives and known negatives, each with its fold, and the unlabelled nodes."""
+    """Known positives with the fold of each, known negatives, and the unlabelled nodes."""
 
     task: PUTask
     folds: NDArray[np.int64]
-    negative_folds: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
     def of(cls, task: PUTask, seed: int) -> KnownNodes:
         """Those of a task."""
-        folds = deal_folds(len(task.labelled), derive_seed(seed))
-        return cls(task, folds, np.arange(len(task.negative)) % (int(folds.max()) + 1))
+        return cls(task, deal_folds(len(task.labelled), derive_seed(seed)))
 
     @property
     def turns(self) -> int:
         """How many times a fold is hidden; with a single known positive, never."""
         return int(self.folds.max()) + 1 if len(self.folds) > 1 else 0
 
-    def seen(self, folds: NDArray[np.int64]) -> NDArray[np.float32]:
-        """1 where a node of a fold takes part: in the whole (column 0), and when fold k is hidden (column k + 1)."""
-        part: NDArray[np.float32] = (folds[:, None] != np.arange(-1, self.turns)).astype(np.float32)
+    @property
+    def seen(self) -> NDArray[np.float32]:
+        """1 where a known positive takes part: in the whole (column 0), and when fold k is hidden (column k + 1)."""
+        part: NDArray[np.float32] = (self.folds[:, None] != np.arange(-1, self.turns)).astype(np.float32)
         return part
 
     def seeds(self) -> NDArray[np.float32]:
         """1 for the known positives that take part, and 0 for all other nodes, as columns of :meth:`seen`."""
         seeds = np.zeros((self.task.graph.num_nodes, self.turns + 1), np.float32)
-        seeds[self.task.labelled] = self.seen(self.folds)
+        seeds[self.task.labelled] = self.seen
         return seeds
 
     @property
@@ -125,9 +121,9 @@ class KnownNodes:
         outside = np.flatnonzero(~taken)
         each = share / (1 - share) * len(task.unlabelled) / max(len(task.negative), 1)
         counts = [
-            self.seen(self.folds),
-            each * self.seen(self.negative_folds),
-            np.zeros((len(outside), self.turns + 1), np.float32),
+            self.seen,
+            np.full((len(task.negative), self.turns + 1), each),
+            np.zeros((len(outside), self.turns + 1)),
         ]
         special = np.concatenate([task.labelled, task.negative, outside])
         positive = (np.arange(len(special)) < len(task.labelled)).astype(np.float64)[:, None]
@@ -140,18 +136,15 @@ class KnownNodes:
         """
         task, n = self.task, self.task.graph.num_nodes
         weights = np.full((n, self.turns + 1), -(1 - self.negative_share) / n, np.float32)
-        seen = self.seen(self.folds)
-        weights[task.labelled] += seen / seen.sum(axis=0)
-        if len(task.negative):
-            seen = self.seen(self.negative_folds)
-            weights[task.negative] -= self.negative_share * seen / np.maximum(seen.sum(axis=0), 1)
+        weights[task.labelled] += self.seen / self.seen.sum(axis=0)
+        weights[task.negative] -= self.negative_share / max(len(task.negative), 1)
         return views.transposed(weights)
 
     def rank(self, scores: NDArray[np.floating]) -> RankedPositives:
-        """Share of the unlabelled nodes above each known node, when it was hidden.
+        """Share of the unlabelled nodes above each known positive, when it was hidden.
 
-        Those of confirmed and rejected nodes are given apart, as nodes that were checked: a ranking found them. Hidden
-        again, they would speak for rankings of that kind, and make positives seem rare.
+        Those of confirmed nodes are left out: a ranking found them. Hidden again, they would speak for rankings of that
+        kind, and make positives seem rare.
 
         Args:
             scores: of all nodes, shape ``(N, turns)``: column k was made without fold k.
@@ -159,15 +152,11 @@ class KnownNodes:
         task = self.task
         if not self.turns:
             return RankedPositives(task, self.folds, np.empty(0))
-        known, folds = np.concatenate([task.labelled, task.negative]), np.concatenate([self.folds, self.negative_folds])
-        ranks = np.empty(len(known))
+        ranks = np.empty(len(task.labelled))
         for fold in range(self.turns):
-            unlabelled = scores[task.unlabelled, fold]
-            ranks[folds == fold] = ranks_among(scores[known[folds == fold], fold], unlabelled)
-        positive = np.arange(len(known)) < len(task.labelled)
-        checked = ~positive | np.isin(known, task.confirmed)
-        apart = CheckedNodes(ranks[checked], positive[checked]) if checked.any() else None
-        return RankedPositives(task, self.folds, ranks[~checked], apart)
+            mine = self.folds == fold
+            ranks[mine] = ranks_among(scores[task.labelled[mine], fold], scores[task.unlabelled, fold])
+        return RankedPositives(task, self.folds, ranks[~np.isin(task.labelled, task.confirmed)])
 
     def spreads(self, scores: NDArray[np.floating]) -> NDArray[np.float32]:
         """Standard deviations over the unlabelled nodes, of each column; 1 where all are equal but for rounding."""

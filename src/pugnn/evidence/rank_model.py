@@ -29,9 +29,8 @@ nothing says that more positives are left than are known, the band of the prior 
 from F by chance, with the variance :math:`F (1 - F) / N` of recall and :math:`\mathrm{var}(h) / N` of their mean rank.
 Quantiles of what may happen then, over all c with that weight, widen their bands.
 
-**Checked nodes show c.** A node of rank h that was checked is positive with probability :math:`\pi F'(h)`, the
-precision there, however it was chosen. With that likelihood, bands leave out every c that is less than a quarter as
-likely as the best.
+**Checked nodes show c**, but only if they were drawn at random: that is an audit (:mod:`pugnn.evidence.measured`).
+Nodes that were checked because they are on top do not enter here.
 """
 
 from __future__ import annotations
@@ -61,14 +60,13 @@ FLOOR = 1e-9
 BOUNDED_AT = 0.3
 #: The smallest part c of the bound that the prior may be, and how many parts are looked at.
 MIN_PART, PARTS = 1 / 60, 12
+#: How likely each of them is, adding up to 1.
+PART_WEIGHTS = np.sqrt(np.geomspace(MIN_PART, 1.0, PARTS))
+PART_WEIGHTS /= PART_WEIGHTS.sum()
 #: Priors between these are considered where none is given.
 MIN_PRIOR, MAX_PRIOR = 1e-5, 0.93
-#: A part c that is less likely than this, against the best, is left out of bands.
-UNLIKELY = 0.25
 #: Shapes with a bound below a given prior are so much less likely.
 CONTRADICTED = 1e-6
-#: No node is surer than this to be positive or negative.
-UNSURE = 0.01
 #: Bands hold the true value with this probability, if the model is right.
 COVERAGE = 0.9
 #: Deviations by chance, in standard deviations, equally likely.
@@ -84,25 +82,15 @@ class Band:
     high: float
 
 
-@dataclass(frozen=True, eq=False)
-class CheckedNodes:
-    """Nodes that were checked: their ranks, if nothing were known about them, and which are positive."""
-
-    ranks: Values
-    positive: NDArray[np.bool_]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class RankModel:
-    """What hidden positives say of prior and recall: shapes of recall, and for each some priors, with weights.
+    """What hidden positives say of prior and recall: shapes of recall with weights, and for each some priors.
 
     Args:
         edges: shares of the unlabelled nodes, ascending from 0 to 1, shape ``(E,)``.
         recalls: of each shape at the edges, shape ``(S, E)``.
         priors: the parts c of the shape's bound, ascending, shape ``(S, C)``.
-        weights: how likely each shape is given c, adding up to 1 in each column, shape ``(S, C)``.
-        parts: how likely each c is, adding up to 1, shape ``(C,)``.
-        likely: which of them bands have to hold for, shape ``(C,)``.
+        weights: how likely each shape is, adding up to 1, shape ``(S,)``.
         unlabelled: number of unlabelled nodes.
         fewest: the share that the band of the prior reaches down to, at least.
     """
@@ -111,31 +99,20 @@ class RankModel:
     recalls: Values
     priors: Values
     weights: Values
-    parts: Values
-    likely: NDArray[np.bool_]
     unlabelled: int
     fewest: float = 1.0
 
     @classmethod
-    def of(
-        cls,
-        ranks: Values,
-        unlabelled: int,
-        *,
-        bounds: tuple[float, float] | None = None,
-        checked: CheckedNodes | None = None,
-    ) -> RankModel:
+    def of(cls, ranks: Values, unlabelled: int, *, bounds: tuple[float, float] | None = None) -> RankModel:
         """Fitted to the ranks of hidden positives, shape ``(n,)``.
 
         Args:
             ranks: share of the unlabelled nodes above each.
             unlabelled: number of these.
             bounds: between which the prior lies, if that is known; both the same for a known prior.
-            checked: nodes that were checked.
         """
         require_whole("unlabelled", unlabelled, 1)
         require_type("bounds", bounds, tuple | None, "two shares")
-        require_type("checked", checked, CheckedNodes | None, "nodes that were checked")
         ranks = as_ranks(ranks)
         edges, recalls, bound = _shapes(unlabelled)
         within = np.diff(recalls, axis=1)  # share of the positives in each bin
@@ -143,20 +120,10 @@ class RankModel:
         if bounds is not None:
             fit = fit + np.log(CONTRADICTED) * (bound < _require_bounds(*bounds)[0])
         kept = fit > fit.max() + np.log(1e-6)
-        recalls, within, fit, priors = recalls[kept], within[kept], fit[kept], _priors(bound[kept], bounds)
-        both = np.repeat(fit[:, None], PARTS, axis=1)
-        if checked is not None:
-            precision = np.clip(priors[:, :, None] * (within / np.diff(edges))[:, None, :], UNSURE, 1 - UNSURE)
-            right, wrong = (
-                _counts(checked.ranks[part], edges, unlabelled) for part in (checked.positive, ~checked.positive)
-            )
-            both = both + np.log(precision) @ right + np.log1p(-precision) @ wrong
-        weights = np.exp(both - both.max())
-        evidence = weights.sum(axis=0)
-        parts = evidence * np.sqrt(np.geomspace(MIN_PART, 1.0, PARTS))
-        likely = evidence >= UNLIKELY * evidence.max()
-        fewest = len(ranks) / unlabelled if bounds is None and checked is None else 1.0
-        return cls(edges, recalls, priors, weights / evidence, parts / parts.sum(), likely, unlabelled, fewest)
+        weights = np.exp(fit[kept] - fit.max())
+        fewest = len(ranks) / unlabelled if bounds is None else 1.0
+        priors = _priors(bound[kept], bounds)
+        return cls(edges, recalls[kept], priors, weights / weights.sum(), unlabelled, fewest)
 
     def prior(self) -> Band:
         """Positive share of the unlabelled nodes."""
@@ -165,7 +132,7 @@ class RankModel:
 
     def bound(self) -> float:
         """The median of the bound B: the prior if all that looks positive is."""
-        return float(_quantiles(self.priors[:, -1], self.weights[:, -1], [0.5])[0])
+        return float(_quantiles(self.priors[:, -1], self.weights, [0.5])[0])
 
     def recall_at(self, share: float) -> Values:
         """Recall among the first ``share`` of the unlabelled nodes, for each shape, as a column."""
@@ -208,15 +175,15 @@ class RankModel:
 
     def decided_share(self) -> float:
         """The share of the unlabelled nodes to decide positive: that of the highest expected F1."""
-        expected = [float((self._f1(share) * self.weights).sum(axis=0) @ self.parts) for share in self.edges[1:]]
+        expected = [float(self.weights @ self._f1(share) @ PART_WEIGHTS) for share in self.edges[1:]]
         return float(self.edges[1 + int(np.argmax(expected))])
 
     def band(self, values: Values) -> Band:
         """Of a quantity with a value for each shape and prior: the median, and the ends of what holds for some c."""
         values = np.broadcast_to(values, self.priors.shape)
         tail = (1 - COVERAGE) / 2
-        ends = [_quantiles(values[:, at], self.weights[:, at], [tail, 1 - tail]) for at in np.flatnonzero(self.likely)]
-        value = _quantiles(values.ravel(), (self.weights * self.parts).ravel(), [0.5])[0]
+        ends = [_quantiles(of_part, self.weights, [tail, 1 - tail]) for of_part in values.T]
+        value = _quantiles(values.ravel(), np.outer(self.weights, PART_WEIGHTS).ravel(), [0.5])[0]
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         return Band(float(np.clip(value, low, high)), float(low), float(high))
 
@@ -227,7 +194,7 @@ class RankModel:
             * DEVIATIONS
         )
         points = np.clip(values[:, :, None] + deviations, 0.0, 1.0)
-        weights = np.repeat(self.weights * self.parts, len(DEVIATIONS)) / len(DEVIATIONS)
+        weights = np.repeat(np.outer(self.weights, PART_WEIGHTS), len(DEVIATIONS)) / len(DEVIATIONS)
         tail = (1 - COVERAGE) / 2
         low, high = _quantiles(points.ravel(), weights, [tail, 1 - tail])
         expected = self.band(values)

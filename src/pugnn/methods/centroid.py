@@ -59,7 +59,7 @@ class Centroid(Method):
             directions = self.directions(views, known)
             ranked = known.rank(views @ directions[:, :, 1:])
         settled = settle_prior(self.prior, ranked)
-        hidden = HiddenRanks(settled, ranked.ranks, ranked.checked)
+        hidden = HiddenRanks(settled, ranked.ranks)
         model = LinearViews.ranking(task, attributes, directions[:, :, 0], settled.value)
         signal = not no_signal(hidden, len(task.unlabelled))
         notes = (prior_words(settled, len(ranked.ranks), signal=signal),)

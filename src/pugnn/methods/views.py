@@ -132,7 +132,7 @@ class Views(Method):
         model = LinearViews.ranking(task, attributes, direction, prior, by_closeness)
         # The bands speak of this ranking, and so must the ranks.
         ranked = known.rank((1 - share) * ranking.scores[:, 1:] + share * after[:, 1:])
-        hidden = HiddenRanks(settled, ranked.ranks, ranked.checked)
+        hidden = HiddenRanks(settled, ranked.ranks)
         signal = not no_signal(hidden, len(task.unlabelled))
         notes = (
             _views_note(views, model, task),
@@ -205,7 +205,7 @@ def _train(
     scale = np.float32(min(MAX_START, len(task.labelled) / START_LABELS)) / known.spreads(logits)
     weight = scale * ranking.direction
     bias = -np.quantile(scale * logits[task.unlabelled], 1 - prior, axis=0)
-    seen = torch.from_numpy(known.seen(known.folds))
+    seen = torch.from_numpy(known.seen)
     penalty = min(max(PENALTY * prior / len(task.labelled), MIN_PENALTY), settings.weight_decay)
     # The terms are means over the models, so that the penalty is one, too.
     settings = replace(settings, weight_decay=penalty / seen.shape[1])

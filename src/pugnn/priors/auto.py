@@ -51,8 +51,9 @@ def settle_prior(wanted: float | str, hidden: RankedPositives) -> Prior:
 
     The value is that of the chosen estimator, or else the share of the highest expected F1
     (:meth:`pugnn.evidence.RankModel.decided_share`); and it is at most one half, because training on an overestimate is
-    far worse than on an underestimate. The interval is the rank model's, and holds the value. Within a range, both keep
-    to it.
+    far worse than on an underestimate. It is not less than what an earlier estimate and the checks since leave
+    (:attr:`pugnn.task.PUTask.expected_left`). The interval is the rank model's, and holds the value. Within a range,
+    both keep to it.
 
     Args:
         wanted: as for :func:`prior_bounds`.
@@ -67,10 +68,13 @@ def settle_prior(wanted: float | str, hidden: RankedPositives) -> Prior:
         middle = float(expit((logit(low) + logit(high)) / 2)) if ranged else UNKNOWN_PRIOR
         return Prior(middle, low, high, "assumed", low, high)
     bounds = (low, high) if ranged else None
-    model = RankModel.of(hidden.ranks, hidden.unlabelled, bounds=bounds, checked=hidden.checked)
+    model = RankModel.of(hidden.ranks, hidden.unlabelled, bounds=bounds)
     least, most = bounds or (MIN_PRIOR, MAX_ESTIMATE)
     band, value = model.prior(), PRIORS[by](hidden) if by else model.decided_share()
     value = min(max(value, least), most)
+    left = min(hidden.task.expected_left / hidden.unlabelled, MAX_ESTIMATE)
+    if not ranged and left > value:
+        value, by = left, "the earlier run"
     ends = min(band.low, value), max(band.high, value)
     return Prior(value, *ends, "range" if ranged else "estimated", low, high, by)
 

@@ -9,4 +9,4 @@ from pugnn.priors.base import PRIORS
 @PRIORS.register("rank-model")
 def rank_model(hidden: RankedPositives) -> float:
     """The median bound of the prior, see :mod:`pugnn.evidence.rank_model`."""
-    return RankModel.of(hidden.ranks, hidden.unlabelled, checked=hidden.checked).bound()
+    return RankModel.of(hidden.ranks, hidden.unlabelled).bound()

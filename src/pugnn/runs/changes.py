@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +14,13 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.estimator import PUNodeClassifier
+from pugnn.evidence.rank_model import MAX_PRIOR
 from pugnn.explain.explanation import plain
 from pugnn.explain.parts import largest
 from pugnn.graph import Graph
+from pugnn.priors import prior_bounds
+from pugnn.runs.audit_log import read_audit
+from pugnn.runs.run import Run
 from pugnn.runs.writers import read_columns
 from pugnn.task import PUTask
 
@@ -28,20 +35,29 @@ class EarlierRun:
     """An earlier run, as far as it can be read.
 
     Args:
-        name: of its folder.
+        folder: of the run, as it was given.
         classifier: its model; ``None`` if it cannot be loaded.
         scores: by position in the graph of the new run, nan for new nodes; ``None`` if they cannot be read.
         confirmed: number of nodes that were confirmed since the first labels.
         rejected: number of nodes that were rejected.
         notes: what could not be read, one sentence each.
+        record: its ``run.json``; empty if that cannot be read.
+        measured: the range of the prior that its audit measured for the new run; ``None`` where it is not used.
     """
 
-    name: str
+    folder: Path
     classifier: PUNodeClassifier | None
     scores: NDArray[np.float64] | None
     confirmed: int
     rejected: int
     notes: tuple[str, ...] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)
+    measured: str | None = None
+
+    @property
+    def parent(self) -> dict[str, Any]:
+        """The entry ``parent`` of the ``run.json`` of the new run; when it was finished tells it from others."""
+        return {"run": str(self.folder), "finished": self.record.get("finished"), "measured_prior": self.measured}
 
     @classmethod
     def of(cls, folder: Path, graph: Graph, *, confirmed: int, rejected: int) -> EarlierRun:
@@ -56,7 +72,10 @@ class EarlierRun:
             scores = read_columns(folder / "scores.parquet", graph, ["score"])[0]["score"]
         except PugnnError as error:
             notes.append(f"{_NOT_KNOWN} {error}")
-        return cls(folder.resolve().name, classifier, scores, confirmed, rejected, tuple(notes))
+        record: dict[str, Any] = {}
+        with suppress(OSError, ValueError, TypeError):
+            record = dict(json.loads((folder / "run.json").read_text(encoding="utf-8")))
+        return cls(folder, classifier, scores, confirmed, rejected, tuple(notes), record)
 
     def changes(
         self, task: PUTask, scores: NDArray[np.float64], *, warm: bool, log_odds: NDArray[np.float64] | None = None
@@ -68,7 +87,40 @@ class EarlierRun:
         """
         earlier = np.full(len(scores), np.nan) if self.scores is None else self.scores
         moves = _moves(task.graph, task.known == 0, earlier, scores, log_odds)
-        return {"before": self.name, "confirmed": self.confirmed, "rejected": self.rejected, "warm": warm, **moves}
+        name = self.folder.resolve().name
+        return {"before": name, "confirmed": self.confirmed, "rejected": self.rejected, "warm": warm, **moves}
+
+
+def measured_prior(parent: Run, task: PUTask) -> tuple[str, int] | None:
+    """The range of the prior that was measured for the run after another, and on how many checks of that one.
+
+    An audit counts all positives of its ranking; those that have become known are no longer unlabelled. Without an
+    audit of the parent, the range that was measured for the parent goes on to hold, on no checks of its own; without
+    that, ``None``.
+
+    Args:
+        parent: the earlier run.
+        task: of the next run.
+    """
+    audit, known = read_audit(parent), len(task.labelled) - len(parent.task.labelled)
+    checks, inherited = len(audit.sample().drawn), measured_for(parent.settings.parent)
+    if checks:
+        positives = audit.estimate().positives
+        ends = positives.low, positives.high
+    elif inherited is not None:
+        low, high = prior_bounds(inherited)
+        ends = low * len(parent.task.unlabelled), high * len(parent.task.unlabelled)
+    else:
+        return None
+    n = len(task.unlabelled)
+    low, high = (float(np.clip((end - known) / n, min(0.5 / n, MAX_PRIOR), MAX_PRIOR)) for end in ends)
+    return f"{low:.4g}..{high:.4g}", checks
+
+
+def measured_for(parent: Any) -> str | None:
+    """The prior that was measured for a run, by the entry ``parent`` of its ``run.json``."""
+    found = parent.get("measured_prior") if isinstance(parent, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def changes_since(

@@ -73,16 +73,20 @@ class Settings:
         finished: when the training was.
         options: everything that decides the run, under the names of the command line: with it, ``--config`` repeats it.
         versions: of Python and of the packages that results depend on.
+        parent: the run that it goes on from (:meth:`pugnn.runs.changes.EarlierRun.parent`); ``None`` if there is none.
     """
 
     pugnn: str
     finished: str
     options: dict[str, Any]
     versions: dict[str, str]
+    parent: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, estimator: PUNodeClassifier, options: Mapping[str, Any]) -> Settings:
-        """Those of a fitted estimator on data with these options."""
+    def of(
+        cls, estimator: PUNodeClassifier, options: Mapping[str, Any], parent: dict[str, Any] | None = None
+    ) -> Settings:
+        """Those of a fitted estimator on data with these options, perhaps going on from another run."""
         method, parameters = dict(estimator.settings_["method"]), dict(estimator.settings_["parameters"])
         parameters.pop("progress")
         settings = {"method": method.pop("name"), **method, **parameters}
@@ -92,6 +96,7 @@ class Settings:
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
             options={**options, **{name: value for name, value in settings.items() if value is not None}},
             versions={"python": platform.python_version(), **{name: version(name) for name in packages}},
+            parent=parent,
         )
 
     @property

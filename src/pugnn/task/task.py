@@ -30,6 +30,8 @@ class PUTask(Displayed):
         negative: positions of the known negatives, sorted; they are neither labelled nor unlabelled.
         confirmed: those of the labelled nodes that were found by a ranking and then checked, sorted. They rank higher
             than positives usually do, so that they say little about a ranking or about how many positives there are.
+        expected_left: positives among the unlabelled nodes at least, by an earlier estimate and the checks since; 0 if
+            there was none.
     """
 
     graph: Graph
@@ -37,6 +39,7 @@ class PUTask(Displayed):
     unlabelled: NDArray[np.int64]
     negative: NDArray[np.int64] = field(default_factory=lambda: _NONE)
     confirmed: NDArray[np.int64] = field(default_factory=lambda: _NONE)
+    expected_left: float = 0.0
 
     def __post_init__(self) -> None:
         require_type("graph", self.graph, Graph, "a pugnn.Graph")
@@ -122,6 +125,8 @@ class PUTask(Displayed):
         for nodes in (self.labelled, self.unlabelled, self.negative, self.confirmed):
             hashed.update(f"{nodes.dtype} {nodes.shape}".encode())  # so that it is clear where each array ends
             update(hashed, nodes)
+        if self.expected_left:
+            hashed.update(repr(self.expected_left).encode())
         return hashed
 
     @cached_property

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from pugnn.cli import declared, options
-from pugnn.cli.config import Chosen, option_value, training_of
+from pugnn.cli.config import Chosen, option_value, read_record, training_of
 from pugnn.cli.input_data import read_input
 from pugnn.cli.options import METHOD, OUTPUT, TRAINING, DataOptions, command, flag, option, options_of
 from pugnn.errors import PugnnError, counted
@@ -105,36 +105,49 @@ def fit(
     from pugnn.memory import available_memory
     from pugnn.methods import make_method
 
+    measured = _is_measured(config, settings.get("prior"))
+    data, going_on = _with_earlier_feedback(context, config, data)
+    if config is not None and going_on:
+        start = start if _given(context, "start") else config.parent
+        if measured and not _given(context, "prior"):  # for the earlier run, not for this one
+            settings = {**settings, "prior": "auto"}
     more: dict[str, Any] = {"threshold": threshold, "budget": budget, "decide": decide, "seed": seed, "device": device}
     with suppress(ValueError):  # `prior`, or a word that is refused with the other parameters
         more["threshold"] = float(threshold)
     estimator = PUNodeClassifier(make_method(method or DEFAULT_METHOD, **settings), **training, **more)
     estimator.check_parameters()
     available_memory()  # if a limit is set, it must be one
-    data, start = _going_on(context, config, data, start)
     found = read_input(data, seed=seed)
-    _require_plausible(found, settings.get("prior"))
+    if not measured:
+        _require_plausible(found, settings.get("prior"))
     shown = {"verbose": verbose, "as_json": as_json}
     train_and_show(estimator, found, name=found.name, out=out, resume=resume, start=start, title=title, **shown)
 
 
-def _going_on(
-    context: typer.Context, config: Path | None, data: DataOptions, start: Path | None
-) -> tuple[DataOptions, Path | None]:
-    """With new feedback, the run that the config belongs to is where to start, and its own feedback still counts."""
+def _given(context: typer.Context, name: str) -> bool:
+    """Whether an option is on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
-    def new(name: str) -> bool:
-        source = context.get_parameter_source(name)
-        return source is not None and source.name == "COMMANDLINE"
 
-    changed = [name for name in options.FEEDBACK if new(name)]
+def _is_measured(config: Path | None, prior: object) -> bool:
+    """Whether this prior is one that was measured for the run of the config."""
+    if config is None or config.suffix != ".json" or prior is None:
+        return False
+    parent = read_record(config).get("parent")
+    return isinstance(parent, dict) and parent.get("measured_prior") == prior
+
+
+def _with_earlier_feedback(context: typer.Context, config: Path | None, data: DataOptions) -> tuple[DataOptions, bool]:
+    """With new feedback, that of the run of the config still counts; whether there is both."""
+    changed = [name for name in options.FEEDBACK if _given(context, name)]
     if config is None or config.suffix != ".json" or not changed:
-        return data, start
+        return data, False
     both: dict[str, Any] = {}
     for name in changed:
         before = option_value(config, name, context.obj.config.get(name, []), list[str] | None)
         both[name] = list(dict.fromkeys([*before, *getattr(data, name)]))
-    return replace(data, **both), start if new("start") else config.parent
+    return replace(data, **both), True
 
 
 def _require_plausible(found: InputData, prior: object) -> None:
