@@ -1,7 +1,6 @@
 """Errors and warnings that a user can act on, and how values are shown in them and at a prompt."""
 
 import math
-import sys
 from abc import abstractmethod
 from collections.abc import Collection, Iterable
 from html import escape
@@ -53,8 +52,12 @@ def require_whole(name: str, value: object, least: int, most: float = math.inf) 
 
 def require_number(name: str, value: object, *, negative: bool = True) -> None:
     """Raise unless ``value`` is a finite number, Python's or numpy's, and no boolean; negative only if allowed."""
-    fits = not isinstance(value, bool) and isinstance(value, Real) and abs(value) <= sys.float_info.max  # type: ignore[operator]
-    if not fits or (not negative and value < 0):  # type: ignore[operator]
+    try:
+        fits = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+        fits = fits and (negative or value >= 0)  # type: ignore[operator]
+    except OverflowError:  # an integer of hundreds of digits
+        fits = False
+    if not fits:
         raise PugnnError(f"{name} must be a number{'' if negative else ' and not negative'}, got {value!r}")
 
 
