@@ -96,6 +96,19 @@ def shorten(values: Iterable[object], limit: int = 5) -> str:
     return shown if len(items) <= limit else f"{shown} and {len(items) - limit:,} more"
 
 
+def similar(word: str, words: Iterable[str], most: int = 1, cutoff: float = 0.6) -> list[str]:
+    """The words that are most similar to another one, ignoring case."""
+    from difflib import get_close_matches
+
+    by_lower = {each.lower(): each for each in words}
+    return [by_lower[each] for each in get_close_matches(word.lower(), by_lower, most, cutoff)]
+
+
+def did_you_mean(near: list[str]) -> str:
+    """A hint at similar words, to end a message; empty without any."""
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things: ``1 row``, ``2,000 rows``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
