@@ -27,10 +27,11 @@ def main() -> None:
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
         for title, prepare, sweep in (("tables", _tables, True), ("store", _store, False)):
-            data = prepare(Path(folder))
             seconds: dict[str, list[float]] = {}
             for number, source in enumerate(sources):
-                run = str(Path(folder) / f"{title}-{number}")
+                own = Path(folder) / f"{title}-{number}"
+                own.mkdir()
+                data, run = prepare(own, source), str(own / "run")
                 commands = {
                     "fit": ["fit", *data, "--out", run],
                     "evaluate": ["evaluate", run],
@@ -45,16 +46,16 @@ def main() -> None:
             print(table(["command", *map(str, range(len(sources)))], rows), flush=True)
 
 
-def _tables(folder: Path) -> list[str]:
+def _tables(folder: Path, source: Path) -> list[str]:
     name = sized("pubmed", "cora")
-    _cpu_seconds(HERE, ["export", "--dataset", name, "--labels", "30", "--out", str(folder / "tables")])
+    _cpu_seconds(source, ["export", "--dataset", name, "--labels", "30", "--out", str(folder / "tables")])
     return [each for role in ("edges", "nodes", "positives") for each in (f"--{role}", f"{folder}/tables/{role}.csv")]
 
 
-def _store(folder: Path) -> list[str]:
-    _cpu_seconds(HERE, ["synthetic", "--nodes", str(NODES), "--out", str(folder / "synthetic")])
+def _store(folder: Path, source: Path) -> list[str]:
+    _cpu_seconds(source, ["synthetic", "--nodes", str(NODES), "--out", str(folder / "synthetic")])
     edges, nodes, positives = (f"{folder}/synthetic/{role}.parquet" for role in ("edges", "nodes", "positives"))
-    _cpu_seconds(HERE, ["build", "--edges", edges, "--nodes", nodes, "--out", str(folder / "store")])
+    _cpu_seconds(source, ["build", "--edges", edges, "--nodes", nodes, "--out", str(folder / "store")])
     return ["--store", str(folder / "store"), "--positives", positives]
 
 

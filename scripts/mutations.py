@@ -53,7 +53,7 @@ MUTATIONS = [
     ),
     _m("losses/distance_aware.py", "distance <= delta", "distance < delta", "pu-gnn"),
     _m("losses/upu.py", "(-unlabelled)) - self.prior", "(-unlabelled)) + self.prior", "upu"),
-    _m("losses/upu.py", "(1 - sets.negative_share) * negative", "negative", "upu negatives"),
+    _m("losses/upu.py", "(1 - sets.negative_weight) * negative", "negative", "upu negatives"),
     _m("losses/nnpu.py", "ascent = -self.gamma", "ascent = self.gamma", "nnpu ascent"),
     _m("losses/nnpu.py", "positive, positive.detach()", "positive, positive", "nnpu ascent"),
     _m("losses/soft_labels.py", "(1 - beliefs) * loss", "loss", "grab"),

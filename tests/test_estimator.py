@@ -932,6 +932,17 @@ def test_without_a_signal_nobody_is_decided():
     assert not fitted.degenerate_
 
 
+def test_without_a_signal_even_a_score_that_is_rounded_to_1_is_not_decided(tmp_path):
+    fitted = labels_at_random()
+    fitted.model_.constant += 50
+    graph = random_graph(300, 0.02, features=5, seed=3)
+    assert fitted.predict_proba(graph)[:, 1].max() == 1.0
+    assert not fitted.predict(graph).any()
+    assert f"{fitted.threshold_:g}" == "1"
+    fitted.save(tmp_path / "model.safetensors")
+    assert PUNodeClassifier.load(tmp_path / "model.safetensors").threshold_ == fitted.threshold_
+
+
 @pytest.mark.parametrize(
     ("options", "rule"),
     [

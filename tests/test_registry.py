@@ -1,10 +1,15 @@
 import sys
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from planted import evidence
 from pugnn.errors import PugnnError
 from pugnn.methods import METHODS, PUGNN
+from pugnn.metrics import METRICS, measure, metric
 from pugnn.models import BACKBONES
+from pugnn.priors import PRIORS, settle_prior
 from pugnn.registry import Registry
 
 
@@ -130,6 +135,64 @@ def test_what_is_no_method_is_not_registered():
         def magic(): ...
 
     assert "magic" not in METHODS
+
+
+PLUG_IN = """
+import numpy as np
+from pugnn.metrics import metric
+from pugnn.priors import PRIORS
+
+@metric("error", "decisions", "error rate")
+def error(truth, decided):
+    return np.float32((truth != decided).mean())
+
+@PRIORS.register("half-median")
+def half_median(hidden):
+    return np.median(hidden.ranks) / 2
+"""
+
+
+@pytest.fixture
+def plug_in(tmp_path, monkeypatch):
+    """A package with a metric and an estimator of the prior, which the registries have not seen yet."""
+    (tmp_path / "plug_in.py").write_text(PLUG_IN)
+    info = tmp_path / "plug_in-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plug-in\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[pugnn.metrics]\nerror = plug_in\n[pugnn.priors]\nhalf-median = plug_in\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for registry in (METRICS, PRIORS):
+        registry._import_room()
+        monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+        vars(registry).pop("_entry_points", None)
+    yield
+    sys.modules.pop("plug_in", None)
+    for registry in (METRICS, PRIORS):
+        vars(registry).pop("_entry_points", None)
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_metric_and_a_prior_of_another_package():
+    truth = np.arange(60) < 20
+    found = measure(SimpleNamespace(positive=truth, scored=np.arange(60)), truth * 0.8, 0.5)
+    assert found["error"] == 0.0
+    assert type(found["error"]) is float
+    assert (METRICS.provider("error"), METRICS.provider("f1")) == ("plug-in", "pugnn")
+    assert METRICS.provider("precision_at_20") == "pugnn"
+    settled = settle_prior("half-median", evidence(0.2, apart=2.5))
+    assert settled.by == "half-median"
+    assert PRIORS.provider("half-median") == "plug-in"
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_cell_that_registers_a_metric_may_run_twice():
+    for _ in range(2):
+        exec(PLUG_IN, {"__name__": "notebook"})
+    assert METRICS["error"].words == "error rate"
+    with pytest.raises(PugnnError, match=r"two metrics are called 'f1': pugnn\.metrics\.classification\.f1 and "):
+
+        @metric("f1", "decisions", "another F1")
+        def another(truth, decided): ...
 
 
 def test_ours_stay_ours(registry, tmp_path):

@@ -1,7 +1,6 @@
 """Errors and warnings that a user can act on, and how values are shown in them and at a prompt."""
 
 import math
-import sys
 from abc import abstractmethod
 from collections.abc import Collection, Iterable
 from html import escape
@@ -53,8 +52,12 @@ def require_whole(name: str, value: object, least: int, most: float = math.inf) 
 
 def require_number(name: str, value: object, *, negative: bool = True) -> None:
     """Raise unless ``value`` is a finite number, Python's or numpy's, and no boolean; negative only if allowed."""
-    fits = not isinstance(value, bool) and isinstance(value, Real) and abs(value) <= sys.float_info.max  # type: ignore[operator]
-    if not fits or (not negative and value < 0):  # type: ignore[operator]
+    try:
+        fits = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+        fits = fits and (negative or value >= 0)  # type: ignore[operator]
+    except OverflowError:  # an integer of hundreds of digits
+        fits = False
+    if not fits:
         raise PugnnError(f"{name} must be a number{'' if negative else ' and not negative'}, got {value!r}")
 
 
@@ -91,6 +94,19 @@ def shorten(values: Iterable[object], limit: int = 5) -> str:
     items = list(values)
     shown = ", ".join(repr(v.item() if hasattr(v, "item") else v) for v in items[:limit])
     return shown if len(items) <= limit else f"{shown} and {len(items) - limit:,} more"
+
+
+def similar(word: str, words: Iterable[str], most: int = 1, cutoff: float = 0.6) -> list[str]:
+    """The words that are most similar to another one, ignoring case."""
+    from difflib import get_close_matches
+
+    by_lower = {each.lower(): each for each in words}
+    return [by_lower[each] for each in get_close_matches(word.lower(), by_lower, most, cutoff)]
+
+
+def did_you_mean(near: list[str]) -> str:
+    """A hint at similar words, to end a message; empty without any."""
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def counted(number: int, noun: str) -> str:

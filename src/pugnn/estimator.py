@@ -133,7 +133,7 @@ class PUNodeClassifier(Parameters):
             checked: finds that were checked, with verdicts: the file of ``pugnn suggest --out``, its column ``verdict``
                 filled in with yes and no; a data frame with the columns ``id`` and ``verdict``; a mapping of ids to
                 verdicts; or a list of such. What has no verdict is not checked yet.
-            confirmed: more known positives: finds that turned out right. They were found by a ranking, so that no
+            confirmed: more known positives: finds that turned out right. They were found by a ranking, so no
                 ranking is judged by them, nor the share of positives.
             negatives: known negatives: finds that turned out wrong. They score 0 and are never decided positive.
             unlabelled: positions of the nodes that the loss treats as unlabelled; by default all that are not known.

@@ -102,6 +102,16 @@ def regular(path: Path) -> Path:
     return path
 
 
+def file_states(files: Iterable[str]) -> dict[str, list[int]]:
+    """Size in bytes and time of the last change of each file, as far as they are there."""
+    states = {}
+    for file in files:
+        with suppress(OSError, ValueError):
+            found = os.stat(file)
+            states[file] = [found.st_size, found.st_mtime_ns]
+    return states
+
+
 def remove_unfinished(folder: Path, name: str | None = None) -> None:
     """Remove what killed processes left unfinished in a folder, or under one name in it.
 

@@ -24,6 +24,7 @@ from pugnn.store.given import as_task, given_task, require_edges
 from pugnn.task import KnownIds, PUTask, resolve_nodes
 from pugnn.training import RunOptions, TrainingSettings, scores_of
 from pugnn.training.checkpoint import Weights
+from pugnn.training.scoring import ABOVE_ALL_SCORES
 from pugnn.waiting import part
 
 #: Features of a network that is only built to see whether it can be.
@@ -38,8 +39,8 @@ METHOD_DEFAULTS = ("backbone", "hidden", "dropout", "epochs", "learning_rate", "
 #: Log-odds of known negatives: low enough for a score of exactly 0.
 KNOWN_NEGATIVE = -1000.0
 
-#: Default score from which a node is decided positive; and one that no node reaches.
-USUAL, NOBODY = 0.5, 1.0
+#: Default score from which a node is decided positive.
+USUAL = 0.5
 
 
 def make_task(
@@ -220,7 +221,7 @@ def decide(
     if hidden is None:
         return USUAL, f"scores from {USUAL}"
     if hidden.prior.bounds is None and no_signal(hidden, len(scores)) and not anyway:
-        return NOBODY, "nobody, because no signal was found"
+        return ABOVE_ALL_SCORES, "nobody, because no signal was found"
     by_f1 = "the top list with the highest expected F1"
     return USUAL, {
         "given": "the share of positives that was given",

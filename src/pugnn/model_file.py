@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,18 @@ from pugnn.methods import METHODS
 from pugnn.models import BACKBONES, BackboneLike, Scored
 from pugnn.task import KnownIds
 from pugnn.training import load_sealed
+from pugnn.training.scoring import ABOVE_ALL_SCORES
 
 #: Version of the layout.
 FORMAT = 3
 
 #: What torch and our checks may raise for a file from elsewhere.
 UNLOADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+
+
+def model_file_of(run_or_file: Path) -> Path:
+    """The file of a model: that in a run folder, or the file itself."""
+    return run_or_file / "model.safetensors" if os.path.isdir(run_or_file) else run_or_file
 
 
 def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -36,9 +43,9 @@ def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
                 raise PugnnError("its feature names do not match its features")
             metadata["feature_names"] = tuple(map(str, names))
         require_type("recipe", metadata["recipe"], dict | None, "a mapping")
-        for name in ("threshold", "prior"):
+        for name, most in (("threshold", ABOVE_ALL_SCORES), ("prior", 1.0)):
             require_number(name, metadata[name])
-            if not 0 <= metadata[name] <= 1:
+            if not 0 <= metadata[name] <= most:
                 raise PugnnError(f"its {name} is {metadata[name]}, which is not between 0 and 1")
         settled, scored = metadata["settled_prior"], metadata["scored"]
         if settled is not None:
@@ -79,7 +86,7 @@ def require_same_features(
         remedy = "Read its tables with the model's recipe: read_graph(…, recipe=classifier.recipe_)"
         if recipe is None:
             remedy = "The model was trained on a matrix of features: give it the same features as a matrix"
-        raise PugnnError(f"the graph's features were made by another recipe than the model's. {remedy}")
+        raise PugnnError(f"the graph's features were made by a recipe different from the model's. {remedy}")
     if graph.num_features != num_features:
         raise PugnnError(
             f"the model was trained with {num_features} features, the graph has {graph.num_features}. "

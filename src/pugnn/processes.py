@@ -35,7 +35,7 @@ _notes: Any = None
 
 
 class LostProcessError(PugnnError):
-    """Another process ended, so that this one cannot go on."""
+    """Another process ended, so this one cannot go on."""
 
 
 def count() -> int:

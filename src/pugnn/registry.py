@@ -1,4 +1,8 @@
-"""Methods, backbones and data sets by name: ours, and those of other packages."""
+"""Things by name, ours and those of other packages: methods, backbones, data sets, priors, metrics, kinds of column.
+
+An entry point of another package names the module that registers the thing. (Commands are not registered: their entry
+points name ``module:function``, which :mod:`pugnn.cli` loads.)
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ class Registry(Mapping[str, T]):
     """Things of one kind by name.
 
     Each is registered in the file that defines it, by the decorator :meth:`register`. Another package also names it as
-    an entry point, under the same name, so that it is found without having been imported.
+    an entry point, under the same name; it is then found without having been imported.
 
     Args:
         kind: what such a thing is called in messages, such as ``method``.
@@ -104,7 +108,7 @@ class Registry(Mapping[str, T]):
         """The distribution that provides it, or else the module that registered it."""
         if name in self._entry_points and not _place(self._registered.get(name)).startswith(f"{self._room}."):
             return _distribution(self._entry_points[name])
-        return str(getattr(self[name], "__module__", self._room)).split(".")[0]
+        return str(getattr(_definition(self[name]), "__module__", self._room)).split(".")[0]
 
     @cached_property
     def _entry_points(self) -> dict[str, EntryPoint]:
@@ -121,5 +125,14 @@ def _distribution(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist is not None else entry.module.split(".")[0]
 
 
+def _definition(thing: object) -> object:
+    """The class or function that was defined: a metric, or a partial function, holds one."""
+    if not isinstance(thing, type):
+        for inner in ("measure", "func"):
+            thing = getattr(thing, inner, thing)
+    return thing
+
+
 def _place(thing: object) -> str:
+    thing = _definition(thing)
     return f"{getattr(thing, '__module__', '?')}.{getattr(thing, '__qualname__', repr(thing))}"

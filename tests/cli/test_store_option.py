@@ -128,8 +128,8 @@ def refused(*arguments) -> str:
 
 
 def test_options_that_do_not_go_together_are_refused(here):
-    assert "--nodes goes with tables" in refused("fit", "--store", "store", "--nodes", "nodes.csv", *FIT)
-    assert "--store goes with tables, not with a named" in refused("fit", "--dataset", "cora", "--store", "store")
+    assert "--nodes cannot be used with --store" in refused("fit", "--store", "store", "--nodes", "nodes.csv", *FIT)
+    assert "--store cannot be used with --dataset" in refused("fit", "--dataset", "cora", "--store", "store")
     assert "specify what to build" in refused("build", "--edges", "edges.csv")
     assert "--column has no effect" in refused(
         "build", *TABLES, "--model", "from-tables", "--column", "x=number", "--out", "new"
@@ -138,7 +138,7 @@ def test_options_that_do_not_go_together_are_refused(here):
     (here / "nodes.csv").write_text((here / "nodes.csv").read_text().replace("0.", "5."))
     pugnn("build", *TABLES, "--out", "others")
     message = refused("predict", "from-tables", "--store", "others", "--out", "scores.csv")
-    assert "the features in others were made by another recipe than the model's" in message
+    assert "the features in others were made by a recipe different from the model's" in message
 
 
 def test_a_positive_that_is_no_node_is_an_error_with_its_row(here):

@@ -121,6 +121,7 @@ def test_stopped_and_killed_the_same_command_goes_on_to_the_same_pages(tmp_path,
     assert timeless(tmp_path) == uninterrupted
 
 
+@pytest.mark.slow
 def test_two_at_once_share_the_work(tmp_path, uninterrupted):
     both = [start(SMALL, tmp_path, "--jobs", "1") for _ in range(2)]
     for code, out, err in map(finish, both):

@@ -75,7 +75,7 @@ def test_a_column_that_has_the_name_of_another_one_is_shown_beside_it(pugnn_main
             ["fit", "--edges", "edges.csv", "--positives", "positives.csv", "--show", "x"],
             "there are no columns to show",
         ),
-        (["fit", "--dataset", "cora", "--show", "x"], "--show goes with tables, not with a named data set"),
+        (["fit", "--dataset", "cora", "--show", "x"], "--show cannot be used with --dataset"),
     ],
 )
 def test_columns_that_are_not_there_are_named(pugnn_main, named, arguments, message):

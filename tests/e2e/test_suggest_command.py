@@ -1,4 +1,4 @@
-"""`pugnn suggest`: whom to check next, after a run."""
+"""`pugnn suggest`: which nodes to check next, after a run."""
 
 import csv
 import json

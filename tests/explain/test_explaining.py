@@ -9,6 +9,7 @@ from pugnn import LabelPropagation, PugnnError, PUNodeClassifier, read_graph
 from pugnn.explain import explain, explain_best
 from pugnn.graph import Graph
 from pugnn.task import PUTask
+from pugnn.training.scoring import ABOVE_ALL_SCORES
 
 
 @pytest.fixture(scope="module")
@@ -150,11 +151,12 @@ def test_words_of_texts_are_named():
     assert {part.name: part.value for part in each.speak_for}["about “stamps”"] == "present"
 
 
-@pytest.mark.parametrize("threshold", [0.0, 1.0])
+@pytest.mark.parametrize("threshold", [0.0, 1.0, ABOVE_ALL_SCORES])
 @pytest.mark.parametrize("method", ["centroid", "label-propagation"])
 def test_thresholds_that_nothing_or_everything_reaches(method, threshold):
     graph = Graph.from_edges(range(11), range(1, 12), features=np.eye(12))
-    classifier = PUNodeClassifier(method, threshold=threshold, progress=False).fit(graph, [0, 1])
+    classifier = PUNodeClassifier(method, progress=False).fit(graph, [0, 1])
+    classifier.threshold_ = threshold
     (found,) = explain(classifier, graph, [3])
     assert found.decision == (threshold == 0)
     assert not found.changes

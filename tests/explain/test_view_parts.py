@@ -122,6 +122,7 @@ def peak_of(model, graph, nodes):
     return peak
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_an_explanation_takes_memory_for_its_nodes_and_never_a_copy_of_the_features(kind, monkeypatch):
     rng = np.random.default_rng(0)

@@ -52,8 +52,8 @@ def test_statement_of_the_recipe(recipe):
 
 def test_features_have_names_and_notes_tell_what_is_left_out(recipe, table):
     encoded = recipe.apply(table, ring(9))
-    assert encoded.features.shape == (9, 23)
-    assert encoded.features.dtype == np.float32
+    assert encoded.blocks.joined().shape == (9, 23)
+    assert encoded.blocks.joined().dtype == np.float32
     assert encoded.names == recipe.feature_names
     assert encoded.names[:7] == ("age", "age missing", "city=Bern", "city=Genf", "city other", "city missing", "member")
     assert encoded.names[-5:] == ("place[0]", "place[1]", "place[2]", "since", "no row")
@@ -168,7 +168,7 @@ def test_without_usable_columns_features_come_from_the_structure(columns):
     table = attributes_of(columns, num_nodes=8)
     recipe = learned(table)
     encoded = recipe.apply(table, ring(8))
-    assert encoded.features.shape == (8, len(recipe.feature_names))
+    assert encoded.blocks.joined().shape == (8, len(recipe.feature_names))
     assert recipe.describe()[0].column == "structure"
     assert Recipe.from_plain(json.loads(json.dumps(recipe.to_plain()))) == recipe
     told = [note for note in encoded.notes if note.endswith("features come from the structure of the graph")]
@@ -183,7 +183,7 @@ def test_structure_ignores_columns_of_a_new_table():
 
 def test_dense_where_more_than_a_quarter_is_filled():
     table = attributes_of({"x": ["1", "2"]})
-    assert isinstance(learned(table).apply(table, ring(2)).features, np.ndarray)
+    assert isinstance(learned(table).apply(table, ring(2)).blocks.joined(), np.ndarray)
 
 
 @pytest.mark.parametrize("as_text", [True, False])

@@ -94,7 +94,7 @@ def test_a_step_lowers_the_score_of_a_known_negative(name):
 @pytest.mark.parametrize(("negatives", "share"), [(0, 0.0), (1, 0.125), (2, 0.25), (4, 0.5), (40, 0.5)])
 def test_many_known_negatives_count_half_as_much_as_all_known_positives(negatives, share):
     sets = Sets(torch.arange(4), torch.arange(4, 8), torch.arange(8, 8 + negatives))
-    assert sets.negative_share == share
+    assert sets.negative_weight == share
 
 
 def test_confident_prior_matching_takes_the_mean_over_the_models():

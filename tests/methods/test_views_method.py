@@ -312,7 +312,7 @@ def test_a_sample_of_the_nodes_is_enough(monkeypatch):
     found = []
     for size in (4096, 200):
         forget_derived()
-        monkeypatch.setattr(module, "SAMPLE", size)
+        monkeypatch.setattr(module, "TRAINING_SAMPLE", size)
         found.append(fit(graph, labelled, Views(prior=0.3)).decision_function()[free])
     assert (found[0] != found[1]).any()
     assert average_precision(positive[free], found[1]) > average_precision(positive[free], found[0]) - 0.02

@@ -1,10 +1,12 @@
 import math
 from itertools import pairwise, permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from pugnn.datasets import load_dataset
+from pugnn.errors import PugnnWarning
 from pugnn.metrics import (
     METRICS,
     accuracy,
@@ -114,6 +116,20 @@ def test_every_metric_is_known_by_name_in_the_order_of_the_record():
     assert values["macro_f1"] == macro_f1(truth, scores >= 0.5)
     assert values["roc_auc"] == roc_auc(truth, scores)
     assert np.isnan(values["precision_at_20"])
+
+
+def test_a_metric_that_fails_is_left_out_and_named(monkeypatch):
+    monkeypatch.setattr(METRICS, "_registered", dict(METRICS._registered))
+
+    @metric("broken", "scores", "a broken metric")
+    def broken(truth, scores):
+        raise ZeroDivisionError("no node at all")
+
+    truth = np.arange(60) < 20
+    with pytest.warns(PugnnWarning, match="the metric 'broken' is left out: ZeroDivisionError"):
+        found = measure(SimpleNamespace(positive=truth, scored=np.arange(60)), truth * 0.8, 0.5)
+    assert "broken" not in found
+    assert found["accuracy"] == 100.0
 
 
 def test_a_metric_of_another_file_is_part_of_every_evaluation(monkeypatch):

@@ -192,7 +192,12 @@ def test_a_browser_accepts_no_style_but_ours_and_no_script(page):
     policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', text).group(1)
     style = re.search(r"<style>(.*?)</style>", text, re.DOTALL).group(1)
     digest = b64encode(sha256(style.encode()).digest()).decode()
-    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    assert set(policy.split("; ")) == {
+        "default-src 'none'",
+        f"style-src 'sha256-{digest}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    }
     assert "style=" not in text, "which the policy would leave without effect"
 
 

@@ -214,6 +214,7 @@ class Deadly(Cell):
         return (os.kill, (_Own(), signal.SIGKILL))
 
 
+@pytest.mark.slow
 def test_a_training_that_kills_its_worker_again_and_again_is_one_clear_message(store):
     deadly = Deadly(**asdict(cells(1)[0]))
     words = r"^a worker process was killed, .*, 4 times .* All results so far are kept: .*\(now 2\)"

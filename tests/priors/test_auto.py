@@ -57,6 +57,20 @@ def test_every_estimator_can_be_chosen_by_name(name):
     assert (f"by {name} from" in words or f"is used, as {name} estimates" in words) == (name != "auto")
 
 
+@pytest.mark.parametrize("found", [float("nan"), float("inf"), None, "many"])
+def test_an_estimator_that_returns_no_share_is_named(found, monkeypatch):
+    PRIORS.get("auto")  # completes the registry
+    monkeypatch.setitem(PRIORS._registered, "strange", lambda _: found)
+    with pytest.raises(PugnnError, match=r"the estimator of the prior 'strange' returned .*, which is not a share"):
+        settle_prior("strange", evidence(0.2, apart=2.5))
+
+
+def test_an_estimator_may_return_a_number_of_numpy(monkeypatch):
+    PRIORS.get("auto")
+    monkeypatch.setitem(PRIORS._registered, "numpy", lambda _: np.float32(0.25))
+    assert type(settle_prior("numpy", evidence(0.2, apart=2.5)).value) is float
+
+
 def test_a_method_takes_the_prior_of_an_estimator():
     task = evidence(0.2, apart=2.5).task
     for method in (Views(prior="lowest-bound"), NNPU(prior="lowest-bound")):

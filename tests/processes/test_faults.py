@@ -69,7 +69,8 @@ def test_an_error_in_one_process_is_told_once(here):
     (code, _, err), (other_code, other_out, other_err) = ended([first, second])
     assert (code, other_code) == (2, 2)
     assert errors(err + other_err) == [
-        "error: process 1 has other data or settings than the first one. Give all of them the same files and options."
+        "error: process 1 has different data or settings from the first one. Give all of them the same files and "
+        "options."
     ]
     assert "Traceback" not in err + other_err
     assert other_out == ""

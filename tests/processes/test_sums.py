@@ -66,7 +66,7 @@ def test_processes_share_each_set_of_the_same_batch(one, two):
     for name in ("labelled", "negative", "unlabelled"):
         assert two[0]["rows"][name] + two[1]["rows"][name] == one["rows"][name]
         assert abs(len(two[0]["rows"][name]) - len(two[1]["rows"][name])) <= 1
-    assert {found["negative_share"] for found in (one, *two)} == {0.5 * 5 / 7}
+    assert {found["negative_weight"] for found in (one, *two)} == {0.5 * 5 / 7}
 
 
 def test_one_and_two_processes_train_alike(one, two):
@@ -101,7 +101,7 @@ def test_a_whole_graph_is_not_shared(one, two):
 
 def test_processes_with_other_data_are_told_apart(two):
     assert two[1]["other data"] == (
-        "process 1 has other data or settings than the first one. Give all of them the same files and options."
+        "process 1 has different data or settings from the first one. Give all of them the same files and options."
     )
 
 

@@ -112,7 +112,7 @@ def findings(folder: Path) -> dict[str, Any]:
         "copied": copied.tolist(),
         "bytes": [str(processes.value_of_first(each)) for each in (b"from %d" % processes.rank(), b"", None)],
         "rows": rows,
-        "negative_share": batch.sets.negative_share,
+        "negative_weight": batch.sets.negative_weight,
         "trained": uninterrupted,
         "stopped": stopped,
         "resumed": trained(Checkpoint(path, "mine", every=4)),

@@ -21,7 +21,7 @@ def fitted():
 
 
 def test_the_record_of_a_method_that_hides_positives(fitted):
-    found = vars(find_evidence(fitted, TASK, CHECK_UP, fitted.decision_function(), None))
+    found = vars(find_evidence(fitted, TASK, CHECK_UP, fitted.decision_function(), fitted.predict_proba()[:, 1], None))
     assert json.loads(json.dumps(found)) == found, "plain values"
     assert found["settled_prior"] == found["estimate"]["prior"] == vars(fitted.settled_prior_)
     assert found["estimate"]["caveat"] == CHECK_UP.caveat
@@ -38,7 +38,8 @@ def test_the_record_says_why_there_is_no_estimate():
         (TASK, "label-propagation", "trained again without some known positives: `pugnn evaluate` does that"),
     ):
         classifier = PUNodeClassifier(method, progress=False).fit_task(task)
-        found = vars(find_evidence(classifier, task, CHECK_UP, classifier.decision_function(), None))
+        scored = classifier.decision_function(), classifier.predict_proba()[:, 1]
+        found = vars(find_evidence(classifier, task, CHECK_UP, *scored, None))
         assert found["estimate"] is None
         assert words in found["estimate_missing"]
         assert found["settled_prior"]["value"] == classifier.prior_

@@ -112,7 +112,7 @@ def test_other_columns_are_no_labels():
 def test_a_chosen_column_must_be_there():
     with pytest.raises(PugnnError, match=r"no column 'fraud' \(--label\)"):
         known({"id": ["a"], "label": [1]}, label="fraud")
-    with pytest.raises(PugnnError, match="no list of nodes has any column but its ids"):
+    with pytest.raises(PugnnError, match="those lists contain only a column of ids"):
         known(["a"], label="fraud")
 
 

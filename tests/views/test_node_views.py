@@ -198,7 +198,7 @@ def test_views_of_some_nodes(monkeypatch):
     monkeypatch.setattr(module, "worth_keeping", lambda *_: True)
     views = NodeViews(GRAPHS["words"], Attributes.of(GRAPHS["words"]))
     w, nodes = RNG.normal(size=(*views.shape[1:], 2)).astype(np.float32), np.array([3, 1, 8])
-    assert views.of(nodes) @ w == pytest.approx((views @ w)[nodes], abs=1e-6)
+    assert views.subset(nodes) @ w == pytest.approx((views @ w)[nodes], abs=1e-6)
 
 
 def test_the_length_of_wide_rows_is_estimated():
@@ -247,3 +247,9 @@ def test_rows_to_compare_nodes_are_smoothed_and_centred(columns):
     assert found.shape == (20, min(columns, 256))
     tolerance = 1e-4 if columns == 6 else 0.35  # random directions keep angles roughly
     assert found @ found.T == pytest.approx(expected @ expected.T, abs=tolerance)
+
+
+def test_a_view_without_a_rule_is_an_error():
+    views = NodeViews(GRAPHS["words"], Attributes.of(GRAPHS["words"]))
+    with pytest.raises(ValueError, match="no rule for the view 'three hops'"):
+        views.images("three hops", np.ones((20, 1), np.float32))

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.graph import Graph
+from pugnn.graph.arrays import dense
 
 #: Sparse features with up to this many columns are made dense, so that columns can be centred.
 MAX_DENSE_COLUMNS = 256
@@ -63,21 +64,17 @@ class Directions:
 
     def __call__(self, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """Directions, dense, shape ``(len(nodes), F)``."""
-        return _dense(self.units(nodes)) - self.mean
+        return dense(self.units(nodes)) - self.mean
 
     def mixed(self, weights: sp.csr_array, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """Sums of directions, ``weights @ self(nodes)``; sparse features become dense only after the sum."""
-        sums = _dense(weights @ self.units(nodes))
+        sums = dense(weights @ self.units(nodes))
         return (sums - np.outer(weights.sum(axis=1), self.mean)).astype(np.float32)
 
     def alike(self, vectors: NDArray[np.float32], nodes: NDArray[np.int64]) -> NDArray[np.float32]:
         """Inner products ``vectors @ self(nodes).T``, shape ``(len(vectors), len(nodes))``."""
         result: NDArray[np.float32] = (self.units(nodes) @ vectors.T).T - (vectors @ self.mean)[:, None]
         return result
-
-
-def _dense(rows: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float32]:
-    return rows if isinstance(rows, np.ndarray) else rows.toarray()
 
 
 def _rows(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.float32] | sp.csr_array:

@@ -6,7 +6,6 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import typer
 
 from pugnn.cli.terminal import print_notes
-from pugnn.errors import PugnnError, shown
+from pugnn.errors import PugnnError, did_you_mean, shown, similar
 from pugnn.files import regular
 from pugnn.registry import DEFAULT_METHOD
 
@@ -115,8 +114,8 @@ def _defaults(context: typer.Context, path: Path, options: dict[str, Any]) -> di
         elif name in others:
             continue
         elif name not in (of_methods := _options_of_methods()):
-            near = get_close_matches(name, {*mine, *others, *of_methods}, 1)
-            raise PugnnError(f"{path}: there is no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+            near = similar(name, {*mine, *others, *of_methods})
+            raise PugnnError(f"{path}: there is no option {name!r}{did_you_mean(near)}")
         elif context.command.name == "fit":
             raise PugnnError(f"{path}: the method has no option {name!r}; remove it, or choose the method that has it")
     return found

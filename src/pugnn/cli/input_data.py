@@ -30,10 +30,11 @@ def read_input(
     given = {name: value for name, value in vars(data).items() if value not in (None, [])}
     for name in given:
         if name not in ("dataset", *FEEDBACK) and (name in FOR_DRAWS) == (data.dataset is None):
-            other = "a named --dataset" if name in FOR_DRAWS else "tables, not with a named data set"
-            raise PugnnError(f"{flag(name)} goes with {other}")
+            raise PugnnError(f"{flag(name)} {'can only' if name in FOR_DRAWS else 'cannot'} be used with --dataset")
         if data.store is not None and name in FOR_GRAPHS:
-            raise PugnnError(f"{flag(name)} goes with tables: the graph and its features are in the store already")
+            raise PugnnError(
+                f"{flag(name)} cannot be used with --store: the graph and its features are in the store already"
+            )
     if data.dataset is not None:
         return _from_dataset(data.dataset, data, seed, known)
     if data.edges is None and data.store is None:
@@ -63,7 +64,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
             data = read_graph(**given, kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
     if "store" in options and recipe is not None and data.graph.recipe != recipe:
         raise PugnnError(
-            f"the features in {options['store']} were made by another recipe than the model's. Build the store for "
+            f"the features in {options['store']} were made by a recipe different from the model's. Build the store for "
             "this model: pugnn build … --model RUN"
         )
     benchmark = None

@@ -2,7 +2,7 @@
 
 Nodes have *places* in a plan: positives first, then the negatives, community by community, and within a community from
 the most to the least connected node. Whatever belongs to a row of a table, an edge or a feature, is a hash of the seed
-and the number of the row, so that no piece depends on another one and nothing is kept.
+and the number of the row, so no piece depends on another one and nothing is kept.
 """
 
 from __future__ import annotations

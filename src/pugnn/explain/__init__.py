@@ -1,4 +1,4 @@
-"""Why a node has its score, and whom to check next."""
+"""Why a node has its score, and which nodes to check next."""
 
 from pugnn.explain.explaining import explain, explain_best
 from pugnn.explain.explanation import Explanation

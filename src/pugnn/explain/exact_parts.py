@@ -1,4 +1,4 @@
-r"""The parts of scores that are exact sums: of :class:`~pugnn.models.LinearViews` and of label propagation.
+r"""The parts of scores that are exact sums: of :class:`~pugnn.views.LinearViews` and of label propagation.
 
 The log-odds of a node v are linear in its row, and in each view its row is a weighted sum of the attributes of nodes,
 divided by a length:
@@ -19,7 +19,7 @@ adds :math:`\kappa \log(1 + 10\, p_v / \bar p)` to the log-odds without any path
 in proportion to the walks from v that end at it. If v is known itself, its own part of that belongs to the base.
 
 With label propagation, the odds :math:`r_v / r_\pi` are a sum over the known positives. With known negatives, all of
-them are multiplied by the share of what arrives from positives (:class:`pugnn.models.Propagation`), so that they still
+them are multiplied by the share of what arrives from positives (:class:`pugnn.models.Propagation`), so they still
 add up.
 """
 
@@ -36,6 +36,7 @@ from torch import Tensor
 
 from pugnn.explain.parts import MAX_NUMBERS, NOTHING, Parts
 from pugnn.graph import Graph
+from pugnn.graph.arrays import dense
 from pugnn.graph.smoothing import LANES
 from pugnn.models import Propagation, inputs_on
 from pugnn.views import FAR, ROUNDING, LinearViews, relative_walks
@@ -112,26 +113,26 @@ class _Explained:
         for block, rows in self.blocks():
             along = np.asarray(rows @ self.directions.T) - at_mean
             for q, spread in enumerate(spreads):
-                weights = _dense(spread[block])
+                weights = spread[block].astype(np.float64)
                 sums[q] += rows.T @ weights
                 by_node[block] += scales[q] * weights * along[:, q : q + 1]
         for at, node in enumerate(nodes.tolist()):
             # Copies: a part of a matrix would keep all of it in memory while the next nodes are explained.
-            columns = [_dense(spread[:, [at]]).ravel() for spread in spreads]
+            columns = [spread[:, at].astype(np.float64) for spread in spreads]
             yield self._parts_of(node, columns, sums[:, :, at].copy(), scales[:, at].copy(), by_node[:, at].copy())
 
     def _parts_of(self, node: int, spreads: list[Matrix], sums: Matrix, scales: Matrix, by_node: Matrix) -> Parts:
         """Of one node, given the weights of all nodes in each view, and the attributes summed with these weights."""
         mean, closeness, shares = self.mean, self.closeness, np.zeros(0)
         weights = np.array([spread.sum() for spread in spreads])
-        difference = _dense(self.views.rows[[node]])[0] - mean
+        difference = dense(self.views.rows[[node]])[0] - mean
         every = zip(scales, spreads, self.directions, strict=True)
         own = np.asarray(sum(scale * spread[node] * w * difference for scale, spread, w in every))
         all_columns = (scales[:, None] * self.directions * (sums - weights[:, None] * mean)).sum(axis=0)
         base = self.constant + float(scales * weights @ (self.directions @ mean))
         around = all_columns - own
         if closeness is not None:
-            shares = closeness.shares(spreads[0])
+            shares = closeness.shares(spreads[self.views.names.index("smoothed")])
             by_known = closeness.gain(node) * shares
             by_known[closeness.known == node] = 0.0  # being known itself is where it starts
             base += closeness.base + closeness.gain(node) - float(by_known.sum())
@@ -158,10 +159,6 @@ class _Explained:
 
         total = base + float(own.sum() + around.sum())
         return Parts(total, base, by_node, own, around, without, closeness=closeness is not None)
-
-
-def _dense(matrix: NDArray[np.floating] | sp.csr_array) -> Matrix:
-    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=np.float64)
 
 
 def propagation_parts(model: Propagation, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:

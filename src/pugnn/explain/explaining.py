@@ -224,7 +224,7 @@ class _Group:
         """The parts that speak for and against a node, largest first: place, contribution, and the score without it.
 
         A part speaks for a node if its contribution is positive and the total, computed anew without it, is lower. The
-        latter need not follow: rows have length 1, so that without one part all others gain weight.
+        latter need not follow: rows have length 1, so without one part all others gain weight.
         """
         found: dict[int, float] = {}
         in_log_odds = self.parts.unit == "log-odds"
@@ -258,6 +258,7 @@ class _Group:
 
 def _limit(parts: Parts, threshold: float, decision: bool) -> float:
     """The total from which a node is decided positive."""
+    threshold = min(threshold, 1.0)  # one that no score reaches is just above 1
     with np.errstate(divide="ignore"):
         limit = float(np.divide(threshold, 1 - threshold) if parts.unit == "odds" else logit(threshold))
     # A total at the limit may be rounded to the other side of it than the score was.

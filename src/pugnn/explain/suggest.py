@@ -1,4 +1,4 @@
-"""Whom to check next: the best finds, likely positives of other kinds, or the nodes whose answer teaches most."""
+"""Which nodes to check next: the best finds, likely positives of other kinds, or those whose answer teaches most."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pugnn.graph.arrays import require_numbers
 from pugnn.models import Backbone
 from pugnn.store.given import as_task
 from pugnn.task import PUTask
+from pugnn.training.scoring import ABOVE_ALL_SCORES
 from pugnn.views import Attributes, LinearViews, comparable_rows
 
 Rows = NDArray[np.float32]
@@ -102,10 +103,10 @@ def suggest(
     require_choice("goal", goal, GOALS)
     require_whole("count", count, 1)
     require_whole("seed", seed, 0)
-    for name, share in (("prior", prior), ("threshold", threshold)):
-        require_number(name, share)
-        if not 0 <= share <= 1:
-            raise PugnnError(f"{name} must lie between 0 and 1, got {share}")
+    for name, value, most in (("prior", prior, 1.0), ("threshold", threshold, ABOVE_ALL_SCORES)):
+        require_number(name, value)
+        if not 0 <= value <= most:
+            raise PugnnError(f"{name} must lie between 0 and 1, got {value}")
     task = as_task(task)
     require_numbers("scores", scores, task.graph.num_nodes)
     if log_odds is not None:

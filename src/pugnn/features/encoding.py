@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import counted
 from pugnn.features.attribute_table import Cells
-from pugnn.graph.arrays import Features
+from pugnn.graph.arrays import Features, dense
 from pugnn.registry import Registry
 
 #: Matrices with a smaller share of non-zeros than this are kept sparse.
@@ -203,12 +203,8 @@ class FeatureBlocks:
     def pieces(self, rows: int) -> Iterator[NDArray[np.float32]]:
         """All of them, dense, so many rows at a time."""
         for first in range(0, self.nodes, rows):
-            yield np.hstack([_dense(block[first : first + rows]) for block in self._blocks], dtype=np.float32)
+            yield np.hstack([dense(block[first : first + rows]) for block in self._blocks], dtype=np.float32)
 
 
 def _is_dense(block: Features) -> bool:
     return isinstance(block, np.ndarray)
-
-
-def _dense(block: Features) -> NDArray[np.float32]:
-    return block if isinstance(block, np.ndarray) else block.toarray()

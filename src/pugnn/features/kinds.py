@@ -6,12 +6,11 @@ import fnmatch
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, quoted, shorten
+from pugnn.errors import PugnnError, did_you_mean, quoted, shorten, similar
 from pugnn.features.attribute_table import WHITE_SPACE, Cells
 from pugnn.features.boolean import truth_in_text
 from pugnn.features.category import MAX_VALUES
@@ -188,14 +187,6 @@ def needs_text(kind: str | None) -> bool:
 
 def instead(word: str, words: Sequence[str]) -> str:
     """A hint for a word that is none of these."""
-    near = nearest(word, words)
-    if near is not None:
-        return f"; did you mean {near!r}?"
+    if near := similar(word, words):
+        return did_you_mean(near)
     return f"; there are {shorten(words, 10)}" if words else "; there are none besides the ids"
-
-
-def nearest(word: str, words: Iterable[str]) -> str | None:
-    """The word that is most similar to another one, ignoring case, if any is."""
-    lower = {candidate.lower(): candidate for candidate in words}
-    found = get_close_matches(word.lower(), lower, n=1)
-    return lower[found[0]] if found else None

@@ -8,15 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from pugnn.errors import Displayed, PugnnError, counted, shorten
+from pugnn.errors import Displayed, PugnnError, counted, shorten, similar
 from pugnn.features.attribute_table import AttributeTable, Cells
 from pugnn.features.counts import Counts
 from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks, Statement
-from pugnn.features.kinds import EMPTY, Choice, kind_of, nearest, needs_text
+from pugnn.features.kinds import EMPTY, Choice, kind_of, needs_text
 from pugnn.features.saved import damaged, entry, from_plain, optional, to_plain
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
-from pugnn.graph.arrays import Features
 
 #: Changes whenever the meaning of saved recipes does.
 FORMAT = 2
@@ -35,11 +34,6 @@ class Encoded:
     blocks: FeatureBlocks
     names: tuple[str, ...]  # of the features, unique
     notes: tuple[str, ...]  # what differs from the table that the recipe was learned from, and what is not used
-
-    @property
-    def features(self) -> Features:
-        """Shape ``(N, F)``, float32, sparse if less than a quarter is nonzero."""
-        return self.blocks.joined()
 
 
 @dataclass(frozen=True, repr=False)
@@ -175,8 +169,8 @@ class Recipe(Displayed):
                 unused.setdefault(reason, []).append(name)
         notes = [f"{origin}: {_columns(names)} not used: {reason}" for reason, names in unused.items()]
         if absent:
-            alike = [(name, nearest(name, extra)) for name in absent[:3]]
-            hint = "".join(f". If {near!r} is {name!r}, rename it" for name, near in alike if near is not None)
+            alike = [(name, near) for name in absent[:3] for near in similar(name, extra)]
+            hint = "".join(f". If {near!r} is {name!r}, rename it" for name, near in alike)
             notes.append(f"{origin}: {_columns(absent)} absent: missing for all nodes{hint}")
         if extra:
             notes.append(f"{origin}: not used, since the model was trained without: {shorten(extra)}")

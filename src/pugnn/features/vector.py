@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pugnn.features.attribute_table import Cells
 from pugnn.features.encoding import ENCODINGS, SPARSE_BELOW, ColumnFeatures, Encoding, Reading, say_nothing
-from pugnn.graph.arrays import Features
+from pugnn.graph.arrays import Features, dense
 
 #: Vectors are read this many numbers at a time.
 NUMBERS = 1 << 23
@@ -84,7 +84,7 @@ def _stacked(parts: list[Features]) -> Features:
     """Parts below one another: sparse if all are."""
     if all(map(sp.issparse, parts)):
         return sp.csr_array(sp.vstack(parts, format="csr"))
-    return np.vstack([part if isinstance(part, np.ndarray) else part.toarray() for part in parts])
+    return np.vstack([dense(part) for part in parts])
 
 
 def _items(cells: Cells, condition: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

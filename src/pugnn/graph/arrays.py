@@ -192,6 +192,11 @@ def as_weights(weights: ArrayLike, rows: int) -> NDArray[np.float32]:
     return array
 
 
+def dense(rows: Features) -> NDArray[np.float32]:
+    """Rows that may be sparse as an array."""
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
 def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
     """A float32 copy, CSR if sparse; a flat list of numbers becomes one column."""
     if sp.issparse(features):

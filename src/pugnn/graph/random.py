@@ -1,6 +1,6 @@
 """Random draws for compiled code: numbers, non-neighbours, and sampled neighbourhoods.
 
-**No state.** A random number is a hash of a seed and a counter (SplitMix64), so that draws do not depend on order or
+**No state.** A random number is a hash of a seed and a counter (SplitMix64), so draws do not depend on order or
 threads, and a backward pass can recompute those of the forward pass.
 
 **Non-neighbours**, uniformly and with replacement, without rejection: a node of degree *m* has *M = N − 1 − m*
@@ -9,7 +9,7 @@ neighbours. Every draw costs one random number, even for hubs.
 
 **Neighbourhoods**: what a network reads to compute the outputs of a few nodes of a large graph. Every node keeps at
 most ``fan_out`` of its neighbours, drawn uniformly without replacement (Floyd's algorithm) by hashes of (seed, node):
-the same ones in every layer, batch, thread and process, so that a sample is a part of one random subgraph. Nothing here
+the same ones in every layer, batch, thread and process, so a sample is a part of one random subgraph. Nothing here
 has the size of the graph: nodes are numbered by a hash table.
 """
 

@@ -70,7 +70,7 @@ class Smoother:
     def smooth(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         r"""Personalised PageRank: T steps with restart β; its matrix is symmetric.
 
-        With :math:`s = \tilde d^{-1/2}`, tables hold :math:`g = s \odot h`, so that one step
+        With :math:`s = \tilde d^{-1/2}`, tables hold :math:`g = s \odot h`, so one step
         :math:`h' = (1 - \beta) s \odot \big(\sum_j g_j + g\big) + \beta x` needs no weight of an entry.
         """
         s = self.root
@@ -131,7 +131,7 @@ def neighbour_sums(
     x: Table | None = None,
     t: float = 0.0,
 ) -> None:
-    """Write y, as above, into ``out``, which must be another table than ``h``.
+    """Write y, as above, into ``out``, which must be different from ``h``.
 
     ``rows`` are row starts, neighbours as positions in ``h``, and weights or ``None``. Without x, y is p times the sum
     over the neighbours alone.

@@ -81,8 +81,11 @@ class Sets:
         return self.sizes[name] * self.mean(values) if name in self.sizes else values.sum()
 
     @property
-    def negative_share(self) -> float:
-        r""":math:`\eta = \tfrac12 \min(1, n_N / n_L)`, what known negatives count against known positives.
+    def negative_weight(self) -> float:
+        r""":math:`\eta = \tfrac12 \min(1, n_N / n_L)`, what known negatives count against known positives in a loss.
+
+        (Their share in what rankings compare known positives with is another one:
+        :attr:`pugnn.evidence.hidden_positives.KnownNodes.negative_share`.)
 
         One counts half as much as a known positive, and all of them half as much as all known positives. Users check
         nodes that look positive, so known negatives are no random sample of all negatives: they speak for those among
@@ -93,7 +96,7 @@ class Sets:
     def known_negatives(self, labelled_weight: float, losses: Tensor) -> dict[str, Tensor]:
         r"""The term of the known negatives, :math:`\eta\, w_L \operatorname{mean}_N \ell`, by name, if there are any.
 
-        :math:`\eta` is :attr:`negative_share`.
+        :math:`\eta` is :attr:`negative_weight`.
 
         Args:
             labelled_weight: :math:`w_L`, weight of the mean over the known positives.
@@ -101,7 +104,7 @@ class Sets:
         """
         if not self.size("negative"):
             return {}
-        weight = labelled_weight * self.negative_share
+        weight = labelled_weight * self.negative_weight
         return {"known_negative": weight * self.mean(losses.flatten())}
 
 

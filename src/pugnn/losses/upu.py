@@ -14,7 +14,7 @@ With known negatives, it is combined with a supervised risk, as in PNU learning 
 .. math:: (1 - \eta) (R^+ + R^-) + \eta (R^+ + \pi \operatorname{mean}_N \ell(-g))
     = R^+ + (1 - \eta) R^- + \eta\, \pi \operatorname{mean}_N \ell(-g)
 
-with :math:`\eta` as in :attr:`pugnn.losses.Sets.negative_share`. In PNU learning, known negatives are a random sample
+with :math:`\eta` as in :attr:`pugnn.losses.Sets.negative_weight`. In PNU learning, known negatives are a random sample
 of all negatives and count :math:`1 - \pi` instead of :math:`\pi`; here they speak for as many nodes as there are
 positives.
 """
@@ -63,6 +63,6 @@ class UnbiasedLoss:
         negative = sets.mean(loss(-unlabelled)) - self.prior * sets.mean(loss(-labelled))
         return {
             "positive": self.prior * sets.mean(loss(labelled)),
-            "negative": (1 - sets.negative_share) * negative,
+            "negative": (1 - sets.negative_weight) * negative,
             **sets.known_negatives(self.prior, loss(-logits[sets.negative])),
         }

@@ -30,7 +30,7 @@ ARMIJO, MAX_HALVINGS = 1e-4, 20
 #: Changes of losses in single precision that mean nothing, as a share.
 ROUNDING = 1e-7
 #: Nodes that stand for all that are unlabelled, at most.
-SAMPLE = 2**17
+MAX_UNLABELLED = 2**17
 
 Values = NDArray[np.float64]
 #: From points, one column for each problem, to losses and gradients.
@@ -39,7 +39,7 @@ Losses = Callable[[Values], tuple[Values, Values]]
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Linear models of the whole and without each fold, as columns; scores have the standard deviation 1.
+    """Linear models as columns, 0 with all known positives and k + 1 without fold k; scores of standard deviation 1.
 
     Args:
         scores: shape ``(N, k)``.
@@ -93,9 +93,10 @@ def logistic_regression(views: NodeViews, known: KnownNodes, inverse_penalty: fl
     models, (nodes, *width) = y.shape[1], views.shape
     each = 1.0  # how much a node counts that is not special
     others = np.setdiff1d(np.arange(nodes), special)
-    if views.kept and len(others) > SAMPLE:
-        each = len(others) / SAMPLE
-        views = views.of(np.concatenate([special, np.random.default_rng(0).permutation(others)[:SAMPLE]]))
+    if views.kept and len(others) > MAX_UNLABELLED:
+        each = len(others) / MAX_UNLABELLED
+        sample = np.random.default_rng(0).permutation(others)[:MAX_UNLABELLED]
+        views = views.subset(np.concatenate([special, sample]))
         special = np.arange(len(special))
 
     def losses(point: Values) -> tuple[Values, Values]:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Self, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError, require_number, require_share, require_whole
@@ -86,6 +87,8 @@ class PUGNN(Method):
         model, pairs = self.blueprint(task.graph.num_features, settings), self.alpha > 0
         return plan_training(task.graph, len(task.unlabelled), settings, model, with_pairs=pairs)
 
+    # Variants override loss, regulariser, represent and dropped_terms.
+
     def loss(self) -> DistanceAwareLoss:
         """L_G."""
         if self.near_prior is None or self.far_prior is None:
@@ -142,18 +145,21 @@ def near_far_priors(prior: float, task: PUTask, delta: int, seed: int) -> tuple[
     Confirmed nodes are not hidden: a ranking found them, most of them near. With a single known positive, or where one
     of the two sets is empty, the near ones are twice as likely positive, as in the paper.
     """
-    distance = task.distances[task.unlabelled]
-    near = int(((distance <= delta) & (distance != UNREACHABLE)).sum())
-    count = len(distance)
-    folds, found = deal_folds(len(task.labelled), derive_seed(seed)), 0
-    if len(folds) < 2 or not 0 < near < count:
-        priors = 2 * prior * count / (count + near), prior * count / (count + near)
+    unlabelled, near = len(task.unlabelled), _count_near(task.distances[task.unlabelled], delta)
+    folds = deal_folds(len(task.labelled), derive_seed(seed))
+    if len(folds) < 2 or not 0 < near < unlabelled:
+        priors = 2 * prior * unlabelled / (unlabelled + near), prior * unlabelled / (unlabelled + near)
     else:
-        sample = ~np.isin(task.labelled, task.confirmed)
+        may_hide, hidden_near = ~np.isin(task.labelled, task.confirmed), 0
         for fold in range(folds.max() + 1):
-            hops = nearest_sources(task.graph, task.labelled[folds != fold])[0][task.labelled[(folds == fold) & sample]]
-            found += int(((hops <= delta) & (hops != UNREACHABLE)).sum())
-        share = (found + 1) / (int(sample.sum()) + 2)
-        priors = prior * share * count / near, prior * (1 - share) * count / (count - near)
+            hidden = task.labelled[(folds == fold) & may_hide]
+            distances = nearest_sources(task.graph, task.labelled[folds != fold])[0]
+            hidden_near += _count_near(distances[hidden], delta)
+        share = (hidden_near + 1) / (int(may_hide.sum()) + 2)
+        priors = prior * share * unlabelled / near, prior * (1 - share) * unlabelled / (unlabelled - near)
     near_prior, far_prior = np.clip(priors, MIN_PRIOR, 1 - MIN_PRIOR).tolist()
     return near_prior, far_prior
+
+
+def _count_near(distances: NDArray[np.integer], delta: int) -> int:
+    return int(((distances <= delta) & (distances != UNREACHABLE)).sum())

@@ -19,7 +19,7 @@ from pugnn.losses import Sets
 from pugnn.methods.base import METHODS, FittedMethod, Method
 from pugnn.methods.logistic import Ranking, rank_once
 from pugnn.models import Backbone, GraphInputs, Output
-from pugnn.priors import prior_words, settle_prior
+from pugnn.priors import Prior, prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.threads import threads_for
 from pugnn.training import (
@@ -36,7 +36,7 @@ from pugnn.training import (
 )
 from pugnn.training.checkpoint import Log
 from pugnn.training.progress import stage_progress
-from pugnn.views import SAMPLE, Attributes, LinearViews, NodeViews, forecast_views, views_of
+from pugnn.views import TRAINING_SAMPLE, Attributes, LinearViews, NodeViews, forecast_views, views_of
 from pugnn.waiting import part
 
 #: Training starts from log-odds of a standard deviation of 1 for so many labels, in proportion, and of 2 at most: a few
@@ -119,14 +119,12 @@ class Views(Method):
         prior = settled.value
         with part(RANKING, 1):
             trained, log = _train(views, ranking, known, prior, settings, run)
+        # Columns of scores and directions: 0 with all known positives, k + 1 without fold k.
         after = views @ trained
         spreads = known.spreads(after)
         after /= spreads
-        lead = advantage(known.rank(after[:, 1:]).ranks, ranking.hidden.ranks, prior)
-        common = np.log(prior / EVEN_PRIOR)
-        if settled.source != "given" and common > 0:
-            common *= len(task.labelled) / (len(task.labelled) + MANY)
-        share = float(expit(2 * (lead + common)))
+        evidence = advantage(known.rank(after[:, 1:]).ranks, ranking.hidden.ranks, prior)
+        share = _training_share(evidence, settled, len(task.labelled))
         direction = (1 - share) * ranking.direction[:, :, 0] + share / spreads[0] * trained[:, :, 0]
         by_closeness = (1 - share) * float(ranking.by_closeness[0])
         model = LinearViews.ranking(task, attributes, direction, prior, by_closeness)
@@ -136,7 +134,7 @@ class Views(Method):
         signal = not no_signal(hidden, len(task.unlabelled))
         notes = (
             _views_note(views, model, task),
-            _training_note(share, lead, known),
+            _training_note(share, evidence, known),
             prior_words(settled, len(hidden.ranks), signal=signal),
         )
         return FittedMethod(model, log, prior, notes=notes, hidden=hidden)
@@ -199,7 +197,7 @@ class _Product(torch.autograd.Function):
 def _train(
     views: NodeViews, ranking: Ranking, known: KnownNodes, prior: float, settings: TrainingSettings, run: RunOptions
 ) -> tuple[NDArray[np.float32], Log]:
-    """Step 4: directions, of the whole and without each fold, and the log."""
+    """Step 4: directions, column 0 with all known positives and column k + 1 without fold k, and the log."""
     task = known.task
     logits = views @ ranking.direction
     scale = np.float32(min(MAX_START, len(task.labelled) / START_LABELS)) / known.spreads(logits)
@@ -207,7 +205,7 @@ def _train(
     bias = -np.quantile(scale * logits[task.unlabelled], 1 - prior, axis=0)
     seen = torch.from_numpy(known.seen)
     penalty = min(max(PENALTY * prior / len(task.labelled), MIN_PENALTY), settings.weight_decay)
-    # The terms are means over the models, so that the penalty is one, too.
+    # The terms are means over the models, so the penalty is one, too.
     settings = replace(settings, weight_decay=penalty / seen.shape[1])
     labelled_weight, confidence = max(2 * prior, 1.0), 0.0
 
@@ -224,8 +222,8 @@ def _train(
     nodes = [task.labelled, task.unlabelled, task.negative]
     if views.kept:  # means over a sample are as good
         rng = np.random.default_rng(derive_seed(settings.seed))
-        nodes[1] = rng.permutation(task.unlabelled)[:SAMPLE]
-        views = views.of(np.concatenate(nodes))
+        nodes[1] = rng.permutation(task.unlabelled)[:TRAINING_SAMPLE]
+        views = views.subset(np.concatenate(nodes))
         nodes = np.split(np.arange(sum(map(len, nodes))), np.cumsum([len(each) for each in nodes])[:-1])
     loader = FullGraph(task.graph, Sets.of(*nodes))
     with threads_for(logits.size + weight.size):
@@ -234,25 +232,35 @@ def _train(
     return trained.model.weight.detach().numpy(), trained.log
 
 
+def _training_share(evidence: float, settled: Prior, labels: int) -> float:
+    """The share of training in the sum of step 5."""
+    commonness = np.log(settled.value / EVEN_PRIOR)
+    if settled.source != "given" and commonness > 0:
+        commonness *= labels / (labels + MANY)
+    return float(expit(2 * (evidence + commonness)))
+
+
 def _views_note(views: NodeViews, model: LinearViews, task: PUTask) -> str:
     """What each view contributes to the scores: covariances with them, which add up to their variance."""
     products = views.products(model.direction.numpy()[:, :, None])
     parts = {name: views.scales[name] * each[:, 0] for name, each in zip(views.names, products, strict=True)}
     parts["closeness to known positives"] = model.scores(task.graph) - np.sum(list(parts.values()), axis=0)
-    total = np.sum([part[task.unlabelled] for part in parts.values()], axis=0, dtype=np.float64)
+    total = np.sum([each[task.unlabelled] for each in parts.values()], axis=0, dtype=np.float64)
     apart = total - total.mean()
     variance = float((apart * apart).sum())
     if variance == 0:
         return "All nodes have the same score."
-    shares = {name: float((apart * part[task.unlabelled]).sum()) / variance for name, part in parts.items()}
+    shares = {name: float((apart * each[task.unlabelled]).sum()) / variance for name, each in parts.items()}
     words = ", ".join(f"{name} {percent(share) if share > 0 else '0 %'}" for name, share in shares.items())
     return f"What each view of a node contributes to its score: {words}."
 
 
-def _training_note(share: float, lead: float, known: KnownNodes) -> str:
+def _training_note(share: float, evidence: float, known: KnownNodes) -> str:
     shares = f"Training for confident scores counts {100 * share:.0f} %, the plain ranking {100 * (1 - share):.0f} %"
     if not known.turns:
         return f"{shares}; with a single known positive this cannot be checked."
-    if abs(lead) < 0.05:
+    if abs(evidence) < 0.05:
         return f"{shares}: training ranks hidden positives no better or worse."
-    return f"{shares}: training ranks hidden positives {'better' if lead > 0 else 'worse'} (evidence {lead:+.1f})."
+    return (
+        f"{shares}: training ranks hidden positives {'better' if evidence > 0 else 'worse'} (evidence {evidence:+.1f})."
+    )

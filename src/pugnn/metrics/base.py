@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.errors import PugnnWarning
 from pugnn.registry import Registry
 from pugnn.task import PUBenchmark
 
@@ -57,11 +59,18 @@ def metric(
 def measure(truth: PUBenchmark, scores: NDArray[np.float64], threshold: float) -> dict[str, Any]:
     """Metrics on the benchmark's test nodes, never seen by any training: numbers of nodes, and values in percent.
 
-    A metric that does not exist, such as the AUC where all test nodes are of one class, is ``None``.
+    A metric that is undefined, such as the AUC where all test nodes are of one class, is ``None``. One that fails is
+    left out, with a warning: the training before it must not be lost.
     """
     positive, scored = truth.positive[truth.scored], scores[truth.scored]
     decided = scored >= threshold
-    values = {name: each(positive, decided, scored) for name, each in METRICS.loadable().items()}
-    percent = {name: None if math.isnan(value) else round(100 * value, 3) for name, value in values.items()}
+    percent: dict[str, float | None] = {}
+    for name, each in METRICS.loadable().items():
+        try:
+            value = float(each(positive, decided, scored))
+        except Exception as error:  # whatever a metric of another package raises
+            warnings.warn(f"the metric {name!r} is left out: {error!r}", PugnnWarning, stacklevel=2)
+        else:
+            percent[name] = round(100 * value, 3) if math.isfinite(value) else None
     counts = {"test_nodes": len(scored), "positive": int(positive.sum()), "decided_positive": int(decided.sum())}
     return {**counts, **percent}

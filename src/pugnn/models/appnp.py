@@ -16,7 +16,7 @@ class APPNP(Backbone):
     .. math:: Z^{(t+1)} = (1 - \beta) \hat A Z^{(t)} + \beta Z^{(0)}, \qquad
         Z^{(0)} = \mathrm{ReLU}(X W_1 + b_1) W_2 + b_2, \qquad g = Z^{(T)} w + c
 
-    The logit is computed after propagation, so that the embedding, too, depends on the neighbourhood.
+    The logit is computed after propagation, so the embedding, too, depends on the neighbourhood.
 
     Args:
         steps: T.

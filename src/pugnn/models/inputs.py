@@ -80,7 +80,7 @@ class SampledInputs(GraphInputs):
     """A sampled part of a graph, for the outputs of its seeds; rows are local numbers.
 
     Every adjacency has the degrees of the whole graph. Terms of neighbours are scaled by the degree over the number of
-    those that were drawn, so that a product is an unbiased estimate of the one with the whole graph, and equal to it
+    those that were drawn, so a product is an unbiased estimate of the one with the whole graph, and equal to it
     where no node has more neighbours than were drawn. Attention over ``edge_index`` is among those drawn.
     """
 

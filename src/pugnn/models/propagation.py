@@ -74,7 +74,7 @@ class Propagation(Backbone):
     def arriving(self, inputs: GraphInputs, nodes: Tensor, at_once: int) -> Iterator[Tensor]:
         """What arrives at some nodes from each node of the graph, if it is known, shape ``(N, at_once)`` each.
 
-        Steps go backwards, from these nodes, as often as those of :meth:`spread`, so that what arrives from all known
+        Steps go backwards, from these nodes, as often as those of :meth:`spread`, so what arrives from all known
         positives together is the same, to rounding.
         """
         matrix = self._matrix(inputs)

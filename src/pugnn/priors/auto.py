@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from scipy.special import expit, logit
 
-from pugnn.errors import PugnnError, percent
+from pugnn.errors import PugnnError, given, percent
 from pugnn.evidence import Prior, RankedPositives
 from pugnn.evidence.bands import are_informative
 from pugnn.evidence.rank_model import MAX_PRIOR, MIN_PRIOR, RankModel
@@ -70,7 +71,7 @@ def settle_prior(wanted: float | str, hidden: RankedPositives) -> Prior:
     bounds = (low, high) if ranged else None
     model = RankModel.of(hidden.ranks, hidden.unlabelled, bounds=bounds)
     least, most = bounds or (MIN_PRIOR, MAX_ESTIMATE)
-    band, value = model.prior(), PRIORS[by](hidden) if by else model.decided_share()
+    band, value = model.prior(), _estimate(by, hidden) if by else model.decided_share()
     value = min(max(value, least), most)
     left = min(hidden.task.expected_left / hidden.unlabelled, MAX_ESTIMATE)
     if not ranged and left > value:
@@ -79,16 +80,30 @@ def settle_prior(wanted: float | str, hidden: RankedPositives) -> Prior:
     return Prior(value, *ends, "range" if ranged else "estimated", low, high, by)
 
 
+def _estimate(by: str, hidden: RankedPositives) -> float:
+    """The share that an estimator returns, which may be one of another package."""
+    found: object = PRIORS[by](hidden)
+    try:
+        value = float(found)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise PugnnError(
+            f"the estimator of the prior {by!r} returned {given(found)}, which is not a share; take another"
+        )
+    return value
+
+
 @PRIORS.register("auto")
 def auto(hidden: RankedPositives) -> float:
     """See :func:`settle_prior`."""
     return settle_prior("auto", hidden).value
 
 
-def prior_words(prior: Prior, labelled: int, *, signal: bool = True) -> str:
+def prior_words(prior: Prior, hidden: int, *, signal: bool = True) -> str:
     """Where a prior comes from, and how sure it is, in words.
 
-    ``labelled`` known positives were hidden; ``signal`` says whether they rank better than by chance.
+    ``hidden`` known positives were hidden in turn; ``signal`` says whether they rank better than by chance.
 
     Example:
         >>> prior_words(Prior(0.12, 0.09, 0.17, "range"), 30)  # doctest: +NORMALIZE_WHITESPACE
@@ -100,17 +115,17 @@ def prior_words(prior: Prior, labelled: int, *, signal: bool = True) -> str:
         return f"The share of positives among the unlabelled nodes is taken as given: {value}."
     if prior.source == "assumed":
         same = "hidden positives, because all nodes have the same score"
-        why = same if labelled >= 2 else "fewer than two hidden positives"
+        why = same if hidden >= 2 else "fewer than two hidden positives"
         return (
             f"How many of the unlabelled nodes are positive cannot be estimated from {why}; {value} is assumed. Give a "
             "prior if you know better."
         )
     if not signal:
         return (
-            f"The {labelled} known positives, hidden in turn, rank no better than by chance, so that how many of the "
+            f"The {hidden} known positives, hidden in turn, rank no better than by chance, so how many of the "
             "unlabelled nodes are positive cannot be estimated."
         )
-    ranks = f"the ranks of {labelled} known positives that were hidden in turn"
+    ranks = f"the ranks of {hidden} known positives that were hidden in turn"
     if prior.vague:
         why = f"as {prior.by} estimates" if prior.by else "the share with the highest expected F1"
         return (

@@ -14,7 +14,7 @@ def elkan_noto(hidden: RankedPositives) -> float:
     :math:`g(h) = P(\text{labelled} \mid h)` over hidden positives; with n of them, the prior is :math:`n (1 - c) / (c\,
     n_U)`.
 
-    Unlabelled nodes have all ranks alike, so that g follows from the density f of the hidden positives' ranks, to which
+    Unlabelled nodes have all ranks alike, so g follows from the density f of the hidden positives' ranks, to which
     a beta distribution is fitted: :math:`g = n f / (n f + n_U)`. Where classes overlap, the estimate is too high.
     """
     from scipy.stats import FitError, beta

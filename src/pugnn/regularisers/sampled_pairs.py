@@ -5,7 +5,7 @@ m directed edges and K draws per edge in the whole graph,
 
 .. math:: \tfrac1m A = \mathbb{E} (S_{ij} - 1)^2, \qquad \tfrac1m B = K\, \mathbb{E} S_{ik}^2
 
-so that means over the pairs, the second one times K, are unbiased estimates of both sums: one draw that counts K times
+so means over the pairs, the second one times K, are unbiased estimates of both sums: one draw that counts K times
 instead of K draws. Every node that occurs needs its own neighbourhood, so further draws for the same edge would cost
 as much as further edges, and tell less.
 """

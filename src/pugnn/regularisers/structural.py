@@ -49,7 +49,7 @@ class StructuralRegulariser:
 
     With :math:`m = 2E` directed edges, these are :math:`A / m` and :math:`B / m` for the two sums
     :math:`A = \sum (S_{ij} - 1)^2` and :math:`B = \sum S_{ik}^2`. The paper's literal sum starts at about 135,000 on
-    Cora against a PU loss of about 1, so that α = 0.01 would drown out the PU loss.
+    Cora against a PU loss of about 1, so α = 0.01 would drown out the PU loss.
 
     Args:
         negatives: K, draws per directed edge. Paper: 50.
@@ -61,7 +61,7 @@ class StructuralRegulariser:
         require_whole("negatives", self.negatives, 1)
 
     def divisors(self, directed: int) -> tuple[int, int]:
-        """What A and B are divided by in a graph with this number of directed edges."""
+        """What A and B are divided by in a graph with this number of directed edges; variants override it."""
         return directed, directed
 
     def __call__(self, embedding: Tensor, graph: Graph, *, seed: int | Tensor | None) -> dict[str, Tensor]:

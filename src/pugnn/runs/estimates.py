@@ -12,7 +12,6 @@ from pugnn.evidence import Estimate
 from pugnn.metrics import f1, measure, roc_auc
 from pugnn.runs.run import Evidence
 from pugnn.task import PUBenchmark, PUTask
-from pugnn.training import scores_of
 
 if TYPE_CHECKING:
     from pugnn.checkup import CheckUp
@@ -24,13 +23,14 @@ def find_evidence(
     task: PUTask,
     check_up: CheckUp,
     log_odds: NDArray[np.float64],
+    scores: NDArray[np.float64],
     truth: PUBenchmark | None,
 ) -> Evidence:
     """What a fitted estimator has learnt from hidden positives, and metrics where the truth is known."""
     prior, estimate = estimator.settled_prior_, estimator.estimate_
     found = Evidence(settled_prior=None if prior is None else asdict(prior))
     if truth is not None:
-        found.metrics = measure(truth, scores_of(log_odds), estimator.threshold_)
+        found.metrics = measure(truth, scores, estimator.threshold_)
     if estimate is None:
         found.estimate_missing = _why_missing(estimator, task)
     else:
@@ -54,7 +54,7 @@ def _why_missing(estimator: PUNodeClassifier, task: PUTask) -> str:
         besides = " besides those that were found and confirmed" if len(task.confirmed) else ""
         return f"with a single known positive{besides}, nothing can be hidden and found again."
     if estimator.check_parameters()[0].settles_prior:  # it has hidden known positives
-        return "all nodes have the same score, so that hidden positives say nothing."
+        return "all nodes have the same score, so hidden positives say nothing."
     return "this method would have to be trained again without some known positives: `pugnn evaluate` does that."
 
 
@@ -66,7 +66,7 @@ def _truth(
     if positive.all() or not positive.any():
         return None
     right = int((positive & decided).sum())
-    # Only some of the unlabelled nodes may be test nodes, so that these are looked for among the first of all.
+    # Only some of the unlabelled nodes may be test nodes, so these are looked for among the first of all.
     best = truth.task.unlabelled[np.argsort(-log_odds[truth.task.unlabelled], kind="stable")]
     is_test = np.zeros(len(log_odds), dtype=bool)
     is_test[nodes] = True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import glob
-import os
 import shutil
 import warnings
 from collections.abc import Mapping
@@ -17,13 +15,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, PugnnWarning
-from pugnn.files import new_folder
+from pugnn.files import file_states, new_folder
 from pugnn.graph import Graph
 from pugnn.runs.run import InputData, count_nodes
 from pugnn.runs.writers import COLUMNS, read_columns
-from pugnn.store import Manifest, open_store, read_manifest
-from pugnn.store.opening import listed_files
+from pugnn.store.opening import Manifest, listed_files, open_with_manifest
 from pugnn.store.stored_arrays import feature_arrays, id_arrays, open_array, write_array
+from pugnn.store.tables.input_files import matching
 from pugnn.task import PUBenchmark, PUTask
 
 if TYPE_CHECKING:
@@ -71,7 +69,7 @@ def keep_graph(folder: Path, data: InputData) -> None:
                 built_from=[{"file": file, "state": state} for file, state in data.inputs.items()],
             ).write(temporary)
     except PugnnError as error:
-        warnings.warn(f"the run has no graph, so that commands on it will read the tables: {error}", PugnnWarning, 2)
+        warnings.warn(f"the run has no graph, so commands on it will read the tables: {error}", PugnnWarning, 2)
 
 
 def open_kept(
@@ -84,7 +82,7 @@ def open_kept(
     """
     path = folder / NAME
     try:
-        graph, manifest = open_store(path, verified=True), read_manifest(path)
+        graph, manifest = open_with_manifest(path, verified=True)
         then = {each["file"]: each["state"] for each in manifest.built_from}
     except (PugnnError, KeyError, TypeError):
         return None
@@ -124,7 +122,5 @@ def read_scores(file: Path, graph: Graph) -> tuple[NDArray[np.float64], dict[str
 def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:
     """Size and time of the last change of each table that data options name, as far as they are there."""
     given = [options[name] for name in TABLES if options.get(name)]
-    names = [os.path.expanduser(name) for each in given for name in ([each] if isinstance(each, str) else each)]
-    files = [file for name in names for file in ([name] if os.path.lexists(name) else glob.glob(name, recursive=True))]
-    states = ((file, os.stat(file)) for file in files if os.path.exists(file))
-    return {file: [state.st_size, state.st_mtime_ns] for file, state in states}
+    names = (name for each in given for name in ([each] if isinstance(each, str) else each))
+    return file_states(file for name in names for file in matching(name))

@@ -110,8 +110,8 @@ class Evidence:
     """What can be said of the result without negatives and, where the truth is known, with it.
 
     Args:
-        settled_prior: how many positives there are (:class:`pugnn.metrics.Prior`), in plain values.
-        estimate: how good the list is (:class:`pugnn.metrics.Estimate`), in plain values, beside the ``truth``.
+        settled_prior: how many positives there are (:class:`pugnn.evidence.Prior`), in plain values.
+        estimate: how good the list is (:class:`pugnn.evidence.Estimate`), in plain values, beside the ``truth``.
         estimate_missing: why there is no estimate.
         metrics: against the truth.
     """
@@ -135,7 +135,7 @@ class Results:
         threshold: from which a node is decided positive.
         prior: positive share of the unlabelled nodes that the method assumed or found.
         decided_by: who is decided positive, in words.
-        degenerate: signs of a collapse (:class:`pugnn.methods.Reason`).
+        degenerate: signs of a collapse (:class:`pugnn.evidence.Reason`).
         method_notes: what the method decided on the way.
         warnings: that were shown meanwhile.
         changes: since an earlier run.

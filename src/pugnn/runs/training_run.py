@@ -62,7 +62,7 @@ def train_into_folder(
 ) -> Run:
     """Train, score every node and write scores, report, model, log and ``run.json``.
 
-    Suggestions and explanations are added to report and ``run.json`` when the run is complete and has its name, so that
+    Suggestions and explanations are added to report and ``run.json`` when the run is complete and has its name, so
     it stays whatever happens to them.
 
     Args:
@@ -95,7 +95,7 @@ def train_into_folder(
                 estimator=estimator,
                 data=data,
                 settings=Settings.of(estimator, data.options, None if before is None else before.parent),
-                evidence=find_evidence(estimator, task, check_up, log_odds, data.benchmark),
+                evidence=find_evidence(estimator, task, check_up, log_odds, scores, data.benchmark),
                 results=results,
                 scores=scores,
                 log_odds=log_odds,
@@ -171,7 +171,7 @@ def _noted_warnings() -> Iterator[list[str]]:
 
 
 def _suggestions(run: Run) -> dict[str, list[dict[str, Any]]] | None:
-    """Whom to check next; nobody where the ranking means nothing, and no best finds where there is no signal."""
+    """Which nodes to check next; none where the ranking means nothing, and no best finds where there is no signal."""
     if not run.results.ranked:
         return None
     count = min(SUGGESTED, len(np.setdiff1d(run.task.unlabelled, run.task.negative)))

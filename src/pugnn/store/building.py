@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError
 from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.recipe import Recipe
-from pugnn.files import as_path, new_folder
+from pugnn.files import as_path, file_states, new_folder, require_new
 from pugnn.graph.adjacency import Adjacency, merge_edges
 from pugnn.graph.arrays import Features
 from pugnn.memory import available_memory
@@ -26,7 +26,7 @@ from pugnn.store.edge_table import Edges
 from pugnn.store.id_types import SEVERAL_TYPES, IdColumn, common_family
 from pugnn.store.ids import IdTable
 from pugnn.store.opening import Manifest, listed_files
-from pugnn.store.reading import InMemory, assemble
+from pugnn.store.reading import GraphArrays, assemble
 from pugnn.store.stored_arrays import (
     features_in,
     found_arrays,
@@ -67,8 +67,7 @@ def build_store(
     """
     path, columns = as_path(out, "out"), {"source": source, "target": target, "id": id, "weight": weight, "label": None}
     request = Request(columns, edges=edges, kinds=kinds, recipe=recipe, on_phase=on_phase)
-    if os.path.lexists(path):
-        raise PugnnError(f"{path} already exists and is not overwritten. Choose another --out, or remove it first.")
+    require_new(path)
     with new_folder(path) as folder, unchanged([edges, nodes, attributes]) as inputs:
         place = _InFolder(folder, max(available_memory() // 2, _MIN_MEMORY))
         found = assemble(request, place, place.limits, edges=edges, nodes=nodes, attributes=attributes)
@@ -87,7 +86,7 @@ def build_store(
     return manifest
 
 
-class _InFolder(InMemory):
+class _InFolder(GraphArrays):
     """Keeps the arrays of a graph in the files of a store, with so many bytes of memory for the rest."""
 
     def __init__(self, folder: Path, memory: int) -> None:
@@ -147,22 +146,15 @@ class _InFolder(InMemory):
 def unchanged(given: Sequence[Any]) -> Iterator[list[dict[str, Any]]]:
     """Yield what the files among these are: name, size, time of the last change; raise if that changes meanwhile."""
     names = [os.fspath(name) for name in given if isinstance(name, str | os.PathLike)]
-    files = {file: _state(file) for name in names for file in matching(name)}
+    files = [file for name in names for file in matching(name)]
+    before = file_states(files)
     try:
         yield [
-            {"file": file, "bytes": state[0], "modified": datetime.fromtimestamp(state[1] / 1e9, UTC).isoformat()}
-            for file, state in files.items()
-            if state is not None
+            {"file": file, "bytes": size, "modified": datetime.fromtimestamp(changed / 1e9, UTC).isoformat()}
+            for file, (size, changed) in before.items()
         ]
     finally:  # also after an error, for which a change may be the reason
-        for file, before in files.items():
-            if _state(file) != before:
+        now = file_states(files)
+        for file in files:
+            if now.get(file) != before.get(file):
                 raise PugnnError(f"{file} changed while it was read. Build the store again once it is complete.")
-
-
-def _state(file: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(file)
-    except (OSError, ValueError):
-        return None
-    return found.st_size, found.st_mtime_ns

@@ -30,7 +30,7 @@ def read_given(given: Any, recipe: Recipe | Mapping[str, Any] | None = None) -> 
     Args:
         given: a graph, what :func:`read_graph` returned, a NetworkX graph, PyG data, an adjacency matrix of scipy's,
             whose entries are weights unless all are 1, or a data frame of edges. NetworkX graphs and data frames are
-            read by :func:`read_graph`, so that node attributes become features and names stay ids.
+            read by :func:`read_graph`, so node attributes become features and names stay ids.
         recipe: the recipe of a model, its ``recipe_``, for features as in its training.
     """
     if isinstance(given, Graph):

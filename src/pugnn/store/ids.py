@@ -220,7 +220,7 @@ def ids_of(graph: Graph) -> Ids:
     texts = pc.utf8_trim(pa.array([str(each) for each in graph.ids.tolist()], _TEXT), WHITE_SPACE)
     if "" in texts or pc.count_distinct(texts).as_py() < len(texts):
         raise PugnnError(
-            "some ids of the graph are empty, or differ only in type or in white space around them, so that a list "
+            "some ids of the graph are empty, or differ only in type or in white space around them, so a list "
             "cannot name them; give the nodes other ids"
         )
     return Ids(texts)

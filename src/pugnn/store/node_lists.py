@@ -44,8 +44,8 @@ def read_lists(
     notes: list[str] = []
     if wanted["label"] is not None and all(len(tables[role].names) == 1 for role in _LISTS if role in tables):
         raise PugnnError(
-            f"--label names the column {wanted['label']!r} of known or true positives, but there no list of nodes has "
-            "any column but its ids. Leave it out; verdicts on checked nodes go with --checked, without --label."
+            f"--label names the column {wanted['label']!r} of known or true positives, but those lists "
+            "contain only a column of ids. Leave it out; verdicts on checked nodes go with --checked, without --label."
         )
     for role, what in _LISTS.items():
         if role in tables:

@@ -161,7 +161,11 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
         verified: read all files once and compare their checksums, about a second per gigabyte.
     """
     require_type("verified", verified, bool, "True or False")
-    folder = as_path(path)
+    return open_with_manifest(as_path(path), verified=verified)[0]
+
+
+def open_with_manifest(folder: Path, *, verified: bool) -> tuple[Graph, Manifest]:
+    """The graph of a store, and what ``store.json`` says."""
     manifest = read_manifest(folder)
     if verified:
         for name, checksum in _checksums(folder, manifest.files).items():
@@ -180,7 +184,7 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
         sums = {name.removesuffix(".npy"): file.sha256 for name, file in manifest.files.items()}
         if verified:
             reject_infinite(features, ids)  # type: ignore[arg-type]
-        return Graph(
+        graph = Graph(
             indptr,
             indices,
             features,
@@ -193,6 +197,7 @@ def open_store(path: str | os.PathLike[str], *, verified: bool = False) -> Graph
         )
     except (KeyError, TypeError, ValueError) as error:  # it has a checksum, but `pugnn build` did not write it
         raise damaged(folder, f"{MANIFEST} does not fit the other files: {error}") from None
+    return graph, manifest
 
 
 def read_store(
@@ -212,7 +217,7 @@ def read_store(
     """
     request = Request({"id": id, "label": label}, on_phase=on_phase)
     request.say(f"verifying {path}")
-    graph, manifest = open_store(path, verified=True), read_manifest(as_path(path))
+    graph, manifest = open_with_manifest(as_path(path), verified=True)
     listed, notes = read_tables(
         {"positives": positives, "truth": truth},
         request.columns,

@@ -127,11 +127,11 @@ def read_graph(
     columns = {"source": source, "target": target, "id": id, "weight": weight, "label": label}
     request = Request(columns, edges=edges, kinds=kinds, recipe=recipe, show=show, on_phase=on_phase)
     tables = {"edges": edges, "nodes": nodes, "attributes": attributes, "positives": positives, "truth": truth}
-    return assemble(request, InMemory(), **tables)
+    return assemble(request, GraphArrays(), **tables)
 
 
-class InMemory:
-    """Keeps the arrays of a graph; a store keeps them in files."""
+class GraphArrays:
+    """Where the arrays of a graph are kept: in memory; a store overrides this to keep them in files."""
 
     def collect(self, pieces: Iterable[Edges]) -> Edges:
         """All edges, given some at a time."""
@@ -156,7 +156,7 @@ class InMemory:
         return blocks.joined()
 
 
-def assemble(request: Request, place: InMemory, limits: Limits | None = None, **given: Any) -> TableGraph:
+def assemble(request: Request, place: GraphArrays, limits: Limits | None = None, **given: Any) -> TableGraph:
     """Read the tables that were given, by role, into a graph whose arrays are kept in a place."""
     matrix = matrix_of(given["attributes"], given["nodes"])
     if matrix is not None:
@@ -164,7 +164,9 @@ def assemble(request: Request, place: InMemory, limits: Limits | None = None, **
     return read_tables(given, request.columns, lambda tables: _assemble(tables, matrix, request, place), limits)
 
 
-def _assemble(tables: dict[str, Table], matrix: sp.csr_array | None, request: Request, place: InMemory) -> TableGraph:
+def _assemble(
+    tables: dict[str, Table], matrix: sp.csr_array | None, request: Request, place: GraphArrays
+) -> TableGraph:
     columns, say, shown = request.columns, request.say, tables["edges"].shown
     if request.show and "nodes" not in tables:
         raise PugnnError("there are no columns to show: --show names columns of the node table, and none was given")

@@ -116,7 +116,7 @@ class Sweep:
     def ask(self, study: Any, place: int) -> tuple[Any, PUNodeClassifier]:
         """A new trial of Optuna's, and its estimator; the first one has the defaults.
 
-        They depend on the seed, the trial's place in the sweep and the finished trials alone, so that a sweep of one
+        They depend on the seed, the trial's place in the sweep and the finished trials alone, so a sweep of one
         job can be stopped and continued with the same result.
         """
         seed = derive_seed(self.seed, place) % 2**32

@@ -29,7 +29,7 @@ class PUTask(Displayed):
         unlabelled: positions of the nodes that the loss treats as unlabelled, sorted, shape ``(n_U,)``.
         negative: positions of the known negatives, sorted; they are neither labelled nor unlabelled.
         confirmed: those of the labelled nodes that were found by a ranking and then checked, sorted. They rank higher
-            than positives usually do, so that they say little about a ranking or about how many positives there are.
+            than positives usually do, so they say little about a ranking or about how many positives there are.
         expected_left: positives among the unlabelled nodes at least, by an earlier estimate and the checks since; 0 if
             there was none.
     """

@@ -63,7 +63,7 @@ class Loader(Protocol):
     Attributes:
         graph: where they come from.
         device: where they are.
-        replayable: all epochs have the same batch, so that a step can be recorded and replayed.
+        replayable: all epochs have the same batch, so a step can be recorded and replayed.
         threads: so many batches are prepared at a time in the background; 0 if that takes no time.
     """
 
@@ -102,7 +102,7 @@ class FullGraph:
 class SampledGraph:
     """Each epoch is one batch: a random sample of the unlabelled nodes, the known ones, and neighbours of these.
 
-    An epoch is one step, as on the whole graph, so that a number of epochs means as many steps on graphs of any size.
+    An epoch is one step, as on the whole graph, so a number of epochs means as many steps on graphs of any size.
 
     **Sets.** A batch has ``size`` unlabelled nodes, all equally likely. Near and far ones are those among them, with
     others added up to a quarter of ``size`` each, which do not count among the unlabelled. It has at most as many known

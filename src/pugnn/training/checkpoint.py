@@ -91,7 +91,7 @@ class Checkpoint:
         self._parts = []
         if processes.value_of_first(self.identity) != self.identity:
             raise PugnnError(
-                f"process {processes.rank()} has other data or settings than the first one. Give all of them the "
+                f"process {processes.rank()} has different data or settings from the first one. Give all of them the "
                 "same files and options."
             )
         own = load_sealed(self.path) if processes.rank() == 0 and self.path.exists() else None

@@ -68,7 +68,7 @@ def train(
         patience: stop when the loss has not fallen for this many epochs, and keep the weights of its lowest value.
         before_epoch: called with the number of the coming epoch, from 0, and the optimiser: the place to change
             the learning rate, or weights in the objective.
-        replayable: the objective does the same in every step, without looking at values on the host, so that a CUDA
+        replayable: the objective does the same in every step, without looking at values on the host, so a CUDA
             device may record it once.
         start: weights of an earlier training of the same network, to go on from instead of new ones.
         checkpoint: where to save the state at intervals; training continues from a state found there.

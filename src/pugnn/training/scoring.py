@@ -53,6 +53,10 @@ def score(model: Backbone, graph: Graph) -> Tensor:
     return torch.from_numpy(scores_of(log_odds(model, graph).numpy()))
 
 
+#: A threshold above every score: even a score of 1, which log-odds from about 37 are rounded to, does not reach it.
+ABOVE_ALL_SCORES = float(np.nextafter(1.0, 2.0))
+
+
 def scores_of(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     """The probabilities that belong to log-odds."""
     scores: NDArray[np.float64] = torch.from_numpy(log_odds).sigmoid().numpy()

@@ -71,7 +71,7 @@ class TrainingSettings:
 def derive_seed(seed: int, *path: int) -> int:
     """A 63-bit seed that depends on ``seed`` and on every number of ``path``.
 
-    All randomness of an epoch comes from ``derive_seed(seed, epoch, …)``, so that a resumed run needs no state of a
+    All randomness of an epoch comes from ``derive_seed(seed, epoch, …)``, so a resumed run needs no state of a
     generator.
 
     Example:

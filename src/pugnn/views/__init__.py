@@ -5,7 +5,7 @@ from pugnn.views.attributes import Attributes
 from pugnn.views.linear_views import LinearViews
 from pugnn.views.node_views import (
     ROUNDING,
-    SAMPLE,
+    TRAINING_SAMPLE,
     VIEWS,
     WEIGHTS,
     NodeViews,
@@ -19,8 +19,8 @@ __all__ = [
     "FAR",
     "RESTART",
     "ROUNDING",
-    "SAMPLE",
     "STEPS",
+    "TRAINING_SAMPLE",
     "VIEWS",
     "WEIGHTS",
     "Attributes",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
+from pugnn.graph.arrays import dense
 from pugnn.graph.derived import derived
 
 #: Rows that are handled at a time.
@@ -103,8 +104,3 @@ def inverse_lengths(squares: NDArray[np.float64], shortest: float = MIN_LENGTH) 
     """1 over lengths; 0 for those that are no more than the shortest."""
     lengths = np.sqrt(squares)
     return np.where(lengths > shortest, 1 / np.maximum(lengths, shortest), 0.0)
-
-
-def dense(x: NDArray[np.float32] | sp.csr_array) -> NDArray[np.float32]:
-    """Rows that may be sparse as an array."""
-    return x if isinstance(x, np.ndarray) else x.toarray()

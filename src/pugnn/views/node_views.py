@@ -30,10 +30,11 @@ from torch import Tensor
 
 from pugnn.features.structural import WIDTH
 from pugnn.graph import Graph
+from pugnn.graph.arrays import dense
 from pugnn.graph.derived import derived
 from pugnn.graph.smoothing import LANES, SparseRows, joined, smoother_of
 from pugnn.memory import Forecast, available_memory
-from pugnn.views.attributes import Attributes, dense, inverse_lengths
+from pugnn.views.attributes import Attributes, inverse_lengths
 
 #: The views and their weights: what smoothing makes of attributes is the best single view on most graphs.
 WEIGHTS = {"smoothed": 1.0, "own": 0.45, "neighbours": 0.45, "difference": 0.45, "two hops": 0.45}
@@ -45,9 +46,14 @@ EXACT, DIRECTIONS = 512, 128
 ROUNDING = 1e-5
 #: Columns that are smoothed at a time.
 TOGETHER = 64
-#: Passes over the edges in a product with all views that are not kept, of 8 columns; products of a fit with all nodes,
-#: and with a sample of this size; and the tables that are kept.
-PASSES, PRODUCTS, SAMPLED_PRODUCTS, SAMPLE, TABLES = 13, 50, 120, 2048, 4
+#: Passes over the edges in a product with all views that are not kept, of 8 columns.
+PASSES = 13
+#: Products of a fit with the views of all nodes.
+PRODUCTS = 50
+#: Products of a fit with the views of the nodes that are sampled for training.
+SAMPLED_PRODUCTS = 120
+#: Unlabelled nodes that are sampled for training, at most.
+TRAINING_SAMPLE = 2048
 #: Share of the available memory that kept tables may take.
 SHARE = 0.5
 #: Columns of the rows by which nodes are compared, at most.
@@ -57,6 +63,8 @@ BYTES_PER_NODE = 400
 #: What each view is a sum of, where rows are kept.
 _TABLES: dict[str, dict[str, int]] = {name: {name: 1} for name in VIEWS}
 _TABLES["difference"] = {"own": 1, "neighbours": -1}
+#: Number of tables that all views consist of.
+TABLES = len({table for parts in _TABLES.values() for table in parts})
 
 
 class NodeViews:
@@ -149,10 +157,10 @@ class NodeViews:
 
     @property
     def kept(self) -> bool:
-        """Whether rows exist, so that :meth:`of` some nodes are cheaper than of all."""
+        """Whether rows exist, so products with a :meth:`subset` of the nodes are cheaper than with all."""
         return self._kept is not None
 
-    def of(self, nodes: NDArray[np.int64]) -> NodeViews:
+    def subset(self, nodes: NDArray[np.int64]) -> NodeViews:
         """The views of some nodes, where rows are kept."""
         assert self._kept is not None
         some = copy.copy(self)
@@ -173,14 +181,19 @@ class NodeViews:
         found = []
         for at, name in enumerate(names):
             some = np.s_[:, at * k : (at + 1) * k]
-            if name == "smoothed":
-                found.append(self._smoother.smooth(values[some]))
-            elif name == "own":
-                found.append(values[some])
-            elif name == "neighbours":
-                found.append(means[some])
-            else:
-                found.append(values[some] - means[some] if name == "difference" else mean(means[some]))
+            match name:
+                case "smoothed":
+                    found.append(self._smoother.smooth(values[some]))
+                case "own":
+                    found.append(values[some])
+                case "neighbours":
+                    found.append(means[some])
+                case "difference":
+                    found.append(values[some] - means[some])
+                case "two hops":
+                    found.append(mean(means[some]))
+                case _:
+                    raise ValueError(f"no rule for the view {name!r}")
         return found
 
     @cached_property
@@ -238,7 +251,7 @@ def worth_keeping(graph: Graph, width: int, filled: int) -> bool:
     and one for each entry of the adjacency and pass. ``filled`` is the number of entries of the attributes.
     """
     n, entries = graph.num_nodes, len(graph.indices)
-    kept = width * (PASSES * entries + TABLES * (PRODUCTS * n + SAMPLED_PRODUCTS * min(n, SAMPLE)))
+    kept = width * (PASSES * entries + TABLES * (PRODUCTS * n + SAMPLED_PRODUCTS * min(n, TRAINING_SAMPLE)))
     others = (PRODUCTS + SAMPLED_PRODUCTS) * LANES * (2 * filled + PASSES * entries)
     return kept <= others and 4 * TABLES * n * width <= SHARE * available_memory()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -42,6 +41,7 @@ def build(
     from pugnn.cli.input_data import named_kinds
     from pugnn.estimator import PUNodeClassifier
     from pugnn.memory import memory_words
+    from pugnn.model_file import model_file_of
     from pugnn.store import build_store, open_store
 
     if data.edges is None or out is None:
@@ -50,10 +50,10 @@ def build(
         raise PugnnError("--column has no effect with --model, whose recipe says how to read attributes")
     recipe = None
     if model is not None:
-        file = model / "model.safetensors" if os.path.isdir(model) else model
+        file = model_file_of(model)
         recipe = PUNodeClassifier.load(file).recipe_
         if recipe is None:
-            raise PugnnError(f"{file} was not trained on tables, so that it has no recipe for their attributes")
+            raise PugnnError(f"{file} was not trained on tables, so it has no recipe for attributes")
     tables = {name: getattr(data, name) for name in TABLES}
     with status_line() as line:
         kinds = named_kinds(data.column or ())

@@ -12,7 +12,7 @@ from rich.text import Text
 from pugnn.cli.input_data import open_run
 from pugnn.cli.options import ON_A_RUN, OUTPUT, Json, command, option
 from pugnn.cli.terminal import INDENTED, make_console, make_table, numbers, print_json, texts
-from pugnn.errors import PugnnError, printable, shown
+from pugnn.errors import PugnnError, did_you_mean, printable, shown, similar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,17 +74,14 @@ def explain(
 
 def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
     """Positions of the nodes with these ids, which are text on the command line, whatever they are in the graph."""
-    from difflib import get_close_matches
-
     from pugnn.store.ids import ids_of, text_column
 
     known = ids_of(graph)
     found = known.find(text_column(ids))
     if (found < 0).any():
         wanted = ids[int((found < 0).argmax())]
-        near = get_close_matches(wanted, known.texts(), 3, 0.75) if len(known) <= MAX_COMPARED else []
-        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise PugnnError(f"there is no node {wanted!r} in the graph{hint}")
+        near = similar(wanted, known.texts(), 3, 0.75) if len(known) <= MAX_COMPARED else []
+        raise PugnnError(f"there is no node {wanted!r} in the graph{did_you_mean(near)}")
     return found.astype("int64")
 
 

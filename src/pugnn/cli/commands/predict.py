@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -54,13 +53,14 @@ def predict(
     """
     from pugnn.estimator import PUNodeClassifier
     from pugnn.files import require_new
+    from pugnn.model_file import model_file_of
     from pugnn.runs.changes import changes_since
     from pugnn.runs.writers import require_ending, score_table, write_scores
     from pugnn.training import scores_of
 
     require_new(out)
     require_ending(out)
-    file = model / "model.safetensors" if os.path.isdir(model) else model
+    file = model_file_of(model)
     estimator = PUNodeClassifier.load(file)
     # Columns that had to be named for the training have the same names in the next snapshot.
     run = file.with_name("run.json")

@@ -1,4 +1,4 @@
-"""`pugnn suggest`: whom to check next."""
+"""`pugnn suggest`: which nodes to check next."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def suggest(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Suggest whom to check next, with the reason.
+    """Suggest which nodes to check next, with the reason.
 
     `precision`: the best finds, the top of the list; how many are right tells how good the list is. `discovery`: likely
     positives that neither touch nor resemble the known ones, as far as there are any; they bring new kinds. `learning`:
