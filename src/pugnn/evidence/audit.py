@@ -81,7 +81,7 @@ class Audit(Displayed):
 
     def _facts(self) -> list[str]:
         facts = [f"{counted(len(self._drawn), 'node')} drawn", f"{len(self._verdicts):,} checked"]
-        return [*facts, *(self.estimate()._facts() if self._verdicts else [])]
+        return [*facts, *(self.estimate()._facts() if self._verdicts else ["nothing measured yet"])]
 
     @property
     def digest(self) -> str:

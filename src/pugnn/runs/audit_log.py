@@ -47,6 +47,20 @@ def _why_not_typical(run: Run, hidden: int) -> str:
     return ""
 
 
+def audit_so_far(run: Run) -> dict[str, Any] | None:
+    """How far the audit of a run has come, in plain values: nodes drawn, files to fill in, and what was measured."""
+    audit = read_audit(run)
+    if not audit.events:
+        return None
+    files = sorted(run.path.glob("audit-*.csv"), key=lambda file: (len(file.name), file.name))
+    return {
+        "drawn": len(audit.drawn),
+        "open": len(audit.open),
+        "files": [file.name for file in files],
+        "measured": audit.estimate().to_plain() if audit.verdicts else None,
+    }
+
+
 def read_audit(run: Run) -> Audit:
     """The audit of a run as far as it has come."""
     return new_audit(run).replay(_events(run.path / LOG))

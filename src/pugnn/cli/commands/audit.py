@@ -116,6 +116,7 @@ def _draw(
     from pugnn.files import replacing, require_new, write_csv
     from pugnn.runs.audit_log import next_file, recording
     from pugnn.runs.audit_table import audit_table
+    from pugnn.runs.report import renew_report
 
     file = next_file(opened.path) if out is None else out
     with recording(opened) as audit:
@@ -128,6 +129,7 @@ def _draw(
         columns, rows = audit_table(opened, audit)
         with replacing(file) as temporary, temporary.open("w", encoding="utf-8", newline="") as content:
             write_csv(content, columns, rows)
+    renew_report(opened)
     if as_json:
         print_json({"file": str(file), **audit.events[-1]})
         return
@@ -140,6 +142,7 @@ def _draw(
 def _show(opened: Run, audit: Audit, choice: Choice | None, *, as_json: bool) -> None:
     """Say how good the list is, and keep that in the folder of the run."""
     from pugnn.runs.audit_table import measured_rows, next_checks, write_measured
+    from pugnn.runs.report import renew_report
 
     if not audit.verdicts:
         typer.echo(
@@ -148,6 +151,7 @@ def _show(opened: Run, audit: Audit, choice: Choice | None, *, as_json: bool) ->
         return
     measured = audit.estimate()
     found = write_measured(opened, audit, measured, choice)
+    renew_report(opened)
     if as_json:
         print_json(found)
         return
