@@ -83,6 +83,8 @@ def _measured(nodes: int, evidence: Evidence) -> Answer:
         count = min(CHECKS, nodes) if audit is None else audit["drawn"]
         time = f"about {counted(count, 'minute')}"
         text = f"Check {counted(count, 'node')} drawn for it, {time}."
+        if not evidence.signal:
+            text = f"An audit of {counted(count, 'node')} would tell how many positives there are."
         if audit is not None:
             text = f"{counted(count, 'node')} drawn for it, none checked: {time}."
         return Answer(question, "Nothing yet.", text + _truth(evidence, nodes))
@@ -90,9 +92,7 @@ def _measured(nodes: int, evidence: Evidence) -> Answer:
     short = "" if top is None else _of_the_first(top["taken"], top["precision"])
     sentences = [f"Measured on {on_checks(measured)}."]
     if (decided := measured["decided"]) is not None:
-        band = decided["precision"]
-        words = f"unknown, {in_percent(band)}" if is_wide(band) else with_band(band)
-        sentences.append(f"Precision of the {decided['taken']:,} decided positive: {words}.")
+        sentences.append(f"Precision of the {decided['taken']:,} decided positive: {_share(decided['precision'])}.")
     sentences.append(f"{number_words(measured['positives'])}.")
     return Answer(question, short, " ".join(sentences) + _truth(evidence, nodes))
 
@@ -129,9 +129,22 @@ def number_words(band: Mapping[str, float]) -> str:
 
 def _of_the_first(taken: int, band: Mapping[str, float]) -> str:
     value, low, high = (math.floor(band[end] * taken + 0.5) for end in ("value", "low", "high"))
+    rest = f"of the first {taken:,} are positive."
     if is_wide(band):
-        return f"Unknown: {low:,} to {high:,} of the first {taken:,} are positive."
-    return f"{value:,} of the first {taken:,}{f' ({low:,} to {high:,})' if low < high else ''} are positive."
+        return f"Unknown: {low:,} to {high:,} {rest}"
+    if low < value == high:  # all that were checked are
+        return f"At least {low:,} {rest}"
+    if low == value < high:
+        return f"At most {high:,} {rest}"
+    return f"{value:,}{f' ({low:,} to {high:,})' if low < high else ''} {rest}"
+
+
+def _share(band: Mapping[str, float]) -> str:
+    if is_wide(band):
+        return f"unknown, {percent(band['low'])} to {percent(band['high'])}"
+    if band["low"] < band["value"] == band["high"]:
+        return f"at least {percent(band['low'])}"
+    return f"at most {percent(band['high'])}" if band["low"] == band["value"] < band["high"] else with_band(band)
 
 
 def _truth(evidence: Evidence, nodes: int) -> str:
@@ -189,11 +202,6 @@ def with_band(band: Mapping[str, float], unit: str = "%") -> str:
     digits = 0 if factor * band["high"] >= 10 else 1
     value, low, high = (f"{factor * band[end]:.{digits}f}" for end in ("value", "low", "high"))
     return f"{value} {unit} ({low} to {high})" if low != high else f"{value} {unit}"
-
-
-def in_percent(band: Mapping[str, float]) -> str:
-    """The interval of a share: ``6.2 % to 81 %``."""
-    return f"{percent(band['low'])} to {percent(band['high'])}"
 
 
 def what_changed(changes: Mapping[str, Any]) -> str:

@@ -96,6 +96,6 @@ def along_the_ranking(measured: Mapping[str, Any] | None) -> dict[str, Any] | No
         pieces["unknown" if wide else "known"].append("M" + "L".join(f"{a:.2f},{b:.2f}" for a, b in corners) + "Z")
     return {
         **{name: "".join(parts) for name, parts in pieces.items()},
-        "values": "M" + "L".join(f"{x:.2f},{each['value']:.2f}" for x, each in zip(places, heights, strict=True)),
+        "line": "M" + "L".join(f"{x:.2f},{each['value']:.2f}" for x, each in zip(places, heights, strict=True)),
         "taken": [each["taken"] for each in points],
     }
