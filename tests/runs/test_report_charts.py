@@ -1,7 +1,6 @@
 import numpy as np
 
-from estimates import MEASURED
-from pugnn.runs.report.charts import MAX_POINTS, along_the_ranking, curves, histogram, score_axis
+from pugnn.runs.report.charts import MAX_POINTS, curves, histogram, score_axis
 from report_contents import path_content
 
 
@@ -34,14 +33,3 @@ def test_curves_have_every_term_and_the_total_first():
 def test_curve_of_one_epoch_is_a_line():
     (total,) = curves([{"epoch": 1, "total": 1.0, "seconds": 0.1}])
     assert total["path"] == "M0.00,0.00h100"
-
-
-def test_measured_precision_along_the_ranking():
-    assert along_the_ranking(None) is None
-    assert along_the_ranking({**MEASURED, "first": MEASURED["first"][:1]}) is None
-    chart = along_the_ranking(MEASURED)
-    assert chart["taken"] == [10, 20, 100, 1000]
-    # 100 is half of the way from 10 to 1,000; the first interval is too wide to be called known.
-    assert chart["line"] == "M0.00,10.00L15.05,15.00L50.00,28.00L100.00,40.00"
-    assert chart["unknown"] == "M0.00,0.00L15.05,3.00L15.05,45.00L0.00,70.00Z"
-    assert chart["known"].split("Z")[1] == "M50.00,17.00L100.00,28.00L100.00,55.00L50.00,42.00"

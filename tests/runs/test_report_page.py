@@ -257,8 +257,8 @@ def test_what_was_measured_is_told_and_drawn(written):
         "probabilities.csv has a probability for each",
     )
     assert "Precision before any check" not in words
-    assert page.count('class="pale"') == 1
-    assert 'class="values"' in page
+    assert page.count('class="pale"') == 2, "in the chart and in the table"
+    assert page.count('class="value"') == 3
 
 
 def test_wide_bands_are_pale_and_called_unknown(written):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shlex
@@ -92,7 +91,9 @@ def _measured(nodes: int, evidence: Evidence) -> Answer:
     short = "" if top is None else _of_the_first(top["taken"], top["precision"])
     sentences = [f"Measured on {on_checks(measured)}."]
     if (decided := measured["decided"]) is not None:
-        sentences.append(f"Precision of the {decided['taken']:,} decided positive: {_share(decided['precision'])}.")
+        sentences.append(
+            f"Precision of the {decided['taken']:,} decided positive: {share_words(decided['precision'])}."
+        )
     sentences.append(f"{number_words(measured['positives'])}.")
     return Answer(question, short, " ".join(sentences) + _truth(evidence, nodes))
 
@@ -128,7 +129,7 @@ def number_words(band: Mapping[str, float]) -> str:
 
 
 def _of_the_first(taken: int, band: Mapping[str, float]) -> str:
-    value, low, high = (math.floor(band[end] * taken + 0.5) for end in ("value", "low", "high"))
+    value, low, high = (round(band[end] * taken) for end in ("value", "low", "high"))
     rest = f"of the first {taken:,} are positive."
     if is_wide(band):
         return f"Unknown: {low:,} to {high:,} {rest}"
@@ -139,7 +140,8 @@ def _of_the_first(taken: int, band: Mapping[str, float]) -> str:
     return f"{value:,}{f' ({low:,} to {high:,})' if low < high else ''} {rest}"
 
 
-def _share(band: Mapping[str, float]) -> str:
+def share_words(band: Mapping[str, float]) -> str:
+    """A measured share in words; one whose interval says little is called unknown."""
     if is_wide(band):
         return f"unknown, {percent(band['low'])} to {percent(band['high'])}"
     if band["low"] < band["value"] == band["high"]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.runs.report.answers import is_wide
 from pugnn.runs.run import Run
 
 #: Bars of a histogram, and the size of the box that its outline is drawn in.
@@ -74,28 +73,4 @@ def _curve(name: str, values: list[float]) -> dict[str, Any]:
         "zero": round(HEIGHT * high / span, 2),
         "first": values[0],
         "last": values[-1],
-    }
-
-
-def along_the_ranking(measured: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Measured precision over the logarithm of the rank: outlines of intervals, those that say little apart; values.
-
-    ``None`` where fewer than two points are measured.
-    """
-    points = [] if measured is None else measured["first"]
-    if len(points) < 2:
-        return None
-    first, last = (np.log(points[end]["taken"]) for end in (0, -1))
-    places = [100 * (np.log(each["taken"]) - first) / (last - first) for each in points]
-    heights = [{end: HEIGHT * (1 - value) for end, value in each["precision"].items()} for each in points]
-    pieces: dict[str, list[str]] = {"known": [], "unknown": []}
-    for at in range(len(points) - 1):
-        wide = any(is_wide(points[end]["precision"]) for end in (at, at + 1))
-        (x, one), (x2, two) = ((places[end], heights[end]) for end in (at, at + 1))
-        corners = ((x, one["high"]), (x2, two["high"]), (x2, two["low"]), (x, one["low"]))
-        pieces["unknown" if wide else "known"].append("M" + "L".join(f"{a:.2f},{b:.2f}" for a, b in corners) + "Z")
-    return {
-        **{name: "".join(parts) for name, parts in pieces.items()},
-        "line": "M" + "L".join(f"{x:.2f},{each['value']:.2f}" for x, each in zip(places, heights, strict=True)),
-        "taken": [each["taken"] for each in points],
     }

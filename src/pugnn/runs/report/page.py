@@ -17,7 +17,16 @@ from pugnn.features import grouped
 from pugnn.files import replacing
 from pugnn.runs.audit_log import audit_so_far
 from pugnn.runs.report import charts
-from pugnn.runs.report.answers import GOALS, answers, is_wide, number_words, on_checks, what_changed, with_band
+from pugnn.runs.report.answers import (
+    GOALS,
+    answers,
+    is_wide,
+    number_words,
+    on_checks,
+    share_words,
+    what_changed,
+    with_band,
+)
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
 from pugnn.runs.report.words import next_steps, summary
@@ -64,7 +73,6 @@ def render(run: Run) -> str:
         "hidden": _hidden(run),
         "measured": run.evidence.measured,
         "precision": _precision(run.evidence),
-        "along": charts.along_the_ranking(run.evidence.measured),
         "goals": GOALS,
         "suggestions": run.results.suggestions,
         "changes": run.results.changes,
@@ -89,6 +97,7 @@ def render(run: Run) -> str:
         "is_wide": is_wide,
         "number_words": number_words,
         "on_checks": on_checks,
+        "share_words": share_words,
         "what_changed": what_changed,
         "hops": lambda hops: counted(hops, "hop"),
         "signed": signed,
