@@ -209,6 +209,7 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
 
 
 def in_order(words, *texts):
+    assert [text for text in texts if text not in words] == []
     places = [words.index(text) for text in texts]
     assert places == sorted(places)
 
