@@ -43,7 +43,7 @@ def test_nothing_is_claimed_without_a_signal(pugnn_main, at_random):
     assert record["suggestions"]["precision"] == []
     with (at_random / "mine" / "scores.csv").open() as file:
         assert {row["decision"] for row in csv.DictReader(file) if row["known"] == "0"} == {"0"}
-    assert "None was decided positive." in (at_random / "mine" / "report.html").read_text()
+    assert "(nobody, because no signal was found)" in (at_random / "mine" / "report.html").read_text()
     suggested = pugnn_main("suggest", "mine")
     assert "no signal was found, so these may not be finds" in suggested.err
 

@@ -116,6 +116,13 @@ def test_the_headline_says_where_hidden_positives_rank():
     )
 
 
+def test_a_number_that_is_hardly_known_is_not_shown():
+    found = estimate(HiddenRanks(PRIOR, RANKS), unlabelled=1000, decided=250)
+    assert repr(found).startswith("Estimate(half of 30 hidden positives in the top 15 % of 1,000 unlabelled, AUC 0.")
+    found = estimate(HiddenRanks(Prior.given(0.1), RANKS), unlabelled=1000, decided=250)
+    assert "100 positives (100 to 100)" in repr(found)
+
+
 @pytest.mark.parametrize(("within", "of"), [(0, 5), (3, 7), (7, 7), (10, 31)])
 def test_the_lift_has_the_exact_binomial_interval(within, of):
     ranks = np.where(np.arange(of) < within, 0.05, 0.2)

@@ -203,15 +203,19 @@ class Estimate(Displayed):
     audit: Audit | None = None
 
     def _facts(self) -> list[str]:
-        number, auc, of = self.positives, self.auc, f"{self.unlabelled:,} unlabelled"
-        if number is None:
-            return [f"no signal (p = {self.chance:.2g}) in {of}"]
-        facts = [f"{number.value:,.0f} positives ({number.low:,.0f} to {number.high:,.0f}) of {of}"]
-        if self.decided is not None:
-            facts.append(f"{self.decided.taken:,} decided")
-            for name, band in (("precision", self.decided.precision), ("recall", self.decided.recall)):
-                facts.append(f"{name} {percent(band.value)} ({percent(band.low)} to {percent(band.high)})")
-        return [*facts, f"AUC {auc.value:.2f} ({auc.low:.2f} to {auc.high:.2f})"]
+        if not self.signal:
+            return [f"no signal (p = {self.chance:.2g}) in {self.unlabelled:,} unlabelled"]
+        facts = [
+            f"half of {len(self.ranks):,} hidden positives in the top {self._median} of {self.unlabelled:,} unlabelled"
+        ]
+        if not self.prior.vague and self.positives is not None:
+            number = self.positives
+            facts.append(f"{number.value:,.0f} positives ({number.low:,.0f} to {number.high:,.0f})")
+        return [*facts, f"AUC {self.auc.value:.2f} ({self.auc.low:.2f} to {self.auc.high:.2f})"]
+
+    @property
+    def _median(self) -> str:
+        return percent(max(float(np.median(self.ranks)), 1 / self.unlabelled))
 
     @property
     def positives(self) -> Band | None:
@@ -226,10 +230,9 @@ class Estimate(Displayed):
         if not self.signal:
             words = "No signal: the known positives, when hidden, rank no better than by chance"
             return f"{words} (p = {self.chance:.2g}).", REMEDY
-        median = percent(max(float(np.median(self.ranks)), 1 / self.unlabelled))
         better = lift(self.ranks, TOP)
         return (
-            f"Half of the {len(self.ranks):,} known positives, when hidden, rank in the top {median}.",
+            f"Half of the {len(self.ranks):,} known positives, when hidden, rank in the top {self._median}.",
             f"Picking from the top {percent(TOP)} of the list finds {better.low:.2g} to {better.high:.2g} times as "
             "many positives as picking at random.",
         )
