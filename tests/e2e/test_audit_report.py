@@ -56,7 +56,7 @@ def test_the_report_follows_the_audit(pugnn_main, run):
     measured = json.loads(told.out)["measured"]
     after = words_of((run / "report.html").read_text())
     assert "Measured on 10 checks." in after
-    assert "pugnn fit --config mine/run.json --checked mine/audit-1.csv --out mine-2" in after
+    assert "pugnn fit --config mine/run.json --checked checked.csv --out mine-2" in after
     high = measured["positives"]["high"]
     assert f"to {high:,.0f}" in after or f"to {round(high, -1):,.0f}" in after
     # Nothing of the training is lost: neither curves and recipe nor repairs.

@@ -111,7 +111,13 @@ def test_slider_tells_what_was_measured_or_where_hidden_positives_rank(opened):
         {"taken": 20, "checked": 8, "precision": band(0.85, 0.68, 0.98)},
         {"taken": 50, "checked": 9, "precision": band(0.5, 0.1, 0.9)},
     ]
-    audit = {"drawn": 20, "open": 0, "files": [], "measured": {**MEASURED, "first": first, "decided": None}}
+    audit = {
+        "drawn": 20,
+        "open": 0,
+        "files": [],
+        "checked": [],
+        "measured": {**MEASURED, "first": first, "decided": None},
+    }
     page = opened(random_content(400, record={"estimate": ESTIMATE, "audit": audit}))
     data = page_data(random_content(400))
     reaching = [sum(ring["reach"][step] for ring in data["rings"]) for step in range(len(data["steps"]))]

@@ -8,8 +8,8 @@ from pugnn.runs.report.answers import about, answers, feedback_command, is_wide,
 from pugnn.runs.run import Evidence, Results, read_section
 
 RECORD = {"threshold": 0.5, "prior": 0.18, "estimate": ESTIMATE, "degenerate": []}
-DRAWN = {"drawn": 20, "open": 20, "files": ["audit-1.csv"], "measured": None}
-CHECKED = {**DRAWN, "open": 0, "measured": MEASURED}
+DRAWN = {"drawn": 20, "open": 20, "files": ["runs/mine/audit-1.csv"], "checked": [], "measured": None}
+CHECKED = {**DRAWN, "open": 0, "checked": ["runs/mine/audit-1.csv"], "measured": MEASURED}
 
 
 def told(nodes=17_000, path="runs/mine", **changes):
@@ -64,7 +64,7 @@ def test_after_the_checks_the_next_round_is_trained(tmp_path):
         "What to do next: Train again. The next round learns from the verdicts; then check again. "
         "pugnn fit --config runs/mine/run.json --checked runs/mine/audit-1.csv --out runs/mine-2"
     )
-    two = {**CHECKED, "files": ["audit-1.csv", "audit-2.csv"]}
+    two = {**CHECKED, "checked": ["my runs/a/audit-1.csv", "my runs/a/audit-2.csv"]}
     assert "--checked 'my runs/a/audit-1.csv' --checked 'my runs/a/audit-2.csv'" in told(path="my runs/a", audit=two)[2]
     (tmp_path / "mine-2").mkdir()
     assert next_round(tmp_path / "mine") == tmp_path / "mine-3"

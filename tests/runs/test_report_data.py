@@ -105,7 +105,7 @@ def test_known_negatives_are_listed_and_counted_nowhere():
 
 def test_measured_precision_by_the_number_taken_ends_with_the_decision():
     assert page_data(path_content([0.9, 0.1]))["measured"] == []
-    audit = {"drawn": 20, "open": 0, "files": [], "measured": MEASURED}
+    audit = {"drawn": 20, "open": 0, "files": [], "checked": [], "measured": MEASURED}
     data = page_data(path_content([0.9, 0.1], record={"estimate": ESTIMATE, "audit": audit}))
     assert [point["taken"] for point in data["measured"]] == [10, 20, 100, 1000, 3100]
     assert data["measured"][2] == {"taken": 100, "precision": [0.72, 0.58, 0.83]}

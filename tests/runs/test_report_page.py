@@ -241,7 +241,7 @@ def test_the_three_answers_come_first(written):
 
 
 def test_what_was_measured_is_told_and_drawn(written):
-    audit = {"drawn": 20, "open": 0, "files": ["audit-1.csv"], "measured": MEASURED}
+    audit = {"drawn": 20, "open": 0, "files": [], "checked": ["audit-1.csv"], "measured": MEASURED}
     page = written(random_content(100, record={"estimate": ESTIMATE, "audit": audit}))
     words = words_of(page)
     in_order(

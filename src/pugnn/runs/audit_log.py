@@ -48,15 +48,17 @@ def _why_not_typical(run: Run, hidden: int) -> str:
 
 
 def audit_so_far(run: Run) -> dict[str, Any] | None:
-    """How far the audit of a run has come, in plain values: nodes drawn, files to fill in, and what was measured."""
+    """How far the audit of a run has come, in plain values: nodes drawn, files to fill in, files read, measured."""
     audit = read_audit(run)
     if not audit.events:
         return None
     files = sorted(run.path.glob("audit-*.csv"), key=lambda file: (len(file.name), file.name))
+    read = dict.fromkeys(event["source"] for event in audit.events if event.get("source"))
     return {
         "drawn": len(audit.drawn),
         "open": len(audit.open),
-        "files": [file.name for file in files],
+        "files": [str(file) for file in files],
+        "checked": [str(run.path / name) if (run.path / name).exists() else name for name in read],
         "measured": audit.estimate().to_plain() if audit.verdicts else None,
     }
 

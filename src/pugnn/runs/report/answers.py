@@ -164,12 +164,12 @@ def _next(run: Path, nodes: int, evidence: Evidence, results: Results) -> Answer
     if not nodes:
         return Answer(question, "Nothing.", "Every node is known.")
     if audit is not None:
-        files = [shlex.quote(str(run / name)) for name in audit["files"]] or ["checked.csv"]
+        files = audit["files" if evidence.measured is None else "checked"] or ["checked.csv"]
         if evidence.measured is None:
-            short = f"Check the nodes in {shown((audit['files'] or files)[-1])}."
+            short = f"Check the nodes in {shown(Path(files[-1]).name)}."
             text = "Fill in its column verdict with yes or no, and then:"
-            return Answer(question, short, text, f"pugnn audit {path} {files[-1]}")
-        command = feedback_command(path, " --checked ".join(files))
+            return Answer(question, short, text, f"pugnn audit {path} {shlex.quote(files[-1])}")
+        command = feedback_command(path, " --checked ".join(map(shlex.quote, files)))
         text = "The next round learns from the verdicts; then check again."
         return Answer(question, "Train again.", text, f"{command} --out {shlex.quote(str(next_round(run)))}")
     if not results.ranked:
