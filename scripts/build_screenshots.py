@@ -1,4 +1,4 @@
-"""Build docs/images/report-*.png from the report of a run.
+"""Build docs/images/report-*.png from reports: one for all four pictures, or one for each.
 
     pugnn demo --out runs/demo
     python scripts/build_screenshots.py runs/demo
@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import shutil
 import sys
+from itertools import cycle
 from pathlib import Path
 
 from PIL import Image
@@ -20,12 +21,12 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 DEVICES = {"desktop": (1280, 800), "phone": (390, 844)}
 
 #: The last section that is shown: with all that follow, a picture would be too long to look at.
-LAST = "#what-next"
+LAST = "#good"
 COLOURS = 128
 
 
-def main(run: Path) -> None:
-    report = (run / "report.html").resolve()
+def main(runs: list[Path]) -> None:
+    reports = cycle((run / "report.html").resolve() for run in runs)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--headless", "--no-sandbox", "--disable-gpu"]
@@ -33,7 +34,7 @@ def main(run: Path) -> None:
         for device, (width, height) in DEVICES.items():
             for scheme in ("light", "dark"):
                 page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-                page.goto(report.as_uri())
+                page.goto(next(reports).as_uri())
                 page.wait_for_selector("html[data-ready]", state="attached")
                 box = page.locator(LAST).bounding_box()
                 assert box is not None
@@ -47,6 +48,6 @@ def main(run: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    main([Path(name) for name in sys.argv[1:]])

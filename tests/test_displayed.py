@@ -1,11 +1,15 @@
 """What results look like at a prompt and in a notebook."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pugnn import Graph, PUNodeClassifier, build_store, check_up, draw_benchmark, evaluate, load_dataset, read_graph
+from pugnn.evidence.audit import Audit
 from pugnn.explain import explain
 from pugnn.store import read_feedback
+from report_contents import path_content
 
 HOSTILE = "<b>\x1b[31mx"
 
@@ -53,3 +57,35 @@ def test_what_is_said_of_tables(results):
 
 def test_the_classifier_shows_itself_as_in_scikit_learn():
     assert repr(PUNodeClassifier(epochs=3)) == "PUNodeClassifier(epochs=3)"
+
+
+def test_a_notebook_shows_the_three_answers_of_a_classifier():
+    classifier = PUNodeClassifier("centroid", progress=False)
+    assert "Not fitted yet." in classifier._repr_html_()
+    benchmark = draw_benchmark(load_dataset("cora"), labels=20, seed=0)
+    page = classifier.fit_task(benchmark.task)._repr_html_()
+    assert "What is known: Half of the 20 known positives, when hidden, rank in the top " in page
+    assert "What is measured: Nothing yet." in page
+    assert "audit(n=20)" in page
+    classifier.estimate_ = replace(classifier.estimate_, signal=False)
+    assert "What is known: No signal: " in classifier._repr_html_()
+    assert "audit(n=20)" not in classifier._repr_html_()
+    classifier.estimate_ = None
+    assert "What is known: Nothing." in classifier._repr_html_()
+
+
+def test_a_notebook_shows_the_three_answers_of_a_run():
+    run = path_content([0.9, 0.8, 0.2])
+    assert repr(run).endswith(", 2 unlabelled nodes, 1 decided positive)")
+    assert [words in run._repr_html_() for words in ("What is known:", "What is measured:", "pugnn audit")] == [
+        True
+    ] * 3
+
+
+def test_an_audit_shows_what_it_has_measured():
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    audit = Audit(graph, np.arange(4), decided=2, ranks=np.array([0.2, 0.4]), expected=2.0).draw(4)
+    assert repr(audit) == "Audit(4 nodes drawn, 0 checked, nothing measured yet)"
+    audit.record({0: "yes", 1: "yes", 2: "no", 3: "no"})
+    assert "measured on 4 checks, 2 positives (2 to 2) of 4, precision 100 %" in repr(audit)
+    assert "measured on 4 checks" in audit.estimate()._repr_html_()

@@ -39,8 +39,13 @@ class Displayed:
         return f"{type(self).__name__}({', '.join(map(printable, self._facts()))})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{escape(printable(fact))}</td></tr>" for fact in self._facts())
-        return f"<table><thead><tr><th>{type(self).__name__}</th></tr></thead><tbody>{rows}</tbody></table>"
+        return html_table(type(self).__name__, self._facts())
+
+
+def html_table(title: str, facts: Iterable[str]) -> str:
+    """What a notebook shows: a title, and a line for each fact."""
+    rows = "".join(f"<tr><td>{escape(printable(fact))}</td></tr>" for fact in facts)
+    return f"<table><thead><tr><th>{escape(printable(title))}</th></tr></thead><tbody>{rows}</tbody></table>"
 
 
 def require_whole(name: str, value: object, least: int, most: float = math.inf) -> None:

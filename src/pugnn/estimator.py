@@ -195,7 +195,9 @@ class PUNodeClassifier(Parameters):
         return self
 
     def predict_proba(self, graph: Any = None) -> NDArray[np.float64]:
-        """Probability of each class for every node, shape ``(N, 2)``; column 1 is the score.
+        """Scores under scikit-learn's name, shape ``(N, 2)``; column 1 is the score, column 0 is 1 minus it.
+
+        They rank nodes and are no probabilities: only an audit tells how many nodes with such scores are positive.
 
         Args:
             graph: another graph with the same features, in any form that :meth:`fit` takes; by default the fitted one.

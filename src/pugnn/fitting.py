@@ -167,7 +167,7 @@ def start_audit(task: PUTask, log_odds: NDArray[np.float64], fitted: Any) -> Aud
     if estimate is not None:
         estimate = replace(estimate, caveat=check_up(task, seed=fitted.seed).caveat)
     plain = None if estimate is None else estimate.to_plain()
-    return Audit.after(task.graph, ranking, decided=decided, prior=fitted.prior_, estimate=plain)
+    return Audit.after(task, ranking, decided=decided, prior=fitted.prior_, estimate=plain)
 
 
 def learnable_task(given: Any) -> PUTask:

@@ -6,7 +6,7 @@ from copy import deepcopy
 from inspect import signature
 from typing import Any, Self
 
-from pugnn.errors import PugnnError
+from pugnn.errors import PugnnError, html_table
 
 
 class Parameters:
@@ -37,6 +37,20 @@ class Parameters:
         given = self.get_params().items()
         changed = [f"{name}={value!r}" for name, value in given if repr(value) != repr(defaults[name])]
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what is known of the ranking, what is measured, and what to do next."""
+        if not hasattr(self, "model_"):
+            return html_table(repr(self), ["Not fitted yet."])
+        estimate = getattr(self, "estimate_", None)
+        if estimate is None:
+            known = ("Nothing. To hide known positives and train again without them: pugnn.evaluate",)
+        else:
+            known = estimate.headline
+        facts = [f"What is known: {' '.join(known)}", "What is measured: Nothing yet."]
+        if estimate is None or estimate.signal:
+            facts.append("What to do next: Check 20 nodes drawn for it, about 20 minutes: audit(n=20)")
+        return html_table(repr(self), facts)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.base import BaseEstimator

@@ -54,11 +54,13 @@ def test_as_json_a_collapse_is_also_a_warning(shown):
     assert "none-positive" in [reason["code"] for reason in record["degenerate"]]
 
 
-def test_the_three_answers_come_first(shown):
+def test_the_three_answers_come_first(shown, tmp_path):
     out = shown("views", as_json=False).out
-    places = [out.index(words) for words in ("How many?", "How good is the list?", "What next?", "Found: the 10 best")]
+    places = [
+        out.index(words) for words in ("What is known", "What is measured", "What to do next", "Found: the 10 best")
+    ]
     assert places == sorted(places)
-    assert "Check the best finds first:" in out
+    assert f"pugnn audit {tmp_path / 'run'}\n" in out
     assert "log-odds" in out
 
 

@@ -72,6 +72,7 @@ def test_tables_with_text_ids_score_as_the_named_data_set(folder: Path) -> None:
 
 def test_a_run_is_complete(folder: Path) -> None:
     files = {path.name for path in (folder / "runs/cora").iterdir() if path.is_file()}
+    files = {name for name in files if not name.startswith(("audit", "probabilities"))}  # written later
     files_named = set(re.findall(r"`([a-z]+\.[a-z]+)`", PAGE.read_text(encoding="utf-8").split("## 4.")[0]))
     tables = {"edges.csv", "nodes.csv", "positives.csv", "truth.csv"}
     assert files_named - tables == files

@@ -35,7 +35,7 @@ def test_nothing_is_claimed_without_a_signal(pugnn_main, at_random):
     result = pugnn_main(*COMMAND, "--out", "mine")
     assert result.code == 0, result.err
     words = " ".join(result.out.split())
-    assert "No signal found: the known positives cannot be told from other nodes (p = " in words
+    assert "The known positives, when hidden, rank no better than by chance (p = " in words
     assert "To decide all the same, run again with --decide." in words
     record = json.loads((at_random / "mine" / "run.json").read_text())
     assert record["decided_by"] == "nobody, because no signal was found"
@@ -43,7 +43,7 @@ def test_nothing_is_claimed_without_a_signal(pugnn_main, at_random):
     assert record["suggestions"]["precision"] == []
     with (at_random / "mine" / "scores.csv").open() as file:
         assert {row["decision"] for row in csv.DictReader(file) if row["known"] == "0"} == {"0"}
-    assert "reach the threshold of 1: decided positive" in (at_random / "mine" / "report.html").read_text()
+    assert "(nobody, because no signal was found)" in (at_random / "mine" / "report.html").read_text()
     suggested = pugnn_main("suggest", "mine")
     assert "no signal was found, so these may not be finds" in suggested.err
 

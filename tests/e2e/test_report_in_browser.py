@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from estimates import CHANGES, ESTIMATE, SUGGESTIONS
+from estimates import CHANGES, ESTIMATE, MEASURED, SUGGESTIONS, band
 from pugnn.runs.report import write_report
 from pugnn.runs.report.data import page_data
 from report_contents import path_content, random_content, with_task
@@ -105,18 +105,29 @@ def test_slider_counts_as_python_does(opened):
         assert number(page, "#true-negative") == (~truth & ~decided).sum()
 
 
-def test_slider_tells_what_to_expect_between_the_bands_of_the_estimate(opened):
-    first = [{**each, "taken": taken} for each, taken in zip(ESTIMATE["first"], (10, 20, 50), strict=False)]
-    decided = {**ESTIMATE["decided"], "taken": 100}
-    page = opened(random_content(400, record={"estimate": {**ESTIMATE, "first": first, "decided": decided}}))
+def test_slider_tells_what_was_measured_or_where_hidden_positives_rank(opened):
+    first = [
+        {"taken": 10, "checked": 4, "precision": band(0.9, 0.7, 1.0)},
+        {"taken": 20, "checked": 8, "precision": band(0.85, 0.68, 0.98)},
+        {"taken": 50, "checked": 9, "precision": band(0.5, 0.1, 0.9)},
+    ]
+    audit = {
+        "drawn": 20,
+        "open": 0,
+        "files": [],
+        "checked": [],
+        "measured": {**MEASURED, "first": first, "decided": None},
+    }
+    page = opened(random_content(400, record={"estimate": ESTIMATE, "audit": audit}))
     data = page_data(random_content(400))
     reaching = [sum(ring["reach"][step] for ring in data["rings"]) for step in range(len(data["steps"]))]
-    move_slider(page, reaching.index(15))
-    # Half-way between the first 10 and the first 20.
-    expected = "Expected: 88 % (69 to 99) of them are positive; that is 0 % (0 to 1) of all positives."
+    move_slider(page, reaching.index(15))  # half-way between the first 10 and the first 20
+    assert page.locator("#expected").inner_text() == "Measured: 88 % (69 to 99) of them are positive."
+    move_slider(page, reaching.index(50))
+    expected = "Unknown: 10 to 90 % of them are positive, as far as it was measured."
     assert page.locator("#expected").inner_text() == expected
     move_slider(page, 0)
-    assert page.locator("#expected").inner_text() == "", "nothing is known of so many"
+    assert page.locator("#expected").inner_text() == "30 of 30 known positives, when hidden, rank as high."
 
 
 @pytest.mark.parametrize("size", list(SIZES))
@@ -124,7 +135,11 @@ def test_the_first_screen_has_the_three_answers(opened, size):
     record = {"estimate": ESTIMATE, "suggestions": SUGGESTIONS, "changes": CHANGES}
     page = opened(random_content(400, record=record), size=size)
     cards = page.locator(".answer").all()
-    assert [card.locator("h2").inner_text() for card in cards] == ["How many?", "How good is the list?", "What next?"]
+    assert [card.locator("h2").inner_text() for card in cards] == [
+        "What is known",
+        "What is measured",
+        "What to do next",
+    ]
     assert all(card.bounding_box()["y"] + card.bounding_box()["height"] <= SIZES[size]["height"] for card in cards)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pugnn.evidence import HiddenRanks, Prior, RankModel, estimate
-from pugnn.evidence.bands import chance
+from pugnn.evidence.bands import chance, lift
 
 RANKS = np.linspace(0.01, 0.3, 30)
 PRIOR = Prior(0.3, 0.1, 0.4, "estimated")
@@ -83,8 +83,8 @@ def test_without_a_signal_nothing_is_claimed():
     assert found.chance == 1.0
     assert (found.positives, found.decided, found.first) == (None, None, ())
     assert found.headline == (
-        "No signal found: the known positives cannot be told from other nodes (p = 1). More known positives, other "
-        "attributes or edges, or a check of the ids could help.",
+        "No signal: the known positives, when hidden, rank no better than by chance (p = 1).",
+        "More known positives, other attributes or edges, or a check of the ids could help.",
     )
     assert "no signal (p = 1)" in repr(found)
     plain = json.loads(json.dumps(found.to_plain()))
@@ -101,17 +101,35 @@ def test_nobody_decided_positive_has_no_precision():
     found = estimate(HiddenRanks(PRIOR, RANKS), unlabelled=8, decided=0)
     assert found.decided is None
     assert found.first == ()
-    assert len(found.headline) == 1
 
 
 def test_the_headline_says_where_hidden_positives_rank():
-    first, second = estimate(HiddenRanks(PRIOR, RANKS), unlabelled=1000, decided=250).headline
-    assert first == (
-        "Of the 30 known positives, hidden in turn, half rank in the top 15 % of the unlabelled nodes, and 30 in the "
-        "top 30 %."
+    ranks = np.concatenate([RANKS, [0.0]])
+    assert estimate(HiddenRanks(PRIOR, ranks), unlabelled=1000, decided=250).headline == (
+        "Half of the 31 known positives, when hidden, rank in the top 15 %.",
+        "Picking from the top 10 % of the list finds 2.1 to 5.2 times as many positives as picking at random.",
     )
-    assert second.startswith("Of the first 100 finds, about ")
-    assert second.endswith("are expected to be positive, if the known positives are typical.")
+
+
+def test_a_number_that_is_hardly_known_is_not_shown():
+    found = estimate(HiddenRanks(PRIOR, RANKS), unlabelled=1000, decided=250)
+    assert repr(found).startswith("Estimate(half of 30 hidden positives in the top 15 % of 1,000 unlabelled, AUC 0.")
+    found = estimate(HiddenRanks(Prior.given(0.1), RANKS), unlabelled=1000, decided=250)
+    assert "100 positives (100 to 100)" in repr(found)
+
+
+@pytest.mark.parametrize(("within", "of"), [(0, 5), (3, 7), (7, 7), (10, 31)])
+def test_the_lift_has_the_exact_binomial_interval(within, of):
+    ranks = np.where(np.arange(of) < within, 0.05, 0.2)
+    band = lift(ranks, 0.1)
+    assert band.value == pytest.approx(10 * within / of)
+    # With the share at an end of the interval, so few, or so many, are there in 5 of 100 cases.
+    at_least = [
+        math.comb(of, k) * (band.low / 10) ** k * (1 - band.low / 10) ** (of - k) for k in range(within, of + 1)
+    ]
+    at_most = [math.comb(of, k) * (band.high / 10) ** k * (1 - band.high / 10) ** (of - k) for k in range(within + 1)]
+    assert sum(at_least) == pytest.approx(0.05 if within else 1.0)
+    assert sum(at_most) == pytest.approx(0.05 if within < of else 1.0)
 
 
 def test_a_wide_interval_is_vague():

@@ -1,116 +1,143 @@
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 
-from estimates import CHANGES, ESTIMATE, SUGGESTIONS, band
-from pugnn.runs.report.answers import about, answers, feedback_command, what_changed, with_band
+from estimates import CHANGES, ESTIMATE, MEASURED, band
+from pugnn.runs.report.answers import about, answers, feedback_command, is_wide, next_round, what_changed, with_band
 from pugnn.runs.run import Evidence, Results, read_section
 
-RECORD = {
-    "threshold": 0.5,
-    "prior": 0.18,
-    "settled_prior": ESTIMATE["prior"],
-    "estimate": ESTIMATE,
-    "suggestions": SUGGESTIONS,
-    "degenerate": [],
-    "decided_by": "the first 3,000, the given budget",
-}
+RECORD = {"threshold": 0.5, "prior": 0.18, "estimate": ESTIMATE, "degenerate": []}
+DRAWN = {"drawn": 20, "open": 20, "files": ["runs/mine/audit-1.csv"], "checked": [], "measured": None}
+CHECKED = {**DRAWN, "open": 0, "checked": ["runs/mine/audit-1.csv"], "measured": MEASURED}
 
 
-def told(**changes):
-    return [f"{each.question} {each.short} {each.text}" for each in answers_of({**RECORD, **changes}, 17_000)]
-
-
-def answers_of(record, nodes):
-    return answers(nodes, read_section(Evidence, record), read_section(Results, record))
+def told(nodes=17_000, path="runs/mine", **changes):
+    record = {**RECORD, **changes}
+    found = answers(Path(path), nodes, read_section(Evidence, record), read_section(Results, record))
+    return [" ".join(filter(None, (f"{each.question}:", each.short, each.text, each.command))) for each in found]
 
 
 def estimate(**changes):
     return {**deepcopy(ESTIMATE), **changes}
 
 
-def test_the_three_answers():
+def measured(**changes):
+    return {**CHECKED, "measured": {**deepcopy(MEASURED), **changes}}
+
+
+def test_before_an_audit():
     assert told() == [
-        "How many? About 3,100 positives (1,900 to 4,400) among the 17,000 unlabelled nodes, estimated from known "
-        "positives that were hidden in turn. In truth 2,900. Decided positive: the first 3,000, the given budget.",
-        "How good is the list? About 72 of the first 100 (62 to 81) are expected to be positive if the known positives "
-        "are typical. Half of the 30 known ones, when hidden, rank in the top 4.1 %. In truth 75 of the first 100 are.",
-        "What next? Check the best finds first: user-0000003, user-0000004, user-0000008, … Then run again with the "
-        "answers: right ones as known positives, wrong ones as known negatives.",
+        "What is known: Half of the 30 known positives, when hidden, rank in the top 4.1 %. Picking from the top 10 % "
+        "of the list finds 5.4 to 8.3 times as many positives as picking at random.",
+        "What is measured: Nothing yet. Check 20 nodes drawn for it, about 20 minutes. By the truth that was given, 75 "
+        "of the first 100 are positive, and 2,900 of all 17,000.",
+        "What to do next: Check 20 nodes. They are drawn at random from all parts of the list, and your verdicts tell "
+        "how good it is: pugnn audit runs/mine",
     ]
 
 
-@pytest.mark.parametrize(
-    ("source", "words"),
-    [
-        ("given", "17,000 unlabelled nodes, as the share that was given says."),
-        ("range", "17,000 unlabelled nodes, estimated within the range that was given."),
-    ],
-)
-def test_says_how_the_number_is_known(source, words):
-    prior = {**band(0.1, 0.1, 0.1), "source": source}
-    assert told(settled_prior=prior, estimate=None, decided_by=None)[0] == (
-        f"How many? About 1,700 positives among the {words}"
+def test_no_unmeasured_number_of_positives_is_told():
+    words = " ".join(
+        told(settled_prior={**band(0.35, 0.04, 0.57), "source": "estimated"}, estimate=estimate(truth=None))
+    )
+    assert "positives (" not in words
+    assert "9,700" not in words
+
+
+def test_after_the_draw_the_nodes_are_to_be_checked():
+    _, measure, later = told(audit=DRAWN, estimate=estimate(truth=None))
+    assert measure == "What is measured: Nothing yet. 20 nodes drawn for it, none checked: about 20 minutes."
+    assert later == (
+        "What to do next: Check the nodes in audit-1.csv. Fill in its column verdict with yes or no, and then: "
+        "pugnn audit runs/mine runs/mine/audit-1.csv"
     )
 
 
-def test_a_wide_interval_is_the_answer():
-    wide = {**band(0.35, 0.04, 0.57), "source": "estimated"}
-    rule = "the top list with the highest expected F1"
-    assert told(settled_prior=wide, estimate=estimate(truth=None), decided_by=rule)[0] == (
-        "How many? About 6,000 positives (680 to 9,700) among the 17,000 unlabelled nodes. Known positives alone "
-        "limit this number from above, but hardly from below. Check twenty finds to know better: pugnn suggest, then "
-        "--checked. "
-        "Decided positive: the top list with the highest expected F1."
+def test_after_the_checks_the_next_round_is_trained(tmp_path):
+    _, measure, later = told(audit=CHECKED, estimate=estimate(truth=None))
+    assert measure == (
+        "What is measured: 72 (58 to 83) of the first 100 are positive. Measured on 20 checks. Precision of the 3,100 "
+        "decided positive: 52 % (38 to 66). Number of positives: 2,800 (1,900 to 4,100)."
     )
+    assert later == (
+        "What to do next: Train again. The next round learns from the verdicts; then check again. "
+        "pugnn fit --config runs/mine/run.json --checked runs/mine/audit-1.csv --out runs/mine-2"
+    )
+    two = {**CHECKED, "checked": ["my runs/a/audit-1.csv", "my runs/a/audit-2.csv"]}
+    assert "--checked 'my runs/a/audit-1.csv' --checked 'my runs/a/audit-2.csv'" in told(path="my runs/a", audit=two)[2]
+    (tmp_path / "mine-2").mkdir()
+    assert next_round(tmp_path / "mine") == tmp_path / "mine-3"
+    assert next_round(tmp_path / "mine-2").name == "mine-3"
+
+
+def test_wide_intervals_are_called_unknown():
+    tops = [{"taken": 50, "checked": 3, "precision": band(0.5, 0.1, 0.9)}]
+    decided = {**MEASURED["decided"], "precision": band(0.4, 0.01, 0.8)}
+    wide = measured(first=tops, decided=decided, positives=band(300, 40, 6000))
+    assert told(audit=wide, estimate=None)[1] == (
+        "What is measured: Unknown: 5 to 45 of the first 50 are positive. Measured on 20 checks. Precision of the "
+        "3,100 decided positive: unknown, 1 % to 80 %. Number of positives: unknown, 40 to 6,000."
+    )
+
+
+def test_where_all_or_none_of_the_checked_are_positive_only_the_other_end_is_told():
+    tops = [{"taken": 100, "checked": 10, "precision": band(1.0, 0.67, 1.0)}]
+    decided = {**MEASURED["decided"], "precision": band(1.0, 0.52, 1.0)}
+    words = told(audit=measured(first=tops, decided=decided))[1]
+    assert "At least 67 of the first 100 are positive." in words
+    assert "decided positive: at least 52 %." in words
+    tops = [{"taken": 100, "checked": 10, "precision": band(0.0, 0.0, 0.26)}]
+    decided = {**MEASURED["decided"], "precision": band(0.0, 0.0, 0.3)}
+    words = told(audit=measured(first=tops, decided=decided))[1]
+    assert "At most 26 of the first 100 are positive." in words
+    assert "decided positive: at most 30 %." in words
+
+
+def test_told_for_as_many_as_are_known():
+    tops = [
+        {"taken": 50, "checked": 50, "precision": band(0.9, 0.9, 0.9)},
+        {"taken": 100, "checked": 50, "precision": band(0.5, 0.45, 0.99)},
+    ]
+    entirely = measured(first=tops, decided=None, checks=0, others=50)
+    assert told(audit=entirely)[1].startswith(
+        "What is measured: 45 of the first 50 are positive. Measured on 50 nodes that were not drawn at random."
+    )
+    assert "Measured on 20 checks and 1 node besides." in told(audit=measured(others=1))[1]
+    assert told(audit=measured(first=[], decided=None))[1].startswith("What is measured: Measured on 20 checks.")
 
 
 def test_no_signal_is_an_answer():
-    found = estimate(signal=False, chance=0.43, positives=None, first=[], decided=None, truth=None)
-    estimated = {**band(0.35, 0.04, 0.57), "source": "estimated"}
-    nobody = "nobody, because no signal was found"
-    assert told(settled_prior=estimated, estimate=found, decided_by=nobody) == [
-        "How many? Not known. No signal found: the known positives cannot be told from other nodes (p = 0.43). "
-        "Decided positive: nobody, because no signal was found.",
-        "How good is the list? No better than chance, as far as hidden positives tell.",
-        "What next? Provide more evidence. More known positives, other attributes or edges, or a check of the ids "
-        "could help. To decide all the same, run again with --decide.",
-    ]
-
-
-def test_a_short_list_is_told_for_what_there_is():
-    short = estimate(first=ESTIMATE["first"][:1], truth=None)
-    assert told(estimate=short)[1].startswith("How good is the list? About 9 of the first 10 (7 to 10) are")
-    assert told(estimate=estimate(first=[], truth=None))[1] == (
-        "How good is the list? Not known. There are too few unlabelled nodes for a share of the first ones."
+    words = "No signal: the known positives, when hidden, rank no better than by chance (p = 0.43)."
+    found = estimate(signal=False, headline=[words, "…"], first=[], decided=None, truth=None)
+    known, measure, later = told(estimate=found, decided_by="nobody, because no signal was found")
+    assert measure.endswith("Nothing yet. An audit of 20 nodes would tell how many positives there are.")
+    assert known == (
+        "What is known: No signal. The known positives, when hidden, rank no better than by chance (p = 0.43)."
     )
-    sharp = estimate(first=[{**ESTIMATE["first"][0], "precision": band(1.0, 1.0, 1.0)}], truth=None)
-    assert told(estimate=sharp)[1].startswith("How good is the list? About 10 of the first 10 are expected")
+    assert later == (
+        "What to do next: Provide more evidence. More known positives, other attributes or edges, or a check of the "
+        "ids could help. To decide all the same, run again with --decide."
+    )
+    assert "pugnn fit" in told(estimate=found, audit=CHECKED)[2], "the checks are more evidence"
 
 
 def test_without_an_estimate_the_reason_is_told():
-    assumed = {**band(0.1, 0.0, 1.0), "source": "assumed"}
-    missing = "with a single known positive, nothing can be hidden."
-    many, good, _ = told(settled_prior=assumed, estimate=None, estimate_missing=missing)
-    assert many == (
-        "How many? Not known yet. With a single known positive, nothing can be hidden. This run assumes 10 % of "
-        "the 17,000 unlabelled nodes; if you know, give --prior."
-    )
-    assert good == "How good is the list? Not known yet. With a single known positive, nothing can be hidden."
-    assert told(settled_prior=assumed)[0].startswith("How many? Not known yet. The data do not say. This run")
+    known = told(estimate=None, estimate_missing="with a single known positive, nothing can be hidden.")[0]
+    assert known == "What is known: Nothing. With a single known positive, nothing can be hidden."
+    assert told(estimate=None)[0] == "What is known: Nothing. This run hid no known positives."
 
 
-def test_runs_of_earlier_versions_have_answers():
-    many, good, later = (
-        f"{each.short} {each.text}" for each in answers_of({"threshold": 0.5, "prior": 0.1, "degenerate": []}, 5)
-    )
-    assert many == good == "Not known yet. This run made no estimate."
-    assert later.startswith("Check the first 20. Then run again")
-
-
-def test_nothing_is_to_be_checked_in_a_degenerate_run():
+def test_small_lists_and_collapsed_runs():
+    assert "Check 7 nodes drawn for it, about 7 minutes." in told(nodes=7, estimate=None)[1]
+    assert told(nodes=0, estimate=None)[2] == "What to do next: Nothing. Every node is known."
     collapsed = [{"code": "no-ranking", "message": "They do not rank above."}]
-    assert told(suggestions=None, degenerate=collapsed)[2].startswith("What next? Run again.")
+    assert told(degenerate=collapsed)[2].startswith("What to do next: Run again.")
+
+
+@pytest.mark.parametrize(("low", "high", "wide"), [(0.2, 0.6, False), (0.2, 0.71, True)])
+def test_a_share_is_wide_beyond_one_half(low, high, wide):
+    assert is_wide(band(0.5, low, high)) == wide
 
 
 def test_numbers_and_bands_in_words():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from estimates import ESTIMATE
+from estimates import ESTIMATE, MEASURED
 from pugnn.graph import UNREACHABLE
 from pugnn.runs.report import data as report_data
 from pugnn.runs.report.data import island, page_data, slider_steps
@@ -103,12 +103,13 @@ def test_known_negatives_are_listed_and_counted_nowhere():
     assert rejected.found == 1
 
 
-def test_bands_by_the_number_taken_end_with_the_decision():
-    assert page_data(path_content([0.9, 0.1]))["expected"] == []
-    expected = page_data(path_content([0.9, 0.1], record={"estimate": ESTIMATE}))["expected"]
-    assert [point["taken"] for point in expected] == [10, 20, 50, 100, 200, 500, 1000, 3100]
-    assert expected[3] == {"taken": 100, "precision": [0.72, 0.62, 0.81], "recall": [0.03, 0.02, 0.05]}
-    assert expected[-1] == {"taken": 3100, "precision": [0.5, 0.4, 0.62], "recall": [0.8, 0.7, 0.9]}
+def test_measured_precision_by_the_number_taken_ends_with_the_decision():
+    assert page_data(path_content([0.9, 0.1]))["measured"] == []
+    audit = {"drawn": 20, "open": 0, "files": [], "checked": [], "measured": MEASURED}
+    data = page_data(path_content([0.9, 0.1], record={"estimate": ESTIMATE, "audit": audit}))
+    assert [point["taken"] for point in data["measured"]] == [10, 20, 100, 1000, 3100]
+    assert data["measured"][2] == {"taken": 100, "precision": [0.72, 0.58, 0.83]}
+    assert data["hidden"] == ESTIMATE["hidden"]["ranks"]
 
 
 def test_classes_by_name_and_without():

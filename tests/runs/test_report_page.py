@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from estimates import CHANGES, ESTIMATE, SUGGESTIONS
+from estimates import CHANGES, ESTIMATE, MEASURED, SUGGESTIONS, band
 from pugnn.errors import PugnnError
 from pugnn.runs.report import data as report_data
 from pugnn.runs.report import write_report
@@ -208,41 +208,67 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
         write_report(tmp_path / "file" / "report.html", path_content([0.9, 0.1]))
 
 
-def test_the_three_answers_come_first(written):
-    record = {"estimate": ESTIMATE, "settled_prior": ESTIMATE["prior"], "suggestions": SUGGESTIONS, "changes": CHANGES}
-    page = written(random_content(100, record=record))
-    words = words_of(page)
-    places = [
-        words.index(text)
-        for text in (
-            "How many? About 18 positives",
-            "How good is the list? About 72 of the first 100 (62 to 81)",
-            "What next? Check the best finds first:",
-            "if they are not typical, the bands are too high",
-            "hidden in turn, half rank in the top 4.1 % and 26 in the top 20 %",
-            "first 100 72 % (62 to 81) 3.0 % (2.0 to 5.0) 4.0 × (3.2 to 5.0) 75 %",
-            "3,100 decided positive 50 % (40 to 62) 80 % (70 to 90) – 52 %",
-            "F1 of the decisions 60 % (50 to 70), in truth 62 %; AUC of the ranking 93 % (88 to 97), in truth 92 %",
-            "8 user-0000008 0.9920 2 of its 5 neighbours are known positives",
-            "about 41 nodes resemble it",
-            "at the border, score 0.49",
-            "pugnn fit --config …/run.json --confirmed confirmed.csv --rejected rejected.csv",
-            "12 nodes confirmed and 8 rejected since the run mine",
-            "rose-0 812 → 14 0.310 → 0.970",
-            "fell-19 812 → 14",
-            "What was known",
-        )
-    ]
+def in_order(words, *texts):
+    assert [text for text in texts if text not in words] == []
+    places = [words.index(text) for text in texts]
     assert places == sorted(places)
-    assert "themselves reach the threshold" not in words
 
 
-def test_where_nobody_is_decided_positive_the_first_finds_have_bands(written):
-    estimate = {**ESTIMATE, "decided": None, "truth": None}
-    words = words_of(written(random_content(100, record={"estimate": estimate})))
-    assert "first 100 72 % (62 to 81) 3.0 % (2.0 to 5.0) 4.0 × (3.2 to 5.0) first 200" in words
-    assert "F1 of the decisions" not in words
-    assert "in truth" not in words.lower()
+def test_the_three_answers_come_first(written):
+    record = {"estimate": ESTIMATE, "suggestions": SUGGESTIONS, "changes": CHANGES}
+    words = words_of(written(random_content(100, record=record)))
+    in_order(
+        words,
+        "What is known Half of the 30 known positives, when hidden, rank in the top 4.1 %.",
+        "What is measured Nothing yet. Check 20 nodes drawn for it, about 20 minutes.",
+        "What to do next Check 20 nodes.",
+        "pugnn audit",
+        "if they are not typical, the bands are too high",
+        "2 % 2 nodes 8 13 × (7 to 21)",
+        "10 % 10 nodes 21 7.0 × (5.3 to 8.3)",
+        "Precision before any check",
+        "first 100 72 % (62 to 81) 75 %",
+        "3,100 decided positive 50 % (40 to 62) 52 %",
+        "8 user-0000008 0.9920 2 of its 5 neighbours are known positives",
+        "about 41 nodes resemble it",
+        "at the border, score 0.49",
+        "12 nodes confirmed and 8 rejected since the run mine",
+        "rose-0 812 → 14 0.310 → 0.970",
+        "fell-19 812 → 14",
+        "What was known",
+        "Scores are no probabilities. Move",
+    )
+
+
+def test_what_was_measured_is_told_and_drawn(written):
+    audit = {"drawn": 20, "open": 0, "files": [], "checked": ["audit-1.csv"], "measured": MEASURED}
+    page = written(random_content(100, record={"estimate": ESTIMATE, "audit": audit}))
+    words = words_of(page)
+    in_order(
+        words,
+        "What is measured 72 (58 to 83) of the first 100 are positive. Measured on 20 checks.",
+        "--checked",
+        "Measured on 20 checks. Number of positives: 2,800 (1,900 to 4,100) among 17,000 unlabelled nodes.",
+        "Recall of the decided: 58 % (40 to 74); F1: 55 % (42 to 66).",
+        "are narrowed by where hidden positives rank",
+        "first 10 unknown 2 90 %",
+        "first 100 72 % (58 to 83) 10 75 %",
+        "3,100 decided positive 52 % (38 to 66) 16 52 %",
+        "Where hidden positives rank",
+        "probabilities.csv has a probability for each",
+    )
+    assert "Precision before any check" not in words
+    assert page.count('class="pale"') == 2, "in the chart and in the table"
+    assert page.count('class="value"') == 3
+
+
+def test_wide_bands_are_pale_and_called_unknown(written):
+    wide = [{**each, "precision": band(0.4, 0.02, 1.0)} for each in ESTIMATE["first"]]
+    estimate = {**ESTIMATE, "first": wide, "decided": None, "truth": None}
+    page = written(random_content(100, record={"estimate": estimate}))
+    assert "first 100 unknown first 200 unknown" in words_of(page)
+    assert page.count('class="pale"') == len(wide)
+    assert "truth" not in words_of(page).lower().split("how good")[0]
 
 
 def test_every_id_is_there_once(written):
@@ -258,7 +284,7 @@ def test_without_an_estimate_there_are_no_bands(written):
     missing = "with a single known positive nothing can be hidden."
     page = written(path_content([0.9, 0.1], record={"estimate": None, "estimate_missing": missing}))
     assert 'id="good"' not in page
-    assert "How good is the list? Not known yet. With a single known positive nothing can be hidden." in words_of(page)
+    assert "What is known Nothing. With a single known positive nothing can be hidden." in words_of(page)
 
 
 def test_suggestions_and_estimates_of_users_are_harmless(written):

@@ -160,8 +160,10 @@ def open_run(folder: Path) -> Run:
     where they were, and as they were.
     """
     from pugnn.estimator import PUNodeClassifier
+    from pugnn.features import Statement
     from pugnn.runs.kept_graph import open_kept, read_scores
     from pugnn.runs.run import Evidence, Results, Run, Settings, read_section
+    from pugnn.runs.writers import read_log
     from pugnn.training import scores_of
 
     file = folder / "run.json"
@@ -197,13 +199,19 @@ def open_run(folder: Path) -> Run:
     return Run(
         path=folder,
         estimator=estimator,
-        data=replace(data, shown=data.shown or shown),
+        data=replace(
+            data,
+            shown=data.shown or shown,
+            notes=tuple(record.get("notes", ())),
+            recipe=tuple(Statement(**line) for line in record.get("recipe", ())),
+        ),
         settings=read_section(Settings, record),
         evidence=read_section(Evidence, record),
         results=read_section(Results, record),
         scores=scores_of(estimator.decision_function()),
         log_odds=estimator.decision_function(),
         check_up=record.get("check_up", {}),
+        log=read_log(folder / "log.csv"),
     )
 
 

@@ -147,14 +147,17 @@ def _rings(check_up: CheckUp, truth: PUBenchmark | None) -> Table:
 
 
 def print_run(run: Run) -> None:
-    """Show how many, how good and what next; then the best finds, and a summary of the run."""
+    """Show what is known, what is measured and what to do next; then the best finds, and a summary of the run."""
     from pugnn.runs.report.answers import answers
 
     console = make_console()
     lines = Table.grid(padding=(0, 1))
-    for answer in answers(len(run.task.unlabelled), run.evidence, run.results):
+    told = answers(run.path, len(run.others), run.evidence, run.results)
+    for answer in told:
         lines.add_row(Text(answer.question, style="bold"), Text(printable(f"{answer.short} {answer.text}")))
     console.print(lines)
+    if told[-1].command:
+        console.print(Text(f"  {told[-1].command}", style="bold"), soft_wrap=True)  # not broken, to be copied
     estimate = run.evidence.estimate
     if estimate is not None and estimate["caveat"] is not None:
         _print_marked(console, "warning", printable(estimate["caveat"]))
@@ -246,6 +249,7 @@ def _summary(run: Run) -> Table:
     found = f"{counted(run.found, 'unlabelled node')} {score} {run.results.threshold:.3g} or more"
     if run.found in (0, len(run.others)):
         found += f" ({'all' if run.found else 'none'} of them)"
+    found += "" if run.results.decided_by is None else f"; decided positive: {run.results.decided_by}"
     rows = {
         **({"title": run.settings.title} if run.settings.title else {}),
         "graph": f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {graph.num_features:,} features",

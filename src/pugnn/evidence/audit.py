@@ -15,6 +15,7 @@ from pugnn.evidence.purposes import Choice, choose_list
 from pugnn.evidence.rank_model import Values
 from pugnn.evidence.stretches import ABOUT, About, Places, plan_stretches, share_out
 from pugnn.graph import Graph
+from pugnn.task import PUTask
 
 Event = dict[str, Any]
 
@@ -64,7 +65,7 @@ class Audit(Displayed):
 
     @classmethod
     def after(
-        cls, graph: Graph, ranking: Places, *, decided: int, prior: float, estimate: Mapping[str, Any] | None
+        cls, task: PUTask, ranking: Places, *, decided: int, prior: float, estimate: Mapping[str, Any] | None
     ) -> Audit:
         """An audit after a training with this prior; ``estimate`` is what hidden positives say, in plain values."""
         ranks = [] if estimate is None else estimate["hidden"].get("ranks", [])
@@ -75,12 +76,14 @@ class Audit(Displayed):
             why = "hidden positives rank no better than by chance"
         elif estimate["caveat"]:
             why = "the known positives may not be typical of all"
+        elif len(task.confirmed):
+            why = "finds were confirmed before, so hidden positives are not typical of what is left"
         expected = prior * len(ranking)
-        return cls(graph, ranking, decided=decided, ranks=np.array(ranks), expected=expected, not_typical=why)
+        return cls(task.graph, ranking, decided=decided, ranks=np.array(ranks), expected=expected, not_typical=why)
 
     def _facts(self) -> list[str]:
         facts = [f"{counted(len(self._drawn), 'node')} drawn", f"{len(self._verdicts):,} checked"]
-        return [*facts, *(self.estimate()._facts() if self._verdicts else [])]
+        return [*facts, *(self.estimate()._facts() if self._verdicts else ["nothing measured yet"])]
 
     @property
     def digest(self) -> str:

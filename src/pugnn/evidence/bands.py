@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import gammaincc, ndtr
+from scipy.special import betaincinv, gammaincc, ndtr
 
 from pugnn.errors import Displayed, percent, require_share, require_type, require_whole
-from pugnn.evidence.rank_model import MAX_PRIOR, MIN_PRIOR, Band, RankModel, Values, as_ranks
+from pugnn.evidence.rank_model import COVERAGE, MAX_PRIOR, MIN_PRIOR, Band, RankModel, Values, as_ranks
 
 #: An interval whose ends differ by this factor says little.
 WIDE = 3.0
@@ -23,8 +23,8 @@ MIN_HIDDEN_POSITIVES = 10
 WAYS = 4
 #: With this many hidden positives, what they owe to one another makes the p-values half as large as they ought to be.
 TOGETHER = 10
-#: Shares of the ranking that the headline may name.
-TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+#: The share of the ranking whose worth the headline tells.
+TOP = 0.1
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,6 @@ class HiddenRanks:
 REMEDY = "More known positives, other attributes or edges, or a check of the ids could help."
 
 
-def no_signal_words(by_chance: float) -> str:
-    """That hidden positives rank no better than chance would."""
-    return f"No signal found: the known positives cannot be told from other nodes (p = {by_chance:.2g})."
-
-
 def chance(ranks: Values, unlabelled: int) -> float:
     r"""How likely it is that hidden positives rank so high by chance: a p-value.
 
@@ -112,6 +107,26 @@ def chance(ranks: Values, unlabelled: int) -> float:
     by_mean = ndtr(np.sqrt(12 * len(inside)) * (inside.mean() - 0.5))
     by_top = gammaincc(len(inside), -np.log(inside).sum())
     return float(min(1.0, WAYS * (1 + len(inside) / TOGETHER) * min(by_mean, by_top)))
+
+
+def lift(ranks: Values, share: float) -> Band:
+    """How many times as many positives the first share of a ranking has as a random choice, from hidden positives.
+
+    The interval is that of Clopper and Pearson for the share of the hidden positives that are there: it is exact.
+
+    Args:
+        ranks: share of the unlabelled nodes above each hidden positive.
+        share: of the ranking, from the top.
+
+    Example:
+        >>> better = lift(np.array([0.01, 0.02, 0.04, 0.3]), 0.1)
+        >>> better.value, round(better.low, 2), round(better.high, 2)
+        (7.5, 2.49, 9.87)
+    """
+    within, n, tail = int((ranks < share).sum()), len(ranks), (1 - COVERAGE) / 2
+    low = float(betaincinv(within, n - within + 1, tail)) if within else 0.0
+    high = float(betaincinv(within + 1, n - within, 1 - tail)) if within < n else 1.0
+    return Band(within / n / share, low / share, high / share)
 
 
 def are_informative(ranks: Values) -> bool:
@@ -174,15 +189,19 @@ class Estimate(Displayed):
     caveat: str | None = None
 
     def _facts(self) -> list[str]:
-        number, auc, of = self.positives, self.auc, f"{self.unlabelled:,} unlabelled"
-        if number is None:
-            return [f"no signal (p = {self.chance:.2g}) in {of}"]
-        facts = [f"{number.value:,.0f} positives ({number.low:,.0f} to {number.high:,.0f}) of {of}"]
-        if self.decided is not None:
-            facts.append(f"{self.decided.taken:,} decided")
-            for name, band in (("precision", self.decided.precision), ("recall", self.decided.recall)):
-                facts.append(f"{name} {percent(band.value)} ({percent(band.low)} to {percent(band.high)})")
-        return [*facts, f"AUC {auc.value:.2f} ({auc.low:.2f} to {auc.high:.2f})"]
+        if not self.signal:
+            return [f"no signal (p = {self.chance:.2g}) in {self.unlabelled:,} unlabelled"]
+        facts = [
+            f"half of {len(self.ranks):,} hidden positives in the top {self._median} of {self.unlabelled:,} unlabelled"
+        ]
+        if not self.prior.vague and self.positives is not None:
+            number = self.positives
+            facts.append(f"{number.value:,.0f} positives ({number.low:,.0f} to {number.high:,.0f})")
+        return [*facts, f"AUC {self.auc.value:.2f} ({self.auc.low:.2f} to {self.auc.high:.2f})"]
+
+    @property
+    def _median(self) -> str:
+        return percent(max(float(np.median(self.ranks)), 1 / self.unlabelled))
 
     @property
     def positives(self) -> Band | None:
@@ -193,26 +212,16 @@ class Estimate(Displayed):
 
     @property
     def headline(self) -> tuple[str, ...]:
-        """The most important of it, in words."""
+        """What is known, in words: where hidden positives rank, or that there is no signal."""
         if not self.signal:
-            return (f"{no_signal_words(self.chance)} {REMEDY}",)
-        n, median = len(self.ranks), float(np.median(self.ranks))
-        within = [int((self.ranks <= top).sum()) for top in TOPS]
-        # The smallest top share that holds four of five, so that the sentence says where most of them are.
-        at = next((place for place, count in enumerate(within) if count >= 0.8 * n), len(TOPS) - 1)
-        words = [
-            f"Of the {n} known positives, hidden in turn, half rank in the top {percent(max(median, 0.001))} of the "
-            f"unlabelled nodes, and {within[at]} in the top {percent(TOPS[at])}."
-        ]
-        if self.first:
-            found = self.first[min(len(self.first) - 1, FIRST.index(100))]
-            band = found.precision
-            value, low, high = (round(share * found.taken) for share in (band.value, band.low, band.high))
-            words.append(
-                f"Of the first {found.taken} finds, about {value} ({low} to {high}) are expected to be positive, if "
-                "the known positives are typical."
-            )
-        return tuple(words)
+            words = "No signal: the known positives, when hidden, rank no better than by chance"
+            return f"{words} (p = {self.chance:.2g}).", REMEDY
+        better = lift(self.ranks, TOP)
+        return (
+            f"Half of the {len(self.ranks):,} known positives, when hidden, rank in the top {self._median}.",
+            f"Picking from the top {percent(TOP)} of the list finds {better.low:.2g} to {better.high:.2g} times as "
+            "many positives as picking at random.",
+        )
 
     def to_plain(self) -> dict[str, Any]:
         """All of it in plain values, for JSON."""

@@ -92,10 +92,14 @@ class Measurement(Displayed):
         count = self.positives
         facts = [f"measured on {counted(self.checks, 'check')}"]
         facts.append(f"{count.value:,.0f} positives ({count.low:,.0f} to {count.high:,.0f}) of {self.unlabelled:,}")
+        bands = {f"first {top.taken:,}": top.precision for top in self.first if top.taken == 100}
         if self.decided is not None:
-            for name, band in (("precision", self.decided.precision), ("recall", self.decided.recall)):
-                facts.append(f"{name} {percent(band.value)} ({percent(band.low)} to {percent(band.high)})")
-        return facts
+            bands |= {"precision": self.decided.precision, "recall": self.decided.recall}
+        shares = (
+            f"{name} {percent(band.value)} ({percent(band.low)} to {percent(band.high)})"
+            for name, band in bands.items()
+        )
+        return [*facts, *shares]
 
     def to_plain(self) -> dict[str, Any]:
         """All of it in plain values, for JSON."""

@@ -27,7 +27,7 @@ import numpy as np
 
 from pugnn.errors import counted
 from pugnn.evidence.bands import LEVEL, chance
-from pugnn.evidence.measured import CheckedSample
+from pugnn.evidence.checked_sample import CheckedSample
 from pugnn.evidence.rank_model import Values
 from pugnn.evidence.stretches import Places
 

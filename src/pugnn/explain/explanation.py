@@ -82,7 +82,7 @@ class Explanation(Displayed):
         id: of the node.
         rank: among the nodes that are not known, from 1, as in ``scores.csv``; ``None`` if it is known.
         nodes_ranked: number of the nodes that are not known.
-        score: probability of being positive.
+        score: between 0 and 1; no probability.
         threshold: from which a node is decided positive.
         decision: whether it reaches the threshold.
         known: whether it is a known positive or negative.

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pugnn.errors import PugnnError, WriteError
 from pugnn.evidence.audit import Audit, Event
@@ -19,10 +20,25 @@ from pugnn.runs.run import Run
 LOG = "audit.jsonl"
 
 
+def audit_so_far(run: Run) -> dict[str, Any] | None:
+    """How far the audit of a run has come, in plain values: nodes drawn, files to fill in, files read, measured."""
+    audit = read_audit(run)
+    if not audit.events:
+        return None
+    read = dict.fromkeys(event["source"] for event in audit.events if event.get("source"))
+    return {
+        "drawn": len(audit.drawn),
+        "open": len(audit.open),
+        "files": [str(run.path / draw["file"]) for draw in audit.draws],
+        "checked": list(read),
+        "measured": audit.estimate().to_plain() if audit.verdicts else None,
+    }
+
+
 def read_audit(run: Run) -> Audit:
     """The audit of a run as far as it has come."""
     audit = Audit.after(
-        run.task.graph, run.others, decided=run.found, prior=run.results.prior, estimate=run.evidence.estimate
+        run.task, run.others, decided=run.found, prior=run.results.prior, estimate=run.evidence.estimate
     )
     file = run.path / LOG
     try:

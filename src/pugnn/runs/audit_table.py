@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from pugnn.evidence.purposes import Choice
 from pugnn.evidence.rank_model import Band
 from pugnn.explain.explaining import explain
 from pugnn.explain.sentences import link_words, why_words
-from pugnn.files import replacing, require_new, write_csv
+from pugnn.files import replacing, require_new, write_csv, write_json
 from pugnn.runs.run import Run
 from pugnn.runs.writers import MAX_IN_CSV, IdColumn, Table, write_scores
 
@@ -149,8 +150,12 @@ def next_command(run: Run, audit: Audit, measured: Measurement | None) -> tuple[
     return "To train with what was found:", f"pugnn fit --config {shlex.quote(str(run.path / 'run.json'))} {checked}"
 
 
-def write_probabilities(run: Run, audit: Audit, choice: Choice | None) -> None:
-    """Write the probabilities of all unlabelled nodes, and who is on a chosen list, to the folder of a run."""
+def write_measured(run: Run, audit: Audit, choice: Choice | None) -> None:
+    """Write ``audit.json``, and the probabilities of all unlabelled nodes with who is on a chosen list."""
+    write_json(
+        run.path / "audit.json",
+        {"measured": audit.estimate().to_plain(), "choice": None if choice is None else asdict(choice)},
+    )
     probabilities = audit.probabilities()
     table: Table = {
         "id": IdColumn(run.task.graph.ids, audit.ranking),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import counted, shown
+from pugnn.errors import Displayed, counted, shown
 from pugnn.graph import UNREACHABLE, Graph, graph_statistics
 from pugnn.task import PUBenchmark, PUTask
 
@@ -114,12 +114,20 @@ class Evidence:
         estimate: how good the list is (:class:`pugnn.evidence.Estimate`), in plain values, beside the ``truth``.
         estimate_missing: why there is no estimate.
         metrics: against the truth.
+        audit: how far the audit has come (:func:`pugnn.runs.audit_log.audit_so_far`), in plain values; ``None`` before
+            its first draw.
     """
 
     settled_prior: dict[str, Any] | None = None
     estimate: dict[str, Any] | None = None
     estimate_missing: str | None = None
     metrics: dict[str, Any] | None = None
+    audit: dict[str, Any] | None = None
+
+    @property
+    def measured(self) -> dict[str, Any] | None:
+        """What the audit has measured (:class:`pugnn.evidence.measured.Measurement`), in plain values."""
+        return None if self.audit is None else self.audit["measured"]
 
     @property
     def signal(self) -> bool:
@@ -168,8 +176,8 @@ def read_section(kind: type[Section], record: Mapping[str, Any]) -> Section:
     return kind(**{each.name: record[each.name] for each in fields(kind) if each.name in record})  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Run:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Run(Displayed):
     """All of a run, which terminal, report and ``run.json`` show.
 
     Args:
@@ -195,6 +203,17 @@ class Run:
     log_odds: NDArray[np.float64]
     check_up: dict[str, Any] = field(default_factory=dict)
     log: Sequence[Mapping[str, float]] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"Run({shown(self.path)}, {counted(len(self.others), 'unlabelled node')}, {self.found:,} decided positive)"
+        )
+
+    def _facts(self) -> list[str]:
+        from pugnn.runs.report.answers import answers
+
+        told = answers(self.path, len(self.others), self.evidence, self.results)
+        return [" ".join(filter(None, (f"{each.question}:", each.short, each.text, each.command))) for each in told]
 
     @property
     def record(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -154,6 +155,15 @@ def write_log(path: Path, log: Sequence[Mapping[str, float]]) -> None:
     """Write one line per epoch: every term of the loss, their total, and the seconds so far."""
     names = list(log[0])
     _write_csv(path, names, ([record[name] for name in names] for record in log))
+
+
+def read_log(path: Path) -> list[dict[str, float]]:
+    """The log that :func:`write_log` wrote; empty if there is none, or it was changed."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return [{name: float(cell) for name, cell in line.items()} for line in csv.DictReader(file)]
+    except (OSError, ValueError, TypeError):
+        return []
 
 
 def _pieces(table: Table) -> Iterator[dict[str, NDArray[Any]]]:

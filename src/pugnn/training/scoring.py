@@ -49,7 +49,7 @@ def fix_scoring(model: Backbone, graph: Graph) -> None:
 
 
 def score(model: Backbone, graph: Graph) -> Tensor:
-    """Probability of being positive for every node of a graph, shape ``(N,)``, on the CPU."""
+    """The score of every node of a graph, from 0 to 1, shape ``(N,)``, on the CPU."""
     return torch.from_numpy(scores_of(log_odds(model, graph).numpy()))
 
 
@@ -58,7 +58,7 @@ ABOVE_ALL_SCORES = float(np.nextafter(1.0, 2.0))
 
 
 def scores_of(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probabilities that belong to log-odds."""
+    """The scores that belong to log-odds."""
     scores: NDArray[np.float64] = torch.from_numpy(log_odds).sigmoid().numpy()
     return scores
 

@@ -117,6 +117,7 @@ def _draw(opened: Run, count: int | None, all_of: int | None, out: Path | None, 
     """Draw nodes and write them as a table to fill in."""
     from pugnn.runs.audit_log import recording
     from pugnn.runs.audit_table import file_of, place_file, write_draw
+    from pugnn.runs.report import renew_report
 
     with recording(opened) as audit:
         if all_of is not None:
@@ -127,6 +128,7 @@ def _draw(opened: Run, count: int | None, all_of: int | None, out: Path | None, 
     draw = audit.draws[-1]
     write_draw(opened, audit, draw)  # if this fails, the next call finds it missing and writes it
     file = file_of(opened, draw)
+    renew_report(opened)
     if as_json:
         print_json({**draw, "file": str(file)})
         return
@@ -164,10 +166,12 @@ def _show(opened: Run, audit: Audit, choice: Choice | None, *, as_json: bool) ->
 
 
 def _keep(opened: Run, audit: Audit, choice: Choice | None) -> None:
-    """Write probabilities; what was recorded and shown stays if that fails."""
-    from pugnn.runs.audit_table import write_probabilities
+    """Write what was measured to the folder of the run; what was recorded and shown stays if that fails."""
+    from pugnn.runs.audit_table import write_measured
+    from pugnn.runs.report import renew_report
 
     try:
-        write_probabilities(opened, audit, choice)
+        write_measured(opened, audit, choice)
+        renew_report(opened)
     except WriteError as error:
-        print_notes([f"the probabilities are not written: {error}"], "warning")
+        print_notes([f"what was measured is not written: {error}"], "warning")

@@ -1,24 +1,29 @@
-"""The three answers that come first, on the terminal and in the report: how many, how good, what next."""
+"""The three answers that come first, on the terminal and in the report: what is known, what is measured, what to do."""
 
 from __future__ import annotations
 
-import math
+import os
+import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pugnn.errors import counted, percent, shown
-from pugnn.evidence.bands import REMEDY, WIDE, no_signal_words
+from pugnn.evidence.bands import REMEDY, WIDE
 from pugnn.runs.run import Evidence, Results
 
-#: The precision of the list is told for its first so many nodes.
+#: Precision is told for the first so many nodes.
 TOLD_FOR = 100
-#: Ids that are named on the first screen.
-NAMED = 3
+#: Nodes that are drawn to be checked, at about a minute each.
+CHECKS = 20
+#: An interval of a share that is wider says little.
+WIDE_SHARE = 0.5
 
 #: What a list of suggestions is for.
 GOALS = {
-    "precision": ("Best finds", "The top of the list, without near copies. How many are right tells how good it is."),
+    "precision": ("Best finds", "The top of the list, without near copies."),
     "discovery": (
         "Likely positives of other kinds",
         "They touch no known positive, and resemble one less than is typical of likely positives, or not at all.",
@@ -32,22 +37,25 @@ GOALS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """A question, the answer in a few words, and the rest of the sentence."""
+    """A question, the answer in a few words, the rest of it, and the command to go on with, if there is one."""
 
     question: str
     short: str
     text: str
+    command: str = ""
 
 
-def answers(nodes: int, evidence: Evidence, results: Results) -> list[Answer]:
-    """How many positives there are among so many unlabelled nodes, how good the list is, and what to do next.
+def answers(run: Path, nodes: int, evidence: Evidence, results: Results) -> list[Answer]:
+    """What is known of a run's ranking of so many unlabelled nodes, what is measured, and what to do next.
 
     Example:
-        >>> found = answers(50, Evidence(), Results(threshold=0.5, prior=0.1))
-        >>> print(*(f"{each.question} {each.short}" for each in found), sep="; ")
-        How many? Not known yet.; How good is the list? Not known yet.; What next? Check the first 20.
+        >>> found = answers(Path("runs/mine"), 50, Evidence(), Results(threshold=0.5, prior=0.1))
+        >>> print(*(f"{each.question}: {each.short}" for each in found), sep="; ")
+        What is known: Nothing.; What is measured: Nothing yet.; What to do next: Check 20 nodes.
+        >>> found[2].command
+        'pugnn audit runs/mine'
     """
-    return [_how_many(nodes, evidence, results), _how_good(evidence), _what_next(evidence, results)]
+    return [_known(evidence), _measured(nodes, evidence), _next(run, nodes, evidence, results)]
 
 
 def feedback_command(run: str, checked: str | None = None) -> str:
@@ -56,82 +64,130 @@ def feedback_command(run: str, checked: str | None = None) -> str:
     return f"pugnn fit --config {run}/run.json {answers}"
 
 
-def _how_many(nodes: int, evidence: Evidence, results: Results) -> Answer:
-    question, estimate, prior = "How many?", evidence.estimate, evidence.settled_prior
-    decided = "" if results.decided_by is None else f" Decided positive: {results.decided_by}."
-    if prior is None:
-        return Answer(question, "Not known yet.", "This run made no estimate.")
-    if prior["source"] == "assumed":
-        why = "The data do not say." if estimate is not None else _why_not(evidence)
-        assumed = (
-            f"This run assumes {percent(prior['value'])} of the {nodes:,} unlabelled nodes; if you know, give --prior."
-        )
-        return Answer(question, "Not known yet.", f"{why} {assumed}")
-    if estimate is not None and not evidence.signal:
-        return Answer(question, "Not known.", no_signal_words(estimate["chance"]) + decided)
-    value, low, high = (about(prior[name] * nodes) for name in ("value", "low", "high"))
-    short = f"About {value} positives" + (f" ({low} to {high})" if low != high else "")
-    text = f"among the {nodes:,} unlabelled nodes"
-    if prior["source"] == "estimated" and prior["high"] > WIDE * prior["low"]:
-        text += (
-            ". Known positives alone limit this number from above, but hardly from below. Check twenty finds to know "
-            "better: pugnn suggest, then --checked."
-        )
-    else:
-        text += {
-            "given": ", as the share that was given says.",
-            "range": ", estimated within the range that was given.",
-            "estimated": ", estimated from known positives that were hidden in turn.",
-        }[prior["source"]]
-    truth = None if estimate is None else estimate["truth"]
-    if truth is not None:
-        text += f" In truth {about(truth['prior'] * nodes)}."
-    return Answer(question, short, text + decided)
-
-
-def _how_good(evidence: Evidence) -> Answer:
-    question, estimate = "How good is the list?", evidence.estimate
+def _known(evidence: Evidence) -> Answer:
+    question, estimate = "What is known", evidence.estimate
     if estimate is None:
-        return Answer(question, "Not known yet.", _why_not(evidence))
+        missing = evidence.estimate_missing or "this run hid no known positives."
+        return Answer(question, "Nothing.", missing[:1].upper() + missing[1:])
     if not evidence.signal:
-        return Answer(question, "No better than chance,", "as far as hidden positives tell.")
-    if not estimate["first"]:
-        return Answer(question, "Not known.", "There are too few unlabelled nodes for a share of the first ones.")
-    told = [each for each in estimate["first"] if each["taken"] <= TOLD_FOR] or estimate["first"]
-    taken, band = told[-1]["taken"], told[-1]["precision"]
-    hidden = estimate["hidden"]
-    text = (
-        "are expected to be positive if the known positives are typical. Half of the "
-        f"{hidden['count']:,} known ones, when hidden, rank in the top {percent(hidden['median_rank'])}."
-    )
-    truth = estimate["truth"]
-    right = [] if truth is None else [each["precision"] for each in truth["first"] if each["taken"] == taken]
-    if right:
-        text += f" In truth {round(right[0] * taken):,} of the first {taken:,} are."
-    value, low, high = (math.floor(band[end] * taken + 0.5) for end in ("value", "low", "high"))
-    short = f"About {value:,} of the first {taken:,}" + (f" ({low:,} to {high:,})" if low < high else "")
-    return Answer(question, short, text)
+        short, text = estimate["headline"][0].split(": ", 1)
+        return Answer(question, f"{short}.", text[:1].upper() + text[1:])
+    first, *rest = estimate["headline"]
+    return Answer(question, first, " ".join(rest))
 
 
-def _what_next(evidence: Evidence, results: Results) -> Answer:
-    question, suggested = "What next?", results.suggestions
-    again = "Then run again with the answers: right ones as known positives, wrong ones as known negatives."
+def _measured(nodes: int, evidence: Evidence) -> Answer:
+    question, audit, measured = "What is measured", evidence.audit, evidence.measured
+    if measured is None:
+        count = min(CHECKS, nodes) if audit is None else audit["drawn"]
+        time = f"about {counted(count, 'minute')}"
+        text = f"Check {counted(count, 'node')} drawn for it, {time}."
+        if not evidence.signal:
+            text = f"An audit of {counted(count, 'node')} would tell how many positives there are."
+        if audit is not None:
+            text = f"{counted(count, 'node')} drawn for it, none checked: {time}."
+        return Answer(question, "Nothing yet.", text + _truth(evidence, nodes))
+    top = told_top(measured)
+    short = "" if top is None else _of_the_first(top["taken"], top["precision"])
+    sentences = [f"Measured on {on_checks(measured)}."]
+    if (decided := measured["decided"]) is not None:
+        sentences.append(
+            f"Precision of the {decided['taken']:,} decided positive: {share_words(decided['precision'])}."
+        )
+    sentences.append(f"{number_words(measured['positives'])}.")
+    return Answer(question, short, " ".join(sentences) + _truth(evidence, nodes))
+
+
+def told_top(measured: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The first 100 nodes, or the most of them of which the precision is known; ``None`` for a list of fewer than 10.
+
+    Where none of it is known, it is the largest.
+    """
+    tops = [each for each in measured["first"] if each["taken"] <= TOLD_FOR]
+    return next((each for each in reversed(tops) if not is_wide(each["precision"])), tops[-1] if tops else None)
+
+
+def on_checks(measured: Mapping[str, Any]) -> str:
+    """What a measurement rests on: ``20 checks``, ``20 checks and 50 nodes besides``."""
+    if not measured["checks"]:
+        return f"{counted(measured['others'], 'node')} that were not drawn at random"
+    besides = f" and {counted(measured['others'], 'node')} besides" if measured["others"] else ""
+    return counted(measured["checks"], "check") + besides
+
+
+def is_wide(band: Mapping[str, float]) -> bool:
+    """Whether the interval of a share says so little that it is drawn pale and called unknown."""
+    return band["high"] - band["low"] > WIDE_SHARE
+
+
+def number_words(band: Mapping[str, float]) -> str:
+    """A number of positives in words; one whose interval says little is called unknown."""
+    value, low, high = (about(band[end]) for end in ("value", "low", "high"))
+    if band["high"] > WIDE**2 * max(band["low"], 1.0):
+        return f"Number of positives: unknown, {low} to {high}"
+    return f"Number of positives: {value}" + (f" ({low} to {high})" if low != high else "")
+
+
+def _of_the_first(taken: int, band: Mapping[str, float]) -> str:
+    value, low, high = (round(band[end] * taken) for end in ("value", "low", "high"))
+    rest = f"of the first {taken:,} are positive."
+    if is_wide(band):
+        return f"Unknown: {low:,} to {high:,} {rest}"
+    if low < value == high:  # all that were checked are
+        return f"At least {low:,} {rest}"
+    if low == value < high:
+        return f"At most {high:,} {rest}"
+    return f"{value:,}{f' ({low:,} to {high:,})' if low < high else ''} {rest}"
+
+
+def share_words(band: Mapping[str, float]) -> str:
+    """A measured share in words; one whose interval says little is called unknown."""
+    if is_wide(band):
+        return f"unknown, {percent(band['low'])} to {percent(band['high'])}"
+    if band["low"] < band["value"] == band["high"]:
+        return f"at least {percent(band['low'])}"
+    return f"at most {percent(band['high'])}" if band["low"] == band["value"] < band["high"] else with_band(band)
+
+
+def _truth(evidence: Evidence, nodes: int) -> str:
+    """What the truth says of the list, where it was given."""
+    truth = None if evidence.estimate is None else evidence.estimate["truth"]
+    if truth is None:
+        return ""
+    right = [each["precision"] for each in truth["first"] if each["taken"] == TOLD_FOR]
+    first = f"{round(right[0] * TOLD_FOR):,} of the first {TOLD_FOR:,} are positive, and " if right else ""
+    return f" By the truth that was given, {first}{about(truth['prior'] * nodes)} of all {nodes:,}."
+
+
+def _next(run: Path, nodes: int, evidence: Evidence, results: Results) -> Answer:
+    question, audit, path = "What to do next", evidence.audit, shlex.quote(str(run))
+    if not nodes:
+        return Answer(question, "Nothing.", "Every node is known.")
+    if audit is not None:
+        files = audit["files" if evidence.measured is None else "checked"] or ["checked.csv"]
+        if evidence.measured is None:
+            short = f"Check the nodes in {shown(Path(files[-1]).name)}."
+            text = "Fill in its column verdict with yes or no, and then:"
+            return Answer(question, short, text, f"pugnn audit {path} {shlex.quote(files[-1])}")
+        command = feedback_command(path, " --checked ".join(map(shlex.quote, files)))
+        text = "The next round learns from the verdicts; then check again."
+        return Answer(question, "Train again.", text, f"{command} --out {shlex.quote(str(next_round(run)))}")
+    if not results.ranked:
+        return Answer(question, "Run again.", "This result is degenerate: the notice says what to change.")
     if not evidence.signal:
         nobody = (results.decided_by or "").startswith("nobody")
         decide = " To decide all the same, run again with --decide." if nobody else ""
         return Answer(question, "Provide more evidence.", f"{REMEDY}{decide}")
-    sure = [shown(each["id"], 20) for each in suggested["precision"]] if suggested else []
-    if sure:
-        more = ", …" if len(sure) > NAMED else "."
-        return Answer(question, "Check the best finds first:", f"{', '.join(sure[:NAMED])}{more} {again}")
-    if results.degenerate:
-        return Answer(question, "Run again.", "This result is degenerate: the notice says what to change.")
-    return Answer(question, "Check the first 20.", again)
+    text = "They are drawn at random from all parts of the list, and your verdicts tell how good it is:"
+    return Answer(question, f"Check {counted(min(CHECKS, nodes), 'node')}.", text, f"pugnn audit {path}")
 
 
-def _why_not(evidence: Evidence) -> str:
-    missing = evidence.estimate_missing or "this run made no estimate."
-    return missing[:1].upper() + missing[1:]
+def next_round(run: Path) -> Path:
+    """A folder for the next run: ``mine-2`` after ``mine``, ``mine-3`` after that, the first that is not there."""
+    name, number = re.sub(r"-[1-9]\d?$", "", run.name), 2
+    while os.path.lexists(run.with_name(f"{name}-{number}")):
+        number += 1
+    return run.with_name(f"{name}-{number}")
 
 
 def about(number: float) -> str:

@@ -17,6 +17,8 @@ from pugnn.runs.run import Run
 MAX_LISTED = 100_000
 MAX_BYTES_OF_IDS = 4_000_000
 
+ENDS = ("value", "low", "high")
+
 #: Longer ids and cells are cut in the list.
 MAX_ID_LENGTH = 200
 
@@ -30,7 +32,8 @@ def page_data(run: Run) -> dict[str, Any]:
         "rings": [
             {"nodes": len(members), "reach": _reaching(run.scores[members], steps)} for members in run.rings.values()
         ],
-        "expected": _expected(run),
+        "measured": _measured(run),
+        "hidden": sorted((run.evidence.estimate or {}).get("hidden", {}).get("ranks", [])),
         "truth": _truth(run, steps),
         "list": _list(run),
     }
@@ -73,15 +76,13 @@ def _reaching(scores: NDArray[np.float64], steps: NDArray[np.float64]) -> list[i
     return reaching
 
 
-def _expected(run: Run) -> list[dict[str, Any]]:
-    """Bands of precision and recall by the number of nodes taken, ascending; none where they are not known."""
-    estimate = run.evidence.estimate or {"first": [], "decided": None}
-    points = {each["taken"]: each for each in (*estimate["first"], estimate["decided"]) if each is not None}
-    bands = {
-        taken: {name: [point[name][end] for end in ("value", "low", "high")] for name in ("precision", "recall")}
-        for taken, point in points.items()
+def _measured(run: Run) -> list[dict[str, Any]]:
+    """The precision by the number of nodes taken, ascending, as far as it was measured."""
+    measured = run.evidence.measured or {"first": [], "decided": None}
+    points = {
+        each["taken"]: each["precision"] for each in (*measured["first"], measured["decided"]) if each is not None
     }
-    return [{"taken": taken, **bands[taken]} for taken in sorted(bands)]
+    return [{"taken": taken, "precision": [points[taken][end] for end in ENDS]} for taken in sorted(points)]
 
 
 def _truth(run: Run, steps: NDArray[np.float64]) -> dict[str, Any] | None:

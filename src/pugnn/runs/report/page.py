@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pugnn.errors import counted, percent, shown
+from pugnn.evidence.bands import lift
 from pugnn.explain.sentences import score_words, signed
 from pugnn.features import grouped
 from pugnn.files import replacing
+from pugnn.runs.audit_log import audit_so_far
 from pugnn.runs.report import charts
-from pugnn.runs.report.answers import GOALS, answers, feedback_command, what_changed, with_band
+from pugnn.runs.report.answers import (
+    GOALS,
+    answers,
+    is_wide,
+    number_words,
+    on_checks,
+    share_words,
+    what_changed,
+    with_band,
+)
 from pugnn.runs.report.data import island, page_data
 from pugnn.runs.report.picture import picture
 from pugnn.runs.report.words import next_steps, summary
-from pugnn.runs.run import Run, count_nodes, describe_data
+from pugnn.runs.run import Evidence, Run, count_nodes, describe_data
 from pugnn.runs.writers import table_file
 from pugnn.templates import content_policy, fill_template, resource
+
+#: Shares of the ranking for which the report tells how many hidden positives are there.
+TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 #: Lines of the recipe, and of the repairs, that are shown.
 MAX_LINES = 200
@@ -29,6 +46,12 @@ def write_report(path: Path, run: Run) -> None:
     page = render(run)
     with replacing(path) as temporary:
         temporary.write_bytes(page.encode("utf-8", "replace"))
+
+
+def renew_report(run: Run) -> None:
+    """Write the report of an opened run again, with what its audit says by now."""
+    run.evidence.audit = audit_so_far(run)
+    write_report(run.path / "report.html", run)
 
 
 def render(run: Run) -> str:
@@ -45,12 +68,13 @@ def render(run: Run) -> str:
         "script": script,
         "data": island(data),
         "listed": data["list"]["kept"],
-        "answers": answers(len(run.task.unlabelled), run.evidence, run.results),
+        "answers": answers(run.path, len(run.others), run.evidence, run.results),
         "estimate": run.evidence.estimate,
-        "expected": _expected(run.evidence.estimate),
+        "hidden": _hidden(run),
+        "measured": run.evidence.measured,
+        "precision": _precision(run.evidence),
         "goals": GOALS,
         "suggestions": run.results.suggestions,
-        "command": feedback_command("…"),
         "changes": run.results.changes,
         "summary": summary(run),
         "steps": next_steps(run),
@@ -64,12 +88,16 @@ def render(run: Run) -> str:
         "recipe": grouped(run.data.recipe),
         "settings": _settings(run),
     }
-    filters: dict[str, Callable[..., str]] = {
+    filters: dict[str, Callable[..., Any]] = {
         "shown": shown,
         "grouped": lambda number: f"{number:,}",
         "percent": percent,
         "day": _day,
         "with_band": with_band,
+        "is_wide": is_wide,
+        "number_words": number_words,
+        "on_checks": on_checks,
+        "share_words": share_words,
         "what_changed": what_changed,
         "hops": lambda hops: counted(hops, "hop"),
         "signed": signed,
@@ -78,20 +106,41 @@ def render(run: Run) -> str:
     return fill_template(__package__, "template.html", values, filters)
 
 
-def _expected(estimate: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """What to expect of the top of the list and of the nodes decided positive, beside the truth where it is known."""
-    if estimate is None:
+def _hidden(run: Run) -> list[dict[str, Any]]:
+    """How many hidden positives are in the first parts of the ranking, and how much better than chance that is."""
+    estimate, nodes = run.evidence.estimate, len(run.others)
+    ranks = np.array([] if estimate is None else estimate["hidden"].get("ranks", []), np.float64)
+    return [
+        {
+            "share": share,
+            "nodes": round(share * nodes),
+            "within": int((ranks < share).sum()),
+            "of": len(ranks),
+            "lift": asdict(lift(ranks, share)),
+        }
+        for share in TOPS
+        if len(ranks) and share * nodes >= 1
+    ]
+
+
+def _precision(evidence: Evidence) -> list[dict[str, Any]]:
+    """The precision of the top of the list and of the nodes decided positive, as far as it was measured, or expected.
+
+    Beside it is the truth, where it is known.
+    """
+    source = evidence.measured or evidence.estimate
+    if source is None:
         return []
-    truth = estimate["truth"]
+    truth = None if evidence.estimate is None else evidence.estimate["truth"]
     right = {} if truth is None else {each["taken"]: each["precision"] for each in truth["first"]}
     lines = [
-        {"words": f"first {each['taken']:,}", "truth": right.get(each["taken"]), **each} for each in estimate["first"]
+        {"words": f"first {each['taken']:,}", "truth": right.get(each["taken"]), **each} for each in source["first"]
     ]
-    decided = estimate["decided"]
+    decided = source["decided"]
     if decided is None:  # nobody is
         return lines
     share = None if truth is None else truth["decided"]["precision"]
-    return [*lines, {"words": f"{decided['taken']:,} decided positive", "lift": None, "truth": share, **decided}]
+    return [*lines, {"words": f"{decided['taken']:,} decided positive", "truth": share, **decided}]
 
 
 def _settings(run: Run) -> list[tuple[str, list[tuple[str, str]]]]:

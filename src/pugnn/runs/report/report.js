@@ -50,7 +50,7 @@
     slider.setAttribute("aria-valuetext", `${shortNumber(threshold)}: ${grouped(found)} nodes decided positive`);
     byId("found-count").textContent = grouped(found);
     byId("found-share").textContent = percent(found, others);
-    byId("expected").textContent = expected(found);
+    byId("expected").textContent = measured(found) || hidden(found);
     byId("reset").disabled = step === data.start;
     for (const count of document.querySelectorAll("[data-ring]")) {
       count.textContent = grouped(data.rings[count.dataset.ring].reach[step]);
@@ -69,18 +69,22 @@
     show(0);
   }
 
-  // Bands for any number taken, between those of the estimate; none beyond them.
-  function expected(taken) {
-    const after = data.expected.findIndex((point) => point.taken >= taken);
-    if (after < 0 || (after === 0 && data.expected[0].taken > taken)) return "";
-    const [one, two] = [data.expected[Math.max(after - 1, 0)], data.expected[after]];
+  // The precision of any number taken, between those that were measured; none beyond them.
+  function measured(taken) {
+    const after = data.measured.findIndex((point) => point.taken >= taken);
+    if (after < 0 || data.measured[0].taken > taken) return "";
+    const [one, two] = [data.measured[Math.max(after - 1, 0)], data.measured[after]];
     const way = two.taken > one.taken ? (taken - one.taken) / (two.taken - one.taken) : 0;
-    const band = (name) => {
-      const at = (end) => Math.round(100 * (one[name][end] + way * (two[name][end] - one[name][end])));
-      const [value, low, high] = [0, 1, 2].map(at);
-      return low < high ? `${value} % (${low} to ${high})` : `${value} %`;
-    };
-    return `Expected: ${band("precision")} of them are positive; that is ${band("recall")} of all positives.`;
+    const at = (end) => Math.round(100 * (one.precision[end] + way * (two.precision[end] - one.precision[end])));
+    const [value, low, high] = [0, 1, 2].map(at);
+    if (high - low > 50) return `Unknown: ${low} to ${high} % of them are positive, as far as it was measured.`;
+    return `Measured: ${value} %${low < high ? ` (${low} to ${high})` : ""} of them are positive.`;
+  }
+
+  function hidden(taken) {
+    if (!data.hidden.length) return "";
+    const within = data.hidden.filter((rank) => rank * others < taken).length;
+    return `${within} of ${data.hidden.length} known positives, when hidden, rank as high.`;
   }
 
   function compare(truth, step) {

@@ -6,13 +6,19 @@ from pugnn.errors import counted
 from pugnn.explain.sentences import score_words
 from pugnn.graph import UNREACHABLE
 from pugnn.methods import DEFAULT_METHOD
+from pugnn.runs.report.answers import on_checks
 from pugnn.runs.run import Run
 
 
 def summary(run: Run) -> dict[str, str]:
     """What was known, what was found, and how sure that is, each under its title."""
-    sure = "Scores rank nodes; 0.8 does not mean right in 80 of 100 cases. Checking a sample tells how many are right."
-    if run.truth is not None:
+    sure = "Scores rank nodes; 0.8 does not mean right in 80 of 100 cases. Checks of an audit tell how many are right."
+    if run.evidence.measured is not None:
+        sure = (
+            f"Measured on {on_checks(run.evidence.measured)}. Scores still only rank nodes; probabilities.csv has a "
+            "probability for each, calibrated on the checks."
+        )
+    elif run.truth is not None:
         sure = "The truth was never shown to the method: below, decisions are compared with it."
     return {"What was known": _known(run), "What was found": _found(run), "How sure that is": sure}
 
@@ -29,8 +35,6 @@ def next_steps(run: Run) -> list[str]:
     steps = []
     if run.found in (0, len(run.others)):
         steps.append("Move the threshold below to where it separates nodes, or run again with more epochs.")
-    if run.truth is None:
-        steps.append("Check the first 20 of the list: how many are right is the best guide to how far down to go.")
     return [*steps, *remedies]
 
 
@@ -46,10 +50,10 @@ def _known(run: Run) -> str:
 
 
 def _found(run: Run) -> str:
-    others = len(run.others)
+    others, rule = len(run.others), run.results.decided_by
     text = (
         f"{run.found:,} of the {others:,} other nodes {'reaches' if run.found == 1 else 'reach'} the threshold of "
-        f"{run.results.threshold:.3g}: decided positive."
+        f"{run.results.threshold:.3g}: decided positive{'' if rule is None else f' ({rule})'}."
     )
     if not run.results.ranked:
         text += " The ranking means nothing."
