@@ -248,13 +248,7 @@ class PUNodeClassifier(Parameters):
         return decided.astype(np.int64)
 
     def audit(self, n: int = 20, *, about: About = "both", seed: int = 0) -> Audit:
-        """Draw nodes of the fitted graph to check; their verdicts measure how good the ranking is.
-
-        Args:
-            n: how many.
-            about: what is to be measured: ``precision``, ``count`` or ``both``.
-            seed: of the draw.
-        """
+        """Draw nodes of the fitted graph to check (:meth:`pugnn.Audit.draw`): verdicts measure how good the list is."""
         require_fitted(self)
         if self._fitted is None:
             raise PugnnError("a loaded model holds no ranking to audit; for that of a run, use `pugnn audit RUN`")

@@ -105,6 +105,15 @@ def test_hidden_positives_narrow_the_number_and_never_beyond_the_exact_interval(
     assert exact.decided.precision == narrowed.decided.precision, "precision is measured by checks alone"
 
 
+def test_nothing_is_narrowed_where_checks_and_hidden_positives_disagree():
+    drawn = [*range(0, 30, 3), *range(30, 1000, 50)]
+    sample = sample_of([0, 30, 1000], drawn, [1] * 10 + [0] * 20)  # all at the top
+    found = measure_checks(sample, decided=30, ranks=np.full(100, 0.9))
+    assert not found.narrowed
+    assert "disagree" in found.why_not_narrowed
+    assert found.positives == measure_checks(sample, decided=30).positives
+
+
 def test_the_model_by_plain_loops():
     """One stretch: the shape is 1, and levels are alike on a log scale."""
     sample = sample_of([0, 50], range(10), [1] * 4 + [0] * 6)

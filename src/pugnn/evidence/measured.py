@@ -7,7 +7,8 @@ with what is missed) takes the other side of those. That is the *melding* of Fay
 keeps the coverage of the single limits. Nothing is assumed of the ranking or of the known positives.
 
 Where known positives are typical of all, the ranks of hidden ones narrow number, recall and F1: to what lies between
-the 2.5 and 97.5 % quantiles of the model, since no such model is quite true, and within the exact interval.
+the 2.5 and 97.5 % quantiles of the model, since no such model is quite true, and within the exact interval. If the
+model's number lies outside the exact limits of 60 %, checks and hidden positives disagree, and nothing is narrowed.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ TOPS = (10, 100, 1_000, 10_000)
 UNKNOWN_WIDTH, UNKNOWN_FACTOR = 0.5, 5.0
 
 TAIL = (1 - COVERAGE) / 2
+#: Hidden positives and checks agree if the model's number lies between these quantiles of the exact limits.
+AGREED = 0.2
 #: What a narrowed interval leaves out at either end: less, because no model of the shape is quite true.
 MODEL_TAIL = TAIL / 2
 
@@ -121,6 +124,9 @@ def measure_checks(
     cells, model = sample.cells(decided), None
     if ranks is not None and len(ranks) > 1 and len(sample.drawn):
         model = cells.modelled(ranks)
+        low, high = (draws.sum(axis=1) for draws in cells.limits)
+        if not np.quantile(low, AGREED) <= np.median(model.sum(axis=1)) <= np.quantile(high, 1 - AGREED):
+            model, why_not_narrowed = None, "checks and hidden positives disagree on how many positives there are"
     decisions = None
     if decided:
         at = int(np.searchsorted(cells.edges, decided))

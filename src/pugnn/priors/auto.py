@@ -129,8 +129,8 @@ def prior_words(prior: Prior, hidden: int, *, signal: bool = True) -> str:
     if prior.vague:
         why = f"as {prior.by} estimates" if prior.by else "the share with the highest expected F1"
         return (
-            f"How many of the unlabelled nodes are positive cannot be known well from {ranks}: between {low} and "
-            f"{high}. {value} is used, {why}; check some finds, or give a prior, if you know better."
+            f"How many of the unlabelled nodes are positive is unknown before checks; {value} is used in training, "
+            f"{why}. Give a prior if you know better."
         )
     within = " within the given range" if prior.source == "range" else f" by {prior.by}" * bool(prior.by)
     return (

@@ -55,7 +55,7 @@ def renew_report(run: Run) -> None:
 
 
 def render(run: Run) -> str:
-    """The page as text. User run is escaped, in the template and in the data of the script."""
+    """The page as text. What comes from the user is escaped, in the template and in the data of the script."""
     style, script = resource(__package__, "style.css"), resource(__package__, "report.js")
     axis = charts.score_axis(run)
     data = {**page_data(run), "axis": axis}
