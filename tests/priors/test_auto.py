@@ -54,7 +54,7 @@ def test_every_estimator_can_be_chosen_by_name(name):
     assert settled.low <= settled.value <= settled.high
     assert (settled.source, settled.by) == ("estimated", name if name != "auto" else "")
     words = prior_words(settled, 60)
-    assert (f"by {name} from" in words or f"is used, as {name} estimates" in words) == (name != "auto")
+    assert (f"by {name} from" in words or f"is used in training, as {name} estimates" in words) == (name != "auto")
 
 
 @pytest.mark.parametrize("found", [float("nan"), float("inf"), None, "many"])
@@ -119,9 +119,8 @@ def test_estimates_stay_at_one_half_at_most():
 
 def test_words_say_where_it_comes_from_and_how_sure_it_is():
     assert "taken as given: 30 %" in prior_words(Prior(0.3, 0.3, 0.3, "given"), 12)
-    assert (
-        "between 3 % and 40 %. 12 % is used, the share with the highest expected F1; check some finds"
-        in prior_words(Prior(0.12, 0.03, 0.4, "estimated"), 12)
+    assert "is unknown before checks; 12 % is used in training, the share with the highest expected F1" in prior_words(
+        Prior(0.12, 0.03, 0.4, "estimated"), 12
     )
     by_chance = prior_words(Prior(0.5, 0.01, 0.9, "estimated"), 12, signal=False)
     assert by_chance.startswith("The 12 known positives, hidden in turn, rank no better than by chance")

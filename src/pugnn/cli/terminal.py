@@ -176,7 +176,7 @@ def print_run(run: Run) -> None:
 
 
 def print_suggestions(suggestions: Iterable[Mapping[str, Any]], goal: str, run: Path, out: Path | None) -> None:
-    """Show which nodes to check next, and how to go on with the answers; ``out`` is the table to fill in, if there is one."""
+    """Show which nodes to check next, and how to go on; ``out`` is the table to fill in, if there is one."""
     from pugnn.runs.report.answers import GOALS, feedback_command
 
     console = make_console()
