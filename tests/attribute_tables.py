@@ -64,5 +64,5 @@ def learned(attributes: AttributeTable, **kinds: str) -> Recipe:
 
 def features_of(recipe: Recipe, attributes: AttributeTable) -> np.ndarray:
     """The features that a recipe makes of a table, dense."""
-    features = recipe.apply(attributes, ring(attributes.num_nodes)).features
+    features = recipe.apply(attributes, ring(attributes.num_nodes)).blocks.joined()
     return features if isinstance(features, np.ndarray) else features.toarray()

@@ -195,7 +195,7 @@ def test_vectors_of_cora_are_its_features_to_the_bit(as_text):
         table = attributes_of({"words": cells})
     else:
         table = attributes_of({"words": rows}, "FLOAT[]")
-    made = learned(table).apply(table, ring(300)).features
+    made = learned(table).apply(table, ring(300)).blocks.joined()
     assert isinstance(made, sp.csr_array)
     for part in ("data", "indices", "indptr"):
         one, other = getattr(made, part), getattr(features, part)
