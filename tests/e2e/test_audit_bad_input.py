@@ -171,7 +171,7 @@ def test_probabilities_that_cannot_be_written_do_not_hide_the_result(pugnn_main,
     done = pugnn_main("audit", run, "--recall", 0.5)
     assert done.code == 0
     assert "Measured on 1 check" in done.out
-    assert "warning: the probabilities are not written" in done.err
+    assert "warning: what was measured is not written" in done.err
 
 
 def test_two_processes_at_once(pugnn_main, run):

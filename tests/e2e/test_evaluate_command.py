@@ -145,6 +145,6 @@ def test_equal_scores_are_no_ranking(pugnn_main, here):
     fit = [*CENTROID, "--column", "x=counts", "--out", "mine"]
     assert pugnn_main(*fit).code == 0
     missing = json.loads((here / "mine" / "run.json").read_text())["estimate_missing"]
-    assert missing == "all nodes have the same score, so that hidden positives say nothing."
+    assert missing == "all nodes have the same score, so hidden positives say nothing."
     assert_refused(pugnn_main("evaluate", "mine"), ["all nodes have the same score"])
     assert not (here / "mine" / "estimate.json").exists()
