@@ -53,7 +53,7 @@ def positions_within(nodes: Any, size: int, what: str, hint: str = _POSITIONS) -
     array = as_array(nodes, what)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         found = f"shape {array.shape} of {array.dtype}"
-        raise PugnnError(f"{what} must be a list of positions, from 0 to {size - 1}; got {found}; {hint}")
+        raise PugnnError(f"{what} must be a list of positions, whole numbers from 0 to {size - 1}; got {found}; {hint}")
     _require_inside(array, size, what, hint)
     return array.astype(np.int64, copy=False)
 
