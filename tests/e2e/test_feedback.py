@@ -248,7 +248,7 @@ def test_what_was_measured_holds_for_the_rounds_after(audited, pugnn_main):
     (audited / "wrong.csv").write_text(f"id\n{left}\n")
     done = pugnn_main("fit", "--config", "second/run.json", "--rejected", "wrong.csv", "--out", "third")
     assert done.code == 0, done.err
-    assert "was measured before second" in done.err
+    assert "was measured in a round before second" in done.err
     assert record(audited / "third")["parent"]["measured_prior"] == record(audited / "third")["options"]["prior"]
 
 

@@ -7,6 +7,7 @@ import pytest
 from pugnn.errors import PugnnError
 from pugnn.evidence import Audit
 from pugnn.graph import Graph
+from pugnn.task import PUTask
 
 N = 400
 IDS = [f"n{i}" for i in range(N)]
@@ -85,51 +86,78 @@ def test_all_of_the_first_are_known_then():
     audit = new().draw_first(50)
     assert sorted(audit.drawn.tolist()) == sorted(RANKING[:50].tolist())
     measured = audit.record(answers(audit.drawn)).estimate()
-    assert (measured.checks, measured.others) == (0, 50)
+    assert (measured.checks, measured.others) == (50, 0)
     top = next(each for each in measured.first if each.taken == 50).precision
     assert top.low == top.high == pytest.approx(POSITIVE[RANKING[:50]].mean())
 
 
 def test_nodes_of_ones_own_choice_are_no_sample():
-    audit = new().draw(40)
+    audit = new().record(answers(RANKING[100:103])).draw(40)
     audit.record(answers(audit.drawn))
     mine = RANKING[:30]
     twice = np.intersect1d(mine, audit.drawn)
     assert len(twice)
     audit.record(answers(mine))
     sample = audit.sample()
-    assert len(sample.drawn) == 40 - len(twice), "drawn nodes that a person chose as well would weigh too much"
-    assert sorted(sample.others.tolist()) == list(range(30))
+    assert len(sample.drawn) == 40, "what was drawn stays drawn"
+    assert sample.others.tolist() == [100, 101, 102], "known before, and not drawn from"
+    assert len(sample.later) == 30 - len(twice)
     events = len(audit.events)
     audit.record(answers(mine))
     assert len(audit.events) == events, "nothing new"
     again = new().replay(json.loads(json.dumps(audit.events)))
-    assert again.sample().others.tolist() == sample.others.tolist()
+    assert again.sample().later.tolist() == sample.later.tolist()
 
 
-def test_once_the_first_are_all_checked_none_of_them_is_a_sample():
-    audit = new().draw(40)
+def record_places(audit, places):
+    """Record verdicts by place, without looking up ids."""
+    positive = POSITIVE[RANKING]
+    return audit.replay([{"verdicts": [["", int(place), bool(positive[place])] for place in places], "source": ""}])
+
+
+def places_of(draw):
+    return [place for _, place, _ in draw["nodes"]]
+
+
+def finish_the_top(audit, seed):
+    """The first 50 are drawn entirely, and the half that comes first is checked; then others are drawn."""
+    audit.draw_first(50)
+    record_places(audit, places_of(audit.draws[-1])[:25])
+    audit.draw(40, seed=seed)
+    record_places(audit, places_of(audit.draws[-1]))
+
+
+def avoid_what_was_drawn(audit, seed):
+    """Forty are drawn and checked; then a person checks the first 45 others, and draws again."""
+    audit.draw(40, seed=seed)
+    record_places(audit, places_of(audit.draws[-1]))
+    record_places(audit, [place for place in range(380) if place not in set(places_of(audit.draws[-1]))][:45])
+    audit.draw(15, seed=seed)
+    record_places(audit, places_of(audit.draws[-1]))
+
+
+@pytest.mark.parametrize("play", [finish_the_top, avoid_what_was_drawn])
+def test_intervals_hold_whatever_else_is_checked(play):
+    truth, inside = POSITIVE[RANKING[:100]].mean(), []
+    for seed in range(60):
+        audit = new(not_typical="to see the exact ones")
+        play(audit, seed)
+        band = next(each for each in audit.estimate().first if each.taken == 100).precision
+        inside.append(band.low - 1e-9 <= truth <= band.high + 1e-9)
+    assert np.mean(inside) >= 0.88
+
+
+def test_probabilities_add_up_to_the_measured_number():
+    audit = new(not_typical="to see the exact ones").draw(60)
     audit.record(answers(audit.drawn))
-    audit.draw_first(30)
-    early = sum(place < 30 for place in audit.sample().drawn)
-    assert early, "until then they are"
-    audit.record(answers(audit.open))
-    assert (audit.sample().drawn >= 30).all()
-    assert audit.estimate().others == 30
+    assert audit.probabilities().sum() == pytest.approx(audit.estimate().positives.value, rel=0.1)
 
 
-def test_chosen_nodes_leave_the_estimate_unbiased():
-    """The first 60 nodes are checked besides; on average the estimated number among the first 100 is right."""
-    positive = POSITIVE[RANKING].tolist()
-    found = []
-    for seed in range(400):
-        audit = new().draw(40, seed=seed)
-        drawn = [place for _, place, _ in audit.events[0]["nodes"]]
-        for places, chosen in ((drawn, False), (range(60), True)):
-            audit.replay([{"verdicts": [["", place, positive[place]] for place in places], "chosen": chosen}])
-        assert audit.sample().edges[2] == 100
-        found.append(audit.sample().cells().expected()[:2].sum())
-    assert np.mean(found) == pytest.approx(sum(positive[:100]), abs=3 * np.std(found) / 400**0.5)
+def test_own_choices_alone_measure_nothing():
+    audit = new().record(answers(RANKING[:20]))
+    assert audit.estimate().positives.high == 380 - (~POSITIVE[RANKING[:20]]).sum()
+    with pytest.raises(PugnnError, match="no sample"):
+        audit.probabilities()
 
 
 def test_replay_gives_the_same():
@@ -215,3 +243,21 @@ def test_bad_purposes(purpose):
     audit.record(answers(audit.drawn))
     with pytest.raises(PugnnError):
         audit.choose(**purpose)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({}, ""),
+        ({"signal": False}, "hidden positives rank no better than by chance"),
+        ({"caveat": "They are neighbours."}, "the known positives may not be typical of all"),
+        ({"hidden": {"ranks": [0.1]}}, "no known positives were hidden"),
+    ],
+)
+def test_why_hidden_positives_narrow_nothing(changes, why):
+    task = PUTask.from_positives(GRAPH, np.setdiff1d(np.arange(N), RANKING))
+    estimate = {"hidden": {"ranks": RANKS.tolist()}, "signal": True, "caveat": None} | changes
+    assert Audit.after(task, RANKING, decided=9, prior=0.1, estimate=estimate).not_typical == why
+    confirmed = task.with_feedback(RANKING[:1], RANKING[1:2])
+    again = Audit.after(confirmed, RANKING[2:], decided=9, prior=0.1, estimate=estimate).not_typical
+    assert again == (why or "finds were confirmed before, so hidden positives are not typical of what is left")

@@ -15,7 +15,7 @@ from pugnn.cli.terminal import make_console, print_json, print_notes, print_reci
 from pugnn.errors import DegenerateWarning, PugnnError, WriteError, counted
 from pugnn.estimator import PUNodeClassifier
 from pugnn.memory import available_memory
-from pugnn.runs.audit_log import LOG
+from pugnn.runs.audit_log import LOG, read_audit
 from pugnn.runs.changes import EarlierRun, measured_for, measured_prior
 from pugnn.runs.folder import RunFolder, next_free
 from pugnn.runs.run import InputData
@@ -116,13 +116,19 @@ def _with_measured_prior(
     if not isinstance(prior, str) or not (audited or measured_for(before.record.get("parent"))):
         return estimator, before, []
     try:
-        found = measured_prior(open_run(before.folder), task)
+        parent = open_run(before.folder)
+        found = measured_prior(parent, task)
+        missing = sum(task.known[node] == 0 for node in read_audit(parent).verdicts)
     except PugnnError as error:
         return estimator, before, [f"the audit of {before.folder} is not used: {error}"]
+    words = (
+        f"{counted(missing, 'verdict')} recorded in {before.folder / LOG} are in none of the given files, and not used"
+    )
+    notes = [words] if missing else []
     if found is None or prior not in ("auto", found[0]):  # the same where a run is repeated
-        return estimator, before, []
+        return estimator, before, notes
     measured, checks = found
-    on = f"on {counted(checks, 'check')} of" if checks else "before"
+    on = f"on {counted(checks, 'check')} of" if checks else "in a round before"
     method = replace(method, prior=measured)  # type: ignore[call-arg]
     words = f"the prior {measured} was measured {on} {before.folder}"
-    return estimator.unfitted().set_params(method=method), replace(before, measured=measured), [words]
+    return estimator.unfitted().set_params(method=method), replace(before, measured=measured), [*notes, words]

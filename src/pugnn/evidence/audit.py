@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,8 +60,7 @@ class Audit(Displayed):
         self._place[ranking] = np.arange(len(ranking))
         self._edges = np.array([0, len(ranking)], np.int64)
         self._drawn: list[int] = []  # places in the ranking
-        self._random: set[int] = set()  # those of them that chance chose
-        self._chosen: set[int] = set()  # places of nodes that a person chose
+        self._before: set[int] = set()  # places of nodes that were known before the first draw
         self._verdicts: dict[int, bool] = {}  # by place
 
     @classmethod
@@ -85,7 +85,7 @@ class Audit(Displayed):
         facts = [f"{counted(len(self._drawn), 'node')} drawn", f"{len(self._verdicts):,} checked"]
         return [*facts, *(self.estimate()._facts() if self._verdicts else ["nothing measured yet"])]
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Names the ranking, so that verdicts on another one are noticed."""
         return hashlib.sha256(self.ranking.astype(np.int64).tobytes()).hexdigest()[:16]
@@ -112,16 +112,17 @@ class Audit(Displayed):
 
     @property
     def left(self) -> int:
-        """How many nodes are neither drawn nor checked."""
+        """How many nodes can be drawn still."""
         return int(self._free().sum())
 
     def _free(self) -> Any:
+        """Which places can be drawn: nodes that a person chose after a draw are no exception, or chance would be."""
         free = np.ones(len(self.ranking), dtype=bool)
-        free[[*self._drawn, *self._verdicts]] = False
+        free[[*self._drawn, *(self._before if self._drawn else self._verdicts)]] = False
         return free
 
     def draw(self, n: int = 20, *, about: About = "both", seed: int = 0) -> Audit:
-        """Draw nodes that were neither drawn nor checked before, at random within stretches of the ranking.
+        """Draw nodes that were not drawn before, at random within stretches of the ranking.
 
         The first draw fixes the stretches.
 
@@ -138,11 +139,12 @@ class Audit(Displayed):
         edges, quotas = plan_stretches(
             len(self.ranking), n, decided=self.decided, ranks=self.ranks, expected=self.expected, about=about
         )
-        if self._random:
-            middles = np.repeat((edges[:-1] + edges[1:]) / 2, quotas)
-            edges, quotas = self._edges, np.histogram(middles, self._edges)[0]
+        planned = any("about" in event for event in self.draws)
+        cuts = self._edges if planned else np.union1d(edges, self._edges)
+        wanted = np.diff(np.interp(cuts, edges, np.append(0, np.cumsum(quotas))))
+        edges = cuts
         left = np.add.reduceat(free, edges[:-1]).astype(np.int64)
-        quotas = share_out(quotas.astype(np.float64), left, n)
+        quotas = share_out(wanted, left, n)
         rng = np.random.default_rng([seed, len(self._drawn)])
         nodes = []
         for first, last, quota, of in zip(edges[:-1], edges[1:], quotas.tolist(), left.tolist(), strict=True):
@@ -152,13 +154,17 @@ class Audit(Displayed):
         return self._draw(nodes, {"about": about, "seed": seed, "edges": edges.tolist()})
 
     def draw_first(self, count: int) -> Audit:
-        """Take the first nodes of the ranking, all that were not drawn or checked before; they are in random order."""
+        """Take all of the first nodes of the ranking, a stretch of its own, but for those that were drawn before.
+
+        They are in random order, so that those that are checked first are a sample.
+        """
         require_whole("count", count, 1)
         places = np.flatnonzero(self._free()[:count])
         if not len(places):
             raise PugnnError(f"the first {count:,} nodes are drawn or checked already. Ask for more.")
         order = np.random.default_rng(count).permutation(places).tolist()
-        return self._draw([[self._name(place), place, 1.0] for place in order], {"first": count})
+        edges = np.union1d(self._edges, [min(count, len(self.ranking))]).tolist()
+        return self._draw([[self._name(place), place, 1.0] for place in order], {"first": count, "edges": edges})
 
     def _draw(self, nodes: list[list[Any]], how: Event) -> Audit:
         places = [place for _, place, _ in nodes]
@@ -176,8 +182,7 @@ class Audit(Displayed):
     def record(self, verdicts: Any, values: Any = None, *, revise: bool = False, source: str = "") -> Audit:
         """Take verdicts: a mapping of ids to verdicts, a table with columns ``id`` and ``verdict``, or the two apart.
 
-        Nodes that you chose yourself are known then, but they are not a sample. Record them apart from drawn ones:
-        if a table names any node that was not drawn, all of it counts as your choice.
+        Nodes that you chose yourself are known then, but they are not a sample: they bound what is possible.
 
         Args:
             verdicts: as above; ids alone if ``values`` are given.
@@ -198,16 +203,14 @@ class Audit(Displayed):
                 f"{where}the column audit names {quoted(others[0])}, which is no draw of this audit. Give the file to "
                 "the run that it was drawn for."
             )
-        chosen = not set(self._place[list(given)].tolist()) <= set(self._drawn)
         for position, positive in given.items():
             self._require_acceptable(position, positive, revise, own=not found.audits, where=where)
         new = {int(self._place[position]): positive for position, positive in given.items()}
-        if not chosen or new.keys() <= self._chosen:
-            new = {place: positive for place, positive in new.items() if self._verdicts.get(place) != positive}
+        new = {place: positive for place, positive in new.items() if self._verdicts.get(place) != positive}
         if not new:
             return self
         rows = [[self._name(place), place, positive] for place, positive in new.items()]
-        return self._apply({"verdicts": rows, "chosen": chosen, "source": source})
+        return self._apply({"verdicts": rows, "source": source})
 
     def _require_acceptable(self, position: int, positive: bool, revise: bool, *, own: bool, where: str) -> None:
         """Raise unless a verdict can be recorded; ``own`` says whether the node may be one that was not drawn."""
@@ -242,13 +245,12 @@ class Audit(Displayed):
     def _apply(self, event: Event) -> Audit:
         if "draw" in event:
             places = [place for _, place, _ in event["nodes"]]
+            if not self._drawn:
+                self._before = set(self._verdicts)
             self._drawn += places
-            if "edges" in event:
-                self._edges = np.array(event["edges"], np.int64)
-                self._random |= set(places)
+            self._edges = np.array(event["edges"], np.int64)
         else:
             self._verdicts |= {place: positive for _, place, positive in event["verdicts"]}
-            self._chosen |= {place for _, place, _ in event["verdicts"] if event["chosen"]}
         self.events.append(event)
         return self
 
@@ -257,15 +259,14 @@ class Audit(Displayed):
         return name if isinstance(name, str | int) else str(name)
 
     def sample(self) -> CheckedSample:
-        """The verdicts as they count: drawn at random, or not."""
-        first = max((event["first"] for event in self.draws if "first" in event), default=0)
-        known = set(range(min(first, len(self.ranking))))  # once all of the first are checked, none is a sample
-        random = self._random - self._chosen - (known if known <= self._verdicts.keys() else set())
-        drawn = sorted(random & self._verdicts.keys())
-        others = sorted(self._verdicts.keys() - random)
-        positive = (np.array([self._verdicts[place] for place in places], dtype=bool) for places in (drawn, others))
-        of_drawn, of_others = positive
-        return CheckedSample(self._edges, np.array(drawn, np.int64), of_drawn, np.array(others, np.int64), of_others)
+        """The verdicts as they count: drawn at random, known before, or found later."""
+        drawn, before = set(self._drawn), self._before if self._drawn else set(self._verdicts)
+        parts: list[Any] = []
+        for own in (drawn, before, self._verdicts.keys() - drawn - before):
+            places = sorted(own & self._verdicts.keys())
+            positive = [self._verdicts[place] for place in places]
+            parts += [np.array(places, np.int64), np.array(positive, dtype=bool)]
+        return CheckedSample(self._edges, *parts)
 
     @property
     def _narrowing(self) -> Values | None:
@@ -281,6 +282,8 @@ class Audit(Displayed):
     def probabilities(self) -> Values:
         """The probability of each unlabelled node to be positive, in the order of the ranking."""
         self._require_verdicts()
+        if not self.verdicts.keys() & set(self.drawn.tolist()):
+            raise PugnnError("nodes of your own choice are no sample, so nothing is measured; draw some and check them")
         return calibrated(self.sample(), self._narrowing)
 
     def choose(self, **purpose: Any) -> Choice:

@@ -94,7 +94,8 @@ class Measurement(Displayed):
     def _facts(self) -> list[str]:
         count = self.positives
         facts = [f"measured on {counted(self.checks, 'check')}"]
-        facts.append(f"{count.value:,.0f} positives ({count.low:,.0f} to {count.high:,.0f}) of {self.unlabelled:,}")
+        number = "unknown number of" if self.unknown(count) else f"{count.value:,.0f}"
+        facts.append(f"{number} positives ({count.low:,.0f} to {count.high:,.0f}) of {self.unlabelled:,}")
         bands = {f"first {top.taken:,}": top.precision for top in self.first if top.taken == 100}
         if self.decided is not None:
             bands |= {"precision": self.decided.precision, "recall": self.decided.recall}
@@ -121,12 +122,8 @@ def measure_checks(
         why_not_narrowed: the reason for ``None``.
     """
     tops = {top for top in (*TOPS, sample.known_top) if TOPS[0] <= top <= sample.size}
-    cells, model = sample.cells(decided), None
-    if ranks is not None and len(ranks) > 1 and len(sample.drawn):
-        model = cells.modelled(ranks)
-        low, high = (draws.sum(axis=1) for draws in cells.limits)
-        if not np.quantile(low, AGREED) <= np.median(model.sum(axis=1)) <= np.quantile(high, 1 - AGREED):
-            model, why_not_narrowed = None, "checks and hidden positives disagree on how many positives there are"
+    cells = sample.cells(decided)
+    model, why = _agreed_model(sample, cells, ranks, why_not_narrowed)
     decisions = None
     if decided:
         at = int(np.searchsorted(cells.edges, decided))
@@ -139,14 +136,27 @@ def measure_checks(
     return Measurement(
         checks=len(sample.drawn),
         positive=int(sample.drawn_positive.sum()),
-        others=len(sample.others),
+        others=len(sample.others) + len(sample.later),
         unlabelled=sample.size,
         first=tuple(MeasuredTop(top, *_precision(sample, top)) for top in sorted(tops)),
         decided=decisions,
         positives=_band(cells, len(cells.sizes), lambda all_of_them, _: all_of_them, model),
         narrowed=model is not None,
-        why_not_narrowed="" if model is not None else why_not_narrowed or "no drawn node is checked yet",
+        why_not_narrowed=why,
     )
+
+
+def _agreed_model(
+    sample: CheckedSample, cells: Cells, ranks: Values | None, why: str = ""
+) -> tuple[Values | None, str]:
+    """Draws of the model, if hidden positives may narrow what checks say, or the reason why they may not."""
+    if ranks is None or len(ranks) < 2 or not len(sample.drawn):
+        return None, why or "no drawn node is checked yet"
+    model = cells.modelled(ranks)
+    low, high = (draws.sum(axis=1) for draws in cells.limits)
+    if np.quantile(low, AGREED) <= np.median(model.sum(axis=1)) <= np.quantile(high, 1 - AGREED):
+        return model, ""
+    return None, "checks and hidden positives disagree on how many positives there are"
 
 
 def _band(cells: Cells, at: int, measure: Measure, model: Values | None = None) -> Band:
@@ -167,7 +177,7 @@ def _band(cells: Cells, at: int, measure: Measure, model: Values | None = None) 
 
 def _precision(sample: CheckedSample, top: int) -> tuple[int, Band]:
     """Among the first ``top`` nodes: how many were checked, and the precision."""
-    checked = int((sample.drawn < top).sum() + (sample.others < top).sum())
+    checked = int((sample.verdicts[0] < top).sum())
     return checked, _top_band(sample.cells(top), top)
 
 
@@ -201,17 +211,16 @@ def checks_to_settle(sample: CheckedSample, measured: Measurement) -> int:
 def calibrated(sample: CheckedSample, ranks: Values | None) -> Values:
     """The probability of being positive at each place of the ranking, never rising, shape ``(size,)``.
 
-    The mean of each stretch is what checks say (half a positive and half a negative more than were found) or, where
-    hidden positives may narrow that, the mean of the model. Within stretches it follows a line between their middles,
-    by the logarithm of the rank; neighbours are pooled where it would rise.
+    The mean of each stretch is what checks say or, where hidden positives may narrow that, the mean of the model: all
+    of them add up to the measured number. Within stretches it follows a line between their middles, by the logarithm
+    of the rank; neighbours are pooled where it would rise.
     """
     from sklearn.isotonic import isotonic_regression
 
     cells = sample.cells()
-    if ranks is None or len(ranks) < 2:
-        share = (cells.positive + 0.5) / (cells.checked + 1)
-    else:
-        share = (cells.modelled(ranks) - cells.known).mean(axis=0) / np.maximum(cells.sizes, 1)
+    model, _ = _agreed_model(sample, cells, ranks)
+    numbers = cells.expected() if model is None else model.mean(axis=0)
+    share = (numbers - cells.known) / np.maximum(cells.sizes, 1)
     sizes = np.diff(cells.edges)
     share = isotonic_regression(share, sample_weight=sizes, increasing=False)
     middles = np.log(np.sqrt((cells.edges[:-1] + 1.0) * cells.edges[1:]))
@@ -219,5 +228,6 @@ def calibrated(sample: CheckedSample, ranks: Values | None) -> Values:
     means = np.add.reduceat(line, cells.edges[:-1]) / sizes
     line = np.clip(line * np.repeat(share / np.maximum(means, CERTAIN), sizes), 0.0, 1.0)
     values: Values = isotonic_regression(line, increasing=False)
-    values[sample.others], values[sample.drawn] = sample.others_positive, sample.drawn_positive
+    places, positive = sample.verdicts
+    values[places] = positive
     return values

@@ -126,7 +126,7 @@ def prior_words(prior: Prior, hidden: int, *, signal: bool = True) -> str:
             "unlabelled nodes are positive cannot be estimated."
         )
     ranks = f"the ranks of {hidden} known positives that were hidden in turn"
-    if prior.vague:
+    if prior.vague and prior.source == "estimated":
         why = f"as {prior.by} estimates" if prior.by else "the share with the highest expected F1"
         return (
             f"How many of the unlabelled nodes are positive is unknown before checks; {value} is used in training, "

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pugnn.errors import counted, percent
+from pugnn.errors import PugnnError, WriteError, counted, percent
 from pugnn.evidence.audit import Audit, Event
 from pugnn.evidence.measured import Measurement, checks_to_settle, foreseen
 from pugnn.evidence.purposes import Choice
@@ -38,6 +39,8 @@ def place_file(run: Run, audit: Audit, out: Path | None) -> None:
         number += 1
     if out is not None:
         require_new(out)
+        if not os.access(out.absolute().parent, os.W_OK):
+            raise PugnnError(f"cannot write {out}: its folder is not there, or cannot be written to")
     audit.draws[-1]["file"] = f"audit-{number}.csv" if out is None else str(out.absolute())
 
 
@@ -83,14 +86,15 @@ def progress(run: Run, audit: Audit) -> list[dict[str, Any]]:
         if checked < len(places):
             file = file_of(run, draw)
             if not os.path.lexists(file):
-                write_draw(run, audit, draw)
+                with suppress(WriteError):  # where it was put cannot be written to any more
+                    write_draw(run, audit, draw)
             found.append({"file": str(file), "drawn": len(places), "checked": checked})
     return found
 
 
 def measured_title(measured: Measurement) -> str:
     """What numbers rest on."""
-    own = f"{counted(measured.others, 'node')} of your own choice or checked entirely" if measured.others else ""
+    own = f"{counted(measured.others, 'node')} of your own choice" if measured.others else ""
     if not measured.checks:
         return f"Known from {own}"
     words = f"Measured on {counted(measured.checks, 'check')}, {measured.positive:,} of them positive"
@@ -120,18 +124,18 @@ def next_checks(audit: Audit, measured: Measurement) -> list[str]:
     if measured.checks and more:
         now, later = foreseen(sample, more, top)
         words.append(
-            f"{counted(more, 'more check')}: ± {100 * later:.0f} instead of ± {100 * now:.0f} % for the precision of "
-            f"the first {top:,}."
+            f"{counted(more, 'more check')}: ± {100 * later:.0f} instead of ± {100 * now:.0f} percentage points for "
+            f"the precision of the first {top:,}."
         )
     if measured.narrowed:
         words.append("Number, recall and F1 are narrowed by where hidden positives rank; precision is measured alone.")
     else:
-        words.append(f"Nothing is narrowed by hidden positives: {measured.why_not_narrowed}.")
-    if measured.positives.high > 3 * max(measured.positives.value, 1.0):
+        words.append(f"Hidden positives were not used to narrow this: {measured.why_not_narrowed}.")
+    if sample.cells().checked[-1] and measured.positives.high > 3 * max(measured.positives.value, 1.0):
         beyond, wanted = int(sample.edges[-2]), checks_to_settle(sample, measured)
         words.append(
-            f"What lies beyond rank {beyond:,} is hardly known: {counted(wanted, 'check')} there without a find would "
-            "bound it to as many positives as are estimated in all."
+            f"Few checks fall beyond rank {beyond:,}: {counted(wanted, 'check')} there without a find would show that "
+            "no more positives are hidden there than are estimated in all."
         )
     return words
 
@@ -156,6 +160,8 @@ def write_measured(run: Run, audit: Audit, choice: Choice | None) -> None:
         run.path / "audit.json",
         {"measured": audit.estimate().to_plain(), "choice": None if choice is None else asdict(choice)},
     )
+    if not audit.estimate().checks:
+        return
     probabilities = audit.probabilities()
     table: Table = {
         "id": IdColumn(run.task.graph.ids, audit.ranking),

@@ -102,6 +102,8 @@ def measured_prior(parent: Run, task: PUTask) -> tuple[str, int] | None:
         parent: the earlier run.
         task: of the next run.
     """
+    if task.graph.num_nodes != parent.task.graph.num_nodes:
+        raise PugnnError("it measured another graph")
     audit, known = read_audit(parent), len(task.labelled) - len(parent.task.labelled)
     checks, inherited = len(audit.sample().drawn), measured_for(parent.settings.parent)
     if checks:

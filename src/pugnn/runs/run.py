@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
@@ -275,11 +275,14 @@ class Run(Displayed):
     def suggest(self, goals: Iterable[Goal], count: int) -> dict[str, list[dict[str, Any]]]:
         """Nodes to check, in plain values by goal (:func:`pugnn.explain.suggest.suggest`)."""
         from pugnn.explain.suggest import node_rows, suggest  # torch is slow to load
+        from pugnn.runs.audit_log import read_audit  # which knows runs
 
         rows = node_rows(self.estimator.model_, self.task.graph)
         options: dict[str, Any] = {"log_odds": self.log_odds, "order": self.order, "seed": self.estimator.seed}
         options |= {"prior": self.estimator.prior_, "threshold": self.results.threshold, "count": count}
-        found = {goal: suggest(self.task, self.scores, rows, goal=goal, **options) for goal in goals}
+        checked = list(read_audit(self).verdicts)
+        task = replace(self.task, unlabelled=np.setdiff1d(self.task.unlabelled, checked))
+        found = {goal: suggest(task, self.scores, rows, goal=goal, **options) for goal in goals}
         return {goal: [each.to_plain() for each in suggestions] for goal, suggestions in found.items()}
 
     def name(self, position: int) -> str:

@@ -95,11 +95,13 @@ def audit(
     choice = None
     if checked:
         with recording(opened) as audit:
-            before = len(audit.verdicts)
+            before = audit.verdicts
             for file in checked:
                 audit.record(str(file), revise=revise, source=str(file))
             choice = audit.choose(**purpose) if asked else None
-        typer.echo(f"{counted(len(audit.verdicts) - before, 'new verdict')} recorded.", err=True)
+        replaced = sum(audit.verdicts[node] != verdict for node, verdict in before.items())
+        changed = f", {replaced:,} replaced" if replaced else ""
+        typer.echo(f"{counted(len(audit.verdicts) - len(before), 'new verdict')} recorded{changed}.", err=True)
     else:
         audit = read_audit(opened)
         if drawing or not (audit.draws or asked):
@@ -108,8 +110,8 @@ def audit(
         choice = audit.choose(**purpose) if asked else None
     if about is not None or seed is not None or out is not None:
         print_notes(["--about, --seed and --out are for draws; add -n to draw more nodes"], "warning")
-    _show(opened, audit, choice, as_json=as_json)
-    if checked or asked:
+    _show(opened, audit, choice, whole=bool(checked) or choice is None, as_json=as_json)
+    if audit.verdicts:
         _keep(opened, audit, choice)
 
 
@@ -137,8 +139,8 @@ def _draw(opened: Run, count: int | None, all_of: int | None, out: Path | None, 
     typer.echo(f"  pugnn audit {shlex.quote(str(opened.path))} {shlex.quote(str(file))}")
 
 
-def _show(opened: Run, audit: Audit, choice: Choice | None, *, as_json: bool) -> None:
-    """Say how far the audit has come, and how good the list is."""
+def _show(opened: Run, audit: Audit, choice: Choice | None, *, whole: bool, as_json: bool) -> None:
+    """Say how far the audit has come and, if the whole is wanted, how good the list is."""
     from pugnn.runs.audit_table import measured_rows, measured_title, next_checks, next_command, progress
 
     unfinished = progress(opened, audit)
@@ -150,7 +152,7 @@ def _show(opened: Run, audit: Audit, choice: Choice | None, *, as_json: bool) ->
         return
     for each in unfinished:
         typer.echo(f"{each['file']}: {each['checked']} of {each['drawn']} checked")
-    if measured is not None:
+    if measured is not None and whole:
         columns = [*texts(""), *numbers("value", "90 % interval")]
         make_console().print(make_table(columns, measured_rows(measured), measured_title(measured)))
         for sentence in next_checks(audit, measured):

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import counted, percent, shown
-from pugnn.evidence.bands import REMEDY, WIDE
+from pugnn.evidence.bands import REMEDY
+from pugnn.evidence.measured import UNKNOWN_FACTOR, UNKNOWN_WIDTH
 from pugnn.runs.run import Evidence, Results
 
 #: Precision is told for the first so many nodes.
 TOLD_FOR = 100
 #: Nodes that are drawn to be checked, at about a minute each.
 CHECKS = 20
-#: An interval of a share that is wider says little.
-WIDE_SHARE = 0.5
 
 #: What a list of suggestions is for.
 GOALS = {
@@ -117,13 +116,13 @@ def on_checks(measured: Mapping[str, Any]) -> str:
 
 def is_wide(band: Mapping[str, float]) -> bool:
     """Whether the interval of a share says so little that it is drawn pale and called unknown."""
-    return band["high"] - band["low"] > WIDE_SHARE
+    return band["high"] - band["low"] > UNKNOWN_WIDTH
 
 
 def number_words(band: Mapping[str, float]) -> str:
     """A number of positives in words; one whose interval says little is called unknown."""
     value, low, high = (about(band[end]) for end in ("value", "low", "high"))
-    if band["high"] > WIDE**2 * max(band["low"], 1.0):
+    if band["high"] > UNKNOWN_FACTOR * max(band["low"], 1.0):
         return f"Number of positives: unknown, {low} to {high}"
     return f"Number of positives: {value}" + (f" ({low} to {high})" if low != high else "")
 
@@ -164,8 +163,8 @@ def _next(run: Path, nodes: int, evidence: Evidence, results: Results) -> Answer
     if not nodes:
         return Answer(question, "Nothing.", "Every node is known.")
     if audit is not None:
-        files = audit["files" if evidence.measured is None else "checked"] or ["checked.csv"]
-        if evidence.measured is None:
+        files = audit["files" if audit["open"] else "checked"] or ["checked.csv"]
+        if audit["open"]:
             short = f"Check the nodes in {shown(Path(files[-1]).name)}."
             text = "Fill in its column verdict with yes or no, and then:"
             return Answer(question, short, text, f"pugnn audit {path} {shlex.quote(files[-1])}")
