@@ -85,15 +85,10 @@ def audit(
 
     log_odds, found = model.decision_function(), model.estimate_
     ranking = free[np.argsort(-log_odds[free], kind="stable")]
-    typical = found is not None and found.signal and check_up(task).caveat is None
-    drawn = Audit(
-        task.graph,
-        ranking,
-        decided=int((model.predict()[ranking] == 1).sum()),
-        ranks=np.zeros(0) if found is None else found.ranks,
-        expected=model.prior_ * len(ranking),
-        not_typical="" if typical else "the known positives may not be typical of all",
-    ).draw(CHECKED, seed=seed)
+    estimate = None if found is None else replace(found, caveat=check_up(task).caveat).to_plain()
+    decided = int((model.predict()[ranking] == 1).sum())
+    audit = Audit.after(task, ranking, decided=decided, prior=model.prior_, estimate=estimate)
+    drawn = audit.draw(CHECKED, seed=seed)
     measured = drawn.record(task.graph.ids[drawn.drawn].tolist(), positive[drawn.drawn].tolist()).estimate()
     first, number = next(each.precision for each in measured.first if each.taken == FIRST), measured.positives
     truth = float(positive[ranking[:FIRST]].mean()), float(positive[ranking].sum())
