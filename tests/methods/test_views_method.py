@@ -253,7 +253,9 @@ def test_a_single_known_positive_is_enough_to_rank():
 
 def test_two_known_positives_are_hidden_one_by_one():
     graph, _ = HOMOPHILOUS
-    assert noted(fit(graph, [3, 8], epochs=5).notes_, "2 known positives that were hidden in turn")
+    fitted = fit(graph, [3, 8], epochs=5)
+    assert noted(fitted.notes_, "is unknown before checks")
+    assert len(fitted.estimate_.ranks) == 2
 
 
 def test_the_same_seed_gives_the_same_scores():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -110,7 +111,12 @@ class LocalExecutor(AbstractContextManager["LocalExecutor"]):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None and self.jobs > 1:
-            self._pool().shutdown(kill_workers=True)
+            # A thread of joblib's may find its work gone meanwhile, and would print a traceback.
+            shown, threading.excepthook = threading.excepthook, lambda _: None
+            try:
+                self._pool().shutdown(kill_workers=True)
+            finally:
+                threading.excepthook = shown
 
 
 class RayExecutor(ExitStack):
