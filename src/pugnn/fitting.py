@@ -18,6 +18,7 @@ from pugnn.evidence import Audit, Estimate, Reason
 from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
 from pugnn.graph.arrays import positions_within
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
+from pugnn.methods.ranking.layers import relation_weights
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.store import read_feedback
 from pugnn.store.given import as_task, given_task, require_edges
@@ -81,6 +82,13 @@ def expected_left(task: PUTask, prior: Prior | None, known: KnownIds) -> float:
         return 0.0
     before = prior.value * (len(task.unlabelled) + confirmed + rejected)
     return max(0.0, before * confirmed / (confirmed + rejected) - confirmed)
+
+
+def weigh_relations(method: Method, task: PUTask, settings: TrainingSettings) -> dict[str, float] | None:
+    """How much each relation counts for a method that takes one kind of edge; ``None`` if there is no choice."""
+    if method.reads_relations or not task.graph.relations:
+        return None
+    return relation_weights(task, settings.seed)
 
 
 @part(0, 1)

@@ -102,7 +102,7 @@ def explain(
     make_parts = EXACT.get(type(model), gradient_parts)
     explainer = _Explainer(known or PUTask(graph, NOTHING, NOTHING), log_odds, order, estimator.threshold_, shown or {})
     found = []
-    for node, parts in zip(positions.tolist(), make_parts(model, graph, positions), strict=True):
+    for node, parts in zip(positions.tolist(), make_parts(model, estimator.graph_for(graph), positions), strict=True):
         found.append(explainer.explanation(node, parts))
         advance(len(found) / len(positions))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sp
 
+from pugnn.errors import PugnnError, shorten
 from pugnn.graph.graph import Graph
 from pugnn.graph.relations import Relation, joined_rows
 
@@ -19,6 +20,7 @@ ALL = "all relations"
 T = TypeVar("T")
 
 _layers: WeakKeyDictionary[Graph, dict[str, Graph]] = WeakKeyDictionary()
+_fused: WeakKeyDictionary[Graph, Graph] = WeakKeyDictionary()
 _structural: WeakKeyDictionary[Graph, Graph] = WeakKeyDictionary()
 
 
@@ -53,6 +55,23 @@ def _make_layers(graph: Graph) -> dict[str, Graph]:
             rows = joined_rows(graph.relations[each] for each in graph.relations if each in names)
             found[name] = replace(found[ALL], indptr=rows[0], indices=rows[1], weights=rows[2])
     return found
+
+
+def fused(graph: Graph, weights: Mapping[str, float] | None) -> Graph:
+    """A graph with one kind of edge: the sum of its relations, each times its weight; itself without weights."""
+    if weights is None:
+        return graph
+    if missing := [name for name in graph.relations if name not in weights] or [*weights.keys() - graph.relations]:
+        raise PugnnError(
+            f"the model was trained with the relations {shorten(weights)}, but the graph has "
+            f"{shorten(graph.relations) or 'one kind of edge'}: {missing[0]!r} differs. Give the same ones."
+        )
+    return _once(_fused, graph, lambda: _fuse(graph, weights))
+
+
+def _fuse(graph: Graph, weights: Mapping[str, float]) -> Graph:
+    indptr, indices, values = joined_rows(graph.relations.values(), [weights[name] for name in graph.relations])
+    return replace(graph, indptr=indptr, indices=indices, weights=values, relations={})
 
 
 def structural(layer: Graph) -> Graph:

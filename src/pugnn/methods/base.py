@@ -16,7 +16,7 @@ from pugnn.errors import PugnnError, require_choice, require_type
 from pugnn.evidence.bands import HiddenRanks
 from pugnn.evidence.degenerate import Reason
 from pugnn.losses import Sets
-from pugnn.methods.logistic import prior_of
+from pugnn.methods.ranking.logistic import prior_of
 from pugnn.models import Backbone
 from pugnn.priors import Prior, prior_bounds
 from pugnn.registry import DEFAULT_METHOD as DEFAULT_METHOD
@@ -64,6 +64,8 @@ class Method(ABC):
     unused: ClassVar[tuple[str, ...]] = ()
     #: Why it never goes on from the weights of an earlier model; empty if it can.
     fresh: ClassVar[str] = ""
+    #: Whether it tells the relations of a graph apart; all others get their weighted sum.
+    reads_relations: ClassVar[bool] = False
     #: Whether its fit settles a prior that is not given as a number; :meth:`settle` does so for all others.
     settles_prior: ClassVar[bool] = False
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from scipy.special import expit
 from torch import Tensor, nn
@@ -16,10 +15,10 @@ from torch import Tensor, nn
 from pugnn.errors import percent
 from pugnn.evidence.bands import HiddenRanks, no_signal
 from pugnn.evidence.hidden_positives import KnownNodes, advantage
-from pugnn.losses import Sets
+from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method
-from pugnn.methods.layers import fit_layers
-from pugnn.methods.logistic import Ranking, default_views, rank_once
+from pugnn.methods.ranking.layers import fit_layers
+from pugnn.methods.ranking.logistic import Ranking, default_views, rank_once
 from pugnn.models import Backbone, GraphInputs, Output
 from pugnn.priors import Prior, prior_words, settle_prior
 from pugnn.task import PUTask
@@ -73,7 +72,7 @@ class Views(Method):
        neighbours', its own less that mean, and the mean over two hops, side by side (:mod:`pugnn.views`): Z.
     2. **Ranking.** A strongly penalised logistic regression on Z, known positives against all other nodes, C = 1: it is
        convex and needs no prior. Beside it, as far as that finds hidden positives, closeness to the known positives by
-       links alone (:mod:`pugnn.methods.logistic`).
+       links alone (:mod:`pugnn.methods.ranking.logistic`).
     3. **Prior.** Known positives are hidden in five turns (:mod:`pugnn.evidence.hidden_positives`). π is given, or
        estimated from their ranks.
     4. **Training.** From the regression, scaled to the standard deviation :math:`\min(2, |L| / 50)`, with the share π
@@ -100,6 +99,7 @@ class Views(Method):
     """
 
     settles_prior: ClassVar[bool] = True
+    reads_relations: ClassVar[bool] = True
     unused: ClassVar[tuple[str, ...]] = ("backbone", "hidden", "dropout", "batch_size")
     fresh: ClassVar[str] = "views starts from its regression every time"
 
@@ -188,24 +188,6 @@ class FittedViews:
     settled: Prior
     log: Log
     note: str
-
-
-def confident_prior_matching(
-    logits: Tensor, sets: Sets, seen: Tensor, prior: float, labelled_weight: float, confidence: float
-) -> dict[str, Tensor]:
-    """The terms of step 4, means over the models; ``logits`` have a column for each model.
-
-    ``seen`` is 1 where a labelled node is a label for a model; where it is 0, the node takes no part in its training.
-    """
-    free = logits[sets.unlabelled]
-    reached, scores = sets.mean(torch.sigmoid(logits[sets.labelled]), seen), torch.sigmoid(free)
-    entropy = F.softplus(free) - scores * free
-    return {
-        "labelled": labelled_weight * (1 - reached).mean(),
-        "unlabelled": (sets.mean(scores) - prior).abs().mean(),
-        "entropy": confidence * sets.mean(entropy.flatten()),
-        **sets.known_negatives(labelled_weight, torch.sigmoid(logits[sets.negative])),
-    }
 
 
 class _Directions(Backbone):

@@ -25,8 +25,8 @@ from pugnn.errors import percent
 from pugnn.evidence.bands import HiddenRanks, no_signal
 from pugnn.evidence.hidden_positives import KnownNodes, advantage
 from pugnn.graph import Graph
-from pugnn.graph.layers import has_attributes, layers_of, structural
-from pugnn.methods.logistic import Ranking, rank
+from pugnn.graph.layers import ALL, has_attributes, layers_of, structural
+from pugnn.methods.ranking.logistic import Ranking, rank
 from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.views import SLOPE, STRUCTURAL_VIEWS, Attributes, JointViews, LayeredViews, LayerPart, NodeViews
@@ -75,6 +75,20 @@ def rank_layers(known: KnownNodes) -> tuple[dict[str, Ranking], dict[str, float]
     }
     found = len(known.task.labelled) / len(known.task.unlabelled)
     return rankings, layer_shares({name: each.hidden.ranks for name, each in rankings.items()}, found)
+
+
+def relation_weights(task: PUTask, seed: int) -> dict[str, float]:
+    """How much each relation counts in a graph for methods that take one kind of edge; the most is 1.
+
+    It is the weight of its layer and of that of all relations; both directions of one count the same, so that the sum
+    is symmetric.
+    """
+    shares = rank_layers(KnownNodes.of(task, seed))[1]
+    found = {
+        name: shares[ALL] + (shares.get(name, 0.0) + shares.get(each.reverse or name, 0.0)) / 2
+        for name, each in task.graph.relations.items()
+    }
+    return {name: value / max(found.values()) for name, value in found.items()}
 
 
 def _ranked(views: JointViews, known: KnownNodes) -> tuple[JointViews, Ranking]:
