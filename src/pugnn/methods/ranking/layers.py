@@ -29,13 +29,13 @@ from pugnn.graph.layers import ALL, has_attributes, layers_of, structural
 from pugnn.methods.ranking.logistic import Ranking, rank
 from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
+from pugnn.training import RunOptions, TrainingSettings
 from pugnn.views import SLOPE, STRUCTURAL_VIEWS, Attributes, JointViews, LayeredViews, LayerPart, NodeViews
 from pugnn.waiting import part
 
 if TYPE_CHECKING:
     from pugnn.methods.base import FittedMethod
     from pugnn.methods.views import FittedViews, Views
-    from pugnn.training import RunOptions, TrainingSettings
 
 #: The weight of attributes beside the structure of a layer.
 ATTRIBUTES = 0.45
@@ -100,7 +100,7 @@ def fit_layers(method: Views, task: PUTask, settings: TrainingSettings, run: Run
     from pugnn.methods.base import FittedMethod
 
     known, layers = KnownNodes.of(task, settings.seed), layers_of(task.graph)
-    count, alone = task.graph.num_nodes, {"progress": run.get("progress", False)}
+    count, alone = task.graph.num_nodes, RunOptions(progress=run.get("progress", False))  # no checkpoint: it is short
     fits: dict[str, FittedViews] = {}
     parts: dict[str, list[LayerPart]] = {}
     for number, (name, layer) in enumerate(layers.items()):
@@ -119,7 +119,7 @@ def fit_layers(method: Views, task: PUTask, settings: TrainingSettings, run: Run
     ranks = {name: known.rank(each.scores[:count, 1:]).ranks for name, each in fits.items()}
     # The prior is that of the layer that ranks hidden positives highest.
     shares = layer_shares(ranks, float(np.median([each.settled.value for each in fits.values()])))
-    best = max(shares, key=lambda name: shares[name])
+    best = max(shares, key=shares.__getitem__)
     scores = np.sum([np.float32(shares[name]) * each.scores[:count] for name, each in fits.items()], axis=0)
     ranked = known.rank(scores[:, 1:])
     settled = settle_prior(method.prior, ranked)
