@@ -30,12 +30,19 @@ class Server:
 
     def execute(self, *statements: str) -> None:
         """Run statements."""
-        import adbc_driver_postgresql.dbapi as driver
-
-        address = self.address.replace("bank", f"bank:{PASSWORD}", 1)
-        with driver.connect(address, autocommit=True) as connection, connection.cursor() as cursor:
+        with self._connected() as connection, connection.cursor() as cursor:
             for statement in statements:
                 cursor.execute(statement)
+
+    def ingest(self, table: str, rows: Any) -> None:
+        """Add rows of an Arrow table to a table."""
+        with self._connected() as connection, connection.cursor() as cursor:
+            cursor.adbc_ingest(table, rows, mode="append")
+
+    def _connected(self) -> Any:
+        import adbc_driver_postgresql.dbapi as driver
+
+        return driver.connect(self.address.replace("bank", f"bank:{PASSWORD}", 1), autocommit=True)
 
 
 def programs() -> Path | None:

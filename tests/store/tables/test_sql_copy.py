@@ -346,7 +346,7 @@ def test_servers_that_do_not_answer(postgresql, monkeypatch):
 def test_a_server_that_goes_away(postgresql, monkeypatch):
     leave = "case when i = 500000 then pg_terminate_backend(pg_backend_pid()) end"
     query = f"select i as source, {leave} as target from generate_series(1, 1000000) as i"
-    with pytest.raises(PugnnError, match=r"after [\d,]+ rows?: .*(terminat|closed).*try again"):
+    with pytest.raises(PugnnError, match=r"after [\d,]+ rows?: .*(terminating|closed).*try again"):
         read(f"{postgresql.address}?{query}")
 
 

@@ -1,4 +1,4 @@
-"""Tables in databases: a query runs once, and its rows go, some at a time, to a temporary Parquet file."""
+"""Tables in databases: the rows of a query go, some at a time, to a temporary Parquet file."""
 
 from __future__ import annotations
 
