@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import shutil
 import tempfile
 import zlib
@@ -172,8 +173,9 @@ def find_files(given: str | os.PathLike[str], scratch: Scratch) -> list[File]:
     if "\0" in name:
         raise PugnnError(f"cannot read {name!r}: file names cannot contain a zero byte")
     if "://" in name and not os.path.exists(path):
+        address = re.sub("(?<=://)[^/]*@", "", name)  # without a password
         raise PugnnError(
-            f"cannot read {name}: only files on this machine are read, and databases (sqlite:///, duckdb:///, "
+            f"cannot read {address}: only files on this machine are read, and databases (sqlite:///, duckdb:///, "
             "postgresql://). Download it first."
         )
     if os.path.isdir(path):
