@@ -82,7 +82,8 @@ class DataOptions:
     Args:
         dataset: a named data set: cora, citeseer, pubmed, dblp, or one in $PUGNN_DATA.
         store: a graph store, a folder that `pugnn build` wrote, in place of --edges, --nodes and --attributes.
-        edges: table of edges: CSV, TSV, Parquet or JSON lines, also .gz, .zst, .bz2, .xz; 'part-*.csv' for many.
+        edges: table of edges: CSV, TSV, Parquet or JSON lines, also .gz, .zst, .bz2, .xz; 'part-*.csv' for many;
+            or in a database: 'sqlite:///bank.db?select a, b from pays', duckdb:///, postgresql://.
         nodes: table of nodes and their attributes; without it, features are made from the edges.
         attributes: more attributes, without zeros: a table of id, attribute, value; or a matrix (.npz, .mtx) in the
             order of --nodes.
