@@ -15,6 +15,7 @@ from pugnn.checkup.sampling import Sampling, check_sampling
 from pugnn.checkup.sizes import Degrees, Reach, Rings, check_rings, count_reach, degree_summary
 from pugnn.errors import Displayed, counted, require_whole
 from pugnn.graph import GraphStatistics, graph_statistics
+from pugnn.features.typed_recipe import recipe_from_plain
 from pugnn.store import TableGraph
 from pugnn.store.given import as_task
 from pugnn.task import PUTask
@@ -103,7 +104,7 @@ def check_up(task: PUTask | TableGraph, *, seed: int = 0) -> CheckUp:
     # Nodes that a ranking found are no random sample, and no estimate assumes it.
     drawn = replace(task, labelled=task.typical)
     sampling = check_sampling(drawn, directions, rng, together=homophily.verdict == "together")
-    has_attributes = graph.num_features > 0 and (graph.recipe or {}).get("structure") is None
+    has_attributes = graph.num_features > 0 and not (graph.recipe and recipe_from_plain(graph.recipe).structure)
     return CheckUp(
         statistics=statistics,
         degrees=degree_summary(graph),
