@@ -16,7 +16,6 @@ from pugnn.evidence.bands import Prior, estimate
 from pugnn.evidence.stretches import About
 from pugnn.files import as_path
 from pugnn.graph import Graph
-from pugnn.graph.arrays import positions_within
 from pugnn.graph.layers import fused
 from pugnn.methods import DEFAULT_METHOD, Method, make_method
 from pugnn.model_file import FORMAT, UNLOADABLE, load_model, require_providers, require_same_features
@@ -24,6 +23,7 @@ from pugnn.models import Backbone, BackboneLike
 from pugnn.parameters import Parameters, require_fitted
 from pugnn.store.given import as_graph
 from pugnn.task import KnownIds, PUTask
+from pugnn.task.task import target_positions
 from pugnn.threads import threads_for
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, save_sealed, scores_of
 
@@ -185,7 +185,7 @@ class PUNodeClassifier(Parameters):
         self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_, self.recipe_ = graph.num_features, graph.feature_names, graph.recipe
         fix_scoring(self.model_, learned)
-        self.restore(task, log_odds(self.model_, learned).numpy())
+        self.restore(task, log_odds(self.model_, learned).numpy()[: graph.num_targets])
         scores = self.predict_proba()[:, 1]
         unlabelled = scores[task.unlabelled]
         wanted = (self.threshold, self.budget)
@@ -201,6 +201,7 @@ class PUNodeClassifier(Parameters):
     def predict_proba(self, graph: Any = None) -> NDArray[np.float64]:
         """Scores under scikit-learn's name, shape ``(N, 2)``; column 1 is the score, column 0 is 1 minus it.
 
+        With several kinds of nodes there is a row for each one of the target, ``graph.ids[: graph.num_targets]``.
         They rank nodes and are no probabilities: only an audit tells how many nodes with such scores are positive.
 
         Args:
@@ -211,6 +212,8 @@ class PUNodeClassifier(Parameters):
 
     def decision_function(self, graph: Any = None, positives: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1.
+
+        With several kinds of nodes there is one for each node of the target, which come first.
 
         Nodes of another graph that the training knew are recognised by their ids: closeness to known positives counts,
         known negatives score 0. If ids are just positions, they are recognised in the same graph only.
@@ -227,8 +230,9 @@ class PUNodeClassifier(Parameters):
         graph = as_graph(graph, self.recipe_)
         require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
         if positives is not None:
-            positives = positions_within(positives, graph.num_nodes, "positives")
+            positives = target_positions(graph, positives, "positives")
         found: NDArray[np.float64] = log_odds(self.model_for(graph, positives), self.graph_for(graph)).numpy()
+        found = found[: graph.num_targets]
         if self.known_.rejected:
             found[self.known_.find(graph)["rejected"]] = fitting.KNOWN_NEGATIVE
         return found
@@ -249,7 +253,7 @@ class PUNodeClassifier(Parameters):
         return fused(graph, self.relation_weights_)
 
     def predict(self, graph: Any = None) -> NDArray[np.int64]:
-        """Decision for every node, shape ``(N,)``: 1 where the score reaches the threshold."""
+        """Decision for every node, or every target: 1 where the score reaches the threshold; shape ``(N,)``."""
         found = self.decision_function(graph)
         # Known negatives are not, even with a threshold of 0.
         decided: NDArray[np.bool_] = (scores_of(found) >= self.threshold_) & (found != fitting.KNOWN_NEGATIVE)

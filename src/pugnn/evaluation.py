@@ -44,7 +44,7 @@ def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = Fal
     require_hidable(task)
     known = KnownNodes.of(task, estimator.seed)
     turns, folds = known.turns, known.folds
-    log_odds = np.empty((task.graph.num_nodes, turns))
+    log_odds = np.empty((task.graph.num_targets, turns))
     with part(0, 1), status_line() as line, warnings.catch_warnings():
         warnings.simplefilter("ignore", PugnnWarning)  # of trainings with fewer labels, that nobody will use
         for fold in range(turns):

@@ -16,13 +16,13 @@ from pugnn.checkup import check_up
 from pugnn.errors import DegenerateWarning, PugnnError, require_whole, shorten
 from pugnn.evidence import Audit, Estimate, Reason
 from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
-from pugnn.graph.arrays import positions_within
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
 from pugnn.methods.ranking.layers import relation_weights
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.store import read_feedback
 from pugnn.store.given import as_task, given_task, require_edges
 from pugnn.task import KnownIds, PUTask, resolve_nodes
+from pugnn.task.task import target_positions
 from pugnn.training import RunOptions, TrainingSettings, scores_of
 from pugnn.training.checkpoint import Weights
 from pugnn.training.scoring import ABOVE_ALL_SCORES
@@ -57,7 +57,7 @@ def make_task(
         task, notes = task.with_feedback(found.confirmed, found.rejected), (*notes, *found.notes)
     if unlabelled is None:
         return task, notes
-    nodes = positions_within(unlabelled, task.graph.num_nodes, "unlabelled")
+    nodes = target_positions(task.graph, unlabelled, "unlabelled")
     if len(np.unique(nodes)) < len(nodes):
         raise PugnnError(
             "unlabelled must be a list of distinct positions; for a vector or mask with one entry per node, give "

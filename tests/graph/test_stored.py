@@ -20,7 +20,7 @@ def text_ids(texts: list[str]) -> TextIds:
 
 def stored_graph(ids, *, checksum: str = "c") -> Graph:
     plain = Graph.from_edges([0, 1, 2], [1, 2, 3], num_nodes=len(ids), features=np.ones((len(ids), 2)))
-    parts = (plain.indptr, plain.indices, plain.features, ids, None)
+    parts = (plain.indptr, plain.indices, plain.features, ids, None, plain.relations)
     stored = Stored(checksum, parts, ids)
     return replace(plain, ids=ids, stored=stored)
 

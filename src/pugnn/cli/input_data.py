@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pugnn.cli.config import option_value, read_record
-from pugnn.cli.options import FEEDBACK, FOR_DRAWS, FOR_GRAPHS, DataOptions, flag
+from pugnn.cli.options import FEEDBACK, FOR_DRAWS, FOR_GRAPHS, GIVEN_BY_NAME, DataOptions, flag
 from pugnn.errors import PugnnError, counted
 from pugnn.files import remove_unfinished
 from pugnn.waiting import status_line
@@ -27,7 +27,10 @@ def read_input(
     Unless known positives are needed, none are drawn from a data set, and tables may lack them. The recipe of a model
     makes the features that it was trained with.
     """
-    given = {name: value for name, value in vars(data).items() if value not in (None, [])}
+    given = {name: value for name, value in vars(data).items() if value not in (None, [], False)}
+    for name in GIVEN_BY_NAME:
+        if isinstance(given.get(name), list) and len(given[name]) == 1:
+            given[name] = given[name][0]
     for name in given:
         if name not in ("dataset", *FEEDBACK) and (name in FOR_DRAWS) == (data.dataset is None):
             raise PugnnError(f"{flag(name)} {'can only' if name in FOR_DRAWS else 'cannot'} be used with --dataset")
@@ -49,6 +52,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
     from pugnn.runs.kept_graph import input_states
     from pugnn.runs.run import InputData
     from pugnn.store import read_graph, read_store
+    from pugnn.store.assembly.inputs import named_tables
     from pugnn.task import PUBenchmark
 
     if "truth" in options and "positives" not in options:
@@ -61,7 +65,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
         else:
             kinds = named_kinds(given.pop("column", ()))
             show = [name.strip() for name in given.pop("show", "").split(",") if name.strip()]
-            data = read_graph(**given, kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
+            data = read_graph(**by_name(given), kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
     if "store" in options and recipe is not None and data.graph.recipe != recipe:
         raise PugnnError(
             f"the features in {options['store']} were made by a recipe different from the model's. Build the store for "
@@ -71,7 +75,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
     if data.task is not None and data.positive is not None:
         benchmark = PUBenchmark.of_unlabelled(data.task, data.positive)
     found = InputData(
-        name=_short_name(options.get("store") or options["edges"]),
+        name=_short_name(options.get("store") or named_tables(options["edges"])[0][1]),
         graph=data.graph,
         options=options,
         notes=data.notes,
@@ -105,6 +109,14 @@ def _with_feedback(found: InputData, options: Mapping[str, Any], known_from: str
         benchmark = replace(benchmark, task=task, scored=scored)
     notes, recorded = (*found.notes, *feedback.notes), {**found.options, **lists}
     return replace(found, task=task, benchmark=benchmark, feedback=feedback, notes=notes, options=recorded)
+
+
+def by_name(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a graph as :func:`pugnn.read_graph` takes them: files by the names of relations or of kinds."""
+    from pugnn.store.assembly.inputs import tables_of
+
+    named = {name: tables_of(options[name], name) for name in GIVEN_BY_NAME if options.get(name)}
+    return {**options, **named}
 
 
 def named_kinds(columns: Iterable[str]) -> dict[str, str]:
@@ -219,13 +231,14 @@ def open_run(folder: Path) -> Run:
 def _differences(task: PUTask, record: dict[str, Any]) -> str:
     """What differs from the data of a run, in words; empty if nothing does."""
     from pugnn.graph import graph_statistics
+    from pugnn.graph.digests import NODES
     from pugnn.runs.run import count_nodes
 
     now = {**asdict(graph_statistics(task.graph)), **count_nodes(task)}
     then, before = {**record["data"], **record}, record["data"].get("digests", {})
     counts = [f"{name} is now {now[name]}, and was {then.get(name)}" for name in now if then.get(name) != now[name]]
     parts = [name for name, digest in task.digests.items() if before.get(name) != digest]
-    if "ids or order of nodes" in parts:  # what is given by position cannot be compared then
-        parts = [name for name in parts if name not in ("edges", "edge weights", "attributes")]
+    if NODES in parts:  # what is given by position cannot be compared then
+        parts = [name for name in parts if name == NODES or name not in task.graph.digests]
     words = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
     return "; ".join([*counts[:1], *([f"{words} differ"] if parts else [])])

@@ -83,10 +83,14 @@ class DataOptions:
         dataset: a named data set: cora, citeseer, pubmed, dblp, or one in $PUGNN_DATA.
         store: a graph store, a folder that `pugnn build` wrote, in place of --edges, --nodes and --attributes.
         edges: table of edges: CSV, TSV, Parquet or JSON lines, also .gz, .zst, .bz2, .xz; 'part-*.csv' for many;
-            or in a database: 'sqlite:///bank.db?select a, b from pays', duckdb:///, postgresql://.
-        nodes: table of nodes and their attributes; without it, features are made from the edges.
+            or in a database: 'sqlite:///bank.db?select a, b from pays', duckdb:///, postgresql://. Repeatable:
+            NAME=FILE for each of several relations; user:bought:item=FILE between kinds of nodes.
+        edge_type: column of --edges that names the relation of each edge.
+        directed: make two relations of each one: who a node points to, and who points to it.
+        nodes: table of nodes and their attributes; without it, features are made from the edges. KIND=FILE for each of
+            several kinds of nodes. Repeatable.
         attributes: more attributes, without zeros: a table of id, attribute, value; or a matrix (.npz, .mtx) in the
-            order of --nodes.
+            order of --nodes. KIND=FILE for nodes of another kind than --target. Repeatable.
         positives: table with the ids of the known positives.
         checked: table of nodes that were checked, with a column verdict of yes and no, as `pugnn suggest --out` writes
             it; rows without a verdict are not checked yet. Repeatable.
@@ -95,12 +99,12 @@ class DataOptions:
         rejected: table with the ids of nodes that were checked and are not positive. Repeatable.
         truth: table with the ids of all true positives, for metrics after training; never trained on.
         source: column of the source of each edge, if its name is unusual.
-        target: column of the target of each edge.
+        target: column of the target of each edge; with several kinds of nodes, the kind that is looked for.
         id: column of the ids in nodes and positives.
         weight: column of edge weights.
         label: column of positives (and truth) whose 1 and 0 say which rows are positive.
         column: how to read an attribute: NAME=KIND with number, category, boolean, text, vector, counts or ignore;
-            'w_*=counts' for many. Repeatable.
+            'w_*=counts' for many; item.price=number for nodes of another kind. Repeatable.
         show: columns of the node table to show with the results, as they are: name,city.
         label_ratio: share of nodes to draw as known positives from a named data set. Default: 0.01.
         label_ratio_of: what it is a share of: all_nodes, all_positives, train_positives or train_nodes. Default:
@@ -111,9 +115,11 @@ class DataOptions:
 
     dataset: str | None = None
     store: str | None = None
-    edges: str | None = None
-    nodes: str | None = None
-    attributes: str | None = None
+    edges: list[str] | None = None
+    edge_type: str | None = None
+    directed: bool | None = None
+    nodes: list[str] | None = None
+    attributes: list[str] | None = None
     positives: str | None = None
     checked: list[str] | None = None
     confirmed: list[str] | None = None
@@ -133,7 +139,11 @@ class DataOptions:
 
 
 #: Options of what a store was built from.
-FOR_GRAPHS = ("edges", "nodes", "attributes", "source", "target", "weight", "column", "show")
+FOR_GRAPHS = (
+    *("edges", "edge_type", "directed", "nodes", "attributes", "source", "target", "weight", "column", "show"),
+)
+#: Options whose files may have the name of a relation or of a kind of nodes before them.
+GIVEN_BY_NAME = ("edges", "nodes", "attributes")
 #: Options of draws from a named data set; all others but its name are for tables and stores.
 FOR_DRAWS = ("labels", "label_ratio", "label_ratio_of", "unlabelled")
 #: Options of nodes that were checked, for tables and named data sets alike.

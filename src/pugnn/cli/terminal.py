@@ -239,7 +239,7 @@ def _found(run: Run) -> Table:
 def _summary(run: Run) -> Table:
     task, graph, metrics, seconds = run.task, run.task.graph, run.evidence.metrics, run.results.seconds
     negative = f" and {counted(len(task.negative), 'negative')}" if len(task.negative) else ""
-    known = f"{counted(len(task.labelled), 'positive')}{negative} among {graph.num_nodes:,} nodes"
+    known = f"{counted(len(task.labelled), 'positive')}{negative} among {graph.num_targets:,} nodes"
     if run.truth is not None:
         classes = run.data.class_of_node or []
         names = sorted({classes[node] for node in run.truth.positive.nonzero()[0]} if classes else ())

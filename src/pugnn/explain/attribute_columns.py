@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.features import Recipe
 from pugnn.features.encoding import Reading, say_nothing, say_present, say_yes
+from pugnn.features.typed_recipe import recipe_from_plain
 from pugnn.graph import Graph
 
 #: The attribute of a graph that has none.
@@ -36,7 +40,8 @@ class Columns:
         self.names: list[str] = []
         self._readings: list[Reading] = []
         self._starts = [0]  # the first column of each attribute, and the end
-        self._features = graph.features
+        self._kinds: list[str] = []  # of the nodes that have each of them; empty for all
+        self._graph = graph
         if width > closeness + place:
             self._add_all(graph, width - closeness - place)
         if place:
@@ -45,26 +50,35 @@ class Columns:
             self._add(CLOSENESS, say_nothing)
 
     def _add_all(self, graph: Graph, width: int) -> None:
-        recipe = None if graph.recipe is None else Recipe.from_plain(graph.recipe)
+        recipe = None if graph.recipe is None else recipe_from_plain(graph.recipe)
         if not graph.num_features or (recipe is not None and recipe.structure is not None):
             self._add(PLACE, say_nothing, width)
             return
         if recipe is None:
             for name in graph.feature_names or [f"feature {at}" for at in range(graph.num_features)]:
                 self._add(name, "{:.4g}".format)
+        elif isinstance(recipe, Recipe):
+            self._add_columns(recipe, str)
         else:
-            for encoding in recipe.encodings:
-                readings = encoding.readings()
-                for name, reading in readings:
-                    self._add(name, reading, len(encoding.value_names) // len(readings))
-                if encoding.missing:
-                    self._add(f"{encoding.column} missing", say_yes)
-            for name in recipe.counts.columns if recipe.counts else ():
-                self._add(name, say_present)
-            if recipe.rowless:
-                self._add("no row in the node table", say_yes)
+            for kind, own in recipe.recipes.items():
+                self._add_columns(own, partial(recipe.shown, kind), kind)
+                if kind in recipe.ones:
+                    self._add(f"being of the kind {kind}", say_nothing)
         if width > graph.num_features:
             self._add(ORDINARY, say_nothing)
+
+    def _add_columns(self, recipe: Recipe, called: Callable[[str], str], kind: str = "") -> None:
+        """Add all columns of a recipe for nodes of a kind; ``called`` says what one of this name is called."""
+        for encoding in recipe.encodings:
+            readings = encoding.readings()
+            for name, reading in readings:
+                self._add(called(name), reading, len(encoding.value_names) // len(readings), kind)
+            if encoding.missing:
+                self._add(called(f"{encoding.column} missing"), say_yes, kind=kind)
+        for name in recipe.counts.columns if recipe.counts else ():
+            self._add(called(name), say_present, kind=kind)
+        if recipe.rowless:
+            self._add(called("no row in the node table"), say_yes, kind=kind)
 
     def total(self, by_column: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers by column, added up by attribute."""
@@ -78,11 +92,12 @@ class Columns:
     def value(self, attribute: int, node: int) -> str:
         """What a node has there; empty where that cannot be said in a word."""
         reading = self._readings[attribute]
-        if reading is say_nothing:
+        if reading is say_nothing or self._kinds[attribute] not in ("", self._graph.kind_of(node)):
             return ""
-        return reading(float(self._features[node, self._starts[attribute]]))
+        return reading(float(self._graph.features[node, self._starts[attribute]]))
 
-    def _add(self, name: str, reading: Reading, width: int = 1) -> None:
+    def _add(self, name: str, reading: Reading, width: int = 1, kind: str = "") -> None:
         self._starts.append(self._starts[-1] + width)
         self.names.append(name)
         self._readings.append(reading)
+        self._kinds.append(kind)

@@ -88,15 +88,15 @@ def explain(
     require_fitted(estimator)
     known = task.task if isinstance(task, TableGraph) else task if isinstance(task, PUTask) else None
     graph = known.graph if known is not None else as_graph(task, estimator.recipe_)
-    positions = positions_within(nodes, graph.num_nodes, "nodes")
+    positions = positions_within(nodes, graph.num_targets, "nodes")
     positives = None if known is None else known.labelled
     if log_odds is None:
         log_odds = estimator.decision_function(graph, positives)
-    require_numbers("log_odds", log_odds, graph.num_nodes)
+    require_numbers("log_odds", log_odds, graph.num_targets)
     require_type("shown", shown, Mapping | None, "a mapping of names to columns")
     for name, cells in (shown or {}).items():
-        if as_array(cells, f"shown: the column {name!r}").shape != (graph.num_nodes,):
-            words = f"must have one text per node, {graph.num_nodes}; got {given(cells)}"
+        if as_array(cells, f"shown: the column {name!r}").shape != (graph.num_targets,):
+            words = f"must have one text per node, {graph.num_targets}; got {given(cells)}"
             raise PugnnError(f"shown: the column {name!r} {words}")
     model = estimator.model_for(graph, positives)
     make_parts = EXACT.get(type(model), gradient_parts)

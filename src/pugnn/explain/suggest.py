@@ -108,9 +108,9 @@ def suggest(
         if not 0 <= value <= most:
             raise PugnnError(f"{name} must lie between 0 and 1, got {value}")
     task = as_task(task)
-    require_numbers("scores", scores, task.graph.num_nodes)
+    require_numbers("scores", scores, task.graph.num_targets)
     if log_odds is not None:
-        require_numbers("log_odds", log_odds, task.graph.num_nodes)
+        require_numbers("log_odds", log_odds, task.graph.num_targets)
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or len(rows) != task.graph.num_nodes:
         raise PugnnError(f"rows must be rows of all nodes, as node_rows gives them; got {given(rows)}")
     sorted_by = scores if log_odds is None else log_odds

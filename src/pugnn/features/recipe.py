@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -55,6 +55,14 @@ class Recipe(Displayed):
     structure: Structure | None
     counts: Counts | None = None
 
+    #: Names of relations and of kinds of nodes, of which a graph with this recipe has one each.
+    relations: ClassVar[tuple[str, ...]] = ()
+    kinds: ClassVar[tuple[str, ...]] = ()
+
+    def of_kind(self, kind: str) -> Recipe | None:
+        """This recipe, for the only kind of nodes; its name is empty."""
+        return None if kind else self
+
     @property
     def count_columns(self) -> tuple[str, ...]:
         """The names of the columns of counts."""
@@ -62,14 +70,18 @@ class Recipe(Displayed):
 
     @classmethod
     def learn(
-        cls, attributes: AttributeTable, kinds: Mapping[str, str], graph: Graph, blocks: FeatureBlocks | None = None
+        cls,
+        attributes: AttributeTable,
+        kinds: Mapping[str, str],
+        graph: Graph | None,
+        blocks: FeatureBlocks | None = None,
     ) -> tuple[Self, Encoded]:
         """Learn a recipe from the tables of a training, and make the features, reading each numeric column once.
 
         Args:
             attributes: the node table's columns.
             kinds: kinds of columns that are not to be guessed, by name.
-            graph: the graph of the nodes.
+            graph: the graph of the nodes, for features of its structure if there are no others; without it there are none.
             blocks: where to collect features; by default in memory.
         """
         encodings: list[Encoding] = []
@@ -97,7 +109,7 @@ class Recipe(Displayed):
         if encodings or counts is not None:
             recipe = cls(tuple(encodings), ignored, rowless, None, counts)
         else:
-            recipe = cls((), ignored, 0, Structure())
+            recipe = cls((), ignored, 0, None if graph is None else Structure())
         return recipe, recipe._encoded(attributes, graph, blocks, recipe._notes_on_columns(attributes))
 
     def apply(self, attributes: AttributeTable, graph: Graph, blocks: FeatureBlocks | None = None) -> Encoded:
@@ -114,9 +126,12 @@ class Recipe(Displayed):
                 notes += [f"{attributes.origin}: column {encoding.column!r}: {remark}" for remark in remarks]
         return self._encoded(attributes, graph, blocks, notes)
 
-    def _encoded(self, attributes: AttributeTable, graph: Graph, blocks: FeatureBlocks, notes: list[str]) -> Encoded:
+    def _encoded(
+        self, attributes: AttributeTable, graph: Graph | None, blocks: FeatureBlocks, notes: list[str]
+    ) -> Encoded:
         """All features, from those of the encodings."""
         if self.structure is not None:
+            assert graph is not None
             blocks.add(self.structure.encode(graph))
         if self.counts is not None:
             blocks.add(self.counts.encode(attributes))
@@ -131,7 +146,7 @@ class Recipe(Displayed):
             return tuple(self.structure.feature_names)
         names = [name for encoding in self.encodings for name in encoding.feature_names]
         names += self.count_columns
-        return _unique([*names, NO_ROW] if self.rowless else names)
+        return unique_names([*names, NO_ROW] if self.rowless else names)
 
     def _facts(self) -> list[str]:
         columns = counted(len(self.encodings) + len(self.count_columns), "column")
@@ -228,7 +243,7 @@ def _reject_numbers(cells: Cells, kind: str) -> None:
         raise PugnnError(f"the attribute {cells.name!r} is a number and cannot be read as {kind}")
 
 
-def _unique(names: list[str]) -> tuple[str, ...]:
+def unique_names(names: list[str]) -> tuple[str, ...]:
     """The names, with a number appended to repeated ones."""
     found: dict[str, None] = {}
     for name in names:

@@ -17,6 +17,9 @@ from pugnn.graph.stored import TextIds
 if TYPE_CHECKING:
     from pugnn.graph.graph import Graph
 
+#: What the digest of ids is called.
+NODES = "ids or order of nodes"
+
 #: Bytes of an array, and ids, that are hashed at once.
 _BLOCK, _IDS = 1 << 24, 1 << 16
 
@@ -36,7 +39,7 @@ def graph_digests(graph: Graph) -> dict[str, str]:
     parts: dict[str, Mapping[str, NDArray[Any]]] = {
         "edges": {"indptr": graph.indptr, "indices": graph.indices},
         "edge weights": {} if graph.weights is None else {"weights": graph.weights},
-        "ids or order of nodes": nodes,
+        NODES: nodes,
         "attributes": attributes,
     }
     for name, relation in graph.relations.items():

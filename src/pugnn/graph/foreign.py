@@ -84,14 +84,25 @@ def _networkx_weights(graph: nx.Graph[Any], name: str) -> list[float] | None:
 
 def pyg_adjacency(data: Data) -> sp.coo_array:
     """The adjacency matrix of a PyG ``Data`` object; entries are one if it has no weights."""
+    n = arrays.require_num_nodes(data.num_nodes)
+    *ends, weights = pyg_edges(data, n, n)
+    values = np.ones(len(ends[0]), dtype=np.float32) if weights is None else weights
+    return sp.coo_array((values, tuple(ends)), shape=(n, n))
+
+
+def pyg_edges(
+    data: Any, num_sources: int, num_targets: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32] | None]:
+    """Positions of sources and targets, and weights, in PyG's edges between so many nodes."""
     edge_index, weights = getattr(data, "edge_index", None), getattr(data, "edge_weight", None)
     if edge_index is None or edge_index.ndim != 2 or len(edge_index) != 2:
         raise PugnnError("the PyG data has no edges: edge_index must be a tensor of shape (2, number of edges)")
-    n = arrays.require_num_nodes(data.num_nodes)
-    ends = [arrays.positions_within(part, n, "edge_index") for part in _array_of(edge_index)]
-    rows = len(ends[0])
-    values = np.ones(rows, dtype=np.float32) if weights is None else arrays.as_weights(_array_of(weights), rows)
-    return sp.coo_array((values, tuple(ends)), shape=(n, n))
+    sizes = (num_sources, num_targets)
+    one, other = (
+        arrays.positions_within(part, size, "edge_index")
+        for part, size in zip(_array_of(edge_index), sizes, strict=True)
+    )
+    return one, other, None if weights is None else arrays.as_weights(_array_of(weights), len(one))
 
 
 def pyg_features(data: Data) -> NDArray[Any] | sp.csr_array | None:

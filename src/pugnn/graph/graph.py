@@ -70,7 +70,7 @@ class Graph(Displayed):
             arrays.require_adjacency(self.indptr, self.indices, self.weights)
         arrays.require_graph_parts(self.features, self.ids, self.feature_names)
         n = self.num_nodes
-        parts = (self.indptr, self.indices, self.features, self.ids, self.weights)
+        parts = (self.indptr, self.indices, self.features, self.ids, self.weights, self.relations)
         if self.stored is not None and any(one is not own for one, own in zip(parts, self.stored.parts, strict=True)):
             object.__setattr__(self, "stored", None)  # one of them was replaced
         if self.features.ndim != 2 or self.features.shape[0] != n:

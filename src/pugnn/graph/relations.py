@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.graph.adjacency import Adjacency, Cleaning, symmetric_csr
+from pugnn.graph.arrays import require_num_nodes
 from pugnn.graph.compiling import kernel
 
 #: What is added to the name of a relation with direction: who its nodes point to, and who points to them.
@@ -48,16 +49,21 @@ class Relation:
 
 
 def directed_rows(
-    n: int, u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], weights: NDArray[np.float32] | None
+    n: int,
+    u: NDArray[np.integer[Any]],
+    v: NDArray[np.integer[Any]],
+    weights: NDArray[np.float32] | None,
+    merge: Callable[..., Adjacency] = symmetric_csr,
 ) -> tuple[Adjacency, Adjacency]:
     """Rows of edges from ``u`` to ``v`` in both directions: who each node points to, and who points to it.
 
-    They are the two halves of the symmetric adjacency between nodes as sources and the same nodes as targets.
+    They are the two halves of the symmetric adjacency between nodes as sources and the same nodes as targets, which
+    ``merge`` makes.
     """
     loops = u == v
     if loops.any():
         u, v, weights = u[~loops], v[~loops], None if weights is None else weights[~loops]
-    indptr, indices, merged, cleaning = symmetric_csr(2 * n, u, v.astype(np.int64) + n, weights)
+    indptr, indices, merged, cleaning = merge(require_num_nodes(2 * n), u, v + np.int32(n), weights)
     middle = int(indptr[n])
     parts = None if merged is None else (merged[:middle], merged[middle:])
     whole = Cleaning(cleaning.rows + int(loops.sum()), int(loops.sum()), cleaning.duplicates, 0)

@@ -86,7 +86,7 @@ class EarlierRun:
         started from the earlier model.
         """
         earlier = np.full(len(scores), np.nan) if self.scores is None else self.scores
-        moves = _moves(task.graph, task.known == 0, earlier, scores, log_odds)
+        moves = _moves(task.graph, task.known[: len(scores)] == 0, earlier, scores, log_odds)
         name = self.folder.resolve().name
         return {"before": name, "confirmed": self.confirmed, "rejected": self.rejected, "warm": warm, **moves}
 
@@ -148,7 +148,9 @@ def changes_since(
     except PugnnError as error:
         raise PugnnError(f"{_NOT_KNOWN} {error}") from None
     earlier, before = found["score"], found["decision"] == 1
-    new, unknown = np.isnan(earlier), np.ones(len(scores), np.bool_) if task is None else task.known == 0
+    new, unknown = np.isnan(earlier), np.ones(len(scores), np.bool_)
+    if task is not None:
+        unknown = task.known[: len(scores)] == 0
     return {
         "before": file.parent.resolve().name,
         "new": int(new.sum()),

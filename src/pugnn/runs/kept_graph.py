@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, PugnnWarning
 from pugnn.files import file_states, new_folder
 from pugnn.graph import Graph
+from pugnn.graph.digests import NODES
 from pugnn.runs.run import InputData, count_nodes
 from pugnn.runs.writers import COLUMNS, read_columns
+from pugnn.store.assembly.inputs import named_tables
 from pugnn.store.opening import Manifest, listed_files, open_with_manifest
-from pugnn.store.stored_arrays import feature_arrays, id_arrays, open_array, write_array
+from pugnn.store.stored_arrays import described, feature_arrays, id_arrays, open_array, relation_files, write_array
 from pugnn.store.tables.input_files import matching
 from pugnn.task import PUBenchmark, PUTask
 
@@ -31,8 +33,9 @@ if TYPE_CHECKING:
 NAME = "graph"
 #: Bytes; larger graphs are not kept.
 MAX_BYTES = 1 << 28
-#: Options that name tables.
-TABLES = ("edges", "nodes", "attributes", "positives", "truth", "checked", "confirmed", "rejected")
+#: Options that name tables: of the graph, perhaps after the name of a relation or kind, and of lists of nodes.
+BY_NAME = ("edges", "nodes", "attributes")
+LISTS = ("positives", "truth", "checked", "confirmed", "rejected")
 
 
 def keep_graph(folder: Path, data: InputData) -> None:
@@ -46,6 +49,8 @@ def keep_graph(folder: Path, data: InputData) -> None:
     arrays |= feature_arrays(graph.features)
     if graph.weights is not None:
         arrays["weights"] = graph.weights
+    for file, (name, part) in relation_files(graph.relations).items():
+        arrays[file] = getattr(graph.relations[name], part)
     if data.benchmark is not None:
         arrays["truth"] = np.flatnonzero(data.benchmark.positive)
     if "edges" not in data.options or sum(array.nbytes for array in arrays.values()) > MAX_BYTES:
@@ -67,6 +72,8 @@ def keep_graph(folder: Path, data: InputData) -> None:
                 id_column=None,
                 notes=[],
                 built_from=[{"file": file, "state": state} for file, state in data.inputs.items()],
+                relations=described(graph.relations),
+                kinds=list(graph.kinds.items()),
             ).write(temporary)
     except PugnnError as error:
         warnings.warn(f"the run has no graph, so commands on it will read the tables: {error}", PugnnWarning, 2)
@@ -92,14 +99,14 @@ def open_kept(
     digests = record["data"].get("digests", {})
     same = (
         all(then.get(file) == state for file, state in input_states(options).items())
-        and all(digests.get(part) == graph.digests[part] for part in ("edges", "edge weights", "attributes"))
+        and all(digests.get(part) == digest for part, digest in graph.digests.items() if part != NODES)
         and all(record.get(name) == count for name, count in count_nodes(task).items())
     )
     if not same:
         return None
     benchmark = None
     if "truth.npy" in manifest.files:
-        positive = np.isin(np.arange(graph.num_nodes), open_array(path, "truth"))
+        positive = np.isin(np.arange(graph.num_targets), open_array(path, "truth"))
         benchmark = replace(PUBenchmark.of_unlabelled(given, positive), task=task, scored=task.unlabelled)
     return InputData(name=folder.name, graph=graph, options=dict(options), task=task, benchmark=benchmark)
 
@@ -121,6 +128,7 @@ def read_scores(file: Path, graph: Graph) -> tuple[NDArray[np.float64], dict[str
 
 def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:
     """Size and time of the last change of each table that data options name, as far as they are there."""
-    given = [options[name] for name in TABLES if options.get(name)]
-    names = (name for each in given for name in ([each] if isinstance(each, str) else each))
+    names = [file for name in BY_NAME if options.get(name) for _, file in named_tables(options[name])]
+    given = [options[name] for name in LISTS if options.get(name)]
+    names += [name for each in given for name in ([each] if isinstance(each, str) else each)]
     return file_states(file for name in names for file in matching(name))

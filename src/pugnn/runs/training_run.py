@@ -126,7 +126,7 @@ def _write_results(folder: Path, run: Run) -> list[str]:
     task, threshold, shown = run.task, run.results.threshold, run.data.shown
     table = score_table(task.graph, run.scores, threshold, task, log_odds=run.log_odds, order=run.order, shown=shown)
     write_scores(folder / "scores.parquet", table)
-    if task.graph.num_nodes <= MAX_IN_CSV:
+    if task.graph.num_targets <= MAX_IN_CSV:
         write_scores(folder / "scores.csv", table)
     else:
         warnings.warn(NO_CSV, PugnnWarning, stacklevel=2)

@@ -100,8 +100,8 @@ def read_columns(
     The file, a Parquet one, is read piece by piece. What it does not tell of a node is nan.
     """
     ids, gone = ids_of(graph), 0
-    found: dict[str, NDArray[Any]] = {name: np.full(graph.num_nodes, np.nan) for name in numbers}
-    found |= {name: np.full(graph.num_nodes, np.nan, object) for name in texts}
+    found: dict[str, NDArray[Any]] = {name: np.full(graph.num_targets, np.nan) for name in numbers}
+    found |= {name: np.full(graph.num_targets, np.nan, object) for name in texts}
     try:
         with file.open("rb") as content, pq.ParquetFile(content) as table:
             for batch in table.iter_batches(columns=["id", *found]):

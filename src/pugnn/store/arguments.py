@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from pugnn.errors import PugnnError, given, require_type
-from pugnn.features.recipe import Recipe
+from pugnn.features.typed_recipe import AnyRecipe, recipe_from_plain
 from pugnn.graph.arrays import listed
 
 
@@ -16,15 +16,14 @@ class Request:
     """The arguments of :func:`pugnn.read_graph` that are no tables; ``columns`` has the user's names by argument."""
 
     columns: Mapping[str, Any]
-    edges: InitVar[Any] = ()
     kinds: Any = None
     recipe: Any = None
     show: Any = ()
     on_phase: Any = None
+    directed: Any = False
 
-    def __post_init__(self, edges: Any) -> None:
-        if edges is None:
-            raise PugnnError("edges are missing; give a file name, a data frame, a list of pairs, or a NetworkX graph")
+    def __post_init__(self) -> None:
+        require_type("directed", self.directed, bool, "True or False")
         for name, column in self.columns.items():
             require_type(name, column, str | None, "the name of a column")
         require_type("kinds", self.kinds, Mapping | None, "a mapping such as {'zip': 'category'}")
@@ -36,9 +35,9 @@ class Request:
             require_type("show", name, str, "a list of names of columns")
         if self.on_phase is not None and not callable(self.on_phase):
             raise PugnnError(f"on_phase must be a function of a few words; got {given(self.on_phase)}")
-        require_type("recipe", self.recipe, Recipe | Mapping | None, "a Recipe, or the recipe_ of a classifier")
+        require_type("recipe", self.recipe, AnyRecipe | Mapping | None, "a Recipe, or the recipe_ of a classifier")
         if isinstance(self.recipe, Mapping):
-            object.__setattr__(self, "recipe", Recipe.from_plain(self.recipe))
+            object.__setattr__(self, "recipe", recipe_from_plain(self.recipe))
 
     def say(self, phase: str) -> None:
         """Tell the caller that a phase begins."""

@@ -9,35 +9,44 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.features.encoding import FeatureBlocks
-from pugnn.features.recipe import Recipe
+from pugnn.features.typed_recipe import AnyRecipe
 from pugnn.files import as_path, file_states, new_folder, require_new
-from pugnn.graph.adjacency import Adjacency, merge_edges
+from pugnn.graph.adjacency import Adjacency, Cleaning, merge_edges
 from pugnn.graph.arrays import Features
+from pugnn.graph.relations import Relation, directed_rows, joined_rows
 from pugnn.memory import available_memory
 from pugnn.store.arguments import Request
+from pugnn.store.assembly.assemble import assemble
+from pugnn.store.assembly.inputs import Inputs
+from pugnn.store.assembly.places import GraphArrays, Rows
 from pugnn.store.edge_table import Edges
 from pugnn.store.id_types import SEVERAL_TYPES, IdColumn, common_family
 from pugnn.store.ids import IdTable
 from pugnn.store.opening import Manifest, listed_files
-from pugnn.store.reading import GraphArrays, assemble
 from pugnn.store.stored_arrays import (
+    described,
     features_in,
     found_arrays,
     id_arrays,
     ids_in,
     new_array,
+    open_array,
     write_array,
     write_features,
 )
 from pugnn.store.tables.database import Limits
 from pugnn.store.tables.input_files import matching
+
+#: The arrays of rows.
+_ROWS = ("indptr", "indices", "weights")
 
 #: Bytes of memory that are used in any case; with less DuckDB could not read some files at all.
 _MIN_MEMORY = 1 << 29
@@ -53,8 +62,10 @@ def build_store(
     target: str | None = None,
     id: str | None = None,
     weight: str | None = None,
+    edge_type: str | None = None,
+    directed: bool = False,
     kinds: Mapping[str, str] | None = None,
-    recipe: Recipe | Mapping[str, Any] | None = None,
+    recipe: AnyRecipe | Mapping[str, Any] | None = None,
     on_phase: Callable[[str], None] | None = None,
 ) -> Manifest:
     """Build a graph store from tables; the graph is the one that :func:`pugnn.read_graph` reads from them.
@@ -65,12 +76,14 @@ def build_store(
         out: the folder to make; it must not exist.
         edges: as in :func:`pugnn.read_graph`, like the other arguments.
     """
-    path, columns = as_path(out, "out"), {"source": source, "target": target, "id": id, "weight": weight, "label": None}
-    request = Request(columns, edges=edges, kinds=kinds, recipe=recipe, on_phase=on_phase)
+    path, given = as_path(out, "out"), Inputs.of(edges, nodes, attributes, target, edge_type)
+    columns = {"source": source, "target": given.column, "id": id, "weight": weight, "label": None}
+    columns["edge_type"] = given.edge_type
+    request = Request(columns, kinds=kinds, recipe=recipe, on_phase=on_phase, directed=directed)
     require_new(path)
-    with new_folder(path) as folder, unchanged([edges, nodes, attributes]) as inputs:
+    with new_folder(path) as folder, unchanged(list(given.tables.values())) as inputs:
         place = _InFolder(folder, max(available_memory() // 2, _MIN_MEMORY))
-        found = assemble(request, place, place.limits, edges=edges, nodes=nodes, attributes=attributes)
+        found = assemble(request, given, place, place.limits)
         shutil.rmtree(place.overflow)
         request.say("computing checksums")
         manifest = Manifest(
@@ -81,6 +94,8 @@ def build_store(
             id_column=found.id_column,
             notes=found.notes,
             built_from=inputs,
+            relations=described(found.graph.relations),
+            kinds=list(found.graph.kinds.items()),
         )
         manifest.write(folder)
     return manifest
@@ -95,32 +110,74 @@ class _InFolder(GraphArrays):
         self.overflow.mkdir()
         self.limits = Limits(memory, folder.resolve() / "overflow" / "duckdb")
 
-    def collect(self, pieces: Iterable[Edges]) -> Edges:
+    def collect(self, pieces: Iterable[tuple[str, Edges]]) -> dict[str, Edges]:
         for old in self._folder.glob("*.npy"):  # of an attempt to read tables that have been repaired since
             old.unlink()
-        paths = [self.overflow / name for name in Edges._fields]
+        places: dict[str, list[Path]] = {}
         with ExitStack() as stack:
-            files = [stack.enter_context(path.open("wb")) for path in paths]
-            for piece in pieces:
-                for file, numbers in zip(files, piece, strict=True):
+            files: dict[str, list[IO[bytes]]] = {}
+            for name, piece in pieces:
+                if name not in files:
+                    places[name] = [self.overflow / f"{part}_{len(files)}" for part in Edges._fields]
+                    files[name] = [stack.enter_context(path.open("wb")) for path in places[name]]
+                for file, numbers in zip(files[name], piece, strict=True):
                     file.write(b"" if numbers is None else numbers.data)
-        sources, targets = (np.memmap(path, np.int32, "r+") for path in paths[:2])
-        weighted = paths[2].stat().st_size > 0
-        return Edges(sources, targets, np.memmap(paths[2], np.float32, "r+") if weighted else None)
+        return {name: _mapped(*paths) for name, paths in places.items()}
 
-    def merge(self, num_nodes: int, edges: Edges) -> Adjacency:
+    def merge(self, num_nodes: int, edges: Edges, name: str = "") -> Adjacency:
+        return self._merge(self._folder, num_nodes, edges, name)
+
+    def _merge(self, folder: Path, num_nodes: int, edges: Edges, name: str) -> Adjacency:
         kinds = {"indices": np.int32} if edges.weights is None else {"indices": np.int32, "weights": np.float32}
         with ExitStack() as stack:
-            files = [stack.enter_context(new_array(self._folder, name, dtype)) for name, dtype in kinds.items()]
+            files = [stack.enter_context(new_array(folder, name + part, dtype)) for part, dtype in kinds.items()]
 
             def write(*parts: NDArray[Any]) -> None:
                 for file, numbers in zip(files, parts, strict=False):
                     file.write(numbers)
 
             indptr, cleaning = merge_edges(num_nodes, *edges, write, self._memory // (8 * len(files)))
+        write_array(folder, name + "indptr", indptr)
+        return _opened(folder, name, cleaning, weighted=edges.weights is not None)
+
+    def merge_directed(self, num_nodes: int, edges: Edges, names: tuple[str, str]) -> tuple[Adjacency, Adjacency]:
+        def aside(total: int, *both: Any) -> Adjacency:
+            return self._merge(self.overflow, total, Edges(*both), "")
+
+        found = [
+            self._keep(name, rows) for name, rows in zip(names, directed_rows(num_nodes, *edges, aside), strict=True)
+        ]
+        return found[0], found[1]
+
+    def _keep(self, name: str, rows: Adjacency) -> Adjacency:
+        for part, array in zip(_ROWS, rows, strict=False):
+            if array is not None:
+                write_array(self._folder, name + part, array)  # type: ignore[arg-type]
+        return _opened(self._folder, name, rows[3], weighted=rows[2] is not None)
+
+    def discard(self, name: str) -> None:
+        for part in _ROWS:
+            (self._folder / f"{name}{part}.npy").unlink(missing_ok=True)
+
+    def join(self, relations: Sequence[Relation]) -> Rows:
+        total = sum(relation.indptr for relation in relations)  # entries up to each row, with those in several
+        parts = {"indices": np.int32} | (
+            {"weights": np.float32} if any(e.weights is not None for e in relations) else {}
+        )
+        indptr, first = np.zeros(len(total), np.int64), 0
+        with ExitStack() as stack:
+            files = [stack.enter_context(new_array(self._folder, part, dtype)) for part, dtype in parts.items()]
+            while first < len(total) - 1:
+                most = total[first] + self._memory // (16 * len(files))
+                last = max(first + 1, int(np.searchsorted(total, most, "right")) - 1)
+                starts, *arrays = joined_rows([_some_rows(relation, first, last) for relation in relations])
+                for file, numbers in zip(files, arrays, strict=False):
+                    file.write(numbers)
+                indptr[first : last + 1] = indptr[first] + starts
+                first = last
         write_array(self._folder, "indptr", indptr)
-        arrays = found_arrays(self._folder)
-        return arrays["indptr"], arrays["indices"], arrays.get("weights"), cleaning
+        found = found_arrays(self._folder)
+        return found["indptr"], found["indices"], found.get("weights")
 
     def keep_ids(self, ids: IdTable, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:  # noqa: ARG002
         kind, notes = common_family(columns)
@@ -134,12 +191,37 @@ class _InFolder(GraphArrays):
             write_array(self._folder, name, array)
         return ids_in(found_arrays(self._folder)), notes  # type: ignore[return-value]  # text behaves like an array
 
+    def keep_texts(self, texts: pa.Array) -> NDArray[Any]:
+        for name, array in id_arrays(texts).items():
+            write_array(self._folder, name, array)
+        return ids_in(found_arrays(self._folder))  # type: ignore[return-value]  # text behaves like an array
+
     def blocks(self) -> FeatureBlocks:
         return FeatureBlocks(self.overflow)
 
     def keep_features(self, blocks: FeatureBlocks, ids: NDArray[Any]) -> Features:
         write_features(self._folder, blocks, ids)
         return features_in(found_arrays(self._folder), (len(ids), blocks.width))
+
+
+def _opened(folder: Path, name: str, cleaning: Cleaning, *, weighted: bool) -> Adjacency:
+    indptr, indices, weights = (
+        open_array(folder, name + part) if part in _ROWS[: 2 + weighted] else None for part in _ROWS
+    )
+    assert indptr is not None and indices is not None
+    return indptr, indices, weights, cleaning
+
+
+def _mapped(sources: Path, targets: Path, weights: Path) -> Edges:
+    """Edges in files, which may be changed in place."""
+    ends = [np.memmap(path, np.int32, "r+") for path in (sources, targets)]
+    return Edges(*ends, np.memmap(weights, np.float32, "r+") if weights.stat().st_size else None)
+
+
+def _some_rows(relation: Relation, first: int, last: int) -> Relation:
+    inside = slice(int(relation.indptr[first]), int(relation.indptr[last]))
+    starts = relation.indptr[first : last + 1] - relation.indptr[first]
+    return Relation(starts, relation.indices[inside], None if relation.weights is None else relation.weights[inside])
 
 
 @contextmanager

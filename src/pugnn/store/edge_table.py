@@ -1,4 +1,4 @@
-"""The edge table: positions of both ends of each edge, and weights."""
+"""An edge table: positions of both ends of each edge, and weights."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, shorten
 from pugnn.features.attribute_table import MAX_FLOAT
+from pugnn.store.assembly.inputs import MAX_RELATIONS, Link, too_many
 from pugnn.store.id_types import IdColumn
 from pugnn.store.ids import EMPTY, IdTable, text_column
-from pugnn.store.tables.column_names import SOURCE, TARGET, WEIGHT, find_column, require_column
+from pugnn.store.tables.column_names import SOURCE, TARGET, WEIGHT, find_column, names_of, require_column
 from pugnn.store.tables.table import Table
 
 _MIN_WEIGHT = float(np.finfo(np.float32).smallest_subnormal)
@@ -27,13 +30,20 @@ class Edges(NamedTuple):
 
 
 class EdgeTable:
-    """An edge table, to be read piece by piece; ``wanted`` has the user's names of columns."""
+    """An edge table, to be read piece by piece.
 
-    def __init__(self, table: Table, wanted: Mapping[str, str | None]) -> None:
-        self.table = table
+    Args:
+        table: the table.
+        wanted: the user's names of columns.
+        link: the relation that it is, and the kinds of nodes that it links.
+    """
+
+    def __init__(self, table: Table, wanted: Mapping[str, str | None], link: Link) -> None:
+        self.table, self.link = table, link
         self.notes: list[str] = []  # what was repaired or left out
-        self.ends, self.weight = self._places(wanted)
-        unused = [name for at, name in enumerate(table.names) if at not in (*self.ends, self.weight)]
+        self.ends, self.weight, self.type = self._places(wanted)
+        used = (*self.ends, self.weight, self.type)
+        unused = [name for at, name in enumerate(table.names) if at not in used]
         if unused:
             self.notes.append(f"{table.shown}: {'columns' if len(unused) > 1 else 'column'} {shorten(unused)} not used")
 
@@ -42,36 +52,76 @@ class EdgeTable:
         """Those of the two ends."""
         return tuple(map(self.table.id_column, self.ends))
 
-    def _places(self, wanted: Mapping[str, str | None]) -> tuple[tuple[int, ...], int | None]:
-        """Places of the two ends and of the weights, if there are any."""
+    def _places(self, wanted: Mapping[str, str | None]) -> tuple[tuple[int, ...], int | None, int | None]:
+        """Places of the two ends, and of the weights and the names of relations, if there are any."""
         table = self.table
         if not table.header:
             if len(table.names) < 2:
                 raise PugnnError(f"{table.shown} has one column; edges need two, source and target, in a header line")
+            if wanted["edge_type"] is not None:
+                raise PugnnError(f"{table.shown} has no header, so it has no column {wanted['edge_type']!r}")
             self.notes.append(f"{table.shown}: has no header; the first two columns are read as source and target")
-            return (0, 1), None
-        ends = tuple(
-            require_column(table, end, wanted[end], usual) for end, usual in (("source", SOURCE), ("target", TARGET))
-        )
+            return (0, 1), None, None
+        ends = tuple(self._end(end, wanted) for end in (0, 1))
         if ends[0] == ends[1]:
             raise PugnnError(f"{table.shown}: source and target are both the column {table.names[ends[0]]!r}")
-        return ends, find_column(table, "weight", wanted["weight"], WEIGHT)
+        type_ = None if wanted["edge_type"] is None else find_column(table, "edge-type", wanted["edge_type"], ())
+        return ends, find_column(table, "weight", wanted["weight"], WEIGHT), type_
 
-    def pieces(self, ids: IdTable) -> Iterator[Edges]:
-        """All edges, a few million at a time; new ids are added to ``ids``, row by row."""
-        table, weight, trimmed, rows = self.table, self.weight, ids.trimmed, 0
-        selected = [ids.sql(table, at) for at in self.ends] + ([] if weight is None else [table.number(weight)])
-        for source, target, *numbers in table.pieces(*selected):
-            sources, targets = ids.add(source, target)
-            bad = {"source": sources == EMPTY, "target": targets == EMPTY}
-            weights = numbers[0].to_numpy() if numbers else None
+    def _end(self, end: int, wanted: Mapping[str, str | None]) -> int:
+        """The place of one end, which may have the name of the kind of its nodes where the other end has another."""
+        table, kind, option = self.table, self.link.ends[end], ("source", "target")[end]
+        usual = (SOURCE, TARGET)[end]
+        if self.link.ends[0] == self.link.ends[1]:
+            return require_column(table, option, wanted[option], usual)
+        at = find_column(table, option, wanted[option], (*names_of(kind), *usual), first=True)
+        if at is None:
+            raise PugnnError(
+                f"{table.shown} has no column {kind!r}, nor {option!r}; its columns are {shorten(table.names, 20)}. "
+                "Rename the right one."
+            )
+        return at
+
+    def pieces(self, sources: IdTable, targets: IdTable) -> Iterator[tuple[str, Edges]]:
+        """The relation of some edges, and these edges, a few million at a time.
+
+        New ids are added to those of the two kinds of nodes, which may be the same, row by row.
+        """
+        table, weight, rows = self.table, self.weight, 0
+        trimmed = -_trimmed(sources, targets)
+        selected = [ids.sql(table, at) for ids, at in zip((sources, targets), self.ends, strict=True)]
+        selected += [] if self.type is None else [f"trim(c_{self.type}::VARCHAR)"]
+        selected += [] if weight is None else [table.number(weight)]
+        for source, target, *others in table.pieces(*selected):
+            u, v = sources.add(source, target) if sources is targets else (*sources.add(source), *targets.add(target))
+            bad = {"source": u == EMPTY, "target": v == EMPTY}
+            names = None if self.type is None else others.pop(0).combine_chunks().fill_null("").dictionary_encode()
+            if names is not None:
+                bad["relation"] = pc.equal(names.dictionary, "").take(names.indices).to_numpy(zero_copy_only=False)
+            weights = others[0].to_numpy() if others else None
             if weights is not None:
                 bad["weight"] = ~((weights >= _MIN_WEIGHT) & (weights <= MAX_FLOAT))
             table.reject_cells(bad, weight, "a positive, finite number. Correct it, or remove the row", first=rows)
-            rows += len(sources)
-            yield Edges(sources, targets, None if weights is None else weights.astype(np.float32))
+            rows += len(u)
+            edges = Edges(u, v, None if weights is None else weights.astype(np.float32))
+            yield from [(self.link.name, edges)] if names is None else _by_relation(names, edges)
         if not rows:
             raise PugnnError(f"{table.shown} has no rows; a graph needs edges")
-        if (ids.find(text_column([table.names[at] for at in self.ends])) >= 0).all():
+        heads = [text_column([table.names[at]]) for at in self.ends]
+        if all(ids.find(head)[0] >= 0 for ids, head in zip((sources, targets), heads, strict=True)):
             table.look_for_headers()
-        self.notes += table.trimmed_note(ids, trimmed)
+        self.notes += table.trimmed_note(trimmed + _trimmed(sources, targets))
+
+
+def _trimmed(*ids: IdTable) -> int:
+    return sum(each.trimmed for each in set(ids))
+
+
+def _by_relation(names: pa.DictionaryArray, edges: Edges) -> Iterator[tuple[str, Edges]]:
+    """Some edges by the relation that each of them is of."""
+    if len(names.dictionary) > MAX_RELATIONS:
+        raise too_many(len(names.dictionary))
+    codes = names.indices.to_numpy()
+    for code, name in enumerate(names.dictionary.to_pylist()):
+        mine = codes == code
+        yield name, Edges(*(None if part is None else part[mine] for part in edges))  # type: ignore[arg-type]

@@ -9,22 +9,23 @@ import numpy as np
 import scipy.sparse as sp
 
 from pugnn.errors import PugnnError
-from pugnn.features.recipe import Recipe
+from pugnn.features.typed_recipe import AnyRecipe
 from pugnn.graph import Graph
 from pugnn.graph.arrays import sound_matrix
-from pugnn.store.reading import TableGraph, read_graph
+from pugnn.store.assembly.table_graph import TableGraph
+from pugnn.store.reading import read_graph
 from pugnn.store.tables.objects import is_frame, is_from
 from pugnn.task import PUTask, resolve_positives
 
 _FORMS = "give what read_graph returns, a NetworkX graph, PyG data, a scipy adjacency matrix or a data frame of edges"
 
 
-def as_graph(given: Any, recipe: Recipe | Mapping[str, Any] | None = None) -> Graph:
+def as_graph(given: Any, recipe: AnyRecipe | Mapping[str, Any] | None = None) -> Graph:
     """The graph that a user gave, in any of its forms; see :func:`read_given`."""
     return read_given(given, recipe)[0]
 
 
-def read_given(given: Any, recipe: Recipe | Mapping[str, Any] | None = None) -> tuple[Graph, tuple[str, ...]]:
+def read_given(given: Any, recipe: AnyRecipe | Mapping[str, Any] | None = None) -> tuple[Graph, tuple[str, ...]]:
     """The graph that a user gave, and notes on how it was read.
 
     Args:
@@ -37,7 +38,8 @@ def read_given(given: Any, recipe: Recipe | Mapping[str, Any] | None = None) -> 
         return given, ()
     if isinstance(given, TableGraph):
         return given.graph, ()
-    if is_frame(given) or is_from("networkx", "Graph", given):
+    several = is_from("torch_geometric.data", "HeteroData", given)
+    if is_frame(given) or is_from("networkx", "Graph", given) or several:
         found = read_graph(given, recipe=recipe)
         return found.graph, found.notes
     if is_from("torch_geometric.data", "Data", given):

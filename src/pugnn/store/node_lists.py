@@ -119,7 +119,7 @@ class ListedRows:
         empty = np.zeros(len(self.positions), np.bool_)
         empty[rows] = positions == EMPTY
         table.reject_cells({"id": empty})
-        notes, unknown = table.trimmed_note(ids, self.trimmed), positions == UNKNOWN
+        notes, unknown = table.trimmed_note(ids.trimmed - self.trimmed), positions == UNKNOWN
         if unknown.any():
             positions[unknown], protected = _otherwise_written(table, self.column, rows[unknown], ids, node_ids)
             if protected:
@@ -183,18 +183,25 @@ def _otherwise_written(
         positions[lacking] = positions_of_values([texts[at] for at in lacking], node_ids)
     if (positions < 0).any():
         at = int(np.argmax(positions < 0))
-        raise _not_a_node(table, int(rows[at]), texts[at], ids)
+        raise _not_a_node(table, int(rows[at]), texts[at], ids, node_ids)
     return positions, protected
 
 
-def _not_a_node(table: Table, row: int, text: str, ids: Ids) -> PugnnError:
+def _not_a_node(table: Table, row: int, text: str, ids: Ids, node_ids: NDArray[Any]) -> PugnnError:
+    where = f"{table.locate(row)}: {quoted(text)} is not a node"
+    others = (str(other) for other in node_ids[len(ids) : len(ids) + _COMPARED].tolist())  # of other kinds
+    other = next((other for other in others if other in (text, f"{other.partition(':')[0]}:{text}")), None)
+    if other is not None:
+        kind = other.partition(":")[0]
+        return PugnnError(
+            f"{where} of the kind that is looked for, but one of the kind {kind!r}. Remove the row, or choose --target "
+            f"{kind}."
+        )
     alike = [other for other in ids.texts(0, _COMPARED) if other.casefold() == text.casefold()]
     looks = f"its ids look like {', '.join(map(quoted, ids.texts(0, 3)))}"
     hint = f"the graph has {quoted(alike[0])}" if alike else looks
     name = "" if table.header or row else ", nor the usual name of a column of ids (id, node, node_id)"
-    return PugnnError(
-        f"{table.locate(row)}: {quoted(text)} is not a node of the graph{name}; {hint}. Correct it, or remove the row."
-    )
+    return PugnnError(f"{where} of the graph{name}; {hint}. Correct it, or remove the row.")
 
 
 def _reject_vector(table: Table, what: str) -> None:

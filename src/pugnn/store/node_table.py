@@ -15,7 +15,7 @@ from pugnn.features.kinds import needs_text
 from pugnn.features.number_columns import MatrixColumns, NumberColumns, ReadColumns
 from pugnn.store.id_types import IdColumn
 from pugnn.store.ids import EMPTY, IdTable, text_column
-from pugnn.store.tables.column_names import ID, find_column, require_column
+from pugnn.store.tables.column_names import ID, find_column, names_of, require_column
 from pugnn.store.tables.number_scan import MAYBE, OTHER_NUMBERS, Irregular, scan_numbers, stack_columns
 from pugnn.store.tables.table import Table, Unreadable
 
@@ -78,17 +78,18 @@ class NodeTable:
         return self.table.locate(position if self.row_of is None else int(self.row_of[position]))
 
 
-def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[str, str]) -> NodeTable:
+def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[str, str], kind: str = "") -> NodeTable:
     """Read a node table: its ids into ``ids``, its numeric columns, and the others into DuckDB's ``node_rows``.
 
-    ``wanted`` is the user's name of the column of ids, and ``kinds`` has the kinds of columns that are known.
+    ``wanted`` is the user's name of the column of ids, ``kinds`` has the kinds of columns that are known, and ``kind``
+    is that of the nodes if there are several.
     """
-    at = id_place(table, wanted)
+    at = id_place(table, wanted, kind)
     others = [i for i in range(len(table.names)) if i != at]
     maybe_numbers = [i for i in others if not needs_text(kinds.get(table.names[i]))]
     if not table.by_column and table.typed:  # such as JSON, which is parsed once
         with table.reading():
-            table.connection.execute(f"CREATE OR REPLACE TABLE read_once AS SELECT * FROM {table.sql}")
+            table.connection.execute(f"CREATE OR REPLACE TEMP TABLE read_once AS SELECT * FROM {table.sql}")
         table.sql, table.by_column = "read_once", True
     numbers = _numbers_in_text(table, maybe_numbers, kinds) if table.delimited else _typed_numbers(table, maybe_numbers)
     stored = [i for i in others if table.names[i] not in numbers.places]
@@ -100,7 +101,7 @@ def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[st
     if columns:
         with table.reading():
             table.connection.execute(
-                f"CREATE OR REPLACE TABLE node_rows AS SELECT {', '.join(columns)} FROM {table.sql}"
+                f"CREATE OR REPLACE TEMP TABLE node_rows AS SELECT {', '.join(columns)} FROM {table.sql}"
             )
     found = [ids.add(texts)[0] for (texts,) in table.pieces(id_text, sql=id_sql)]
     positions = np.concatenate([np.zeros(0, np.int32), *found])
@@ -111,7 +112,7 @@ def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[st
     if ids.find(text_column([table.names[at]]))[0] >= 0:
         table.look_for_headers()
     table.reject_cells({"id": positions == EMPTY})
-    notes, row_of = table.trimmed_note(ids), None
+    notes, row_of = table.trimmed_note(ids.trimmed), None
     if len(ids) < len(positions):
         row_of = _first_rows(table, positions, len(stored), numbers, ids)
         repeats = counted(len(positions) - len(ids), "row")
@@ -132,11 +133,11 @@ def read_nodes(table: Table, wanted: str | None, ids: IdTable, kinds: Mapping[st
     )
 
 
-def id_place(table: Table, wanted: str | None) -> int:
-    """The place of the column of ids in a node table."""
+def id_place(table: Table, wanted: str | None, kind: str = "") -> int:
+    """The place of the column of ids in a node table; it may have the name of the kind of its nodes."""
     if not table.header:
         raise PugnnError(f"{table.shown} has no header; a node table needs one that names its columns, one of them id")
-    return require_column(table, "id", wanted, ID, first=True)
+    return require_column(table, "id", wanted, (*ID, *names_of(kind)), first=True)
 
 
 def _first_rows(

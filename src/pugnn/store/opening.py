@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from pugnn.errors import Displayed, PugnnError, counted, require_type
-from pugnn.features.recipe import Recipe
+from pugnn.features.typed_recipe import recipe_from_plain
 from pugnn.files import as_path, regular
 from pugnn.graph import Cleaning, Graph
 from pugnn.graph.arrays import reject_infinite, require_adjacency
 from pugnn.graph.stored import Stored
 from pugnn.store.arguments import Request
+from pugnn.store.assembly.table_graph import TableGraph
 from pugnn.store.ids import ids_of
 from pugnn.store.node_lists import read_lists
-from pugnn.store.reading import TableGraph
-from pugnn.store.stored_arrays import damaged, features_in, ids_in, open_array
+from pugnn.store.stored_arrays import damaged, features_in, ids_in, open_array, relation_files, relations_in
 from pugnn.store.tables.access import read_tables
 from pugnn.task import PUTask
 from pugnn.threads import available_threads
@@ -30,6 +30,9 @@ from pugnn.threads import available_threads
 FORMAT = 1
 
 MANIFEST = "store.json"
+
+#: What a manifest may lack.
+_OPTIONAL = ("relations", "kinds")
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Manifest(Displayed):
         id_column: name of the column of ids in the node table, if there is one.
         notes: what was repaired or left out, one sentence each.
         built_from: name, size in bytes and time of the last change of each file that was read.
+        relations: name, ends and reverse of each relation (:class:`pugnn.graph.Relation`), if there are several.
+        kinds: number of nodes of each kind by name, if there are several.
     """
 
     files: Mapping[str, StoredFile]
@@ -63,11 +68,17 @@ class Manifest(Displayed):
     id_column: str | None
     notes: Sequence[str]
     built_from: Sequence[Mapping[str, Any]]
+    relations: Sequence[Mapping[str, Any]] = ()
+    kinds: Sequence[tuple[str, int]] = ()
 
     @property
     def checksum(self) -> str:
         """A SHA-256 of all that this says, and so of the whole store."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(self.to_plain(), sort_keys=True).encode()).hexdigest()
+
+    def to_plain(self) -> dict[str, Any]:
+        """All that this says, fit for JSON; without relations and kinds if there are none."""
+        return {name: value for name, value in asdict(self).items() if name not in _OPTIONAL or value}
 
     def _facts(self) -> list[str]:
         size = sum(file.bytes for file in self.files.values())
@@ -75,7 +86,7 @@ class Manifest(Displayed):
 
     def write(self, folder: Path) -> None:
         """Write ``store.json``."""
-        record = {"format": FORMAT, "checksum": self.checksum, **asdict(self)}
+        record = {"format": FORMAT, "checksum": self.checksum, **self.to_plain()}
         (folder / MANIFEST).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
@@ -120,7 +131,8 @@ def read_manifest(folder: Path) -> Manifest:
         )
     try:
         files = {name: StoredFile(**entry) for name, entry in record["files"].items()}
-        others = {field.name: record[field.name] for field in fields(Manifest) if field.name != "files"}
+        names = [field.name for field in fields(Manifest) if field.name not in ("files", *_OPTIONAL)]
+        others = {name: record[name] for name in (*names, *(name for name in _OPTIONAL if name in record))}
         manifest = Manifest(files=files, **others)
         sound = manifest.checksum == record["checksum"] and _well_formed(manifest)
     except (KeyError, TypeError, AttributeError):
@@ -181,7 +193,11 @@ def open_with_manifest(folder: Path, *, verified: bool) -> tuple[Graph, Manifest
         require_adjacency(indptr, indices, weights)
         ids = ids_in(arrays)
         features = features_in(arrays, (len(indptr) - 1, len(manifest.feature_names)))
+        relations = relations_in(arrays, manifest.relations)
+        for relation in relations.values():
+            require_adjacency(relation.indptr, relation.indices, relation.weights)
         sums = {name.removesuffix(".npy"): file.sha256 for name, file in manifest.files.items()}
+        sums |= {f"{name} {part}": sums[file] for file, (name, part) in relation_files(relations).items()}
         if verified:
             reject_infinite(features, ids)  # type: ignore[arg-type]
         graph = Graph(
@@ -193,7 +209,9 @@ def open_with_manifest(folder: Path, *, verified: bool) -> tuple[Graph, Manifest
             tuple(manifest.feature_names),
             Cleaning(**manifest.cleaning),
             manifest.recipe,
-            Stored(manifest.checksum, (indptr, indices, features, ids, weights), ids, sums),
+            Stored(manifest.checksum, (indptr, indices, features, ids, weights, relations), ids, sums),
+            relations,
+            {name: size for name, size in manifest.kinds},
         )
     except (KeyError, TypeError, ValueError) as error:  # it has a checksum, but `pugnn build` did not write it
         raise damaged(folder, f"{MANIFEST} does not fit the other files: {error}") from None
@@ -224,5 +242,5 @@ def read_store(
         lambda tables: read_lists(tables, request, ids_of(graph), graph.ids, manifest.id_column),
     )
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
-    recipe = Recipe.from_plain(manifest.recipe)
+    recipe = recipe_from_plain(manifest.recipe)
     return TableGraph(graph, task, listed.get("truth"), recipe, (*manifest.notes, *notes), manifest.id_column)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -16,6 +16,7 @@ from pugnn.errors import PugnnError, shown
 from pugnn.features.encoding import FeatureBlocks
 from pugnn.graph.arrays import Features, reject_infinite, sound_matrix
 from pugnn.graph.digests import array_header
+from pugnn.graph.relations import Relation
 from pugnn.graph.stored import TextIds
 
 #: Bytes before the numbers in a file. numpy leaves room in them for a longer shape.
@@ -132,3 +133,34 @@ def features_in(arrays: Mapping[str, NDArray[Any]], shape: tuple[int, int]) -> F
     if features.dtype != np.float32:
         raise PugnnError(f"features must be 32-bit floats; they are {features.dtype}")
     return features
+
+
+def relation_files(relations: Mapping[str, Relation]) -> dict[str, tuple[str, str]]:
+    """The files of relations, without ending: for each, the name of the relation and which of its arrays it holds."""
+    return {
+        f"{relation_prefix(at)}{part}": (name, part)
+        for at, (name, relation) in enumerate(relations.items())
+        for part in ("indptr", "indices", "weights")
+        if getattr(relation, part) is not None
+    }
+
+
+def relation_prefix(at: int) -> str:
+    """What the names of the files of a relation begin with."""
+    return f"relation_{at}_"
+
+
+def described(relations: Mapping[str, Relation]) -> list[dict[str, Any]]:
+    """What the manifest of a store says of relations."""
+    return [{"name": name, "ends": list(each.ends), "reverse": each.reverse} for name, each in relations.items()]
+
+
+def relations_in(arrays: Mapping[str, NDArray[Any]], entries: Sequence[Mapping[str, Any]]) -> dict[str, Relation]:
+    """The relations among the arrays of a store, of which the manifest says this."""
+    found = {}
+    for at, entry in enumerate(entries):
+        parts = [arrays[f"{relation_prefix(at)}{part}"] for part in ("indptr", "indices")]
+        one, other = map(str, entry["ends"])
+        weights = arrays.get(f"{relation_prefix(at)}weights")
+        found[str(entry["name"])] = Relation(parts[0], parts[1], weights, (one, other), str(entry["reverse"]))
+    return found

@@ -51,7 +51,7 @@ class PUBenchmark(Displayed):
 
     def __post_init__(self) -> None:
         require_type("task", self.task, PUTask, "a PUTask")
-        n = self.task.graph.num_nodes
+        n = self.task.graph.num_targets
         require_type("positive", self.positive, np.ndarray, "a boolean mask")
         if self.positive.shape != (n,) or self.positive.dtype != bool:
             raise PugnnError(f"positive must be a boolean mask, one entry per node; got {given(self.positive)}")

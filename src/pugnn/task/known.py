@@ -58,7 +58,7 @@ class KnownIds:
         if graph.stored is not None:
             return {name: _find_stored(graph, texts) for name, texts in lists.items()}
         name_of = {text: name for name, texts in lists.items() for text in texts}
-        found = [name_of.get(str(node_id)) for node_id in graph.ids.tolist()]
+        found = [name_of.get(str(node_id)) for node_id in graph.ids[: graph.num_targets].tolist()]
         return {name: np.array([at for at, of in enumerate(found) if of == name], np.int64) for name in lists}
 
 

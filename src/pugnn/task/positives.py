@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, require_type, shorten
 from pugnn.graph import Graph
 from pugnn.graph.arrays import as_array, positions_within
+from pugnn.task.task import target_positions
 
 
 def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
@@ -20,8 +21,8 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
         graph: the graph.
         positives: one of
 
-            * a boolean mask, one entry per node;
-            * a vector of 1 and 0, or of 1 and −1, one entry per node;
+            * a boolean mask, one entry per node; with several kinds of nodes, per node of the target;
+            * a vector of 1 and 0, or of 1 and −1, likewise;
             * ids of the positives;
             * positions of the positives, where no id of the graph is a number, or text that reads like one of them.
 
@@ -35,7 +36,7 @@ def resolve_positives(graph: Graph, positives: Any) -> NDArray[np.int64]:
     found = resolve_nodes(graph, positives, "positives")
     if not len(found):
         raise PugnnError("there are no known positives; at least one is needed, and ten or more help a lot")
-    if len(found) == graph.num_nodes:
+    if len(found) == graph.num_targets:
         raise PugnnError("all nodes are known positives, so there is nothing left to find")
     return found
 
@@ -46,7 +47,7 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     ``what`` they are is for messages.
     """
     require_type("graph", graph, Graph, "a pugnn.Graph")
-    n = graph.num_nodes
+    n = graph.num_targets
     values = list(nodes) if isinstance(nodes, set | frozenset) else nodes
     given = _as_array(values, what)
     if given.dtype == object and given.ndim == 1:
@@ -94,14 +95,14 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     else:
         # From the list itself: an array would convert all ids to one type.
         found = np.unique(graph.positions(values if isinstance(values, list | tuple) else given))
-    return found.astype(np.int64)
+    return target_positions(graph, found.astype(np.int64), what)
 
 
 def _name_nodes(graph: Graph, numbers: NDArray[Any]) -> bool:
     """Whether all numbers are ids, or positions if no id is a number."""
     if _any_id_is_number(graph):
         return bool((graph.find(numbers) >= 0).all())
-    return bool(((numbers >= 0) & (numbers < graph.num_nodes)).all())
+    return bool(((numbers >= 0) & (numbers < graph.num_targets)).all())
 
 
 def _any_id_is_number(graph: Graph) -> bool:

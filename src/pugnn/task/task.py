@@ -44,19 +44,22 @@ class PUTask(Displayed):
     def __post_init__(self) -> None:
         require_type("graph", self.graph, Graph, "a pugnn.Graph")
         for name in ("labelled", "unlabelled", "negative", "confirmed"):
-            object.__setattr__(self, name, positions_within(getattr(self, name), self.graph.num_nodes, name))
+            object.__setattr__(self, name, target_positions(self.graph, getattr(self, name), name))
 
     @classmethod
     def from_positives(cls, graph: Graph, labelled: NDArray[np.int64], negative: NDArray[np.int64] = _NONE) -> PUTask:
-        """The task where every node that is neither a known positive nor a known negative is unlabelled."""
+        """The task where every node that is neither a known positive nor a known negative is unlabelled.
+
+        With several kinds of nodes, those of the target are meant.
+        """
         require_type("graph", graph, Graph, "a pugnn.Graph")
-        task = cls(graph, _NONE, np.arange(graph.num_nodes)).with_feedback(labelled, negative)
+        task = cls(graph, _NONE, np.arange(graph.num_targets)).with_feedback(labelled, negative)
         return replace(task, confirmed=_NONE)
 
     def with_feedback(self, confirmed: NDArray[np.int64], rejected: NDArray[np.int64]) -> PUTask:
         """The same task with more known nodes, by position: confirmed ones are positive, rejected ones negative."""
-        confirmed = positions_within(confirmed, self.graph.num_nodes, "positives")
-        rejected = positions_within(rejected, self.graph.num_nodes, "negatives")
+        confirmed = target_positions(self.graph, confirmed, "positives")
+        rejected = target_positions(self.graph, rejected, "negatives")
         labelled, negative = np.union1d(self.labelled, confirmed), np.union1d(self.negative, rejected)
         both = np.intersect1d(labelled, negative)
         if len(both):
@@ -87,7 +90,7 @@ class PUTask(Displayed):
     def ranks(self, scores: NDArray[np.float64], order: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """The rank of each node in all lists, from 1, among those that are not known; known nodes have none, but 0.
 
-        ``order`` are the positions of all nodes, best first, if they are sorted already.
+        There is one score per node; with several kinds of nodes, per node of the target. ``order`` are their positions, best first, if they are sorted already.
         """
         order = np.argsort(-scores, kind="stable") if order is None else order
         order = order[self.known[order] == 0]
@@ -138,3 +141,15 @@ class PUTask(Displayed):
 
         known = {"known positives": named(self.typical), "checked nodes": named(self.confirmed, self.negative)}
         return {**self.graph.digests, **known}
+
+
+def target_positions(graph: Graph, nodes: NDArray[np.int64], what: str) -> NDArray[np.int64]:
+    """Positions of nodes that can be known or found; ``what`` they are is for messages."""
+    positions = positions_within(nodes, graph.num_nodes, what)
+    if len(positions) and positions.max() >= graph.num_targets:
+        outside = int(positions.max())
+        raise PugnnError(
+            f"{what} must be nodes of the kind {next(iter(graph.kinds))!r}, which is looked for; "
+            f"{graph.ids[outside]!r} is of the kind {graph.kind_of(outside)!r}"
+        )
+    return positions

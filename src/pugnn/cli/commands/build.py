@@ -12,7 +12,7 @@ from pugnn.cli.terminal import print_json, print_notes
 from pugnn.errors import PugnnError
 from pugnn.waiting import status_line
 
-TABLES = ("edges", "nodes", "attributes", "source", "target", "weight", "id")
+TABLES = ("edges", "edge_type", "directed", "nodes", "attributes", "source", "target", "weight", "id")
 
 
 @command(DATA_SETS, data=options_of(DataOptions, only=(*TABLES, "column")))
@@ -38,7 +38,7 @@ def build(
 
         pugnn build --edges 'new-*.parquet' --nodes new_nodes.parquet --model runs/mine --out stores/new
     """
-    from pugnn.cli.input_data import named_kinds
+    from pugnn.cli.input_data import by_name, named_kinds
     from pugnn.estimator import PUNodeClassifier
     from pugnn.memory import memory_words
     from pugnn.model_file import model_file_of
@@ -54,7 +54,7 @@ def build(
         recipe = PUNodeClassifier.load(file).recipe_
         if recipe is None:
             raise PugnnError(f"{file} was not trained on tables, so it has no recipe for attributes")
-    tables = {name: getattr(data, name) for name in TABLES}
+    tables = by_name({name: getattr(data, name) for name in TABLES if getattr(data, name) is not None})
     with status_line() as line:
         kinds = named_kinds(data.column or ())
         manifest = build_store(out, **tables, kinds=kinds, recipe=recipe, on_phase=line.say)

@@ -54,6 +54,6 @@ def next_command(data: DataOptions, seed: int) -> str:
     words = ["pugnn", "fit"]
     for name, value in vars(data).items():
         for each in value if isinstance(value, list) else [value]:
-            words += [] if each is None else [flag(name), str(each)]
+            words += [] if each is None else [flag(name)] if each is True else [flag(name), str(each)]
     words += ["--seed", str(seed)] if seed else []
     return shlex.join(words)

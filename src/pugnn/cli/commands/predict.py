@@ -66,9 +66,9 @@ def predict(
     run = file.with_name("run.json")
     trained_with = read_config(run) if data.dataset is None and run.exists() else {}
     names = ["id", *(["label"] if data.positives else [])]
-    names += ["source", "target", "weight"] if data.store is None else []
+    names += ["source", "target", "weight", "edge_type", "directed"] if data.store is None else []
     named = {
-        name: option_value(run, name, trained_with[name], str)
+        name: option_value(run, name, trained_with[name], bool if name == "directed" else str)
         for name in names
         if trained_with.get(name) is not None and getattr(data, name) is None
     }

@@ -62,7 +62,7 @@ def render(run: Run) -> str:
     values = {
         "title": run.settings.title or f"Report on {shown(run.path.resolve().name)}",
         "run": run,
-        "table_file": table_file(run.task.graph.num_nodes),
+        "table_file": table_file(run.task.graph.num_targets),
         "policy": content_policy(style, script),
         "style": style,
         "script": script,

@@ -33,7 +33,8 @@ def picture(run: Run) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
 
     Positions, ``wide`` on a laptop and ``tall`` on a phone, lie between 0 and 1; finds have a ``rank``.
     """
-    nodes = _chosen(run)
+    scores = _scores(run)
+    nodes = _chosen(run, scores)
     lines = _lines(run.task.graph, nodes)
     finds = run.others[:FINDS].tolist()
     ranks = {node: rank for rank, node in enumerate(finds, 1)}
@@ -47,7 +48,7 @@ def picture(run: Run) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
             "tall": tall[at],
             "name": run.name(node),
             "label": shown(run.task.graph.ids[node], limit=14),
-            "score": float(run.scores[node]),
+            "score": float(scores[node]),
             "kind": kinds[at],
             "rank": ranks.get(node),
         }
@@ -56,14 +57,21 @@ def picture(run: Run) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
     return dots, lines
 
 
-def _chosen(run: Run) -> list[int]:
+def _scores(run: Run) -> NDArray[np.float64]:
+    """The score of each node; those of other kinds than the target have none, but −1."""
+    scores = np.full(run.task.graph.num_nodes, -1.0)
+    scores[: len(run.scores)] = run.scores
+    return scores
+
+
+def _chosen(run: Run, scores: NDArray[np.float64]) -> list[int]:
     """Positions of the nodes in the picture: finds, then paths, then neighbours, as far as there is room."""
     graph, finds = run.task.graph, run.others[:FINDS].tolist()
     paths = [node for find in finds for node in _path(run, find)]
     neighbours = []
     for find in finds:
         around = graph.neighbours(find)
-        best = np.argsort(-(run.scores[around] + (run.known[around] > 0)), kind="stable")  # known ones first
+        best = np.argsort(-(scores[around] + (run.known[around] > 0)), kind="stable")  # known ones first
         neighbours += around[best[:NEIGHBOURS_EACH]].tolist()
     return list(dict.fromkeys([*finds, *paths, *neighbours]))[:MAX_NODES]
 

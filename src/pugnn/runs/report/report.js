@@ -239,7 +239,8 @@
     }
     const { name, score } = dots[at].dataset;
     const known = dots[at].classList.contains("known") ? ", known positive" : "";
-    byId("dot-words").textContent = `${name}: score ${Number(score).toFixed(4)}${known}`;
+    const words = Number(score) < 0 ? "" : `: score ${Number(score).toFixed(4)}${known}`; // other kinds have none
+    byId("dot-words").textContent = name + words;
   }
 
   dots.forEach((dot, at) => {

@@ -43,7 +43,7 @@ def _known(run: Run) -> str:
     are = "is" if known == 1 else "are"
     rejected = f", and {len(run.task.negative):,} not to be" if len(run.task.negative) else ""
     return (
-        f"{known:,} of {graph.num_nodes:,} nodes {are} known to be positive{rejected}. Nothing is known about the "
+        f"{known:,} of {graph.num_targets:,} nodes {are} known to be positive{rejected}. Nothing is known about the "
         f"other {len(run.others):,}. The method learns from how the nodes are linked "
         f"({counted(graph.num_edges, 'link')}) and from their features ({counted(graph.num_features, 'feature')})."
     )

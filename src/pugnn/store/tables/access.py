@@ -11,7 +11,7 @@ from pugnn.store.tables.column_names import ATTRIBUTE, ID, SOURCE, TARGET, norma
 from pugnn.store.tables.database import Limits, connect
 from pugnn.store.tables.delimited import delimited_table
 from pugnn.store.tables.input_files import PARQUET, File, Scratch, find_files
-from pugnn.store.tables.objects import MemoryTable, as_memory_table, networkx_tables
+from pugnn.store.tables.objects import MemoryTable, as_memory_table
 from pugnn.store.tables.sql_source import hint_at_database
 from pugnn.store.tables.table import Table, Unreadable, aliased, described, reason_of, reject
 from pugnn.store.tables.typed import json_table, parquet_table
@@ -59,25 +59,24 @@ def read_tables(
 def open_tables(
     given: Mapping[str, Any], wanted: Mapping[str, str | None], scratch: Scratch, limits: Limits | None = None
 ) -> tuple[DuckDBPyConnection, dict[str, Table]]:
-    """Connect to DuckDB and open all tables that were given, by role; ``wanted`` has the user's names of columns."""
+    """Connect to DuckDB and open all tables that were given, by role; ``wanted`` has the user's names of columns.
+
+    A role may have a name after it, as in ``edges['pays']``.
+    """
     contents = {role: content for role, content in given.items() if content is not None}
-    from_networkx = networkx_tables(given.get("edges"))
-    if from_networkx is not None:
-        if given.get("nodes") is not None:
-            raise PugnnError("a NetworkX graph brings its node attributes with it; do not give nodes as well")
-        contents["edges"], contents["nodes"] = from_networkx
     files = {role: find_files(name, scratch) for role, name in contents.items() if isinstance(name, str | os.PathLike)}
     connection = connect([file.path for found in files.values() for file in found], scratch.folders, limits)
     tables = {}
     for role, content in contents.items():
         cursor = connection.cursor()  # of its own, so that several tables can be read at once
+        part = role.partition("[")[0]  # without the name of a relation or a kind
         if role in files:
-            known = {*_USUAL.get(role, ID), *(normal(name) for name in wanted.values() if name is not None)}
+            known = {*_USUAL.get(part, ID), *(normal(name) for name in wanted.values() if name is not None)}
             several = len(files[role]) > 1
             name = shown(os.fspath(content), limit=1000) if several else files[role][0].shown
-            tables[role] = _file_table(name, files[role], cursor, scratch, known, edges=role == "edges")
+            tables[role] = _file_table(name, files[role], cursor, scratch, known, edges=part == "edges")
         else:
-            tables[role] = _memory_table(role, as_memory_table(content, role, ROLES[role]), cursor)
+            tables[role] = _memory_table(role, as_memory_table(content, role, ROLES[part]), cursor)
     return connection, tables
 
 
@@ -110,7 +109,7 @@ def _format(file: File, head: bytes) -> str:
 
 def _memory_table(shown: str, table: MemoryTable, connection: DuckDBPyConnection) -> Table:
     """The table that an object in memory is."""
-    view = f"memory_{shown}"
+    view = "given_table"
     try:
         connection.register(view, table.content)
         types = described(connection, view)

@@ -42,6 +42,11 @@ def normal(name: str) -> str:
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
+def names_of(kind: str) -> tuple[str, ...]:
+    """Further usual names of a column of ids, if these are of one of several kinds: ``user``, ``user_id``."""
+    return (normal(kind), f"{normal(kind)}_id") if kind else ()
+
+
 def find_column(
     table: Table, option: str, wanted: str | None, usual: Sequence[str], *, first: bool = False
 ) -> int | None:

@@ -74,20 +74,26 @@ def is_frame(given: Any) -> bool:
     return isinstance(given, pa.Table | pa.RecordBatch) or any(is_from(*frame, given) for frame in frames)
 
 
-def networkx_tables(given: Any) -> tuple[MemoryTable, MemoryTable] | None:
-    """Edges and nodes of a NetworkX graph with their attributes; ``None`` for anything else."""
-    if not is_from("networkx", "Graph", given):
-        return None
+def networkx_tables(given: Any, edge_type: str | None) -> tuple[MemoryTable, MemoryTable, str | None]:
+    """Edges and nodes of a NetworkX graph with their attributes, and the column that names relations, if there is one.
+
+    That is the edge attribute ``edge_type``, or else the keys of a multigraph if all of them are text.
+    """
     listed = list(given.edges(data=True))
     edges: dict[str, Any] = {"source": [u for u, _, _ in listed], "target": [v for _, v, _ in listed]}
     if any("weight" in data for _, _, data in listed):
         edges["weight"] = [data.get("weight", 1.0) for _, _, data in listed]
+    if edge_type is not None:
+        edges["edge_type"] = [data.get(edge_type) for _, _, data in listed]
+    elif given.is_multigraph() and listed and all(isinstance(key, str) for *_, key in given.edges(keys=True)):
+        edges["edge_type"] = [key for *_, key in given.edges(keys=True)]
     nodes: dict[str, Any] = {"id": list(given.nodes)}
     for name in dict.fromkeys(name for _, data in given.nodes(data=True) for name in data):
         values = [data.get(name) for _, data in given.nodes(data=True)]
         values = [list(value) if isinstance(value, tuple) else value for value in values]  # a vector; ids stay tuples
         nodes[str(name) if str(name) != "id" else "id (attribute)"] = values
-    return _from_columns(edges, "edges"), _from_columns(nodes, "nodes")
+    column = "edge_type" if "edge_type" in edges else None
+    return _from_columns(edges, "edges"), _from_columns(nodes, "nodes"), column
 
 
 def _from_columns(columns: Mapping[str, Any], role: str) -> MemoryTable:
@@ -129,7 +135,7 @@ def _from_pandas(frame: Any, role: str) -> MemoryTable:
 
 def _columns(given: Any, role: str, ids: Sequence[str]) -> dict[str, Any]:
     if isinstance(given, np.ndarray) and given.ndim != 1:
-        if role != "edges":
+        if not role.startswith("edges"):
             raise PugnnError(
                 f"{role} as an array must be a list of ids; this one has shape {given.shape}. Attributes come in a "
                 "data frame, or as a matrix in `attributes`."

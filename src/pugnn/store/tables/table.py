@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, counted, quoted
 from pugnn.features.attribute_table import number_in_text
 from pugnn.store.id_types import EXACT_BELOW, IdColumn, text_of
-from pugnn.store.ids import Ids
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -128,10 +127,9 @@ class Table:
             raise PugnnError(f"{self.locate(row)}: the {name} is empty. Fill it in, or remove the row.")
         raise PugnnError(f"{self.locate(row)}: {name} {quoted(cell)} is not {expected}.")
 
-    def trimmed_note(self, ids: Ids, before: int = 0) -> list[str]:
-        """A note on the ids that had white space around them, beyond so many before."""
-        count = counted(ids.trimmed - before, "id")
-        return [f"{self.shown}: white space around {count} removed"] if ids.trimmed > before else []
+    def trimmed_note(self, count: int) -> list[str]:
+        """A note on so many ids that had white space around them."""
+        return [f"{self.shown}: white space around {counted(count, 'id')} removed"] if count else []
 
 
 def reject(table: Table, reason: str) -> None:

@@ -1,0 +1,1 @@
+"""From what a user gives, by relation and by kind of node, to the arrays of a graph."""

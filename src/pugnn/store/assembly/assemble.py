@@ -1,0 +1,121 @@
+"""From tables to a graph: one way for all tables, whether its arrays stay in memory or become files of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pugnn.errors import PugnnError
+from pugnn.features.attribute_table import AttributeTable
+from pugnn.features.encoding import FeatureBlocks
+from pugnn.features.kinds import expand_kinds
+from pugnn.features.recipe import Encoded
+from pugnn.features.typed_recipe import AnyRecipe, apply_recipe, learn_recipe, require_names
+from pugnn.graph import Graph
+from pugnn.store.arguments import Request
+from pugnn.store.assembly.edges import merge_relations, read_edges
+from pugnn.store.assembly.inputs import Inputs
+from pugnn.store.assembly.nodes import keep_ids, notes_on_nodes, own_kinds, read_kinds, wanted_in
+from pugnn.store.assembly.places import GraphArrays
+from pugnn.store.assembly.table_graph import TableGraph
+from pugnn.store.edge_table import EdgeTable
+from pugnn.store.node_lists import read_lists
+from pugnn.store.sparse_attributes import matrix_of
+from pugnn.store.tables.access import read_tables
+from pugnn.store.tables.column_names import find_column, names_of
+from pugnn.store.tables.database import Limits
+from pugnn.store.tables.table import Table
+from pugnn.task import PUTask
+
+
+def assemble(
+    request: Request, inputs: Inputs, place: GraphArrays, limits: Limits | None = None, **lists: Any
+) -> TableGraph:
+    """Read what was given, and lists of nodes by role, into a graph whose arrays are kept in a place."""
+    if request.recipe is not None and set(request.recipe.kinds) == set(inputs.kinds):
+        inputs = replace(inputs, kinds=request.recipe.kinds)  # in the order that the model knows
+    tables, matrices = {**inputs.tables, **lists}, {}
+    for kind in inputs.kinds:
+        role = inputs.role("attributes", kind)
+        matrix = matrix_of(tables.get(role), tables.get(inputs.role("nodes", kind)))
+        if matrix is not None:
+            tables[role], matrices[kind] = None, matrix
+    headers = {name: name for kind in inputs.kinds for name in names_of(kind)}
+    return read_tables(
+        tables,
+        {**headers, **request.columns},
+        lambda opened: _assemble(opened, matrices, request, inputs, place),
+        limits,
+    )
+
+
+def _assemble(
+    tables: dict[str, Table], matrices: Mapping[str, sp.csr_array], request: Request, inputs: Inputs, place: GraphArrays
+) -> TableGraph:
+    columns, say, target = request.columns, request.say, inputs.kinds[0]
+    if request.show and inputs.role("nodes", target) not in tables:
+        raise PugnnError("there are no columns to show: --show names columns of the node table, and none was given")
+    notes = [note for table in tables.values() for note in table.notes]
+    edge_tables = _edge_tables(tables, request, inputs)
+    kinds = read_kinds(tables, matrices, edge_tables, request, inputs)
+    relations = read_edges(edge_tables, kinds, request, inputs, place)
+    notes += [note for kind in kinds.values() if kind.nodes is not None for note in kind.nodes.notes]
+    node_ids, notes_on_ids = keep_ids(kinds, edge_tables, place)
+    nodes, sizes = kinds[target].nodes, {name: len(kind.ids) for name, kind in kinds.items() if len(kinds) > 1}
+    usual = nodes.name if nodes is not None else target or None
+    listed, notes_on_lists = read_lists(tables, request, kinds[target].ids, node_ids, usual)
+    notes += [note for table in edge_tables for note in table.notes] + [*notes_on_ids, *notes_on_lists]
+    say("building the graph")
+    merged = merge_relations(relations, kinds, request, place)
+    del relations
+    shown = edge_tables[0].table.shown if len(edge_tables) == 1 else "edges"
+    if not merged.cleaning.edges:
+        raise PugnnError(f"{shown} contains only self loops; a graph needs edges between nodes")
+    indptr, indices, weights = merged.rows
+    parts = {"cleaning": merged.cleaning, "relations": merged.relations, "kinds": sizes}
+    graph = Graph(indptr, indices, np.zeros((len(node_ids), 0), np.float32), node_ids, weights, **parts)
+    if request.recipe is not None:
+        require_names(request.recipe, graph)
+    notes += [*merged.notes, *notes_on_nodes(kinds, graph.degrees, shown)]
+    say("making features")
+    attributes = {}
+    for name, kind in kinds.items():
+        attributes[name], notes_on_sparse = kind.attributes(columns["id"], edge_tables[0].table)
+        notes += notes_on_sparse
+    recipe, encoded = _make_features(attributes, request, inputs, graph, place.blocks())
+    notes += encoded.notes
+    features = place.keep_features(encoded.blocks, graph.ids)
+    graph = replace(graph, features=features, feature_names=encoded.names, recipe=recipe.to_plain())
+    task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
+    cells = {} if nodes is None else nodes.cells_as_text(request.show, graph.num_targets)
+    return TableGraph(graph, task, listed.get("truth"), recipe, tuple(notes), usual, cells)
+
+
+def _edge_tables(tables: Mapping[str, Table], request: Request, inputs: Inputs) -> list[EdgeTable]:
+    """The tables of edges; a name of a column is for those of them that have one."""
+    opened = [tables[link.role] for link in inputs.links]
+    several, columns = len(opened) > 1, request.columns
+    found = []
+    for link, table in zip(inputs.links, opened, strict=True):
+        wanted = {name: wanted_in(table, column, several=several) for name, column in columns.items()}
+        found.append(EdgeTable(table, wanted, link))
+    for name in ("source", "target", "weight"):
+        if several and columns[name] and all(wanted_in(each, columns[name], several=True) is None for each in opened):
+            find_column(opened[0], name, columns[name], ())  # which says that it is not there
+    return found
+
+
+def _make_features(
+    attributes: Mapping[str, AttributeTable], request: Request, inputs: Inputs, graph: Graph, blocks: FeatureBlocks
+) -> tuple[AnyRecipe, Encoded]:
+    """The features of a graph's nodes, by a recipe that is given, or learned with the kinds that the user chose."""
+    if request.recipe is not None:
+        return request.recipe, apply_recipe(request.recipe, attributes, graph, blocks)
+    chosen = {
+        kind: expand_kinds(own_kinds(request, inputs, kind), own.names, own.origin) for kind, own in attributes.items()
+    }
+    return learn_recipe(attributes, chosen, graph, blocks)

@@ -1,0 +1,183 @@
+"""The edges of a graph by relation, merged into rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pugnn.errors import PugnnError, counted, quoted, shorten
+from pugnn.graph.adjacency import Cleaning
+from pugnn.graph.relations import IN, OUT, Relation, summed_cleaning
+from pugnn.store.arguments import Request
+from pugnn.store.assembly.inputs import MAX_RELATIONS, Inputs, check_name, stem, too_many
+from pugnn.store.assembly.nodes import KindOfNodes
+from pugnn.store.assembly.places import GraphArrays, Rows
+from pugnn.store.edge_table import Edges, EdgeTable
+from pugnn.store.stored_arrays import relation_prefix
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRelation:
+    """A relation whose edges were read; positions are those among the nodes of a kind."""
+
+    name: str
+    table: EdgeTable
+    edges: Edges
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The kinds of nodes that it links."""
+        return self.table.link.ends
+
+
+def read_edges(
+    tables: Sequence[EdgeTable], kinds: Mapping[str, KindOfNodes], request: Request, inputs: Inputs, place: GraphArrays
+) -> list[ReadRelation]:
+    """The edges of all tables by relation, in the order of the model's recipe if there is one."""
+    table_of: dict[str, EdgeTable] = {}
+
+    def pieces() -> Iterator[tuple[str, Edges]]:
+        for table in tables:
+            request.say(f"reading {table.table.shown}")
+            for name, piece in table.pieces(*(kinds[kind].ids for kind in table.link.ends)):
+                if name not in table_of:
+                    table_of[check_name(name, "relation") if name else name] = table
+                    if len(table_of) > MAX_RELATIONS:
+                        raise too_many(len(table_of))
+                yield name, piece
+
+    found = place.collect(pieces())
+    names = sorted(found) if tables[0].type is not None else list(found)  # whatever the order of rows
+    relations = [ReadRelation(name or _name_of(inputs), table_of[name], found[name]) for name in names]
+    for table in tables:
+        _require_common_ids([each.edges for each in relations if each.table is table], table, kinds)
+    order = {name.removesuffix(OUT): at for at, name in enumerate(_known_to_model(request))}
+    return sorted(relations, key=lambda each: order.get(each.name, len(order)))
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """The rows of all relations together, the relations if there are several, and how edges were cleaned."""
+
+    rows: Rows
+    relations: Mapping[str, Relation]
+    cleaning: Cleaning
+    notes: tuple[str, ...]
+
+
+def merge_relations(
+    given: Sequence[ReadRelation], kinds: Mapping[str, KindOfNodes], request: Request, place: GraphArrays
+) -> Merged:
+    """Merge the edges of each relation, and those of all."""
+    sizes = [len(kind.ids) for kind in kinds.values()]
+    starts, total = dict(zip(kinds, np.cumsum([0, *sizes]).tolist(), strict=False)), sum(sizes)
+    read = [replace(each, edges=_shifted(each, starts)) for each in given]
+    directed = [request.directed and each.ends[0] == each.ends[1] for each in read]
+    notes = _notes_on_direction(read) if request.directed else []
+    relations: dict[str, Relation] = {}
+    kept: list[tuple[ReadRelation, Cleaning]] = []
+    for each, both in zip(read if len(read) > 1 or directed[0] else (), directed, strict=False):
+        new, cleaning = _merge_one(each, total, len(relations), place, both=both)
+        same = next(
+            (name for name, other in relations.items() if not both and _is_reverse(new[each.name], other)), None
+        )
+        if same is not None and each.name not in _known_to_model(request):
+            place.discard(relation_prefix(len(relations)))
+            notes.append(f"the relation {each.name!r} is left out: it has the edges of {same!r}, the other way round")
+            continue
+        if twice := relations.keys() & new:
+            raise PugnnError(f"two relations are called {quoted(min(twice))}; give each a name of its own")
+        relations |= new
+        kept.append((each, cleaning))
+    if len(relations) > 1:
+        whole = summed_cleaning({each.name: cleaning for each, cleaning in kept})
+        return Merged(place.join(list(relations.values())), relations, whole, (*notes, *_notes(kept)))
+    place.discard(relation_prefix(0))
+    *rows, cleaning = place.merge(total, read[0].edges)
+    return Merged((rows[0], rows[1], rows[2]), {}, cleaning, (*notes, *_notes([(read[0], cleaning)])))
+
+
+def _merge_one(
+    each: ReadRelation, total: int, at: int, place: GraphArrays, *, both: bool
+) -> tuple[dict[str, Relation], Cleaning]:
+    """One relation by its name, or both directions of it."""
+    if not both:
+        *rows, cleaning = place.merge(total, each.edges, relation_prefix(at))
+        return {each.name: Relation(*rows, each.ends)}, cleaning
+    out, back = place.merge_directed(total, each.edges, (relation_prefix(at), relation_prefix(at + 1)))
+    names = each.name + OUT, each.name + IN
+    return {names[0]: Relation(*out[:3], each.ends, names[1]), names[1]: Relation(*back[:3], each.ends, names[0])}, out[
+        3
+    ]
+
+
+def _known_to_model(request: Request) -> tuple[str, ...]:
+    """Names of the relations that a model was trained with, if there is one."""
+    return () if request.recipe is None else request.recipe.relations
+
+
+def _name_of(inputs: Inputs) -> str:
+    """The name of the only relation, which has none: that of its file."""
+    content = inputs.tables[inputs.links[0].role]
+    return stem(os.fspath(content)) if isinstance(content, str | os.PathLike) else "edges"
+
+
+def _shifted(each: ReadRelation, starts: Mapping[str, int]) -> Edges:
+    """The edges with positions among all nodes."""
+    parts = (each.edges.sources, each.edges.targets)
+    for kind, positions in zip(each.ends, parts, strict=True):
+        if starts[kind]:
+            positions += np.int32(starts[kind])  # in place: they may be in a file
+    return each.edges
+
+
+def _is_reverse(one: Relation, other: Relation) -> bool:
+    """Whether two relations have the same edges, from the first kind to the second and back."""
+    if one.ends != other.ends[::-1] or one.ends[0] == one.ends[1] or (one.weights is None) != (other.weights is None):
+        return False
+    return (
+        np.array_equal(one.indptr, other.indptr)
+        and np.array_equal(one.indices, other.indices)
+        and (one.weights is None or np.array_equal(one.weights, other.weights))
+    )
+
+
+def _require_common_ids(edges: Sequence[Edges], table: EdgeTable, kinds: Mapping[str, KindOfNodes]) -> None:
+    for kind in dict.fromkeys(table.link.ends):
+        ids, nodes = kinds[kind].ids, kinds[kind].nodes
+        ends = [part for each in edges for part, of in zip(each[:2], table.link.ends, strict=True) if of == kind]
+        if nodes is not None and min(int(part.min()) for part in ends) >= nodes.count:
+            in_nodes = shorten(ids.texts(0, min(nodes.count, 2)))
+            in_edges = shorten(ids.texts(nodes.count, nodes.count + 2))
+            raise PugnnError(
+                f"{table.table.shown} and {nodes.table.shown} have no id in common: {in_edges} in the former, "
+                f"{in_nodes} in the latter. Write them the same way, or name the columns that hold them."
+            )
+
+
+def _notes_on_direction(relations: Sequence[ReadRelation]) -> list[str]:
+    between = [each.name for each in relations if each.ends[0] != each.ends[1]]
+    words = "the direction of relations between two kinds of nodes is given by the kinds"
+    return [f"{words}: {shorten(between)}"] if between else []
+
+
+def _notes(kept: Sequence[tuple[ReadRelation, Cleaning]]) -> list[str]:
+    """What was merged and dropped, by table."""
+    notes = []
+    for table in dict.fromkeys(each.table for each, _ in kept):
+        mine = {each.name: cleaning for each, cleaning in kept if each.table is table}
+        cleaning, shown = summed_cleaning(mine), table.table.shown
+        added = "" if table.weight is None else ", their weights added"
+        if cleaning.self_loops:
+            notes.append(f"{shown}: {counted(cleaning.self_loops, 'self loop')} dropped")
+        if cleaning.duplicates:
+            notes.append(f"{shown}: {counted(cleaning.duplicates, 'duplicate edge')} merged{added}")
+        if cleaning.two_way:
+            pairs = counted(cleaning.two_way, "edge")
+            notes.append(f"{shown}: {pairs} given in both directions merged{added}; direction does not matter")
+        for name in (name for name, own in mine.items() if not own.edges and len(kept) > 1):
+            notes.append(f"{shown}: the relation {name!r} has only self loops, and so no edges")
+    return notes
