@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pugnn.features import Recipe
 from pugnn.features.encoding import Reading, say_nothing, say_present, say_yes
 from pugnn.graph import Graph
+from pugnn.graph.arrays import dense
 
 #: The attribute of a graph that has none.
 PLACE = "place in the graph"
@@ -35,6 +36,8 @@ class Columns:
         self.names: list[str] = []
         self._readings: list[Reading] = []
         self._starts = [0]  # the first column of each attribute, and the end
+        self._columns: list[str] = []  # of the user's table that each attribute is made of
+        self._marks: dict[str, list[int]] = {}  # attributes that say, by yes, what a row has in a column; "" for all
         self._features = graph.features
         if width:
             self._add_all(graph, width - closeness)
@@ -53,13 +56,13 @@ class Columns:
             for encoding in recipe.encodings:
                 readings = encoding.readings()
                 for name, reading in readings:
-                    self._add(name, reading, len(encoding.value_names) // len(readings))
+                    self._add(name, reading, len(encoding.value_names) // len(readings), encoding.column)
                 if encoding.missing:
-                    self._add(f"{encoding.column} missing", say_yes)
+                    self._add(f"{encoding.column} missing", say_yes, column=encoding.column)
             for name in recipe.counts.columns if recipe.counts else ():
                 self._add(name, say_present)
             if recipe.rowless:
-                self._add("no row in the node table", say_yes)
+                self._add("no row in the node table", say_yes, column="")
         if width > graph.num_features:
             self._add(ORDINARY, say_nothing)
 
@@ -79,7 +82,20 @@ class Columns:
             return ""
         return reading(float(self._features[node, self._starts[attribute]]))
 
-    def _add(self, name: str, reading: Reading, width: int = 1) -> None:
+    def cell(self, attribute: int, node: int) -> str:
+        """What the user's table says of a node in the column of an attribute: ``country = NL``, ``age missing``."""
+        name, column = self.names[attribute], self._columns[attribute]
+        if marks := [*self._marks.get("", ()), *self._marks.get(column, ())]:
+            row = dense(self._features[[node]])[0]
+            if yes := [self.names[at] for at in marks if row[self._starts[at]] == 1]:
+                return yes[0]
+        value = self.value(attribute, node)
+        return f"{name}{' = ' if name == column else ': '}{value}" if value else name
+
+    def _add(self, name: str, reading: Reading, width: int = 1, column: str | None = None) -> None:
+        self._columns.append(name if column is None else column)
+        if reading is say_yes and name != column:
+            self._marks.setdefault(self._columns[-1], []).append(len(self.names))
         self._starts.append(self._starts[-1] + width)
         self.names.append(name)
         self._readings.append(reading)

@@ -29,16 +29,20 @@ def sentences(explanation: Explanation) -> tuple[str, ...]:
     return tuple(filter(None, (_verdict(explanation), *middle, _nearest(explanation), *_changes(explanation))))
 
 
-def why_words(explanation: Explanation) -> str:
-    """What speaks for and against a node, without its score or rank."""
+def why_words(explanation: Explanation, linked: int) -> str:
+    """What speaks for and against a node with so many links to known positives, without its score or rank."""
+    cells: dict[str, float] = {}  # what each contributes; several attributes may be made of one
+    for part in (*explanation.speak_for, *explanation.speak_against):
+        cells[part.cell] = cells.get(part.cell, 0.0) + part.contribution
+    ranked = sorted(cells, key=lambda cell: -abs(cells[cell]))
+    sides = {
+        "For it": [each for each in ranked if cells[each] > 0],
+        "Against it": [each for each in ranked if cells[each] < 0],
+    }
+    said = [f"{side}: {', '.join(map(shown, some[:NAMED]))}." for side, some in sides.items() if some]
     if explanation.unit == "odds":
-        return _evidence(explanation)
-    sides = {"for": explanation.speak_for, "against": explanation.speak_against}
-    return "; ".join(f"{side}: {', '.join(map(_named, parts[:NAMED]))}" for side, parts in sides.items() if parts)
-
-
-def _named(part: AttributePart) -> str:
-    return f"{shown(part.name)} = {shown(part.value)}" if part.value else shown(part.name)
+        said.append(_evidence(explanation, told=False))
+    return " ".join([*said, *([f"Linked to {counted(linked, 'known positive')}."] if linked else [])])
 
 
 def link_words(explanation: Explanation) -> str:
@@ -76,8 +80,8 @@ def _balance(explanation: Explanation) -> str:
     )
 
 
-def _evidence(explanation: Explanation) -> str:
-    """The known positives that label propagation adds up."""
+def _evidence(explanation: Explanation, *, told: bool = True) -> str:
+    """The known positives that label propagation adds up; their sum, which is the score, only if it may be told."""
     if not explanation.total:
         return "No known positive reaches it."
     total = explanation.total
@@ -86,7 +90,7 @@ def _evidence(explanation: Explanation) -> str:
     others = explanation.around - sum(share for _, share in shares)
     shares += [("all others" if shares else "others", others), ("being known itself", explanation.own)]
     words = [f"{name} {100 * share / total:.0f} %" for name, share in shares if share > 1e-9 * total]
-    return f"Its odds, {total:.3g} to 1, come from known positives: {', '.join(words)}."
+    return f"Its odds{f', {total:.3g} to 1,' if told else ''} come from known positives: {', '.join(words)}."
 
 
 def _speaking(side: str, what: str, parts: Sequence[NodePart | AttributePart]) -> str:

@@ -40,11 +40,15 @@ def read_audit(run: Run) -> Audit:
     audit = Audit.after(
         run.task, run.others, decided=run.found, prior=run.results.prior, estimate=run.evidence.estimate
     )
-    file = run.path / LOG
     try:
-        return audit.replay([event for event, _ in _read(file)])
+        return audit.replay(read_events(run.path))
     except PugnnError as error:
-        raise PugnnError(f"{file}: {error}") from None
+        raise PugnnError(f"{run.path / LOG}: {error}") from None
+
+
+def read_events(folder: Path) -> list[Event]:
+    """What is in the log of the run in a folder; nothing without a log."""
+    return [event for event, _ in _read(folder / LOG)]
 
 
 @contextmanager

@@ -57,7 +57,9 @@ def write_draw(run: Run, audit: Audit, draw: Event) -> None:
     if run.task.graph.num_nodes <= MAX_NODES_EXPLAINED and len(positions) <= MAX_EXPLAINED:
         found = explain(run.estimator, run.task, np.sort(positions), log_odds=run.log_odds, order=run.order)
         explained = zip(np.sort(positions).tolist(), found, strict=True)
-        reasons |= {position: (why_words(each), link_words(each)) for position, each in explained}
+        for position, each in explained:
+            linked = int((run.known[run.task.graph.neighbours(position)] == 1).sum())
+            reasons[position] = why_words(each, linked), link_words(each)
     first, last = ["audit", "id"], ["why", "link", "verdict"]
     shown = [f"{name} (shown)" if name in first + last else name for name in run.data.shown]
     rows = (

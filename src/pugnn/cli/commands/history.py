@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -83,7 +84,7 @@ def follow(folder: Path) -> tuple[list[Round], list[str]]:
             rounds.append(_round(folder, record))
             if (parent := record.get("parent")) is None:
                 break
-            folder = _parent(folder, str(parent["run"]), parent["finished"], seen)
+            folder = _parent(folder, record["options"].get("start", ""), parent, seen)
         except (PugnnError, AttributeError, LookupError, TypeError, ValueError) as error:
             why = str(error) if isinstance(error, PugnnError) else f"{folder / 'run.json'} was changed after the run"
             if not rounds:
@@ -93,14 +94,15 @@ def follow(folder: Path) -> tuple[list[Round], list[str]]:
     return rounds[::-1], notes
 
 
-def _parent(child: Path, named: str, finished: str | None, seen: set[Path]) -> Path:
-    """The folder of the parent of a run: where it was then, or else beside its child."""
-    places = [Path(named), child.resolve().parent / Path(named).name]
+def _parent(child: Path, start: str, parent: dict[str, Any], seen: set[Path]) -> Path:
+    """The folder of the parent of a run: by the way from its child, or else beside it, or as it was named once."""
+    named = Path(os.path.normpath(child / parent["run"]))
+    places = [named, child.resolve().parent / named.name, Path(start)]
     found = [place for place in places if (place / "run.json").is_file()]
     if not found:
         raise PugnnError(f"the parent of {child}, {named}, is not there any more")
     for place in found:
-        if read_record(place / "run.json").get("finished") == finished:
+        if read_record(place / "run.json").get("finished") == parent["finished"]:
             if place.resolve() in seen:
                 raise PugnnError(f"{child} names {named} as its parent, which came after it")
             return place
@@ -117,7 +119,7 @@ def _round(folder: Path, record: dict[str, Any]) -> Round:
         "finished": record["finished"],
         "known": int(record["labelled"]),
         "confirmed": int(changes.get("confirmed", 0)),
-        "rejected": int(record["negative"]),
+        "rejected": int(changes.get("rejected", record["negative"])),
         "checks": measured.get("checks", 0),
         "first": next((each["precision"] for each in first if each["checked"]), None),
         "decided": decided["precision"] if decided and decided["checked"] else None,
