@@ -84,13 +84,17 @@ class Columns:
 
     def cell(self, attribute: int, node: int) -> str:
         """What the user's table says of a node in the column of an attribute: ``country = NL``, ``age missing``."""
-        name, column = self.names[attribute], self._columns[attribute]
-        if marks := [*self._marks.get("", ()), *self._marks.get(column, ())]:
-            row = dense(self._features[[node]])[0]
-            if yes := [self.names[at] for at in marks if row[self._starts[at]] == 1]:
-                return yes[0]
-        value = self.value(attribute, node)
-        return f"{name}{' = ' if name == column else ': '}{value}" if value else name
+        column = self._columns[attribute]
+        if self._readings[attribute] is say_nothing:
+            return column
+        marks: list[int] = self._marks.get("", []) + self._marks.get(column, [])
+        row = dense(self._features[[node]])[0]
+        for mark in marks:
+            if row[self._starts[mark]] == 1:
+                return self.names[mark]
+        whole = column in self.names  # as one attribute, perhaps beside one that marks missing values
+        at = self.names.index(column) if whole else attribute
+        return f"{self.names[at]}{' = ' if whole else ': '}{self.value(at, node)}"
 
     def _add(self, name: str, reading: Reading, width: int = 1, column: str | None = None) -> None:
         self._columns.append(name if column is None else column)
