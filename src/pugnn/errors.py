@@ -103,14 +103,8 @@ def shorten(values: Iterable[object], limit: int = 5) -> str:
 
 
 def reject_all(bad: Sequence[Any], words: Callable[[Any], str], rest: str, limit: int = 5) -> None:
-    """Raise if anything is bad: words on the first, the rest of the sentence, and words on a few others.
-
-    Example:
-        >>> reject_all([4, 7, 8, 9], "row {}".format, " is empty. Fill it in.", 3)
-        Traceback (most recent call last):
-        pugnn.errors.PugnnError: row 4 is empty. Fill it in. Likewise: row 7; row 8; and 1 more.
-    """
-    if not len(bad):
+    """Raise if anything is bad: words on the first, the rest of the sentence, and words on a few others."""
+    if not bad:
         return
     first, *others = map(words, bad[:limit])
     if len(bad) > limit:

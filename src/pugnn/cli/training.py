@@ -142,6 +142,8 @@ def _unused_verdicts(run: Path, data: InputData, task: PUTask) -> list[str]:
     except PugnnError as error:
         return [f"the audit of {run} is not used: {run / LOG}: {error}"]
     source_of = {str(name): event["source"] for event in recorded for name, _, _ in event["verdicts"]}
+    if not source_of:
+        return []
     found, known = ids_of(task.graph).find(text_column(list(source_of))).tolist(), task.known
     left_out = [file for at, file in zip(found, source_of.values(), strict=True) if at >= 0 and not known[at]]
     if not left_out:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pugnn.errors import Displayed, PugnnError, counted, quoted, require_choice, require_whole
 from pugnn.evidence.checked_sample import CheckedSample
-from pugnn.evidence.measured import Measurement, calibrated, measure_checks
+from pugnn.evidence.measured import Measurement, calibrated, measure_checks, measure_list
 from pugnn.evidence.purposes import Choice, choose_list
 from pugnn.evidence.rank_model import Values
 from pugnn.evidence.stretches import ABOUT, About, Places, plan_stretches, share_out
@@ -291,7 +291,8 @@ class Audit(Displayed):
 
     def choose(self, **purpose: Any) -> Choice:
         """How far down the list to go, for a purpose that :func:`pugnn.evidence.purposes.choose_list` knows."""
-        return choose_list(self.probabilities(), **purpose)
+        measure = partial(measure_list, self.sample(), ranks=self._narrowing)
+        return choose_list(self.probabilities(), measure, **purpose)
 
     def _require_verdicts(self) -> None:
         if not self._verdicts:

@@ -26,7 +26,7 @@ def sentences(explanation: Explanation) -> tuple[str, ...]:
             _speaking("for", attributes, explanation.speak_for),
             _speaking("against", attributes, explanation.speak_against),
         ]
-    return tuple(filter(None, (_verdict(explanation), *middle, _nearest(explanation), *_changes(explanation))))
+    return tuple(filter(None, (_verdict(explanation), *middle, link_words(explanation), *_changes(explanation))))
 
 
 def why_words(explanation: Explanation, linked: int) -> str:
@@ -34,20 +34,11 @@ def why_words(explanation: Explanation, linked: int) -> str:
     cells: dict[str, float] = {}  # what each contributes; several attributes may be made of one
     for part in (*explanation.speak_for, *explanation.speak_against):
         cells[part.cell] = cells.get(part.cell, 0.0) + part.contribution
-    ranked = sorted(cells, key=lambda cell: -abs(cells[cell]))
-    sides = {
-        "For it": [each for each in ranked if cells[each] > 0],
-        "Against it": [each for each in ranked if cells[each] < 0],
-    }
-    said = [f"{side}: {', '.join(map(shown, some[:NAMED]))}." for side, some in sides.items() if some]
-    if explanation.unit == "odds":
-        said.append(_evidence(explanation, told=False))
+    said = [_evidence(explanation, told=False)] if explanation.unit == "odds" else []
+    for side, sign in (("For it", 1), ("Against it", -1)):
+        some = sorted((cell for cell in cells if sign * cells[cell] > 0), key=lambda cell: -abs(cells[cell]))
+        said += [f"{side}: {', '.join(map(shown, some[:NAMED]))}."] if some else []
     return " ".join([*said, *([f"Linked to {counted(linked, 'known positive')}."] if linked else [])])
-
-
-def link_words(explanation: Explanation) -> str:
-    """How a node is linked to known positives."""
-    return _nearest(explanation)
 
 
 def signed(value: float) -> str:
@@ -121,7 +112,8 @@ def _attribute(part: AttributePart) -> str:
     return f"{shown(part.name)} ({words})"
 
 
-def _nearest(explanation: Explanation) -> str:
+def link_words(explanation: Explanation) -> str:
+    """How a node is linked to known positives."""
     paths = explanation.nearest
     if paths is None or (not paths and explanation.known == "positive"):
         return ""

@@ -6,13 +6,15 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pugnn.errors import PugnnError, WriteError
 from pugnn.evidence.audit import Audit, Event
+from pugnn.evidence.purposes import Choice
 from pugnn.files import locked, replacing
 from pugnn.runs.run import Run
 
@@ -32,7 +34,16 @@ def audit_so_far(run: Run) -> dict[str, Any] | None:
         "files": [str(run.path / draw["file"]) for draw in audit.draws],
         "checked": list(read),
         "measured": audit.estimate().to_plain() if audit.verdicts else None,
+        "choice": None if (choice := last_choice(run, audit)) is None else asdict(choice),
     }
+
+
+def last_choice(run: Run, audit: Audit) -> Choice | None:
+    """The list for the purpose that was asked for last, by the verdicts of now; ``None`` if none was."""
+    with suppress(OSError, ValueError, LookupError, TypeError):  # no such file, or nothing that was asked for in it
+        kept = json.loads((run.path / "audit.json").read_text(encoding="utf-8"))
+        return audit.choose(**kept["choice"]["asked"])
+    return None
 
 
 def read_audit(run: Run) -> Audit:

@@ -56,10 +56,7 @@ class EarlierRun:
     measured: str | None = None
 
     def parent(self, child: Path) -> dict[str, Any]:
-        """The entry ``parent`` of the ``run.json`` in the folder of the new run, with the way there from that folder.
-
-        When it was finished tells it from others.
-        """
+        """The entry ``parent`` of a new run: the way there from its folder, and what tells it from others there."""
         way = os.path.relpath(self.folder.resolve(), child.resolve())
         return {"run": way, "finished": self.record.get("finished"), "measured_prior": self.measured}
 

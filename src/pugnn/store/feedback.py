@@ -123,11 +123,9 @@ def _reject_contradictions(
         (rejected, dict.fromkeys(labelled.tolist(), known_from), "{} rejects {}, which is a known positive of {}"),
         (confirmed, dict.fromkeys(negative.tolist(), ""), "{} confirms {}, which is one of the negatives"),
     ):
-        reject_all(
-            sorted(places.keys() & others.keys()),
-            lambda node: words.format(places[node], quoted(str(graph.ids[node])), others[node]),  # noqa: B023
-            ". Remove it from one of them.",
-        )
+        both = sorted(places.keys() & others.keys())
+        said = [words.format(places[node], quoted(str(graph.ids[node])), others[node]) for node in both]
+        reject_all(said, str, ". Remove it from one of them.")
 
 
 def _as_table(given: Any) -> Any:

@@ -111,6 +111,8 @@ def _parent(child: Path, start: str, parent: dict[str, Any], seen: set[Path]) ->
 
 def _round(folder: Path, record: dict[str, Any]) -> Round:
     """A run in plain values; what was not measured is ``None``."""
+    from pugnn.runs.report.answers import is_vague
+
     changes, measured = record.get("changes") or {}, _measured(folder / "audit.json")
     first = [each for each in measured.get("first", []) if each["taken"] == FIRST]
     decided = measured.get("decided")
@@ -123,7 +125,7 @@ def _round(folder: Path, record: dict[str, Any]) -> Round:
         "checks": measured.get("checks", 0),
         "first": next((each["precision"] for each in first if each["checked"]), None),
         "decided": decided["precision"] if decided and decided["checked"] else None,
-        "positives": measured["positives"] if measured.get("checks") and not _is_unknown(measured) else None,
+        "positives": measured["positives"] if measured.get("checks") and not is_vague(measured["positives"]) else None,
         **{
             name: [[each["id"], each["rank_before"], each["rank_now"]] for each in changes.get(name, [])[:MOST_MOVES]]
             for name in ("rose", "fell")
@@ -139,13 +141,6 @@ def _measured(file: Path) -> dict[str, Any]:
         return dict(json.loads(file.read_text(encoding="utf-8"))["measured"])
     except (OSError, ValueError, LookupError, TypeError):
         raise PugnnError(f"{file} was changed. `pugnn audit {file.parent}` writes it again.") from None
-
-
-def _is_unknown(measured: dict[str, Any]) -> bool:
-    from pugnn.evidence.measured import UNKNOWN_FACTOR
-
-    number = measured["positives"]
-    return bool(number["high"] > UNKNOWN_FACTOR * max(number["low"], 1.0))
 
 
 def _words(band: dict[str, float] | None, word: Any, unknown: str) -> str:
