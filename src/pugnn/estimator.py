@@ -281,7 +281,7 @@ class PUNodeClassifier(Parameters):
                 setattr(estimator, f"{name}_", metadata[name])
             method, settings = estimator.check_parameters()
             fitting.require_weights(method, settings, estimator.num_features_, tensors)
-            estimator.model_ = method.build(estimator.num_features_, settings)
+            estimator.model_ = method.rebuild(estimator.num_features_, settings, tensors)
             estimator.model_.load_state_dict(tensors)
         except UNLOADABLE as error:
             raise PugnnError(f"{path} cannot be loaded: {error}") from None

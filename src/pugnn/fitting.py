@@ -109,7 +109,7 @@ def identity(task: PUTask, method: Method, settings: TrainingSettings, start: We
 
 def require_weights(method: Method, settings: TrainingSettings, num_features: int, weights: Weights) -> None:
     """Raise unless these are finite weights of a method's network for so many features."""
-    expected = method.blueprint(num_features, settings).state_dict()
+    expected = method.blueprint(num_features, settings, weights).state_dict()
     if set(expected) != set(weights):
         raise PugnnError(f"its weights are called {shorten(sorted(weights))}, not {shorten(sorted(expected))}")
     for name, tensor in weights.items():

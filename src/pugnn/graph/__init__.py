@@ -13,6 +13,7 @@ from pugnn.graph.measures import (
     nearest_sources,
 )
 from pugnn.graph.random import NO_NEGATIVE, Neighbourhood, sample_neighbours, sample_non_neighbours
+from pugnn.graph.relations import Relation
 
 __all__ = [
     "NO_NEGATIVE",
@@ -22,6 +23,7 @@ __all__ = [
     "Graph",
     "GraphStatistics",
     "Neighbourhood",
+    "Relation",
     "edge_homophily",
     "graph_statistics",
     "hop_distances",

@@ -39,6 +39,9 @@ def graph_digests(graph: Graph) -> dict[str, str]:
         "ids or order of nodes": nodes,
         "attributes": attributes,
     }
+    for name, relation in graph.relations.items():
+        rows = {"indptr": relation.indptr, "indices": relation.indices, "weights": relation.weights}
+        parts[f"relation {name}"] = {f"{name} {part}": array for part, array in rows.items() if array is not None}
     known = {} if graph.stored is None else graph.stored.sums
     return {
         part: digest_of_texts(known.get(name) or _digest(array) for name, array in arrays.items())

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch_geometric.data import Data
 
+    from pugnn.graph.graph import Graph
+
 
 def adjacency_matrix(given: Any) -> sp.coo_array:
     """A square matrix of numbers, sparse or dense, in COO form."""
@@ -109,6 +111,25 @@ def pyg_features(data: Data) -> NDArray[Any] | sp.csr_array | None:
         return sp.csr_array(arrays.sound_matrix(sp.csr_array(parts, shape=tuple(x.shape)), what))
     except ValueError as error:
         raise PugnnError(f"{what} cannot be read: {error}") from None
+
+
+def pyg_data(graph: Graph) -> Data:
+    """A PyG ``Data`` object of a graph."""
+    import torch
+    from torch_geometric.data import Data
+
+    edge_index = torch.from_numpy(np.stack([graph.sources, graph.indices]).astype(np.int64))
+    if isinstance(graph.features, np.ndarray):
+        x = torch.from_numpy(graph.features.copy())
+    else:
+        csr = graph.features
+        rows, columns = (torch.from_numpy(part.astype(np.int64)) for part in (csr.indptr, csr.indices))
+        values = torch.from_numpy(csr.data.copy())
+        x = torch.sparse_csr_tensor(rows, columns, values, size=csr.shape, check_invariants=True)
+    data = Data(x=x, edge_index=edge_index, num_nodes=graph.num_nodes)
+    if graph.weights is not None:
+        data.edge_weight = torch.from_numpy(graph.weights.copy())
+    return data
 
 
 def _array_of(tensor: Tensor) -> NDArray[Any]:

@@ -11,11 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import Displayed, PugnnError, require_type, require_whole, shorten
+from pugnn.errors import Displayed, PugnnError, counted, require_type, require_whole, shorten
 from pugnn.graph import arrays
 from pugnn.graph.adjacency import Cleaning, symmetric_csr
 from pugnn.graph.digests import graph_digests
-from pugnn.graph.foreign import adjacency_matrix, networkx_parts, pyg_adjacency, pyg_features
+from pugnn.graph.foreign import adjacency_matrix, networkx_parts, pyg_adjacency, pyg_data, pyg_features
+from pugnn.graph.relations import Relation
 from pugnn.graph.stored import Stored
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ class Graph(Displayed):
         cleaning: how the given edges were cleaned.
         recipe: how features were made from tables (a serialised :class:`pugnn.features.Recipe`), or ``None``.
         stored: the store that all arrays are memory-mapped from, or ``None``.
+        relations: kinds of edges by name, if there are several; the arrays above are of all together.
+        kinds: number of nodes of each kind by name, in their order, if there are several. The first is the target: only
+            its nodes are labelled, unlabelled and ranked.
 
     Example:
         >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "cleo"], ids=["ann", "bob", "cleo"])
@@ -58,6 +62,8 @@ class Graph(Displayed):
     cleaning: Cleaning = field(default_factory=Cleaning)
     recipe: Mapping[str, Any] | None = None
     stored: Stored | None = None
+    relations: Mapping[str, Relation] = field(default_factory=dict)
+    kinds: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.stored is None:
@@ -73,6 +79,7 @@ class Graph(Displayed):
             raise PugnnError(f"{len(self.ids)} ids were given for {n} nodes")
         if self.feature_names is not None and len(self.feature_names) != self.num_features:
             raise PugnnError(f"{len(self.feature_names)} feature names for {self.num_features} features")
+        self._require_relations_and_kinds()
         if self.stored is not None:  # the rest was checked before it was stored, and the arrays are not read here
             return
         if not isinstance(self.features, np.ndarray):
@@ -87,12 +94,38 @@ class Graph(Displayed):
                 view.flags.writeable = False
                 object.__setattr__(self, name, view)
 
+    def _require_relations_and_kinds(self) -> None:
+        if self.kinds and sum(self.kinds.values()) != self.num_nodes:
+            raise PugnnError(f"the kinds have {sum(self.kinds.values()):,} nodes, but there are {self.num_nodes:,}")
+        for name, relation in self.relations.items():
+            if len(relation.indptr) != self.num_nodes + 1:
+                raise PugnnError(f"the relation {name!r} has {len(relation.indptr) - 1:,} rows, not {self.num_nodes:,}")
+            if self.stored is None:
+                arrays.require_adjacency(relation.indptr, relation.indices, relation.weights)
+            if relation.reverse and relation.reverse not in self.relations:
+                raise PugnnError(f"the relation {name!r} lacks its reverse, {relation.reverse!r}")
+            if unknown := [kind for kind in relation.ends if kind and kind not in self.kinds]:
+                raise PugnnError(f"the relation {name!r} links nodes of the kind {unknown[0]!r}, which there is not")
+
     # ------------------------------------------------------------------ sizes and look-ups
 
     @property
     def num_nodes(self) -> int:
         """Number of nodes, N."""
         return len(self.indptr) - 1
+
+    @property
+    def num_targets(self) -> int:
+        """Number of nodes of the target kind, which come first; all nodes if there is one kind."""
+        return next(iter(self.kinds.values()), self.num_nodes)
+
+    def kind_of(self, node: int) -> str:
+        """The kind of the node at position ``node``; empty if there is one kind."""
+        for kind, size in self.kinds.items():
+            if node < size:
+                return kind
+            node -= size
+        return ""
 
     @property
     def num_edges(self) -> int:
@@ -159,7 +192,9 @@ class Graph(Displayed):
         return found
 
     def _facts(self) -> list[str]:
-        return [f"{self.num_nodes:,} nodes", f"{self.num_edges:,} edges", f"{self.num_features:,} features"]
+        nodes = [counted(size, kind) for kind, size in self.kinds.items()] or [f"{self.num_nodes:,} nodes"]
+        relations = [f"{len(self.relations):,} relations"] if self.relations else []
+        return [*nodes, f"{self.num_edges:,} edges", *relations, f"{self.num_features:,} features"]
 
     # ------------------------------------------------------------------ construction
 
@@ -265,18 +300,4 @@ class Graph(Displayed):
 
     def to_pyg(self) -> Data:
         """A PyG ``Data`` object with ``edge_index``, ``x`` (sparse CSR stays sparse) and ``edge_weight``."""
-        import torch
-        from torch_geometric.data import Data
-
-        edge_index = torch.from_numpy(np.stack([self.sources, self.indices]).astype(np.int64))
-        if isinstance(self.features, np.ndarray):
-            x = torch.from_numpy(self.features.copy())
-        else:
-            csr = self.features
-            rows, columns = (torch.from_numpy(part.astype(np.int64)) for part in (csr.indptr, csr.indices))
-            values = torch.from_numpy(csr.data.copy())
-            x = torch.sparse_csr_tensor(rows, columns, values, size=csr.shape, check_invariants=True)
-        data = Data(x=x, edge_index=edge_index, num_nodes=self.num_nodes)
-        if self.weights is not None:
-            data.edge_weight = torch.from_numpy(self.weights.copy())
-        return data
+        return pyg_data(self)
