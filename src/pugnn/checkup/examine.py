@@ -14,8 +14,8 @@ from pugnn.checkup.resemblance import Directions
 from pugnn.checkup.sampling import Sampling, check_sampling
 from pugnn.checkup.sizes import Degrees, Reach, Rings, check_rings, count_reach, degree_summary
 from pugnn.errors import Displayed, counted, require_whole
-from pugnn.graph import GraphStatistics, graph_statistics
 from pugnn.features.typed_recipe import recipe_from_plain
+from pugnn.graph import GraphStatistics, graph_statistics
 from pugnn.store import TableGraph
 from pugnn.store.given import as_task
 from pugnn.task import PUTask

@@ -81,7 +81,7 @@ class Recipe(Displayed):
         Args:
             attributes: the node table's columns.
             kinds: kinds of columns that are not to be guessed, by name.
-            graph: the graph of the nodes, for features of its structure if there are no others; without it there are none.
+            graph: the graph of the nodes, for features of its structure if there are no others; ``None`` for none then.
             blocks: where to collect features; by default in memory.
         """
         encodings: list[Encoding] = []

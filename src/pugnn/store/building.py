@@ -160,7 +160,7 @@ class _InFolder(GraphArrays):
             (self._folder / f"{name}{part}.npy").unlink(missing_ok=True)
 
     def join(self, relations: Sequence[Relation]) -> Rows:
-        total = sum(relation.indptr for relation in relations)  # entries up to each row, with those in several
+        total = np.sum([relation.indptr for relation in relations], axis=0)  # entries up to each row, repeats as well
         parts = {"indices": np.int32} | (
             {"weights": np.float32} if any(e.weights is not None for e in relations) else {}
         )
@@ -172,6 +172,7 @@ class _InFolder(GraphArrays):
                 last = max(first + 1, int(np.searchsorted(total, most, "right")) - 1)
                 starts, *arrays = joined_rows([_some_rows(relation, first, last) for relation in relations])
                 for file, numbers in zip(files, arrays, strict=False):
+                    assert numbers is not None
                     file.write(numbers)
                 indptr[first : last + 1] = indptr[first] + starts
                 first = last
@@ -208,14 +209,15 @@ def _opened(folder: Path, name: str, cleaning: Cleaning, *, weighted: bool) -> A
     indptr, indices, weights = (
         open_array(folder, name + part) if part in _ROWS[: 2 + weighted] else None for part in _ROWS
     )
-    assert indptr is not None and indices is not None
+    assert indptr is not None
+    assert indices is not None
     return indptr, indices, weights, cleaning
 
 
 def _mapped(sources: Path, targets: Path, weights: Path) -> Edges:
     """Edges in files, which may be changed in place."""
-    ends = [np.memmap(path, np.int32, "r+") for path in (sources, targets)]
-    return Edges(*ends, np.memmap(weights, np.float32, "r+") if weights.stat().st_size else None)
+    one, other = (np.memmap(path, np.int32, "r+") for path in (sources, targets))
+    return Edges(one, other, np.memmap(weights, np.float32, "r+") if weights.stat().st_size else None)
 
 
 def _some_rows(relation: Relation, first: int, last: int) -> Relation:

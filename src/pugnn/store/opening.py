@@ -18,9 +18,9 @@ from pugnn.graph import Cleaning, Graph
 from pugnn.graph.arrays import reject_infinite, require_adjacency
 from pugnn.graph.stored import Stored
 from pugnn.store.arguments import Request
+from pugnn.store.assembly.table_graph import TableGraph
 from pugnn.store.ids import ids_of
 from pugnn.store.node_lists import read_lists
-from pugnn.store.assembly.table_graph import TableGraph
 from pugnn.store.stored_arrays import damaged, features_in, ids_in, open_array, relation_files, relations_in
 from pugnn.store.tables.access import read_tables
 from pugnn.task import PUTask
@@ -211,7 +211,7 @@ def open_with_manifest(folder: Path, *, verified: bool) -> tuple[Graph, Manifest
             manifest.recipe,
             Stored(manifest.checksum, (indptr, indices, features, ids, weights, relations), ids, sums),
             relations,
-            {name: size for name, size in manifest.kinds},
+            dict(manifest.kinds),
         )
     except (KeyError, TypeError, ValueError) as error:  # it has a checksum, but `pugnn build` did not write it
         raise damaged(folder, f"{MANIFEST} does not fit the other files: {error}") from None

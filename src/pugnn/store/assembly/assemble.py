@@ -76,8 +76,16 @@ def _assemble(
     if not merged.cleaning.edges:
         raise PugnnError(f"{shown} contains only self loops; a graph needs edges between nodes")
     indptr, indices, weights = merged.rows
-    parts = {"cleaning": merged.cleaning, "relations": merged.relations, "kinds": sizes}
-    graph = Graph(indptr, indices, np.zeros((len(node_ids), 0), np.float32), node_ids, weights, **parts)
+    graph = Graph(
+        indptr,
+        indices,
+        np.zeros((len(node_ids), 0), np.float32),
+        node_ids,
+        weights,
+        cleaning=merged.cleaning,
+        relations=merged.relations,
+        kinds=sizes,
+    )
     if request.recipe is not None:
         require_names(request.recipe, graph)
     notes += [*merged.notes, *notes_on_nodes(kinds, graph.degrees, shown)]

@@ -96,8 +96,8 @@ def merge_relations(
         whole = summed_cleaning({each.name: cleaning for each, cleaning in kept})
         return Merged(place.join(list(relations.values())), relations, whole, (*notes, *_notes(kept)))
     place.discard(relation_prefix(0))
-    *rows, cleaning = place.merge(total, read[0].edges)
-    return Merged((rows[0], rows[1], rows[2]), {}, cleaning, (*notes, *_notes([(read[0], cleaning)])))
+    indptr, indices, weights, cleaning = place.merge(total, read[0].edges)
+    return Merged((indptr, indices, weights), {}, cleaning, (*notes, *_notes([(read[0], cleaning)])))
 
 
 def _merge_one(
@@ -105,8 +105,8 @@ def _merge_one(
 ) -> tuple[dict[str, Relation], Cleaning]:
     """One relation by its name, or both directions of it."""
     if not both:
-        *rows, cleaning = place.merge(total, each.edges, relation_prefix(at))
-        return {each.name: Relation(*rows, each.ends)}, cleaning
+        rows = place.merge(total, each.edges, relation_prefix(at))
+        return {each.name: Relation(*rows[:3], each.ends)}, rows[3]
     out, back = place.merge_directed(total, each.edges, (relation_prefix(at), relation_prefix(at + 1)))
     names = each.name + OUT, each.name + IN
     return {names[0]: Relation(*out[:3], each.ends, names[1]), names[1]: Relation(*back[:3], each.ends, names[0])}, out[
@@ -136,13 +136,10 @@ def _shifted(each: ReadRelation, starts: Mapping[str, int]) -> Edges:
 
 def _is_reverse(one: Relation, other: Relation) -> bool:
     """Whether two relations have the same edges, from the first kind to the second and back."""
-    if one.ends != other.ends[::-1] or one.ends[0] == one.ends[1] or (one.weights is None) != (other.weights is None):
+    if one.ends != other.ends[::-1] or one.ends[0] == one.ends[1]:
         return False
-    return (
-        np.array_equal(one.indptr, other.indptr)
-        and np.array_equal(one.indices, other.indices)
-        and (one.weights is None or np.array_equal(one.weights, other.weights))
-    )
+    pairs = zip((one.indptr, one.indices, one.weights), (other.indptr, other.indices, other.weights), strict=True)
+    return all(mine is theirs or np.array_equal(mine, theirs) for mine, theirs in pairs)  # type: ignore[arg-type]
 
 
 def _require_common_ids(edges: Sequence[Edges], table: EdgeTable, kinds: Mapping[str, KindOfNodes]) -> None:
@@ -178,6 +175,6 @@ def _notes(kept: Sequence[tuple[ReadRelation, Cleaning]]) -> list[str]:
         if cleaning.two_way:
             pairs = counted(cleaning.two_way, "edge")
             notes.append(f"{shown}: {pairs} given in both directions merged{added}; direction does not matter")
-        for name in (name for name, own in mine.items() if not own.edges and len(kept) > 1):
-            notes.append(f"{shown}: the relation {name!r} has only self loops, and so no edges")
+        empty = [name for name, own in mine.items() if not own.edges and len(kept) > 1]
+        notes += [f"{shown}: the relation {name!r} has only self loops, and so no edges" for name in empty]
     return notes
