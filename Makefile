@@ -72,7 +72,7 @@ studies: $(READY)
 # benchmarks/results/: an hour on a quiet machine; needs PUGNN_DATA for DBLP. trust.py, feedback.py, minibatch.py,
 # check_up.py and paired.py, which take longer, say themselves how they are run.
 benchmarks: $(READY)
-	cd benchmarks && for name in busy step scaling variance training views explain attention ids fit tables wide_tables structural_features shared_batches smoothing memory ray_cluster scale; do \
+	cd benchmarks && for name in busy step scaling variance training views explain attention ids fit tables sql wide_tables structural_features shared_batches smoothing memory ray_cluster scale; do \
 	  ../$(BIN)/python $$name.py > results/$$name.tmp && mv results/$$name.tmp results/$$name.txt || exit 1; done
 
 # src/pugnn/datasets/files/cora.npz from its source.

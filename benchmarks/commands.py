@@ -1,6 +1,7 @@
 """What the commands take, one after another on the same data: a graph of tables, and a store of a million nodes.
 
     python benchmarks/commands.py [SOURCES] > results/commands.txt      # a quarter of an hour on two cores
+    python benchmarks/commands.py --only store [SOURCES]
 
 SOURCES are `src` folders of other versions, whose commands are run in turn with those of this one. Seconds are those of
 the processor, of all threads together: on a shared machine they say more than the clock. Pubmed needs PUGNN_DATA.
@@ -8,6 +9,7 @@ the processor, of all threads together: on a shared machine they say more than t
 
 from __future__ import annotations
 
+import argparse
 import os
 import resource
 import subprocess
@@ -23,10 +25,16 @@ TRIALS = str(sized(20, 2))
 
 
 def main() -> None:
-    sources = [Path(each).resolve() for each in sys.argv[1:]] or [HERE]
+    options = argparse.ArgumentParser()
+    options.add_argument("sources", nargs="*", type=Path, default=[HERE])
+    options.add_argument("--only", choices=("tables", "store"))
+    given = options.parse_args()
+    sources = [each.resolve() for each in given.sources]
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
         for title, prepare, sweep in (("tables", _tables, True), ("store", _store, False)):
+            if given.only not in (None, title):
+                continue
             seconds: dict[str, list[float]] = {}
             for number, source in enumerate(sources):
                 own = Path(folder) / f"{title}-{number}"

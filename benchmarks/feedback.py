@@ -2,6 +2,8 @@
 
     python benchmarks/feedback.py                        # data sets other than Cora need PUGNN_DATA
     python benchmarks/feedback.py --datasets cora --draws 1
+    PYTHONPATH=OTHER/src python benchmarks/feedback.py --ways top --called "top, before" --records FILE
+    python benchmarks/feedback.py --records FILE         # the rest, and tables with those of another version
 
 On each graph the smallest class that allows it is thinned to 2 % of the unlabelled nodes, and 30 of its nodes are known
 at first. In each round 20 nodes are checked: positive ones become known positives, the others known negatives, and the
@@ -11,18 +13,21 @@ training goes on from the last model. How the nodes are chosen:
   of positives that was measured is the prior of the next round;
 - top: the best finds, as `pugnn suggest` does; what is said of the list is estimated from hidden positives.
 
-A random half of the unlabelled nodes is never checked: average precision is that of these nodes, so that what has been
-found is not missing from the list. What an audit says is compared with the truth in the other half; what is said
-without one, with the truth of all unlabelled nodes.
+A random half of the unlabelled nodes takes no part, except as neighbours: it is neither trained on as unlabelled nor
+listed, checked or estimated. Average precision is that of these nodes, so that what has been found is not missing.
+Lists are of the other half, and what is said of one, in either way, is compared with what is true of that list. Hidden
+positives say something as soon as there is a list; an audit does once 20 nodes of it are checked. So of the same list
+the audit knows 20 checks more; after the same number of checks it speaks of the list before.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
+import json
 import warnings
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -59,32 +64,28 @@ def rare_class(name: str) -> Dataset:
     return min(possible, key=lambda each: int(each.positive.sum()))
 
 
-def top(model: PUNodeClassifier, task: PUTask, free: Nodes, positive: NDArray[np.bool_]) -> tuple[Nodes, Said, Said]:
-    """The best finds of those that may be checked, and what hidden positives say of the whole list."""
+def top(model: PUNodeClassifier, task: PUTask, positive: NDArray[np.bool_]) -> tuple[Nodes, Said, Said]:
+    """The best finds, and what hidden positives say of the list."""
     log_odds = model.decision_function()
     rows, scores = node_rows(model.model_, task.graph), model.predict_proba()[:, 1]
     goal = {"goal": "precision", "prior": model.prior_, "threshold": model.threshold_, "seed": model.seed}
-    about = PUTask(task.graph, task.labelled, free, task.negative, task.confirmed)
-    checked = np.array(
-        [each.position for each in suggest(about, scores, rows, log_odds=log_odds, count=CHECKED, **goal)]
-    )
+    found = suggest(task, scores, rows, log_odds=log_odds, count=CHECKED, **goal)
+    checked = np.array([each.position for each in found])
     ranking = task.unlabelled[np.argsort(-log_odds[task.unlabelled], kind="stable")]
-    found = model.estimate_
-    first = next((each.precision for each in found.first if each.taken == FIRST), None) if found else None
-    number = found.positives if found else None
+    estimate = model.estimate_
+    first = next((each.precision for each in estimate.first if each.taken == FIRST), None) if estimate else None
+    number = estimate.positives if estimate else None
     said = [NOT_SAID if band is None else (band.value, band.low, band.high) for band in (first, number)]
     truth = float(positive[ranking[:FIRST]].mean()), float(positive[ranking].sum())
     return checked, (*said[0], truth[0]), (*said[1], truth[1])
 
 
-def audit(
-    model: PUNodeClassifier, task: PUTask, free: Nodes, positive: NDArray[np.bool_], seed: int
-) -> tuple[Nodes, Said, Said]:
-    """Nodes drawn from those that may be checked, and what they say of these."""
-    from pugnn.evidence.audit import Audit
+def audit(model: PUNodeClassifier, task: PUTask, positive: NDArray[np.bool_], seed: int) -> tuple[Nodes, Said, Said]:
+    """Nodes drawn from the list, and what they say of it."""
+    from pugnn.evidence.audit import Audit  # earlier versions have none
 
     log_odds, found = model.decision_function(), model.estimate_
-    ranking = free[np.argsort(-log_odds[free], kind="stable")]
+    ranking = task.unlabelled[np.argsort(-log_odds[task.unlabelled], kind="stable")]
     estimate = None if found is None else replace(found, caveat=check_up(task).caveat).to_plain()
     decided = int((model.predict()[ranking] == 1).sum())
     audit = Audit.after(task, ranking, decided=decided, prior=model.prior_, estimate=estimate)
@@ -100,38 +101,29 @@ def audit(
 
 
 def rounds(dataset: str, way: str, draw: int) -> Outcome:
-    """Average precision at first and after each round; and what is said of the first 100 and of the number, each time.
-
-    An audit says something of the list that it was drawn from; hidden positives, of the list after the round.
-    """
+    """Of the list at first and after each round: average precision, what is said of the first 100 and of the number."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", PugnnWarning)
     drawn = draw_rare(rare_class(dataset), labels=KNOWN, prior=SHARE, seed=draw)
-    task, positive = drawn.task, drawn.positive
-    unlabelled = np.intersect1d(task.unlabelled, drawn.scored)
+    positive, unlabelled = drawn.positive, np.intersect1d(drawn.task.unlabelled, drawn.scored)
     never = np.sort(np.random.default_rng(draw).permutation(unlabelled)[: len(unlabelled) // 2])
+    task = replace(drawn.task, unlabelled=np.setdiff1d(unlabelled, never))
     model, prior = None, "auto"
     precisions, firsts, numbers = [], [], []
-    for number in range(ROUNDS + 1):
+    for _ in range(ROUNDS + 1):
         method = make_method("views", prior=prior)
         fresh = PUNodeClassifier(method, seed=draw, epochs=EPOCHS, progress=False)
         model = fresh.fit_task(task, start=model)
         precisions.append(average_precision(positive[never], model.decision_function()[never]))
-        free = np.setdiff1d(np.intersect1d(task.unlabelled, drawn.scored), never)
-        if way == "top":
-            checked, first, count = top(model, task, free, positive)
-        else:
-            checked, first, count = audit(model, task, free, positive, draw)
-        if (number > 0) if way == "top" else (number < ROUNDS):
-            firsts.append(first)
-            numbers.append(count)
+        checked, first, count = top(model, task, positive) if way == "top" else audit(model, task, positive, draw)
+        firsts.append(first)
+        numbers.append(count)
         right, wrong = checked[positive[checked]], checked[~positive[checked]]
         task = task.with_feedback(right, wrong)
         if way == "audit":
-            low, high = ((end - len(right)) / (len(free) - CHECKED) for end in count[1:3])
-            low = max(low, 0.5 / len(free))
+            low, high = ((end - len(right)) / len(task.unlabelled) for end in count[1:3])
+            low = max(low, 0.5 / len(task.unlabelled))
             prior = f"{low:.4g}..{max(high, low):.4g}"
-    print(dataset, way, draw, precisions, firsts, numbers, file=sys.stderr, flush=True)
     return precisions, firsts, numbers
 
 
@@ -141,13 +133,29 @@ def main() -> None:
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--draws", type=int, default=sized(3, 1))
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--records", type=Path, default=Path("feedback.jsonl"), help="file to keep results in")
+    parser.add_argument("--called", help="another name for the one way, if this is another version")
     given = parser.parse_args()
-    datasets, ways = given.datasets.split(","), given.ways.split(",")
-    cases = list(product(datasets, ways, range(given.draws)))
+    made = read(given.records)
+
+    def make(dataset: str, way: str, draw: int) -> None:
+        case = (dataset, given.called or way, draw)
+        if case not in made:
+            outcome = rounds(dataset, way, draw)
+            with given.records.open("a") as file:
+                file.write(json.dumps([case, outcome]) + "\n")
+
+    cases = product(given.datasets.split(","), given.ways.split(","), range(given.draws))
     with parallel_config("loky", inner_max_num_threads=1):
-        results = Parallel(n_jobs=given.processes)(delayed(rounds)(*case) for case in cases)
+        Parallel(n_jobs=given.processes)(delayed(make)(*case) for case in cases)
     print(machine())
-    show(cases, results)
+    made = read(given.records)
+    show(list(made), list(made.values()))
+
+
+def read(file: Path) -> dict[Case, Outcome]:
+    lines = file.read_text().splitlines() if file.exists() else []
+    return {tuple(case): outcome for case, outcome in map(json.loads, lines)}
 
 
 def show(cases: list[Case], results: list[Outcome]) -> None:
@@ -184,7 +192,7 @@ def show(cases: list[Case], results: list[Outcome]) -> None:
                     numbers_of(100 * held(number), "3.0f"),
                 ]
             )
-        print(f"\n{place}: average precision at first, and all after each round")
+        print(f"\n{place}: average precision, and what is said, of the list at first and after each round")
         print(table(columns, lines))
 
 

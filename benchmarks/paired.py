@@ -3,6 +3,7 @@
     python benchmarks/paired.py --processes 2 --rankings paired-rankings     # needs PUGNN_DATA; an hour of two cores
     python benchmarks/paired.py --rankings paired-rankings --seconds 0       # again on the rankings that are there
     python benchmarks/paired.py --datasets cora --draws 1
+    python benchmarks/paired.py --first-draw 3 --draws 2     # draws on which nothing was chosen
 
 On each graph the largest class is positive (common), then the smallest one with at least 150 nodes (rare); 30 known
 positives are drawn at random. Where there is nothing to find, all positives are nodes drawn at random. Every pair of
@@ -85,8 +86,8 @@ def rank(dataset: str, kind: str, draw: int, method: str, file: Path) -> None:
         )
 
 
-def cases(datasets: list[str], draws: int) -> Iterator[Case]:
-    for draw in range(draws):
+def cases(datasets: list[str], draws: range) -> Iterator[Case]:
+    for draw in draws:
         for dataset in datasets:
             yield dataset, "common", draw
             if class_of(dataset, "rare") != class_of(dataset, "common"):
@@ -194,10 +195,12 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--datasets", default=",".join(DATASETS))
     options.add_argument("--draws", type=int, default=sized(3, 1))
+    options.add_argument("--first-draw", type=int, default=0)
     options.add_argument("--processes", type=int, default=1)
     options.add_argument("--rankings", type=Path, default=Path("paired-rankings"), help="folder to keep rankings in")
     options.add_argument("--seconds", type=float, default=float("inf"), help="make no more rankings after so many")
     given = options.parse_args()
+    draws = range(given.first_draw, given.first_draw + given.draws)
     print(machine())
     given.rankings.mkdir(exist_ok=True)
     started = time.time()
@@ -209,7 +212,7 @@ def main() -> None:
 
     wanted = [
         (case, method)
-        for case in cases(given.datasets.split(","), given.draws)
+        for case in cases(given.datasets.split(","), draws)
         for method in METHODS
         if method != "nnpu" or case[0] in WITH_NETWORKS
     ]

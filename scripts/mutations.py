@@ -99,10 +99,10 @@ MUTATIONS = [
     _m("methods/views.py", "PENALTY, MIN_PENALTY = 0.06", "PENALTY, MIN_PENALTY = 0.12", "views"),
     _m("methods/views.py", "2 * epoch / settings.epochs", "epoch / settings.epochs", "views"),
     _m("methods/views.py", "EVEN_PRIOR = 0.05", "EVEN_PRIOR = 0.5", "views"),
-    _m("methods/logistic.py", "DOUBT = 1.0", "DOUBT = 0.0", "views"),
+    _m("methods/ranking/logistic.py", "DOUBT = 1.0", "DOUBT = 0.0", "views"),
     _m("views/walks.py", "FAR = 0.1", "FAR = 1.0", "views"),
-    _m("methods/logistic.py", "INVERSE_PENALTY = 1.0", "INVERSE_PENALTY = 1.2", "views"),
-    _m("methods/logistic.py", "slope[special] = v * (", "slope[special] = (", "views negatives"),
+    _m("methods/ranking/logistic.py", "INVERSE_PENALTY = 1.0", "INVERSE_PENALTY = 1.2", "views"),
+    _m("methods/ranking/logistic.py", "slope[special] = v * (", "slope[special] = (", "views negatives"),
     _m("evidence/hidden_positives.py", "MAX_NEGATIVE = 0.5", "MAX_NEGATIVE = 0.6", "views negatives"),
     _m("evidence/hidden_positives.py", "-(1 - self.negative_share) / n", "(1 - self.negative_share) / n", "centroid"),
     _m(

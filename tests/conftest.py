@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from own_postgresql import Server, programs, server
 from pugnn.graph import Graph
 from pugnn.losses import Sets
 from pugnn.models import Backbone, GraphInputs, make_backbone
@@ -31,6 +32,15 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[Server]:
+    """A PostgreSQL server with an empty database."""
+    if programs() is None:
+        pytest.skip("PostgreSQL is not installed: there is no initdb")
+    with server() as running:
+        yield running
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -16,6 +16,7 @@ from pugnn.evidence.bands import Prior, estimate
 from pugnn.evidence.stretches import About
 from pugnn.files import as_path
 from pugnn.graph import Graph
+from pugnn.graph.layers import fused
 from pugnn.methods import DEFAULT_METHOD, Method, make_method
 from pugnn.model_file import FORMAT, UNLOADABLE, load_model, require_providers, require_same_features
 from pugnn.models import Backbone, BackboneLike
@@ -27,7 +28,7 @@ from pugnn.threads import threads_for
 from pugnn.training import Checkpoint, RunOptions, TrainingSettings, fix_scoring, log_odds, save_sealed, scores_of
 
 #: What a model's file holds besides weights and settings: attributes of the estimator, without their underscore.
-SAVED = ("num_features", "feature_names", "recipe", "threshold", "prior", "settled_prior", "known")
+SAVED = ("num_features", "feature_names", "recipe", "threshold", "prior", "settled_prior", "known", "relation_weights")
 
 
 class PUNodeClassifier(Parameters):
@@ -69,6 +70,7 @@ class PUNodeClassifier(Parameters):
         settled_prior_: how it was settled, with an interval (:class:`pugnn.evidence.Prior`), if the method has one.
         estimate_: how many positives there are, and how good the ranking is (:class:`pugnn.evidence.Estimate`), from
             hidden positives; ``None`` if that needs further trainings, as by :func:`pugnn.evaluate`.
+        relation_weights_: how much each relation counts, for methods that take one kind of edge; else ``None``.
         threshold_: the threshold as a number.
         decided_by_: who is decided positive, in words.
         warm_: whether the training went on from an earlier model.
@@ -170,7 +172,9 @@ class PUNodeClassifier(Parameters):
             name = fitting.identity(task, method, settings, run.get("start"))
             run["checkpoint"] = Checkpoint(as_path(checkpoint, "checkpoint"), name)
         with threads_for(graph.num_nodes * graph.num_features):
-            fitted, settled = fitting.settle_and_fit(method, task, settings, run)
+            self.relation_weights_ = fitting.weigh_relations(method, task, settings)
+            learned = self.graph_for(graph)
+            fitted, settled = fitting.settle_and_fit(method, replace(task, graph=learned), settings, run)
         hidden = fitted.hidden
         self.settled_prior_: Prior | None = settled if hidden is None else hidden.prior
         self.warm_ = start is not None and not fresh
@@ -180,8 +184,8 @@ class PUNodeClassifier(Parameters):
         self.known_: KnownIds = KnownIds.of(task)
         self.classes_ = np.array([0, 1])
         self.num_features_, self.feature_names_, self.recipe_ = graph.num_features, graph.feature_names, graph.recipe
-        fix_scoring(self.model_, graph)
-        self.restore(task, log_odds(self.model_, graph).numpy()[: graph.num_targets])
+        fix_scoring(self.model_, learned)
+        self.restore(task, log_odds(self.model_, learned).numpy()[: graph.num_targets])
         scores = self.predict_proba()[:, 1]
         unlabelled = scores[task.unlabelled]
         wanted = (self.threshold, self.budget)
@@ -225,7 +229,8 @@ class PUNodeClassifier(Parameters):
         require_same_features(graph, self.num_features_, self.feature_names_, self.recipe_)
         if positives is not None:
             positives = target_positions(graph, positives, "positives")
-        found: NDArray[np.float64] = log_odds(self.model_for(graph, positives), graph).numpy()[: graph.num_targets]
+        found: NDArray[np.float64] = log_odds(self.model_for(graph, positives), self.graph_for(graph)).numpy()
+        found = found[: graph.num_targets]
         if self.known_.rejected:
             found[self.known_.find(graph)["rejected"]] = fitting.KNOWN_NEGATIVE
         return found
@@ -238,8 +243,12 @@ class PUNodeClassifier(Parameters):
             elif positives is None:
                 known = self.known_.find(graph)
                 positives = np.union1d(known["positives"], known["confirmed"])
-            self.model_.know(graph, positives)
+            self.model_.know(self.graph_for(graph), positives)
         return self.model_
+
+    def graph_for(self, graph: Graph) -> Graph:
+        """The graph as the model takes it: itself, or the weighted sum of its relations."""
+        return fused(graph, self.relation_weights_)
 
     def predict(self, graph: Any = None) -> NDArray[np.int64]:
         """Decision for every node, or every target: 1 where the score reaches the threshold; shape ``(N,)``."""
@@ -282,7 +291,7 @@ class PUNodeClassifier(Parameters):
                 setattr(estimator, f"{name}_", metadata[name])
             method, settings = estimator.check_parameters()
             fitting.require_weights(method, settings, estimator.num_features_, tensors)
-            estimator.model_ = method.build(estimator.num_features_, settings)
+            estimator.model_ = method.rebuild(estimator.num_features_, settings, tensors)
             estimator.model_.load_state_dict(tensors)
         except UNLOADABLE as error:
             raise PugnnError(f"{path} cannot be loaded: {error}") from None

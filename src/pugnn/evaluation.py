@@ -18,7 +18,7 @@ from pugnn.evidence.paired import AuditedPositives, PairedVerdict, best_against_
 from pugnn.fitting import learnable_task
 from pugnn.graph.arrays import listed
 from pugnn.methods import Method
-from pugnn.methods.logistic import prior_of
+from pugnn.methods.ranking.logistic import prior_of
 from pugnn.parameters import require_fitted
 from pugnn.store import TableGraph
 from pugnn.store.given import given_task

@@ -17,6 +17,7 @@ from pugnn.errors import DegenerateWarning, PugnnError, require_whole, shorten
 from pugnn.evidence import Audit, Estimate, Reason
 from pugnn.evidence.bands import HiddenRanks, Prior, no_signal
 from pugnn.methods import METHODS, FittedMethod, Method, make_method
+from pugnn.methods.ranking.layers import relation_weights
 from pugnn.models import BACKBONES, backbone_name
 from pugnn.store import read_feedback
 from pugnn.store.given import as_task, given_task, require_edges
@@ -83,6 +84,13 @@ def expected_left(task: PUTask, prior: Prior | None, known: KnownIds) -> float:
     return max(0.0, before * confirmed / (confirmed + rejected) - confirmed)
 
 
+def weigh_relations(method: Method, task: PUTask, settings: TrainingSettings) -> dict[str, float] | None:
+    """How much each relation counts for a method that takes one kind of edge; ``None`` if there is no choice."""
+    if method.reads_relations or not task.graph.relations:
+        return None
+    return relation_weights(task, settings.seed)
+
+
 @part(0, 1)
 def settle_and_fit(
     method: Method, task: PUTask, settings: TrainingSettings, run: RunOptions
@@ -109,7 +117,7 @@ def identity(task: PUTask, method: Method, settings: TrainingSettings, start: We
 
 def require_weights(method: Method, settings: TrainingSettings, num_features: int, weights: Weights) -> None:
     """Raise unless these are finite weights of a method's network for so many features."""
-    expected = method.blueprint(num_features, settings).state_dict()
+    expected = method.blueprint(num_features, settings, weights).state_dict()
     if set(expected) != set(weights):
         raise PugnnError(f"its weights are called {shorten(sorted(weights))}, not {shorten(sorted(expected))}")
     for name, tensor in weights.items():

@@ -47,6 +47,10 @@ def load_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             require_number(name, metadata[name])
             if not 0 <= metadata[name] <= most:
                 raise PugnnError(f"its {name} is {metadata[name]}, which is not between 0 and 1")
+        shares = metadata.setdefault("relation_weights", None)  # files of earlier versions have none
+        require_type("relation_weights", shares, dict | None, "a mapping")
+        for name, share in (shares or {}).items():
+            require_number(f"the weight of the relation {name!r}", share)
         settled, scored = metadata["settled_prior"], metadata["scored"]
         if settled is not None:
             for name in ("value", "low", "high", "least", "most"):

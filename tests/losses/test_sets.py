@@ -15,8 +15,8 @@ from pugnn.losses import (
     SoftLabelLoss,
     UnbiasedLoss,
     UnlabelledAsNegativeLoss,
+    confident_prior_matching,
 )
-from pugnn.methods.views import confident_prior_matching
 
 VALUES = [1.0, -0.5, 2.0, -1.0, 0.3, 0.7, -2.0]
 LOGITS = torch.tensor(VALUES, dtype=torch.float64)

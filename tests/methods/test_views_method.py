@@ -16,7 +16,7 @@ from pugnn.graph.derived import forget_derived
 from pugnn.losses import Sets
 from pugnn.methods import Centroid, SmoothedLogistic, Views
 from pugnn.methods import views as module
-from pugnn.methods.logistic import Ranking
+from pugnn.methods.ranking.logistic import Ranking
 from pugnn.metrics import average_precision, roc_auc
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, TrainingSettings, score

@@ -9,7 +9,7 @@ from pugnn.errors import PugnnError
 from pugnn.evidence import RankModel
 from pugnn.evidence.bands import Prior
 from pugnn.evidence.hidden_positives import KnownNodes
-from pugnn.methods.logistic import rank_once
+from pugnn.methods.ranking.logistic import rank_once
 from pugnn.priors import PRIORS, prior_bounds, prior_words, settle_prior
 
 

@@ -17,9 +17,8 @@ import torch
 from pugnn import processes
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
-from pugnn.losses import Sets
+from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods import PUGNN
-from pugnn.methods.views import confident_prior_matching
 from pugnn.models import GCN
 from pugnn.task import PUTask
 from pugnn.training import Checkpoint, FullGraph, SampledGraph, TrainingSettings, train

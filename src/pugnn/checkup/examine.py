@@ -10,12 +10,13 @@ import numpy as np
 
 from pugnn.checkup.findings import Finding, advise, find
 from pugnn.checkup.homophily import Homophily, check_homophily
+from pugnn.checkup.relations import RelationCheck, check_relations
 from pugnn.checkup.resemblance import Directions
 from pugnn.checkup.sampling import Sampling, check_sampling
 from pugnn.checkup.sizes import Degrees, Reach, Rings, check_rings, count_reach, degree_summary
 from pugnn.errors import Displayed, counted, require_whole
-from pugnn.features.typed_recipe import recipe_from_plain
 from pugnn.graph import GraphStatistics, graph_statistics
+from pugnn.graph.layers import has_attributes
 from pugnn.store import TableGraph
 from pugnn.store.given import as_task
 from pugnn.task import PUTask
@@ -32,6 +33,7 @@ class CheckUp(Displayed):
         homophily: whether positives cluster.
         rings: nodes by distance, and the δ for PU-GNN.
         sampling: whether the known positives look like a random sample.
+        relations: what each relation says, if there are several.
         advice: what the default method will do with it, and why.
         findings: all of that in words.
     """
@@ -42,6 +44,7 @@ class CheckUp(Displayed):
     homophily: Homophily
     rings: Rings
     sampling: Sampling
+    relations: tuple[RelationCheck, ...]
     advice: tuple[str, ...]
     findings: tuple[Finding, ...]
 
@@ -104,7 +107,7 @@ def check_up(task: PUTask | TableGraph, *, seed: int = 0) -> CheckUp:
     # Nodes that a ranking found are no random sample, and no estimate assumes it.
     drawn = replace(task, labelled=task.typical)
     sampling = check_sampling(drawn, directions, rng, together=homophily.verdict == "together")
-    has_attributes = graph.num_features > 0 and not (graph.recipe and recipe_from_plain(graph.recipe).structure)
+    relations = check_relations(task, rng)
     return CheckUp(
         statistics=statistics,
         degrees=degree_summary(graph),
@@ -112,6 +115,7 @@ def check_up(task: PUTask | TableGraph, *, seed: int = 0) -> CheckUp:
         homophily=homophily,
         rings=rings,
         sampling=sampling,
-        advice=advise(reach.labelled, homophily, attributes=has_attributes),
-        findings=find(statistics, reach, homophily, rings, sampling),
+        relations=relations,
+        advice=advise(reach.labelled, homophily, attributes=has_attributes(graph)),
+        findings=find(statistics, reach, homophily, rings, sampling, relations),
     )

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pugnn.checkup.homophily import Homophily
+from pugnn.checkup.relations import RelationCheck
 from pugnn.checkup.sampling import MIN_KNOWN, DegreeCheck, Sampling
 from pugnn.checkup.sizes import MAX_NEAR_SHARE, Reach, Rings
 from pugnn.errors import counted
 from pugnn.graph import GraphStatistics
 
 Level = Literal["good", "note", "warning"]
-Topic = Literal["size", "homophily", "rings", "sampling"]
+Topic = Literal["size", "homophily", "relations", "rings", "sampling"]
 
 #: With fewer known positives, results vary a lot between sets of known positives.
 MIN_RECOMMENDED = 20
@@ -42,12 +43,18 @@ class Finding:
 
 
 def find(
-    statistics: GraphStatistics, reach: Reach, homophily: Homophily, rings: Rings, sampling: Sampling
+    statistics: GraphStatistics,
+    reach: Reach,
+    homophily: Homophily,
+    rings: Rings,
+    sampling: Sampling,
+    relations: tuple[RelationCheck, ...] = (),
 ) -> tuple[Finding, ...]:
     """All findings, topic by topic."""
     return (
         *_about_size(statistics, reach),
         _about_homophily(homophily),
+        *(_about_relation(each, reach) for each in relations),
         _about_rings(rings),
         *_about_sampling(sampling, reach),
     )
@@ -107,6 +114,24 @@ def _about_homophily(found: Homophily) -> Finding:
         case "no sign":
             text = f"{seen}; {chance}. A clear tendency would have shown. {misled}"
             return Finding("homophily", "note", "No sign that positives cluster", text)
+
+
+def _about_relation(found: RelationCheck, reach: Reach) -> Finding:
+    size = (
+        f"{counted(found.edges, 'edge')}; it reaches {found.reached:,} of {reach.labelled + reach.unlabelled:,} nodes"
+    )
+    text = f"{size} and {found.known:,} of {reach.labelled:,} known positives."
+    often = "Known positives meet along it where random nodes with as many links never do"
+    if found.lift is not None:
+        often = f"Known positives meet along it {found.lift:.1f} times as often as random nodes with as many links"
+    chance = f"chance alone gives that in {max(round(1000 * found.p_value), 1)} of 1,000 shuffles"
+    text = f"{size} {often}; {chance}."
+    if found.agrees:
+        return Finding("relations", "good", f"Known positives agree along {found.name}", text)
+    remedy = "Leave it out? The default method gives it little weight where hidden positives do not confirm it."
+    return Finding(
+        "relations", "note", f"{found.name} says nothing beyond chance", f"{text} {often}; {chance}.", remedy
+    )
 
 
 def _about_rings(rings: Rings) -> Finding:

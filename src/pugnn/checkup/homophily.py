@@ -85,7 +85,7 @@ def check_homophily(
     graph: Graph, labelled: NDArray[np.int64], directions: Directions | None, rng: np.random.Generator
 ) -> Homophily:
     """Compare the known positives with random nodes of the same degrees."""
-    crowd = draw_crowd(graph.degrees, labelled, rng)
+    crowd = draw_crowd(graph.degrees[: graph.num_targets], labelled, rng)
     known = crowd.nodes[: crowd.known]
     sums = pair_sums(crowd, link_weights(graph, crowd.nodes))
     p_links, p_apart = chance_of_more(sums), chance_of_more(-sums)
@@ -173,7 +173,7 @@ def surroundings(
     start = np.repeat(nodes, WALKS)
     walks = [start]
     for _ in range(STEPS):
-        walks.append(_step(graph, walks[-1], rng))
+        walks.append(random_step(graph, walks[-1], rng))
     met, row = np.concatenate(walks), np.tile(np.repeat(np.arange(len(nodes)), WALKS), 1 + STEPS)
     counts = met != np.tile(start, 1 + STEPS)
     seen, column = np.unique(met[counts], return_inverse=True)
@@ -182,7 +182,7 @@ def surroundings(
     return directions.mixed(sp.csr_array(sp.diags_array(1 / np.maximum(total, 1)) @ visits), seen)
 
 
-def _step(graph: Graph, nodes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+def random_step(graph: Graph, nodes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """One random neighbour of each node, or the node itself where it has none."""
     degree = graph.degrees[nodes]
     rank = (rng.random(len(nodes)) * degree).astype(np.int64)

@@ -131,8 +131,9 @@ def named_kinds(columns: Iterable[str]) -> dict[str, str]:
 
 
 def _short_name(edges: str) -> str:
-    """``data/edges.csv.gz`` → ``edges``, ``edges-*.parquet`` → ``edges``, ``stores/mine/`` → ``mine``."""
-    file = re.split(r"[/\\]", edges.rstrip("/\\"))[-1].split(".")[0]
+    """``data/edges.csv.gz`` → ``edges``, ``sqlite:///bank.db?pays`` → ``bank``, ``stores/mine/`` → ``mine``."""
+    place = edges.partition("?")[0] if "://" in edges else edges
+    file = re.split(r"[/\\]", place.rstrip("/\\"))[-1].split(".")[0]
     return re.sub(r"[^\w-]+", "", file).strip("-_") or "run"
 
 

@@ -82,8 +82,9 @@ class DataOptions:
     Args:
         dataset: a named data set: cora, citeseer, pubmed, dblp, or one in $PUGNN_DATA.
         store: a graph store, a folder that `pugnn build` wrote, in place of --edges, --nodes and --attributes.
-        edges: table of edges: CSV, TSV, Parquet or JSON lines, also .gz, .zst, .bz2, .xz; 'part-*.csv' for many.
-            Repeatable: NAME=FILE for each of several relations; user:bought:item=FILE between kinds of nodes.
+        edges: table of edges: CSV, TSV, Parquet or JSON lines, also .gz, .zst, .bz2, .xz; 'part-*.csv' for many;
+            or in a database: 'sqlite:///bank.db?select a, b from pays', duckdb:///, postgresql://. Repeatable:
+            NAME=FILE for each of several relations; user:bought:item=FILE between kinds of nodes.
         edge_type: column of --edges that names the relation of each edge.
         directed: make two relations of each one: who a node points to, and who points to it.
         nodes: table of nodes and their attributes; without it, features are made from the edges. KIND=FILE for each of

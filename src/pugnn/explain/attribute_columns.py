@@ -30,19 +30,22 @@ class Columns:
         width: number of columns that the model reads: none, those of the features, one more (:data:`ORDINARY`), or
             those of the structure where the graph has no features.
         closeness: whether another column, the last of them, is for closeness to known positives.
+        place: whether another column, before that, is for places in the layers of the graph.
 
     Attributes:
         names: of the attributes.
     """
 
-    def __init__(self, graph: Graph, width: int, *, closeness: bool = False) -> None:
+    def __init__(self, graph: Graph, width: int, *, closeness: bool = False, place: bool = False) -> None:
         self.names: list[str] = []
         self._readings: list[Reading] = []
         self._starts = [0]  # the first column of each attribute, and the end
         self._kinds: list[str] = []  # of the nodes that have each of them; empty for all
         self._graph = graph
-        if width:
-            self._add_all(graph, width - closeness)
+        if width > closeness + place:
+            self._add_all(graph, width - closeness - place)
+        if place:
+            self._add(PLACE, say_nothing)
         if closeness:
             self._add(CLOSENESS, say_nothing)
 

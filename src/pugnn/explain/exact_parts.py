@@ -116,13 +116,23 @@ class _Explained:
                 weights = spread[block].astype(np.float64)
                 sums[q] += rows.T @ weights
                 by_node[block] += scales[q] * weights * along[:, q : q + 1]
+        walks = spreads[names.index("smoothed")] if "smoothed" in names else None
+        if walks is None and self.closeness is not None:
+            walks = self.views.images("smoothed", start, transposed=True)
         for at, node in enumerate(nodes.tolist()):
             # Copies: a part of a matrix would keep all of it in memory while the next nodes are explained.
             columns = [spread[:, at].astype(np.float64) for spread in spreads]
-            yield self._parts_of(node, columns, sums[:, :, at].copy(), scales[:, at].copy(), by_node[:, at].copy())
+            ended = np.zeros(0) if walks is None else walks[:, at].astype(np.float64)
+            found = sums[:, :, at].copy(), scales[:, at].copy(), by_node[:, at].copy()
+            yield self._parts_of(node, columns, ended, *found)
 
-    def _parts_of(self, node: int, spreads: list[Matrix], sums: Matrix, scales: Matrix, by_node: Matrix) -> Parts:
-        """Of one node, given the weights of all nodes in each view, and the attributes summed with these weights."""
+    def _parts_of(
+        self, node: int, spreads: list[Matrix], walks: Matrix, sums: Matrix, scales: Matrix, by_node: Matrix
+    ) -> Parts:
+        """Of one node, given the weights of all nodes in each view, and the attributes summed with these weights.
+
+        ``walks`` is where walks from the node end, if closeness counts.
+        """
         mean, closeness, shares = self.mean, self.closeness, np.zeros(0)
         weights = np.array([spread.sum() for spread in spreads])
         difference = dense(self.views.rows[[node]])[0] - mean
@@ -132,7 +142,7 @@ class _Explained:
         base = self.constant + float(scales * weights @ (self.directions @ mean))
         around = all_columns - own
         if closeness is not None:
-            shares = closeness.shares(spreads[self.views.names.index("smoothed")])
+            shares = closeness.shares(walks)
             by_known = closeness.gain(node) * shares
             by_known[closeness.known == node] = 0.0  # being known itself is where it starts
             base += closeness.base + closeness.gain(node) - float(by_known.sum())

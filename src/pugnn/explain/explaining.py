@@ -16,6 +16,7 @@ from pugnn.explain.attribute_columns import Columns
 from pugnn.explain.exact_parts import propagation_parts, view_parts
 from pugnn.explain.explanation import AttributePart, Change, Explanation, Kind, Known, NodePart
 from pugnn.explain.gradient_parts import gradient_parts
+from pugnn.explain.layer_parts import layer_parts
 from pugnn.explain.parts import NOTHING, Parts, largest, smallest_change
 from pugnn.explain.sentences import sentences
 from pugnn.graph import UNREACHABLE, hop_distances
@@ -26,7 +27,7 @@ from pugnn.store import TableGraph
 from pugnn.store.given import as_graph
 from pugnn.task import PUTask
 from pugnn.training import scores_of
-from pugnn.views import LinearViews
+from pugnn.views import LayeredViews, LinearViews
 from pugnn.waiting import advance
 
 #: Finds that are explained after a training, whether that is exact and fast, or not.
@@ -46,7 +47,11 @@ MAX_PATHS = 3
 
 KNOWN: dict[int, Known] = {1: "positive", -1: "negative"}
 #: Models whose scores are sums; gradients explain all others.
-EXACT: dict[type, Callable[..., Iterator[Parts]]] = {LinearViews: view_parts, Propagation: propagation_parts}
+EXACT: dict[type, Callable[..., Iterator[Parts]]] = {
+    LinearViews: view_parts,
+    LayeredViews: layer_parts,
+    Propagation: propagation_parts,
+}
 
 
 def explain(
@@ -97,7 +102,7 @@ def explain(
     make_parts = EXACT.get(type(model), gradient_parts)
     explainer = _Explainer(known or PUTask(graph, NOTHING, NOTHING), log_odds, order, estimator.threshold_, shown or {})
     found = []
-    for node, parts in zip(positions.tolist(), make_parts(model, graph, positions), strict=True):
+    for node, parts in zip(positions.tolist(), make_parts(model, estimator.graph_for(graph), positions), strict=True):
         found.append(explainer.explanation(node, parts))
         advance(len(found) / len(positions))
     return found
@@ -140,7 +145,8 @@ class _Explainer:
         return ids
 
     def explanation(self, node: int, parts: Parts) -> Explanation:
-        columns = self.columns = self.columns or Columns(self.graph, len(parts.own), closeness=parts.closeness)
+        also = {"closeness": parts.closeness, "place": parts.place}
+        columns = self.columns = self.columns or Columns(self.graph, len(parts.own), **also)
         known = KNOWN.get(int(self.known[node]))
         decision = bool(self.scores[node] >= self.threshold) and known != "negative"
         own, around = columns.total(parts.own), columns.total(parts.around)
@@ -178,6 +184,7 @@ class _Explainer:
             around=float(by_others.sum()),
             score_without_own=nodes.score_without(np.array([node])),
             closeness=float(parts.own[-1] + parts.around[-1]) if parts.closeness else None,
+            relations=dict(parts.relations),
             rest=float(parts.total - parts.base - parts.by_node.sum()) if parts.how == "gradients" else 0.0,
             nodes=[
                 NodePart(

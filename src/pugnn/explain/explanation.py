@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from pugnn.errors import Displayed, shown
@@ -104,6 +104,7 @@ class Explanation(Displayed):
         shown: columns of the node table that were asked for, with its own values.
         closeness: contribution of its closeness to known positives, which is part of ``around``; ``None`` where it does
             not count.
+        relations: what each relation contributes, if the graph has several; together ``own`` and ``around``.
         sentences: all of it in words.
     """
 
@@ -129,6 +130,7 @@ class Explanation(Displayed):
     changes: list[Change]
     shown: dict[str, str]
     closeness: float | None = None
+    relations: dict[str, float] = field(default_factory=dict)
     sentences: tuple[str, ...] = ()
 
     def _facts(self) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
 
@@ -14,7 +14,7 @@ from pugnn.graph import Graph
 from pugnn.graph.smoothing import LANES
 from pugnn.models import Backbone, Propagation
 from pugnn.training.planning import forecast_batches, forecast_whole, scores_whole, width_of
-from pugnn.views import LinearViews
+from pugnn.views import LayeredViews, LinearViews
 
 #: How the parts were found: exactly, or by integrated gradients, which leave a small rest.
 How = Literal["exact", "gradients"]
@@ -52,8 +52,10 @@ class Parts:
         without: the total, computed anew, if some nodes (positions) and some attributes (columns) were neutral. That is
             average, 0 for ``gradients``, and for a known positive that nothing spreads from it.
         closeness: whether the last column stands for closeness to known positives, which is no attribute.
+        place: whether the last column, or that before closeness, stands for places in the layers of the graph.
         unit: what the parts add up to.
         how: how they were found.
+        relations: what each relation contributes, if there are several; together the total less the base.
     """
 
     total: float
@@ -63,8 +65,10 @@ class Parts:
     around: NDArray[np.float64]
     without: Callable[[NDArray[np.int64], NDArray[np.int64]], float]
     closeness: bool = False
+    place: bool = False
     unit: Unit = "log-odds"
     how: How = "exact"
+    relations: Mapping[str, float] = field(default_factory=dict)
 
 
 def largest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
@@ -104,6 +108,8 @@ def smallest_change(
 def explanation_memory(model: Backbone, graph: Graph, count: int) -> int:
     """Bytes that explaining so many nodes of a graph takes at its peak, beside the graph and the model."""
     nodes = graph.num_nodes
+    if isinstance(model, LayeredViews):
+        return sum(explanation_memory(part, layer, count) for part, layer in model.on_layers(graph))
     if isinstance(model, LinearViews | Propagation):
         together = min(max(count, 1), max(LANES, MAX_NUMBERS // max(nodes, 1)))
         entries = ENTRY_BYTES * len(graph.indices) if isinstance(model, Propagation) else 0

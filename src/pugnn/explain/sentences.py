@@ -21,6 +21,7 @@ def sentences(explanation: Explanation) -> tuple[str, ...]:
         nodes, attributes = "The nodes that speak", "The attributes that speak"
         middle = [
             _balance(explanation),
+            _relations(explanation),
             _speaking("for", nodes, [part for part in explanation.nodes if part.contribution > 0]),
             _speaking("against", nodes, [part for part in explanation.nodes if part.contribution < 0]),
             _speaking("for", attributes, explanation.speak_for),
@@ -74,6 +75,13 @@ def _balance(explanation: Explanation) -> str:
         f"Its log-odds, {signed(explanation.total)}, are the sum of {_listed(terms)}. If it had "
         f"{_neutral(explanation)} itself, its score would be {score_words(explanation.score_without_own)}."
     )
+
+
+def _relations(explanation: Explanation) -> str:
+    """Which relations speak for a node, and which against it; what would be 0.00 is left out."""
+    ordered = sorted(explanation.relations.items(), key=lambda each: -abs(each[1]))
+    words = [f"{shown(name)} ({signed(value)})" for name, value in ordered if abs(value) >= 0.005]
+    return f"By relation: {', '.join(words)}." if words else ""
 
 
 def _evidence(explanation: Explanation) -> str:

@@ -83,6 +83,7 @@ class TypedRecipe(Displayed):
             "kinds": list(self.kinds),
             "recipes": [{"kind": kind, **recipe.to_plain()} for kind, recipe in self.recipes.items()],
             "ones": list(self.ones),
+            "structure": self.structure is not None,  # as in a plain recipe, true if there are no attributes
         }
 
     @classmethod

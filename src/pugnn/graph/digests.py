@@ -43,8 +43,9 @@ def graph_digests(graph: Graph) -> dict[str, str]:
         "attributes": attributes,
     }
     for name, relation in graph.relations.items():
-        rows = {"indptr": relation.indptr, "indices": relation.indices, "weights": relation.weights}
-        parts[f"relation {name}"] = {f"{name} {part}": array for part, array in rows.items() if array is not None}
+        rows: dict[str, NDArray[Any]] = {"indptr": relation.indptr, "indices": relation.indices}
+        rows |= {} if relation.weights is None else {"weights": relation.weights}
+        parts[f"relation {name}"] = {f"{name} {part}": array for part, array in rows.items()}
     known = {} if graph.stored is None else graph.stored.sums
     return {
         part: digest_of_texts(known.get(name) or _digest(array) for name, array in arrays.items())

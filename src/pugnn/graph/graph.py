@@ -41,7 +41,7 @@ class Graph(Displayed):
         cleaning: how the given edges were cleaned.
         recipe: how features were made from tables (a serialised :class:`pugnn.features.Recipe`), or ``None``.
         stored: the store that all arrays are memory-mapped from, or ``None``.
-        relations: kinds of edges by name, if there are several; ``indptr``, ``indices``, ``weights`` are of all together.
+        relations: kinds of edges by name, if there are several; the arrays above are of all together.
         kinds: number of nodes of each kind by name, in their order, if there are several. The first is the target: only
             its nodes are labelled, unlabelled and ranked.
 

@@ -1,5 +1,6 @@
 """Losses: logits and sets of nodes in, named terms out."""
 
+from pugnn.losses.confident import confident_prior_matching
 from pugnn.losses.cross_entropy import UnlabelledAsNegativeLoss
 from pugnn.losses.dist_pu import DistPULoss, mean_entropy
 from pugnn.losses.distance_aware import DistanceAwareLoss, split_near_far
@@ -16,6 +17,7 @@ __all__ = [
     "SoftLabelLoss",
     "UnbiasedLoss",
     "UnlabelledAsNegativeLoss",
+    "confident_prior_matching",
     "mean_entropy",
     "split_near_far",
 ]

@@ -16,14 +16,14 @@ from pugnn.errors import PugnnError, require_choice, require_type
 from pugnn.evidence.bands import HiddenRanks
 from pugnn.evidence.degenerate import Reason
 from pugnn.losses import Sets
-from pugnn.methods.logistic import prior_of
+from pugnn.methods.ranking.logistic import prior_of
 from pugnn.models import Backbone
 from pugnn.priors import Prior, prior_bounds
 from pugnn.registry import DEFAULT_METHOD as DEFAULT_METHOD
 from pugnn.registry import Registry
 from pugnn.task import PUTask
 from pugnn.training import Plan, RunOptions, TrainingSettings, make_network, plan_as_before, plan_training, train
-from pugnn.training.checkpoint import Log
+from pugnn.training.checkpoint import Log, Weights
 from pugnn.training.steps import Objective
 
 
@@ -64,6 +64,8 @@ class Method(ABC):
     unused: ClassVar[tuple[str, ...]] = ()
     #: Why it never goes on from the weights of an earlier model; empty if it can.
     fresh: ClassVar[str] = ""
+    #: Whether it tells the relations of a graph apart; all others get their weighted sum.
+    reads_relations: ClassVar[bool] = False
     #: Whether its fit settles a prior that is not given as a number; :meth:`settle` does so for all others.
     settles_prior: ClassVar[bool] = False
 
@@ -108,14 +110,18 @@ class Method(ABC):
         """The network that the method trains, with new weights."""
         return make_network(num_features, settings)
 
+    def rebuild(self, num_features: int, settings: TrainingSettings, weights: Weights) -> Backbone:  # noqa: ARG002
+        """The network that saved weights are of, with new ones."""
+        return self.build(num_features, settings)
+
     def plan(self, task: PUTask, settings: TrainingSettings) -> Plan | None:  # noqa: ARG002
         """Whether a network will be trained on the whole graph or in batches; ``None`` if it reads no graph."""
         return None
 
-    def blueprint(self, num_features: int, settings: TrainingSettings) -> Backbone:
-        """The network without memory for its weights."""
+    def blueprint(self, num_features: int, settings: TrainingSettings, weights: Weights | None = None) -> Backbone:
+        """The network without memory for its weights; that of saved ones, if they are given."""
         with torch.device("meta"):
-            return self.build(num_features, settings)
+            return self.rebuild(num_features, settings, weights or {})
 
     @abstractmethod
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:

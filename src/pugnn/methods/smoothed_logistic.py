@@ -11,7 +11,7 @@ from pugnn.errors import PugnnError, require_number
 from pugnn.evidence.hidden_positives import KnownNodes
 from pugnn.methods.base import METHODS
 from pugnn.methods.centroid import Centroid
-from pugnn.methods.logistic import logistic_regression
+from pugnn.methods.ranking.logistic import logistic_regression
 from pugnn.views import NodeViews
 
 
@@ -22,7 +22,7 @@ class SmoothedLogistic(Centroid):
 
     Attributes are smoothed over the neighbourhood, with rows of length 1 (:mod:`pugnn.views`). Unlabelled nodes
     count as negative, as in ``naive``; the ranking survives that. See
-    :func:`pugnn.methods.logistic.logistic_regression`.
+    :func:`pugnn.methods.ranking.logistic.logistic_regression`.
 
     Args:
         prior: positive share of the unlabelled nodes: a number, auto, a range like 0.02..0.1, or an estimator's name.

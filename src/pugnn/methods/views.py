@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from scipy.special import expit
 from torch import Tensor, nn
@@ -15,9 +15,10 @@ from torch import Tensor, nn
 from pugnn.errors import percent
 from pugnn.evidence.bands import HiddenRanks, no_signal
 from pugnn.evidence.hidden_positives import KnownNodes, advantage
-from pugnn.losses import Sets
+from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method
-from pugnn.methods.logistic import Ranking, rank_once
+from pugnn.methods.ranking.layers import fit_layers
+from pugnn.methods.ranking.logistic import Ranking, default_views, rank_once
 from pugnn.models import Backbone, GraphInputs, Output
 from pugnn.priors import Prior, prior_words, settle_prior
 from pugnn.task import PUTask
@@ -34,9 +35,18 @@ from pugnn.training import (
     resolve_device,
     train,
 )
-from pugnn.training.checkpoint import Log
+from pugnn.training.checkpoint import Log, Weights
 from pugnn.training.progress import stage_progress
-from pugnn.views import TRAINING_SAMPLE, Attributes, LinearViews, NodeViews, forecast_views, views_of
+from pugnn.views import (
+    TRAINING_SAMPLE,
+    AnyViews,
+    Attributes,
+    LayeredViews,
+    LayerPart,
+    LinearViews,
+    NodeViews,
+    forecast_views,
+)
 from pugnn.waiting import part
 
 #: Training starts from log-odds of a standard deviation of 1 for so many labels, in proportion, and of 2 at most: a few
@@ -62,7 +72,7 @@ class Views(Method):
        neighbours', its own less that mean, and the mean over two hops, side by side (:mod:`pugnn.views`): Z.
     2. **Ranking.** A strongly penalised logistic regression on Z, known positives against all other nodes, C = 1: it is
        convex and needs no prior. Beside it, as far as that finds hidden positives, closeness to the known positives by
-       links alone (:mod:`pugnn.methods.logistic`).
+       links alone (:mod:`pugnn.methods.ranking.logistic`).
     3. **Prior.** Known positives are hidden in five turns (:mod:`pugnn.evidence.hidden_positives`). π is given, or
        estimated from their ranks.
     4. **Training.** From the regression, scaled to the standard deviation :math:`\min(2, |L| / 50)`, with the share π
@@ -89,6 +99,7 @@ class Views(Method):
     """
 
     settles_prior: ClassVar[bool] = True
+    reads_relations: ClassVar[bool] = True
     unused: ClassVar[tuple[str, ...]] = ("backbone", "hidden", "dropout", "batch_size")
     fresh: ClassVar[str] = "views starts from its regression every time"
 
@@ -103,6 +114,11 @@ class Views(Method):
         """A model that is still empty: its sizes depend on the data."""
         return LinearViews(num_features)
 
+    def rebuild(self, num_features: int, settings: TrainingSettings, weights: Weights) -> Backbone:
+        """The model that saved weights are of: of one graph, or of layers."""
+        parts = {name.split(".")[1] for name in weights if name.startswith("parts.")}
+        return LayeredViews([LayerPart(num_features) for _ in parts]) if parts else self.build(num_features, settings)
+
     def plan(self, task: PUTask, settings: TrainingSettings) -> Plan | None:  # noqa: ARG002
         """What the views of the graph need; all else needs next to nothing."""
         return Plan(None, *forecast_views(task.graph))
@@ -110,11 +126,33 @@ class Views(Method):
     def fit(self, task: PUTask, settings: TrainingSettings, **run: Unpack[RunOptions]) -> FittedMethod:
         """Rank by the regression, settle the prior, train, and add up."""
         resolve_device(settings.device)  # all is computed on the CPU, but a device that is not there is a mistake
+        if task.graph.relations:
+            return fit_layers(self, task, settings, run)
         known = KnownNodes.of(task, settings.seed)
+        fitted = self.fit_views(lambda: (default_views(task.graph), rank_once(known)), known, settings, run)
+        attributes, prior = Attributes.of(task.graph), fitted.settled.value
+        model = LinearViews.ranking(task, attributes, fitted.direction, prior, fitted.by_closeness)
+        # The bands speak of this ranking, and so must the ranks.
+        hidden = HiddenRanks(fitted.settled, known.rank(fitted.scores[:, 1:]).ranks)
+        signal = not no_signal(hidden, len(task.unlabelled))
+        notes = (
+            _views_note(default_views(task.graph), model, task),
+            fitted.note,
+            prior_words(fitted.settled, len(hidden.ranks), signal=signal),
+        )
+        return FittedMethod(model, fitted.log, prior, notes=notes, hidden=hidden)
+
+    def fit_views(
+        self,
+        make: Callable[[], tuple[AnyViews, Ranking]],
+        known: KnownNodes,
+        settings: TrainingSettings,
+        run: RunOptions,
+    ) -> FittedViews:
+        """Steps 2 to 5 on views, which ``make`` makes and ranks by."""
+        task = known.task
         with part(0, RANKING), stage_progress("ranking by views of the attributes", show=run.get("progress", False)):
-            attributes = Attributes.of(task.graph)
-            views = views_of(task.graph, attributes)
-            ranking = rank_once(known)
+            views, ranking = make()
         settled = settle_prior(self.prior, ranking.hidden)
         prior = settled.value
         with part(RANKING, 1):
@@ -127,35 +165,29 @@ class Views(Method):
         share = _training_share(evidence, settled, len(task.labelled))
         direction = (1 - share) * ranking.direction[:, :, 0] + share / spreads[0] * trained[:, :, 0]
         by_closeness = (1 - share) * float(ranking.by_closeness[0])
-        model = LinearViews.ranking(task, attributes, direction, prior, by_closeness)
-        # The bands speak of this ranking, and so must the ranks.
-        ranked = known.rank((1 - share) * ranking.scores[:, 1:] + share * after[:, 1:])
-        hidden = HiddenRanks(settled, ranked.ranks)
-        signal = not no_signal(hidden, len(task.unlabelled))
-        notes = (
-            _views_note(views, model, task),
-            _training_note(share, evidence, known),
-            prior_words(settled, len(hidden.ranks), signal=signal),
-        )
-        return FittedMethod(model, log, prior, notes=notes, hidden=hidden)
+        scores = (1 - share) * ranking.scores + share * after
+        return FittedViews(direction, by_closeness, scores, settled, log, _training_note(share, evidence, known))
 
 
-def confident_prior_matching(
-    logits: Tensor, sets: Sets, seen: Tensor, prior: float, labelled_weight: float, confidence: float
-) -> dict[str, Tensor]:
-    """The terms of step 4, means over the models; ``logits`` have a column for each model.
+@dataclass(frozen=True, eq=False)
+class FittedViews:
+    """A linear model of views after steps 2 to 5.
 
-    ``seen`` is 1 where a labelled node is a label for a model; where it is 0, the node takes no part in its training.
+    Args:
+        direction: in the views, shape ``(views, F)``.
+        by_closeness: the weight of closeness.
+        scores: of all nodes, column 0 with all known positives and column k + 1 without fold k.
+        settled: the prior.
+        log: of the training.
+        note: what training contributes.
     """
-    free = logits[sets.unlabelled]
-    reached, scores = sets.mean(torch.sigmoid(logits[sets.labelled]), seen), torch.sigmoid(free)
-    entropy = F.softplus(free) - scores * free
-    return {
-        "labelled": labelled_weight * (1 - reached).mean(),
-        "unlabelled": (sets.mean(scores) - prior).abs().mean(),
-        "entropy": confidence * sets.mean(entropy.flatten()),
-        **sets.known_negatives(labelled_weight, torch.sigmoid(logits[sets.negative])),
-    }
+
+    direction: NDArray[np.float32]
+    by_closeness: float
+    scores: NDArray[np.float32]
+    settled: Prior
+    log: Log
+    note: str
 
 
 class _Directions(Backbone):
@@ -164,7 +196,7 @@ class _Directions(Backbone):
     replayable = False
     uses_weights = True
 
-    def __init__(self, views: NodeViews, weight: NDArray[np.floating], bias: NDArray[np.floating]) -> None:
+    def __init__(self, views: AnyViews, weight: NDArray[np.floating], bias: NDArray[np.floating]) -> None:
         super().__init__()
         self._views = views
         self.weight = nn.Parameter(torch.from_numpy(weight.astype(np.float32)))
@@ -185,7 +217,7 @@ class _Product(torch.autograd.Function):
     """The product of views with directions."""
 
     @staticmethod
-    def forward(ctx: Any, weight: Tensor, views: NodeViews) -> Tensor:
+    def forward(ctx: Any, weight: Tensor, views: AnyViews) -> Tensor:
         ctx.views = views
         return torch.from_numpy(views @ weight.detach().numpy())
 
@@ -195,7 +227,7 @@ class _Product(torch.autograd.Function):
 
 
 def _train(
-    views: NodeViews, ranking: Ranking, known: KnownNodes, prior: float, settings: TrainingSettings, run: RunOptions
+    views: AnyViews, ranking: Ranking, known: KnownNodes, prior: float, settings: TrainingSettings, run: RunOptions
 ) -> tuple[NDArray[np.float32], Log]:
     """Step 4: directions, column 0 with all known positives and column k + 1 without fold k, and the log."""
     task = known.task

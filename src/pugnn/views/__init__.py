@@ -2,7 +2,9 @@
 
 from pugnn.graph.smoothing import RESTART, STEPS
 from pugnn.views.attributes import Attributes
-from pugnn.views.linear_views import LinearViews
+from pugnn.views.joint_views import AnyViews, JointViews
+from pugnn.views.layered_views import STRUCTURAL_VIEWS, LayeredViews, LayerPart
+from pugnn.views.linear_views import SLOPE, LinearViews
 from pugnn.views.node_views import (
     ROUNDING,
     TRAINING_SAMPLE,
@@ -19,11 +21,17 @@ __all__ = [
     "FAR",
     "RESTART",
     "ROUNDING",
+    "SLOPE",
     "STEPS",
+    "STRUCTURAL_VIEWS",
     "TRAINING_SAMPLE",
     "VIEWS",
     "WEIGHTS",
+    "AnyViews",
     "Attributes",
+    "JointViews",
+    "LayerPart",
+    "LayeredViews",
     "LinearViews",
     "NodeViews",
     "closeness",

@@ -278,8 +278,10 @@ def test_files_that_are_not_there(read, tmp_path, name, message):
     "address", ["https://example.com/edges.csv", "s3://bucket/edges.parquet", "file:///etc/passwd"]
 )
 def test_addresses_are_not_asked(read, address):
-    with pytest.raises(PugnnError, match="only files on this machine are read"):
+    with pytest.raises(PugnnError, match=f"cannot read {address}: only files on this machine are read"):
         read(address)
+    with pytest.raises(PugnnError, match=f"cannot read {address}: "):  # passwords are not shown
+        read(address.replace("://", "://ann:geheim@"))
 
 
 def test_what_is_no_regular_file(read, tmp_path):

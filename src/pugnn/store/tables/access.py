@@ -10,8 +10,9 @@ from pugnn.errors import PugnnError, shown
 from pugnn.store.tables.column_names import ATTRIBUTE, ID, SOURCE, TARGET, normal
 from pugnn.store.tables.database import Limits, connect
 from pugnn.store.tables.delimited import delimited_table
-from pugnn.store.tables.input_files import File, Scratch, find_files
+from pugnn.store.tables.input_files import PARQUET, File, Scratch, find_files
 from pugnn.store.tables.objects import MemoryTable, as_memory_table
+from pugnn.store.tables.sql_source import hint_at_database
 from pugnn.store.tables.table import Table, Unreadable, aliased, described, reason_of, reject
 from pugnn.store.tables.typed import json_table, parquet_table
 
@@ -27,8 +28,6 @@ ROLES = {
     "checked": ("id", "verdict"),
     "attributes": ("id", "attribute", "value"),
 }
-
-_PARQUET = b"PAR1"
 
 #: Names of columns that make the first row of a CSV file a header; in other tables those of ids.
 _USUAL = {"edges": SOURCE + TARGET, "attributes": ID + ATTRIBUTE}
@@ -73,7 +72,8 @@ def open_tables(
         part = role.partition("[")[0]  # without the name of a relation or a kind
         if role in files:
             known = {*_USUAL.get(part, ID), *(normal(name) for name in wanted.values() if name is not None)}
-            name = shown(os.fspath(content), limit=1000)
+            several = len(files[role]) > 1
+            name = shown(os.fspath(content), limit=1000) if several else files[role][0].shown
             tables[role] = _file_table(name, files[role], cursor, scratch, known, edges=part == "edges")
         else:
             tables[role] = _memory_table(role, as_memory_table(content, role, ROLES[part]), cursor)
@@ -84,7 +84,7 @@ def _file_table(
     shown: str, files: list[File], connection: DuckDBPyConnection, scratch: Scratch, known: set[str], *, edges: bool
 ) -> Table:
     """The table in one or several files of the same format."""
-    heads = [b"" if file.first.startswith(_PARQUET) else file.head() for file in files]
+    heads = [b"" if file.first.startswith(PARQUET) else file.head() for file in files]
     formats = [_format(file, head) for file, head in zip(files, heads, strict=True)]
     for file, kind in zip(files, formats, strict=True):
         if kind != formats[0]:
@@ -99,8 +99,9 @@ def _file_table(
 def _format(file: File, head: bytes) -> str:
     if file.first.startswith(b"PK\3\4"):
         raise PugnnError(f"{file.shown} is an Excel workbook or a zip archive. Save the sheet as CSV, or unpack it.")
-    if file.first.startswith(_PARQUET):
+    if file.first.startswith(PARQUET):
         return "parquet"
+    hint_at_database(file.shown, head)
     text = head[:1000].decode("utf-8-sig", errors="ignore").lstrip()
     is_json = text.startswith("{") or (text[:1] == "[" and text[1:].lstrip()[:1] == "{")
     return f"json, {file.packed}" if is_json else "csv"

@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import shutil
 import tempfile
 import zlib
@@ -21,6 +22,8 @@ from uuid import uuid4
 import pyarrow as pa
 
 from pugnn.errors import EmptyTableError, PugnnError, shown
+from pugnn.store.tables.sql_copy import copy_table
+from pugnn.store.tables.sql_source import sql_source
 
 #: How much of a text file is examined to see what it is.
 HEAD_BYTES = 1 << 22
@@ -37,6 +40,9 @@ OPEN_FILES = Path("/proc/self/fd")
 
 #: More files than this are not held open: systems have a limit.
 _MAX_OPEN = 200
+
+#: How Parquet files begin.
+PARQUET = b"PAR1"
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
@@ -111,6 +117,7 @@ class File:
     path: Path  # where it is, under a name without characters that are special to DuckDB
     first: bytes  # its first bytes
     packed: str  # ``gzip``, ``zstd``, ``bzip2``, ``xz`` or ``none``
+    notes: tuple[str, ...] = ()  # on how it was copied
 
     def head(self) -> bytes:
         """The beginning of the file, decompressed."""
@@ -151,18 +158,26 @@ class File:
 
 
 def find_files(given: str | os.PathLike[str], scratch: Scratch) -> list[File]:
-    """The file of this name, or the files that match the pattern, in alphabetical order.
+    """The file of this name, or those that match the pattern, in alphabetical order; or a copy of a database's table.
 
-    ``scratch`` takes decompressed copies, and links to files whose names DuckDB would misread.
+    ``scratch`` takes copies, and links to files whose names DuckDB would misread.
     """
     name = os.fspath(given)
     path = os.path.expanduser(name)
+    source = sql_source(name)
+    if source is not None:
+        copy, notes = copy_table(source, scratch)
+        return [File(source.shown, copy, PARQUET, "none", tuple(notes))]
     if not name:
         raise PugnnError("the file name is empty; give the name of a table")
     if "\0" in name:
         raise PugnnError(f"cannot read {name!r}: file names cannot contain a zero byte")
     if "://" in name and not os.path.exists(path):
-        raise PugnnError(f"cannot read {name}: only files on this machine are read. Download it first.")
+        address = re.sub("(?<=://)[^/]*@", "", name)  # without a password
+        raise PugnnError(
+            f"cannot read {address}: only files on this machine are read, and databases (sqlite:///, duckdb:///, "
+            "postgresql://). Download it first."
+        )
     if os.path.isdir(path):
         raise PugnnError(f"{name} is a folder; name a file in it, or all of them by a pattern in quotes: '{name}/*'")
     found = matching(name)
@@ -172,7 +187,13 @@ def find_files(given: str | os.PathLike[str], scratch: Scratch) -> list[File]:
 
 
 def matching(name: str) -> list[str]:
-    """The files that a name stands for: itself, or those that match it as a pattern, in alphabetical order."""
+    """The files that a name stands for: itself, or those that match it as a pattern, in alphabetical order.
+
+    Of a table in a database, these are the files of the database; a server has none.
+    """
+    source = sql_source(name)
+    if source is not None:
+        return source.files
     path = os.path.expanduser(name)
     if not glob.has_magic(path) or os.path.lexists(path):
         return [path]

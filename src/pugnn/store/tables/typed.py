@@ -36,7 +36,8 @@ def parquet_table(shown: str, files: list[File], connection: DuckDBPyConnection)
             table.names = tuple(names)
         else:
             _reject_alike(names, file.shown, ", so several files cannot be read together")
-    if any(name in file.shown.lower() for file in files for name in (".csv", ".tsv", ".json")):
+    table.notes += [note for file in files for note in file.notes]
+    if "://" not in shown and any(name in file.shown.lower() for file in files for name in (".csv", ".tsv", ".json")):
         table.notes.append(f"{shown}: is read as Parquet, which it is despite its name")
     return table
 

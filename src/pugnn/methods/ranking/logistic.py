@@ -12,12 +12,13 @@ from scipy.special import expit
 from torch.nn.functional import softplus
 
 from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, RankedPositives, advantage
+from pugnn.graph import Graph
 from pugnn.graph.derived import derived
 from pugnn.priors import Prior, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import TrainingSettings
 from pugnn.training.progress import stage_progress
-from pugnn.views import Attributes, NodeViews, closeness, views_of
+from pugnn.views import AnyViews, Attributes, NodeViews, closeness, views_of
 
 #: C of the default method.
 INVERSE_PENALTY = 1.0
@@ -54,7 +55,7 @@ class Ranking:
     hidden: RankedPositives
 
 
-def rank(views: NodeViews, known: KnownNodes) -> Ranking:
+def rank(views: AnyViews, known: KnownNodes) -> Ranking:
     r"""Rank by the regression, and by closeness to the known positives as far as hidden ones are found by it.
 
     Scores of the regression and closeness n (:mod:`pugnn.views.walks`), both of standard deviation 1, are
@@ -80,7 +81,7 @@ def rank(views: NodeViews, known: KnownNodes) -> Ranking:
     return Ranking(scores, direction, by_closeness, hidden)
 
 
-def logistic_regression(views: NodeViews, known: KnownNodes, inverse_penalty: float) -> NDArray[np.float32]:
+def logistic_regression(views: AnyViews, known: KnownNodes, inverse_penalty: float) -> NDArray[np.float32]:
     r"""Directions w that minimise, with :math:`g = Z w + b`, and y = 1 for known positives and 0 for all others,
 
     .. math:: C \sum_i v_i \Big( \log\big(1 + e^{g_i}\big) - y_i g_i \Big) + \tfrac12 \lVert w \rVert^2
@@ -163,6 +164,11 @@ def _newton(gradient: Values, steps: list[tuple[Values, Values, Values]]) -> Val
     return q
 
 
+def default_views(graph: Graph) -> NodeViews:
+    """All views of a graph, with its attributes read as they suggest."""
+    return views_of(graph, Attributes.of(graph))
+
+
 def prior_of(wanted: float | str, task: PUTask, settings: TrainingSettings, *, progress: bool) -> Prior:
     """The prior for a method that has no ranking of hidden positives itself: that of the default method serves."""
     with stage_progress("estimating how many positives there are", show=progress):
@@ -172,4 +178,4 @@ def prior_of(wanted: float | str, task: PUTask, settings: TrainingSettings, *, p
 def rank_once(known: KnownNodes) -> Ranking:
     """The ranking of a task, which no setting of a method changes; kept for a task and its folds."""
     graph, key = known.task.graph, (known.task.key, known.folds.tobytes())
-    return derived(graph, "ranking", lambda: rank(views_of(graph, Attributes.of(graph)), known), key, most=1 + FOLDS)
+    return derived(graph, "ranking", lambda: rank(default_views(graph), known), key, most=1 + FOLDS)

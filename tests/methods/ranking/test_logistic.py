@@ -6,7 +6,7 @@ from conftest import random_graph
 from dense_views import side_by_side
 from pugnn.evidence.hidden_positives import KnownNodes
 from pugnn.graph import Graph
-from pugnn.methods.logistic import logistic_regression, minimise
+from pugnn.methods.ranking.logistic import logistic_regression, minimise
 from pugnn.task import PUTask
 from pugnn.views import Attributes, NodeViews
 
@@ -31,7 +31,7 @@ def test_the_directions_minimise_the_penalised_loss_of_the_whole_and_without_eac
     others = np.ones(40)
     if sampled is not None:
         monkeypatch.setattr("pugnn.views.node_views.worth_keeping", lambda *_: True)
-        monkeypatch.setattr("pugnn.methods.logistic.MAX_UNLABELLED", sampled)
+        monkeypatch.setattr("pugnn.methods.ranking.logistic.MAX_UNLABELLED", sampled)
         drawn = np.random.default_rng(0).permutation(np.setdiff1d(np.arange(40), special))[:sampled]
         others = np.where(np.isin(np.arange(40), drawn), 32 / sampled, 0)  # stand for 40 − 6 − 2 nodes
     found = logistic_regression(NodeViews(graph, Attributes.of(graph)), known, 2.0)
