@@ -182,7 +182,7 @@ def evaluate_all(
 def evaluate_over_time(
     estimators: Sequence[PUNodeClassifier], data: TableGraph, *, progress: bool = False
 ) -> dict[str, OverTime]:
-    """A test over time: each estimator is fitted as of one moment, and looks for those that became known by a later one.
+    """A test over time: each estimator is fitted as of one moment, and is to find those that became known later.
 
     Args:
         estimators: with methods and settings; they are not changed.

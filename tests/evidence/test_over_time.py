@@ -46,7 +46,8 @@ def test_intervals_are_exact():
 def test_ties_are_broken_at_random():
     scores = np.zeros(1000)
     means = [
-        over_time(scores, NODES[:0], np.arange(1000), np.arange(10), **MOMENTS, seed=seed).mean_rank for seed in range(30)
+        over_time(scores, NODES[:0], np.arange(1000), np.arange(10), **MOMENTS, seed=seed).mean_rank
+        for seed in range(30)
     ]
     assert abs(np.mean(means) - 500.5) < 60
 

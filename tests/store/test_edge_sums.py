@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from pugnn.features.number import long_tail
 from pugnn.features.number_columns import EdgeColumn
 from pugnn.store.assembly.edge_sums import EdgeSums, edge_attributes
-from pugnn.features.number import long_tail
 
 COLUMNS = [
     EdgeColumn("pays out", "amount", "number"),
@@ -38,7 +38,12 @@ def test_columns_are_those_of_plain_loops_however_edges_come():
     rng = np.random.default_rng(0)
     ends = rng.integers(0, 7, 60)
     ends[ends == 3] = 4  # a node without edges
-    values = [rng.normal(size=60), rng.uniform(2e4, 2.1e4, 60), rng.integers(0, 2, 60) * 1.0, rng.integers(0, 3, 60) * 1.0]
+    values = [
+        rng.normal(size=60),
+        rng.uniform(2e4, 2.1e4, 60),
+        rng.integers(0, 2, 60) * 1.0,
+        rng.integers(0, 3, 60) * 1.0,
+    ]
     for cells in values:
         cells[rng.random(60) < 0.3] = np.nan
     expected = loop(ends, values, 9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -42,8 +42,11 @@ def evaluate_over_time(
     from pugnn.store import read_graph
 
     if then is None or data.as_of is None:
-        raise PugnnError("a test over time needs both: --as-of, when nodes are ranked, and --then, until when others became known")
-    options, own, notes = {}, PUNodeClassifier(seed=seed), []
+        raise PugnnError(
+            "a test over time needs both: --as-of, when nodes are ranked, and --then, until when others became known"
+        )
+    own, notes = PUNodeClassifier(seed=seed), list[str]()
+    options: dict[str, Any] = {}
     if run is not None:
         _, options, own = read_run(run)
         if not options.get("edges"):
@@ -54,7 +57,9 @@ def evaluate_over_time(
             notes.append(f"{words} of {run} are not used: nothing says when they were known")
     options |= {name: value for name, value in asdict(data).items() if value not in (None, [], False)}
     if not options.get("edges") or not options.get("positives"):
-        raise PugnnError("specify what to read: --edges FILE [--nodes FILE] --positives FILE --time COLUMN, or a run folder")
+        raise PugnnError(
+            "specify what to read: --edges FILE [--nodes FILE] --positives FILE --time COLUMN, or a run folder"
+        )
     kinds = named_kinds(options.get("column", ()))
     given = {name: options[name] for name in options if name not in (*FEEDBACK, *FOR_DRAWS, "truth", "show", "column")}
     with status_line() as line:

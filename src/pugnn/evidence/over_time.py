@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
 from pugnn.errors import Displayed, PugnnError, counted
-from pugnn.evidence.bands import Band, exact_share
+from pugnn.evidence.bands import exact_share
+from pugnn.evidence.rank_model import Band
 
 #: Lengths of the beginning of a ranking that are looked at, as far as there are so many nodes.
 FIRST = (10, 30, 100, 300, 1_000, 3_000, 10_000)
@@ -71,14 +72,16 @@ class OverTime(Displayed):
     def sentences(self) -> list[str]:
         """What was ranked, and who became known."""
         found = (
-            f"As of {self.as_of}, with {counted(self.known, 'known positive')}, {counted(self.unlabelled, 'node')} were "
-            f"ranked; {self.became_known:,} of them became known by {self.then}."
+            f"As of {self.as_of}, with {counted(self.known, 'known positive')}, {counted(self.unlabelled, 'node')} "
+            f"were ranked; {self.became_known:,} of them became known by {self.then}."
         )
         rank = (
             f"Their average rank is {self.mean_rank:,.0f}, the median {self.median_rank:,.0f}; in a random order it "
             f"would be {self.random_rank:,.0f}."
         )
-        rest = f"All others are not known by {self.then}, which is not the same as negative: precision is at least this."
+        rest = (
+            f"All others are not known by {self.then}, which is not the same as negative: precision is at least this."
+        )
         gone = f"{self.absent:,} more became known, but did not exist as of {self.as_of}; no ranking could find them."
         return [found, rank, rest, *([gone] if self.absent else [])]
 

@@ -17,8 +17,7 @@ from pugnn.errors import PugnnError, quoted
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from pugnn.features.number_columns import EdgeColumn
-    from pugnn.features.number_columns import MatrixColumns, NumberColumns
+    from pugnn.features.number_columns import EdgeColumn, MatrixColumns, NumberColumns
 
 #: Features and weights are 32-bit floats.
 MAX_FLOAT = float(np.finfo(np.float32).max)

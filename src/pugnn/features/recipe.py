@@ -11,9 +11,9 @@ import numpy as np
 from pugnn.errors import Displayed, PugnnError, counted, shorten, similar
 from pugnn.features.attribute_table import AttributeTable, Cells
 from pugnn.features.counts import Counts
-from pugnn.features.number_columns import STATISTICS, EdgeColumn, names_of
 from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks, Statement
 from pugnn.features.kinds import EMPTY, Choice, kind_of, needs_text
+from pugnn.features.number_columns import STATISTICS, EdgeColumn, names_of
 from pugnn.features.saved import damaged, entry, from_plain, optional, to_plain
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph

@@ -174,7 +174,7 @@ def require_names(recipe: AnyRecipe, graph: Graph) -> None:
 def _placed(
     recipe: TypedRecipe, found: Mapping[str, Encoded], graph: Graph, blocks: FeatureBlocks, notes: tuple[str, ...]
 ) -> Encoded:
-    """Those of the structure, if any, and the features of each kind in columns of their own and the rows of its nodes."""
+    """Features of the structure, if any; those of each kind in columns of their own and the rows of its nodes."""
     if recipe.structure is not None:
         blocks.add(recipe.structure.encode(graph))
     first = 0

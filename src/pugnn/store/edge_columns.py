@@ -21,9 +21,9 @@ from pugnn.features.attribute_table import (
     number_in_text,
 )
 from pugnn.features.boolean import truth_in_text
-from pugnn.features.number_columns import EdgeColumn
 from pugnn.features.kinds import CONSTANT, EMPTY, LOCAL_DATES, LOCAL_NUMBERS, MIN_REPEATS, NEARLY_ALL
 from pugnn.features.number import days_in_text
+from pugnn.features.number_columns import EdgeColumn
 from pugnn.store.tables.column_names import normal
 from pugnn.store.tables.database import literal
 from pugnn.store.tables.table import Table
@@ -91,7 +91,9 @@ def known_columns(table: Table, places: Sequence[int], trained: Iterable[EdgeCol
     """Those of the columns at these places that a model was trained with, read as in its training."""
     kinds = {column.column: column for column in trained}
     return [
-        ReadColumn(at, name, kinds[name].kind, _READ[kinds[name].kind](table, at, kinds[name].values), kinds[name].values)
+        ReadColumn(
+            at, name, kinds[name].kind, _READ[kinds[name].kind](table, at, kinds[name].values), kinds[name].values
+        )
         for at in places
         if (name := table.names[at]) in kinds
     ]

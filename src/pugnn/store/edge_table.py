@@ -31,6 +31,10 @@ class Edges(NamedTuple):
     targets: NDArray[np.int32]
     weights: NDArray[np.float32] | None
 
+    def of_rows(self, rows: NDArray[np.bool_]) -> Edges:
+        """Some of the edges."""
+        return Edges(self.sources[rows], self.targets[rows], None if self.weights is None else self.weights[rows])
+
 
 class EdgeTable:
     """An edge table, to be read piece by piece.
@@ -135,7 +139,7 @@ class EdgeTable:
             rows += len(u)
             edges = Edges(u, v, None if weights is None else weights.astype(np.float32))
             for name, mine in [(self.link.name, None)] if names is None else _by_relation(names):
-                part = edges if mine is None else Edges(*(None if each is None else each[mine] for each in edges))
+                part = edges if mine is None else edges.of_rows(mine)
                 if describing:
                     cells = values if mine is None else [each[mine] for each in values]
                     self._add_up(name, part, cells, describing, (len(sources), len(targets)))
@@ -146,7 +150,6 @@ class EdgeTable:
         if all(ids.find(head)[0] >= 0 for ids, head in zip((sources, targets), heads, strict=True)):
             table.look_for_headers()
         self.notes += table.trimmed_note(trimmed + _trimmed(sources, targets))
-
 
     def _describing(self) -> list[ReadColumn]:
         """The further columns that say something of the nodes at the ends; notes say which do not."""
@@ -174,12 +177,12 @@ class EdgeTable:
     ) -> None:
         """Add edges to the sums of both ends; self loops are no edges."""
         if self.link.ends[0] == self.link.ends[1] and (loops := edges.sources == edges.targets).any():
-            edges, values = Edges(*(edges[end][~loops] for end in (0, 1)), None), [each[~loops] for each in values]
-        for end in (0, 1):
+            edges, values = edges.of_rows(~loops), [each[~loops] for each in values]
+        for end, positions in enumerate((edges.sources, edges.targets)):
             key = relation, end if self.two_sided else 0
             if key not in self.sums:
                 self.sums[key] = EdgeSums([column.column for column in columns])
-            self.sums[key].add(edges[end], values, sizes[end])
+            self.sums[key].add(positions, values, sizes[end])
 
 
 def _trimmed(*ids: IdTable) -> int:

@@ -55,11 +55,11 @@ def read_lists(
     for role, what in _LISTS.items():
         if role in tables:
             request.say(f"reading {tables[role].shown}")
-            table, lacking = tables[role], absent[role]
-            listed[role], notes_on_list = read_node_list(table, wanted, usual, ids, node_ids, what, absent=lacking)
+            table, unknown = tables[role], absent[role]
+            listed[role], notes_on_list = read_node_list(table, wanted, usual, ids, node_ids, what, absent=unknown)
             notes += notes_on_list
-            if lacking:
-                gone = f"{counted(len(lacking), 'id')} of {what} not in the graph as of {request.as_of}; skipped"
+            if unknown:
+                gone = f"{counted(len(unknown), 'id')} of {what} not in the graph as of {request.as_of}; skipped"
                 notes.append(f"{table.shown}: {gone}")
     if len(listed) == 2:
         positive = np.union1d(listed["positives"], listed["truth"])
@@ -143,9 +143,7 @@ class ListedRows:
         table.reject_cells({"id": empty})
         notes, unknown = table.trimmed_note(ids.trimmed - self.trimmed), positions == UNKNOWN
         if unknown.any():
-            positions[unknown], protected = _otherwise_written(
-                table, self.column, rows[unknown], ids, node_ids, absent
-            )
+            positions[unknown], protected = _otherwise_written(table, self.column, rows[unknown], ids, node_ids, absent)
             if protected:
                 notes.append(
                     f"{table.shown}: the ' before {counted(protected, 'id')} removed, which keeps spreadsheets from "

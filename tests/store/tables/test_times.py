@@ -34,7 +34,9 @@ def test_moments(given, until, zoned):
     assert (moment.last, moment.zoned) == (microseconds(until), zoned)
 
 
-@pytest.mark.parametrize("given", ["", "soon", "31.1.2026", "2026-02-30", "2026", 2026, 20260131, pd.NaT, "2026-01-31T25:00"])
+@pytest.mark.parametrize(
+    "given", ["", "soon", "31.1.2026", "2026-02-30", "2026", 2026, 20260131, pd.NaT, "2026-01-31T25:00"]
+)
 def test_bad_moments(given):
     with pytest.raises(PugnnError, match="as_of is a date such as 2026-01-31"):
         as_moment("as_of", given)
@@ -62,9 +64,16 @@ CELLS = ["2026-01-31", "2026/1/31", "2026-01-31T12:30", "2026-01-31 12:30:15.25"
 
 def test_times_in_text(tmp_path):
     day = datetime.datetime(2026, 1, 31, tzinfo=UTC)
-    expected = [day, day, day.replace(hour=12, minute=30), day.replace(hour=12, minute=30, second=15, microsecond=250000)]
+    expected = [
+        day,
+        day,
+        day.replace(hour=12, minute=30),
+        day.replace(hour=12, minute=30, second=15, microsecond=250000),
+    ]
     assert with_times(in_csv(*CELLS), every_time, tmp_path) == list(map(microseconds, expected))
-    offsets = with_times(in_csv("2026-01-31T12:30+02:00", "2026-01-31T10:30Z", "2026-01-31 11:30:00 +0100"), every_time, tmp_path)
+    offsets = with_times(
+        in_csv("2026-01-31T12:30+02:00", "2026-01-31T10:30Z", "2026-01-31 11:30:00 +0100"), every_time, tmp_path
+    )
     assert offsets == [microseconds(day.replace(hour=10, minute=30))] * 3
 
 
@@ -92,7 +101,10 @@ def test_times_in_memory(column, zoned, tmp_path):
         (("2026-01-31", "soon"), r"edges.csv, row 3: the time \(when\) 'soon' is not a date such as 2026-01-31"),
         (("34", "35"), r"row 2: the time \(when\) '34' is not a date"),
         (("2026-01-31", "2026-02-30"), "row 3: .* '2026-02-30' is not a date"),
-        (("2026-01-31T12:00Z", "2026-01-31", "2026-01-31T12:00"), "row 4: the time '2026-01-31T12:00' has no time zone"),
+        (
+            ("2026-01-31T12:00Z", "2026-01-31", "2026-01-31T12:00"),
+            "row 4: the time '2026-01-31T12:00' has no time zone",
+        ),
     ],
 )
 def test_bad_times(cells, message, tmp_path):

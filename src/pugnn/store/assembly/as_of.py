@@ -44,22 +44,24 @@ class Clock:
         edges = [role for role in tables if role.startswith("edges")]
         if not any(role in self._times for role in edges):
             columns = shorten(tables[edges[0]].names, 20)
-            raise PugnnError(
-                f"{tables[edges[0]].shown} has no column {name!r} (--time); its columns are {columns}"
-            )
+            raise PugnnError(f"{tables[edges[0]].shown} has no column {name!r} (--time); its columns are {columns}")
         self._reject_mixed_zones()
         if moment is None:
             self.notes += self._warning()
             return
         for role, table in tables.items():
             if role not in self._times and role.startswith(("edges", "attributes", "positives")):
-                self.notes.append(f"{table.shown}: has no column {name!r}; all of its rows count as there as of {moment}")
+                self.notes.append(
+                    f"{table.shown}: has no column {name!r}; all of its rows count as there as of {moment}"
+                )
 
     def tables(self) -> dict[str, Table]:
         """The tables as of the moment, those with a column of times without later rows."""
         if self.moment is None:
             return dict(self._whole)
-        found = {role: self._cut(role, self.moment) if role in self._times else table for role, table in self._whole.items()}
+        found = {
+            role: self._cut(role, self.moment) if role in self._times else table for role, table in self._whole.items()
+        }
         if self._then is not None:
             if "positives" not in self._times:
                 known = self._whole["positives"]

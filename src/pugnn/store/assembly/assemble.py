@@ -142,7 +142,10 @@ def _existing_nodes(
         if clock.moment is None or role not in tables or clock.knows(role):
             continue
         wanted = wanted_in(tables[role], request.columns["id"], several=kind != ONE_KIND)
-        places = {each.link.role: [at for at, of in zip(each.ends, each.link.ends) if of == kind] for each in edges}
+        places = {
+            each.link.role: [at for at, of in zip(each.ends, each.link.ends, strict=True) if of == kind]
+            for each in edges
+        }
         later = clock.later(tables[role], id_place(tables[role], wanted, kind), places)
         if later is not None:
             found[role] = only(tables[role], ~later)
@@ -153,7 +156,9 @@ def _trained_columns(recipe: AnyRecipe, link: Link) -> list[EdgeColumn]:
     """The columns of a table of edges that a model was trained with."""
     recipes = [own for kind in dict.fromkeys(link.ends) if (own := recipe.of_kind(kind)) is not None]
     columns = [column for own in recipes for column in own.of_edges]
-    mine = {label(name, end, directed=directed) for name in ("", link.name) for end in (0, 1) for directed in (False, True)}
+    mine = {
+        label(name, end, directed=directed) for name in ("", link.name) for end in (0, 1) for directed in (False, True)
+    }
     return [column for column in columns if column.relation in mine or link.name == ""]
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pugnn.features.number import long_tail
 from pugnn.features.number_columns import STATISTICS, EdgeColumn, ReadColumns, count_name
 
+
 class EdgeSums:
     """Sums over the edges at each node, with as much memory as nodes and columns need; edges come in pieces.
 

@@ -18,10 +18,10 @@ from pugnn.store.assembly.inputs import MAX_RELATIONS, Inputs, check_name, stem,
 from pugnn.store.assembly.nodes import KindOfNodes
 from pugnn.store.assembly.places import GraphArrays, Rows
 from pugnn.store.edge_table import Edges, EdgeTable
+from pugnn.store.stored_arrays import relation_prefix
 
 #: Amounts are capped at this quantile, of about so many of them.
 CAP, SAMPLED = 0.99, 1_000_000
-from pugnn.store.stored_arrays import relation_prefix
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,8 @@ def read_edges(
 
 def _weigh_amounts(weights: NDArray[np.float32] | None, table: EdgeTable) -> list[str]:
     """Turn amounts with a long tail into weights, in place, and say so; a few huge ones would drown all others."""
-    assert weights is not None and table.weight is not None
+    assert weights is not None
+    assert table.weight is not None
     sample = weights[:: max(1, len(weights) // SAMPLED)]
     if not long_tail(sample):
         return []

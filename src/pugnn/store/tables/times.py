@@ -195,7 +195,9 @@ def only(table: Table, kept: NDArray[np.bool_]) -> Table:
     """A table without some rows."""
     columns = ", ".join(f"c_{at}" for at in range(len(table.names)))
     table.connection.register("kept_mask", {"kept": kept})
-    sql = f"(SELECT {columns} FROM (SELECT * FROM {table.sql}) AS every POSITIONAL JOIN kept_mask WHERE kept) AS existing"
+    sql = (
+        f"(SELECT {columns} FROM (SELECT * FROM {table.sql}) AS every POSITIONAL JOIN kept_mask WHERE kept) AS existing"
+    )
     return _part(table, sql, lambda: np.flatnonzero(kept))
 
 
