@@ -201,8 +201,8 @@ class PUNodeClassifier(Parameters):
     def predict_proba(self, graph: Any = None) -> NDArray[np.float64]:
         """Scores under scikit-learn's name, shape ``(N, 2)``; column 1 is the score, column 0 is 1 minus it.
 
-        With several kinds of nodes there is a row for each one of the target, ``graph.ids[: graph.num_targets]``.
-        They rank nodes and are no probabilities: only an audit tells how many nodes with such scores are positive.
+        With several kinds of nodes, there is a row for each of the target's, ``graph.ids[: graph.num_targets]``. They
+        rank nodes and are no probabilities: only an audit tells how many nodes with such scores are positive.
 
         Args:
             graph: another graph with the same features, in any form that :meth:`fit` takes; by default the fitted one.
@@ -211,9 +211,7 @@ class PUNodeClassifier(Parameters):
         return np.stack([1 - positive, positive], axis=1)
 
     def decision_function(self, graph: Any = None, positives: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-        """Log-odds of being positive for every node, shape ``(N,)``; they differ even where scores are rounded to 1.
-
-        With several kinds of nodes there is one for each node of the target, which come first.
+        """Log-odds of being positive for every node or target, ``(N,)``; they differ even where scores round to 1.
 
         Nodes of another graph that the training knew are recognised by their ids: closeness to known positives counts,
         known negatives score 0. If ids are just positions, they are recognised in the same graph only.

@@ -54,7 +54,8 @@ class Columns:
 
     def _add_all(self, graph: Graph, width: int) -> None:
         recipe = None if graph.recipe is None else recipe_from_plain(graph.recipe)
-        if not graph.num_features or (recipe is not None and recipe.structure is not None):
+        structure = None if recipe is None else recipe.structure
+        if not graph.num_features or (structure is not None and graph.num_features == structure.width):
             self._add(PLACE, say_nothing, width)
             return
         if recipe is None:
@@ -79,6 +80,8 @@ class Columns:
                 self._add(called(name), reading, width, called(encoding.column), kind)
             if encoding.missing:
                 self._add(called(f"{encoding.column} missing"), say_yes, 1, called(encoding.column), kind)
+        if recipe.structure is not None:
+            self._add(PLACE, say_nothing, recipe.structure.width)
         for name in recipe.counts.columns if recipe.counts else ():
             self._add(called(name), say_present, kind=kind)
         if recipe.rowless:

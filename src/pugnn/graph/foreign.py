@@ -105,11 +105,11 @@ def pyg_edges(
     return one, other, None if weights is None else arrays.as_weights(_array_of(weights), len(one))
 
 
-def pyg_features(data: Data) -> NDArray[Any] | sp.csr_array | None:
-    """The features of a PyG ``Data`` object; sparse ones stay sparse."""
+def pyg_features(data: Any) -> NDArray[Any] | sp.csr_array | None:
+    """The features in PyG data, of all nodes or of one kind; sparse ones stay sparse."""
     import torch
 
-    x = data.x
+    x = getattr(data, "x", None)
     if x is None or x.layout is torch.strided:
         return None if x is None else _array_of(x)
     what = "the matrix x of the PyG data"

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -64,6 +64,8 @@ def build_store(
     weight: str | None = None,
     edge_type: str | None = None,
     directed: bool = False,
+    time: str | None = None,
+    as_of: str | date | None = None,
     kinds: Mapping[str, str] | None = None,
     recipe: AnyRecipe | Mapping[str, Any] | None = None,
     on_phase: Callable[[str], None] | None = None,
@@ -78,8 +80,8 @@ def build_store(
     """
     path, given = as_path(out, "out"), Inputs.of(edges, nodes, attributes, target, edge_type)
     columns = {"source": source, "target": given.column, "id": id, "weight": weight, "label": None}
-    columns["edge_type"] = given.edge_type
-    request = Request(columns, kinds=kinds, recipe=recipe, on_phase=on_phase, directed=directed)
+    columns |= {"edge_type": given.edge_type, "time": time}
+    request = Request(columns, kinds=kinds, recipe=recipe, on_phase=on_phase, directed=directed, as_of=as_of)
     require_new(path)
     with new_folder(path) as folder, unchanged(list(given.tables.values())) as inputs:
         place = _InFolder(folder, max(available_memory() // 2, _MIN_MEMORY))
@@ -160,7 +162,7 @@ class _InFolder(GraphArrays):
             (self._folder / f"{name}{part}.npy").unlink(missing_ok=True)
 
     def join(self, relations: Sequence[Relation]) -> Rows:
-        total = sum(relation.indptr for relation in relations)  # entries up to each row, with those in several
+        total = np.sum([relation.indptr for relation in relations], axis=0)  # entries up to each row, repeats as well
         parts = {"indices": np.int32} | (
             {"weights": np.float32} if any(e.weights is not None for e in relations) else {}
         )
@@ -172,6 +174,7 @@ class _InFolder(GraphArrays):
                 last = max(first + 1, int(np.searchsorted(total, most, "right")) - 1)
                 starts, *arrays = joined_rows([_some_rows(relation, first, last) for relation in relations])
                 for file, numbers in zip(files, arrays, strict=False):
+                    assert numbers is not None
                     file.write(numbers)
                 indptr[first : last + 1] = indptr[first] + starts
                 first = last
@@ -208,14 +211,15 @@ def _opened(folder: Path, name: str, cleaning: Cleaning, *, weighted: bool) -> A
     indptr, indices, weights = (
         open_array(folder, name + part) if part in _ROWS[: 2 + weighted] else None for part in _ROWS
     )
-    assert indptr is not None and indices is not None
+    assert indptr is not None
+    assert indices is not None
     return indptr, indices, weights, cleaning
 
 
 def _mapped(sources: Path, targets: Path, weights: Path) -> Edges:
     """Edges in files, which may be changed in place."""
-    ends = [np.memmap(path, np.int32, "r+") for path in (sources, targets)]
-    return Edges(*ends, np.memmap(weights, np.float32, "r+") if weights.stat().st_size else None)
+    one, other = (np.memmap(path, np.int32, "r+") for path in (sources, targets))
+    return Edges(one, other, np.memmap(weights, np.float32, "r+") if weights.stat().st_size else None)
 
 
 def _some_rows(relation: Relation, first: int, last: int) -> Relation:

@@ -215,8 +215,7 @@ def ids_of(graph: Graph) -> Ids:
     """The ids of a graph, as integers or text; with several kinds of nodes, those of the target."""
     if graph.stored is not None:
         return Ids(graph.stored.arrow[: graph.num_targets])
-    targets = graph.ids[: graph.num_targets]
-    if targets.dtype == np.int64:
+    if (targets := graph.ids[: graph.num_targets]).dtype == np.int64:
         return Ids(pa.array(targets))
     texts = pc.utf8_trim(pa.array([str(each) for each in targets.tolist()], _TEXT), WHITE_SPACE)
     if "" in texts or pc.count_distinct(texts).as_py() < len(texts):

@@ -211,7 +211,7 @@ def open_with_manifest(folder: Path, *, verified: bool) -> tuple[Graph, Manifest
             manifest.recipe,
             Stored(manifest.checksum, (indptr, indices, features, ids, weights, relations), ids, sums),
             relations,
-            {name: size for name, size in manifest.kinds},
+            dict(manifest.kinds),
         )
     except (KeyError, TypeError, ValueError) as error:  # it has a checksum, but `pugnn build` did not write it
         raise damaged(folder, f"{MANIFEST} does not fit the other files: {error}") from None
@@ -236,7 +236,7 @@ def read_store(
     request = Request({"id": id, "label": label}, on_phase=on_phase)
     request.say(f"verifying {path}")
     graph, manifest = open_with_manifest(as_path(path), verified=True)
-    listed, notes = read_tables(
+    listed, notes, _ = read_tables(
         {"positives": positives, "truth": truth},
         request.columns,
         lambda tables: read_lists(tables, request, ids_of(graph), graph.ids, manifest.id_column),

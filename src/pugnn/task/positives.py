@@ -86,7 +86,8 @@ def resolve_nodes(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     elif given.dtype.kind in "iu" and not _any_id_is_number(graph):
         found = np.unique(positions_within(given, n, what))
         texts = list(map(str, found.tolist()))
-        alike = graph.find(texts) >= 0
+        named = graph.find(texts)
+        alike = (named >= 0) & (named != found)
         if alike.any():
             raise PugnnError(
                 f"the {what} are whole numbers, but the graph's ids are text such as {texts[alike.argmax()]!r}: give "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +91,8 @@ class PUTask(Displayed):
     def ranks(self, scores: NDArray[np.float64], order: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """The rank of each node in all lists, from 1, among those that are not known; known nodes have none, but 0.
 
-        There is one score per node; with several kinds of nodes, per node of the target. ``order`` are their positions, best first, if they are sorted already.
+        There is one score per node; with several kinds of nodes, per target. ``order`` are their positions, best first,
+        if they are sorted already.
         """
         order = np.argsort(-scores, kind="stable") if order is None else order
         order = order[self.known[order] == 0]
@@ -143,7 +145,7 @@ class PUTask(Displayed):
         return {**self.graph.digests, **known}
 
 
-def target_positions(graph: Graph, nodes: NDArray[np.int64], what: str) -> NDArray[np.int64]:
+def target_positions(graph: Graph, nodes: Any, what: str) -> NDArray[np.int64]:
     """Positions of nodes that can be known or found; ``what`` they are is for messages."""
     positions = positions_within(nodes, graph.num_nodes, what)
     if len(positions) and positions.max() >= graph.num_targets:

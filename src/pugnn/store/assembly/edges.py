@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, quoted, shorten
+from pugnn.features.number import long_tail
 from pugnn.graph.adjacency import Cleaning
 from pugnn.graph.relations import IN, OUT, Relation, summed_cleaning
 from pugnn.store.arguments import Request
@@ -17,6 +19,9 @@ from pugnn.store.assembly.nodes import KindOfNodes
 from pugnn.store.assembly.places import GraphArrays, Rows
 from pugnn.store.edge_table import Edges, EdgeTable
 from pugnn.store.stored_arrays import relation_prefix
+
+#: Amounts are capped at this quantile, of about so many of them.
+CAP, SAMPLED = 0.99, 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +55,29 @@ def read_edges(
                 yield name, piece
 
     found = place.collect(pieces())
+    for name, table in table_of.items():
+        if table.weighs_amounts:
+            table.notes += _weigh_amounts(found[name].weights, table)
     names = sorted(found) if tables[0].type is not None else list(found)  # whatever the order of rows
     relations = [ReadRelation(name or _name_of(inputs), table_of[name], found[name]) for name in names]
     for table in tables:
         _require_common_ids([each.edges for each in relations if each.table is table], table, kinds)
     order = {name.removesuffix(OUT): at for at, name in enumerate(_known_to_model(request))}
     return sorted(relations, key=lambda each: order.get(each.name, len(order)))
+
+
+def _weigh_amounts(weights: NDArray[np.float32] | None, table: EdgeTable) -> list[str]:
+    """Turn amounts with a long tail into weights, in place, and say so; a few huge ones would drown all others."""
+    assert weights is not None
+    assert table.weight is not None
+    sample = weights[:: max(1, len(weights) // SAMPLED)]
+    if not long_tail(sample):
+        return []
+    cap = float(np.quantile(sample, CAP))
+    np.minimum(weights, np.float32(cap), out=weights)
+    np.log1p(weights, out=weights)
+    name = table.table.names[table.weight]
+    return [f"{table.table.shown}: weights are log(1 + {name}), with {name} capped at {cap:,.6g}, its 99th percentile"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +118,8 @@ def merge_relations(
         whole = summed_cleaning({each.name: cleaning for each, cleaning in kept})
         return Merged(place.join(list(relations.values())), relations, whole, (*notes, *_notes(kept)))
     place.discard(relation_prefix(0))
-    *rows, cleaning = place.merge(total, read[0].edges)
-    return Merged((rows[0], rows[1], rows[2]), {}, cleaning, (*notes, *_notes([(read[0], cleaning)])))
+    indptr, indices, weights, cleaning = place.merge(total, read[0].edges)
+    return Merged((indptr, indices, weights), {}, cleaning, (*notes, *_notes([(read[0], cleaning)])))
 
 
 def _merge_one(
@@ -105,8 +127,8 @@ def _merge_one(
 ) -> tuple[dict[str, Relation], Cleaning]:
     """One relation by its name, or both directions of it."""
     if not both:
-        *rows, cleaning = place.merge(total, each.edges, relation_prefix(at))
-        return {each.name: Relation(*rows, each.ends)}, cleaning
+        rows = place.merge(total, each.edges, relation_prefix(at))
+        return {each.name: Relation(*rows[:3], each.ends)}, rows[3]
     out, back = place.merge_directed(total, each.edges, (relation_prefix(at), relation_prefix(at + 1)))
     names = each.name + OUT, each.name + IN
     return {names[0]: Relation(*out[:3], each.ends, names[1]), names[1]: Relation(*back[:3], each.ends, names[0])}, out[
@@ -136,13 +158,10 @@ def _shifted(each: ReadRelation, starts: Mapping[str, int]) -> Edges:
 
 def _is_reverse(one: Relation, other: Relation) -> bool:
     """Whether two relations have the same edges, from the first kind to the second and back."""
-    if one.ends != other.ends[::-1] or one.ends[0] == one.ends[1] or (one.weights is None) != (other.weights is None):
+    if one.ends != other.ends[::-1] or one.ends[0] == one.ends[1]:
         return False
-    return (
-        np.array_equal(one.indptr, other.indptr)
-        and np.array_equal(one.indices, other.indices)
-        and (one.weights is None or np.array_equal(one.weights, other.weights))
-    )
+    pairs = zip((one.indptr, one.indices, one.weights), (other.indptr, other.indices, other.weights), strict=True)
+    return all(mine is theirs or np.array_equal(mine, theirs) for mine, theirs in pairs)  # type: ignore[arg-type]
 
 
 def _require_common_ids(edges: Sequence[Edges], table: EdgeTable, kinds: Mapping[str, KindOfNodes]) -> None:
@@ -178,6 +197,6 @@ def _notes(kept: Sequence[tuple[ReadRelation, Cleaning]]) -> list[str]:
         if cleaning.two_way:
             pairs = counted(cleaning.two_way, "edge")
             notes.append(f"{shown}: {pairs} given in both directions merged{added}; direction does not matter")
-        for name in (name for name, own in mine.items() if not own.edges and len(kept) > 1):
-            notes.append(f"{shown}: the relation {name!r} has only self loops, and so no edges")
+        empty = [name for name, own in mine.items() if not own.edges and len(kept) > 1]
+        notes += [f"{shown}: the relation {name!r} has only self loops, and so no edges" for name in empty]
     return notes
