@@ -38,6 +38,7 @@ def test_both_ends_have_them():
     assert data.notes == (
         "edges: 1 self loop dropped",
         "edges: 1 edge given in both directions merged; direction does not matter",
+        "nodes: column 'way = app, share' is not used: the same value in all rows",
     )
 
 
@@ -168,7 +169,7 @@ def test_amounts_as_weights_are_logarithms_and_capped():
 
 
 def test_negative_amounts_are_no_weights():
-    with pytest.raises(PugnnError, match="edges, row 2: weight '-3.0' is not a positive, finite number"):
+    with pytest.raises(PugnnError, match="edges, row 2: weight -3.0 is not a positive, finite number"):
         read_graph({"source": [1, 2], "target": [2, 3], "amount": [1.0, -3.0]}, weight="amount")
 
 
