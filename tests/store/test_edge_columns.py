@@ -169,7 +169,7 @@ def test_amounts_as_weights_are_logarithms_and_capped():
 
 
 def test_negative_amounts_are_no_weights():
-    with pytest.raises(PugnnError, match="edges, row 2: weight -3.0 is not a positive, finite number"):
+    with pytest.raises(PugnnError, match=r"edges, row 2: weight -3.0 is not a positive, finite number"):
         read_graph({"source": [1, 2], "target": [2, 3], "amount": [1.0, -3.0]}, weight="amount")
 
 
