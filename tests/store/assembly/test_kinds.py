@@ -51,7 +51,11 @@ def test_relations_and_kinds_are_those_of_plain_loops():
     assert graph.num_targets == 4
     assert list(graph.relations) == ["bought", "knows", "sold"]
     assert graph.relations["bought"].ends == ("user", "item")
-    for name, expected in (("bought", bought()), ("knows", [dict.fromkeys(row, 1) for row in knows()]), ("sold", sold())):
+    for name, expected in (
+        ("bought", bought()),
+        ("knows", [dict.fromkeys(row, 1) for row in knows()]),
+        ("sold", sold()),
+    ):
         assert_rows(graph.relations[name], expected)
     together = [
         {**one, **dict.fromkeys(two, 1), **three} for one, two, three in zip(bought(), knows(), sold(), strict=True)
@@ -78,7 +82,8 @@ def test_kinds_of_columns_and_sparse_attributes_of_other_kinds():
     options = {"target": "user", "kinds": {"item.price": "category", "age": "ignore"}, "attributes": {"item": words}}
     data = read_graph(EDGES, NODES, **options)
     assert "age" not in data.graph.feature_names
-    assert {"item.price = 1", "item.red"} <= {*data.graph.feature_names, "item.price = 1"}
+    assert "item.red" in data.graph.feature_names
+    assert "item.price" not in data.graph.feature_names
     with pytest.raises(PugnnError, match="no column 'prize'"):
         read_graph(EDGES, NODES, target="user", kinds={"item.prize": "number"})
 
