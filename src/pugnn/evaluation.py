@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from pugnn.estimator import PUNodeClassifier
 from pugnn.evidence.audit import Audit
 from pugnn.evidence.bands import Estimate, HiddenRanks, estimate
 from pugnn.evidence.hidden_positives import FOLDS, KnownNodes, RankedPositives, ranks_among
+from pugnn.evidence.over_time import OverTime, over_time
 from pugnn.evidence.paired import AuditedPositives, PairedVerdict, best_against_rest
 from pugnn.fitting import learnable_task
 from pugnn.graph.arrays import listed
@@ -176,6 +177,34 @@ def evaluate_all(
         ranks[name] = ranks_among(scores[audited.nodes], scores[task.unlabelled])
     verdicts = best_against_rest(hidden, len(task.unlabelled), ranks, audited.weights)
     return Comparison({name: estimated for name, (_, estimated) in found.items()}, verdicts)
+
+
+def evaluate_over_time(
+    estimators: Sequence[PUNodeClassifier], data: TableGraph, *, progress: bool = False
+) -> dict[str, OverTime]:
+    """A test over time: each estimator is fitted as of one moment, and is to find those that became known later.
+
+    Args:
+        estimators: with methods and settings; they are not changed.
+        data: what :func:`pugnn.read_graph` returned with ``as_of`` and ``then``.
+        progress: show a line on standard error.
+
+    Returns:
+        What was found, by method; a name has primes if it is taken.
+    """
+    if not isinstance(data, TableGraph) or data.later is None or data.truth is None:
+        raise PugnnError("a test over time needs what read_graph returns with positives, time, as_of and then")
+    task, found = learnable_task(data), dict[str, OverTime]()
+    for number, estimator in enumerate(estimators):
+        with part(number / len(estimators), (number + 1) / len(estimators)):
+            fitted = estimator.unfitted().set_params(progress=progress).fit_task(task)
+        name: str = fitted.settings_["method"]["name"]
+        while name in found:
+            name += "'"
+        scores = np.nan_to_num(fitted.decision_function())  # −∞ where label propagation reaches no node
+        later, seed = asdict(data.later), fitted.seed
+        found[name] = over_time(scores, task.labelled, task.unlabelled, data.truth, **later, seed=seed)
+    return found
 
 
 def _audited(audit: Audit | None, task: PUTask) -> AuditedPositives:

@@ -46,5 +46,7 @@ def test_a_kind_of_another_package_is_learned_saved_and_described(length):
 
 
 def test_unknown_kinds_are_told_with_those_there_are():
-    with pytest.raises(PugnnError, match="no kind 'colour'; there are 'boolean', 'category', 'number', 'text', "):
+    with pytest.raises(
+        PugnnError, match="no kind 'colour'; there are 'amount', 'boolean', 'category', 'number', 'text', "
+    ):
         read_graph(EDGES, NODES, kinds={"word": "colour"})

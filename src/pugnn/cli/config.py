@@ -6,6 +6,7 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
@@ -20,6 +21,9 @@ from pugnn.registry import DEFAULT_METHOD
 if TYPE_CHECKING:
     from pugnn.methods import Method
 
+
+#: Types of what is text on the command line: a threshold may be a number, and TOML has dates.
+_TEXT = (str, int, float, date, datetime)
 
 #: Types of values in a file, and how they are described, by type of the option.
 _ALLOWED: dict[Any, tuple[tuple[type, ...], str]] = {
@@ -174,7 +178,7 @@ def option_value(path: Path, key: str, value: Any, hint: Any) -> Any:
     if listed and isinstance(value, dict):  # [column] with one line per name
         value = [f"{name}={each}" for name, each in value.items()]
     found = value if listed and isinstance(value, list) else [value]
-    allowed, words = _ALLOWED.get(list if listed else kind, ((str, int, float), "text"))  # a threshold may be a number
+    allowed, words = _ALLOWED.get(list if listed else kind, (_TEXT, "text"))
     if not all(type(each) in allowed for each in found):
         raise PugnnError(f"{path}: {key} must be {words}; got {shown(repr(value))}")
     if "\0" in "".join(map(str, found)):  # which command lines and file names cannot contain either

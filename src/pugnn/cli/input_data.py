@@ -15,6 +15,7 @@ from pugnn.files import remove_unfinished
 from pugnn.waiting import status_line
 
 if TYPE_CHECKING:
+    from pugnn.estimator import PUNodeClassifier
     from pugnn.runs.run import InputData, Run
     from pugnn.task import PUTask
 
@@ -172,18 +173,14 @@ def open_run(folder: Path) -> Run:
     Without the graph in its folder, or with tables that have been written to since, these are read again: they must be
     where they were, and as they were.
     """
-    from pugnn.estimator import PUNodeClassifier
     from pugnn.features import Statement
     from pugnn.runs.kept_graph import open_kept, read_scores
     from pugnn.runs.run import Evidence, Results, Run, Settings, read_section
     from pugnn.runs.writers import read_log
     from pugnn.training import scores_of
 
+    record, given, estimator = read_run(folder)
     file = folder / "run.json"
-    remove_unfinished(folder)  # of a run that was killed while it added explanations
-    if not file.is_file():
-        raise PugnnError(f"{folder} is not a run folder: it has no run.json. Give the folder that `pugnn fit` wrote.")
-    record = read_record(file)
     reasons = record.get("degenerate")
     sound = isinstance(reasons, list) and all(isinstance(each, dict) and "code" in each for each in reasons)
     for entry, is_sound in {"data": isinstance(record.get("data"), dict), "degenerate": sound}.items():
@@ -192,15 +189,6 @@ def open_run(folder: Path) -> Run:
                 f"{file} was changed after the run: its entry {entry!r} is missing or of another form. Restore it, or "
                 "train again with `pugnn fit`."
             )
-    options, hints = record["options"], get_type_hints(DataOptions)
-    given = {
-        field.name: option_value(file, field.name, options[field.name], hints[field.name])
-        for field in fields(DataOptions)
-        if options.get(field.name) is not None
-    }
-    if not {"dataset", "positives"} & given.keys():
-        raise PugnnError(f"{file} names no known positives, so the run cannot be opened again")
-    estimator = PUNodeClassifier.load(folder / "model.safetensors")
     kept = open_kept(folder, record, given, estimator)
     data = kept or read_input(DataOptions(**given), seed=estimator.seed, recipe=estimator.recipe_)
     assert data.task is not None
@@ -226,6 +214,26 @@ def open_run(folder: Path) -> Run:
         check_up=record.get("check_up", {}),
         log=read_log(folder / "log.csv"),
     )
+
+
+def read_run(folder: Path) -> tuple[dict[str, Any], dict[str, Any], PUNodeClassifier]:
+    """What ``run.json`` says of a run, the data options among it, and the run's classifier."""
+    from pugnn.estimator import PUNodeClassifier
+
+    file = folder / "run.json"
+    remove_unfinished(folder)  # of a run that was killed while it added explanations
+    if not file.is_file():
+        raise PugnnError(f"{folder} is not a run folder: it has no run.json. Give the folder that `pugnn fit` wrote.")
+    record = read_record(file)
+    options, hints = record["options"], get_type_hints(DataOptions)
+    given = {
+        field.name: option_value(file, field.name, options[field.name], hints[field.name])
+        for field in fields(DataOptions)
+        if options.get(field.name) is not None
+    }
+    if not {"dataset", "positives"} & given.keys():
+        raise PugnnError(f"{file} names no known positives, so the run cannot be opened again")
+    return record, given, PUNodeClassifier.load(folder / "model.safetensors")
 
 
 def _differences(task: PUTask, record: dict[str, Any]) -> str:

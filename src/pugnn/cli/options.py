@@ -101,9 +101,13 @@ class DataOptions:
         source: column of the source of each edge, if its name is unusual.
         target: column of the target of each edge; with several kinds of nodes, the kind that is looked for.
         id: column of the ids in nodes and positives.
-        weight: column of edge weights.
+        weight: column of edge weights. Amounts with a long tail are used as log(1 + amount), capped.
+        time: column with the time of each edge, and of nodes, attributes and positives if they have it.
+        as_of: read the tables as they were at this moment, 2026-01-31 or 2026-01-31T12:00: whatever is later by --time
+            does not exist. A date includes that day.
         label: column of positives (and truth) whose 1 and 0 say which rows are positive.
-        column: how to read an attribute: NAME=KIND with number, category, boolean, text, vector, counts or ignore;
+        column: how to read an attribute: NAME=KIND with number, amount, category, boolean, text, vector, counts or
+            ignore;
             'w_*=counts' for many; item.price=number for nodes of another kind. Repeatable.
         show: columns of the node table to show with the results, as they are: name,city.
         label_ratio: share of nodes to draw as known positives from a named data set. Default: 0.01.
@@ -129,6 +133,8 @@ class DataOptions:
     target: str | None = None
     id: str | None = None
     weight: str | None = None
+    time: str | None = None
+    as_of: str | None = None
     label: str | None = None
     column: list[str] | None = None
     show: str | None = None
@@ -140,7 +146,8 @@ class DataOptions:
 
 #: Options of what a store was built from.
 FOR_GRAPHS = (
-    *("edges", "edge_type", "directed", "nodes", "attributes", "source", "target", "weight", "column", "show"),
+    *("edges", "edge_type", "directed", "nodes", "attributes", "source", "target", "weight", "time", "as_of", "column"),
+    "show",
 )
 #: Options whose files may have the name of a relation or of a kind of nodes before them.
 GIVEN_BY_NAME = ("edges", "nodes", "attributes")

@@ -123,10 +123,16 @@ def lift(ranks: Values, share: float) -> Band:
         >>> better.value, round(better.low, 2), round(better.high, 2)
         (7.5, 2.49, 9.87)
     """
-    within, n, tail = int((ranks < share).sum()), len(ranks), (1 - COVERAGE) / 2
+    found = exact_share(int((ranks < share).sum()), len(ranks))
+    return Band(found.value / share, found.low / share, found.high / share)
+
+
+def exact_share(within: int, n: int) -> Band:
+    """The share of ``within`` among ``n``, with the exact interval of Clopper and Pearson."""
+    tail = (1 - COVERAGE) / 2
     low = float(betaincinv(within, n - within + 1, tail)) if within else 0.0
     high = float(betaincinv(within + 1, n - within, 1 - tail)) if within < n else 1.0
-    return Band(within / n / share, low / share, high / share)
+    return Band(within / n, low, high)
 
 
 def are_informative(ranks: Values) -> bool:

@@ -17,7 +17,7 @@ from pugnn.errors import PugnnError, quoted
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from pugnn.features.number_columns import MatrixColumns, NumberColumns
+    from pugnn.features.number_columns import EdgeColumn, MatrixColumns, NumberColumns
 
 #: Features and weights are 32-bit floats.
 MAX_FLOAT = float(np.finfo(np.float32).max)
@@ -59,13 +59,16 @@ class AttributeTable:
     stored: tuple[str, ...] = ()  # the user's names of ``a_0``, ``a_1``, …
     numbers: NumberColumns | None = None  # numeric columns, one row per node that has one
     sparse: NumberColumns | None = None  # attributes that were given in sparse form, one row per node of the graph
+    edges: NumberColumns | None = None  # what edges say of their ends, one row per node of the graph
+    of_edges: tuple[EdgeColumn, ...] = ()  # the columns of edge tables that this comes from
     surveyed: list[str] = field(default_factory=list)  # what DuckDB's table ``distinct_cells`` was made from
 
     def cells(self, name: str) -> Cells:
         """The cells of a column; all are missing if the table lacks it."""
         for numbers in self.number_blocks:
             if name in numbers.places:
-                return Cells(self, name, "NULL::VARCHAR", "DOUBLE", numbers)
+                kind = "DATE" if numbers is self.edges and name in self._dates else "DOUBLE"
+                return Cells(self, name, "NULL::VARCHAR", kind, numbers)
         if name not in self._columns:
             return Cells(self, name, "NULL::VARCHAR", "VARCHAR")
         column = self._columns[name]
@@ -82,15 +85,29 @@ class AttributeTable:
         all_nodes = sp.csc_array(entries, shape=(self.num_nodes, len(sparse.names)))  # other nodes have zeros
         return replace(self, names=(*self.names, *sparse.names), sparse=replace(sparse, matrix=all_nodes))
 
+    def with_edges(self, edges: NumberColumns, columns: tuple[EdgeColumn, ...]) -> AttributeTable:
+        """These columns, and those that edges give to their ends."""
+        both = set(self.names) & set(edges.names)
+        if both:
+            raise PugnnError(
+                f"{self.origin} has a column {min(both)!r}, and the edges give one of that name; rename it there"
+            )
+        return replace(self, names=(*self.names, *edges.names), edges=edges, of_edges=columns)
+
     @property
     def number_blocks(self) -> list[NumberColumns]:
-        """The numeric columns of the table, and those given in sparse form."""
-        return [each for each in (self.numbers, self.sparse) if each is not None]
+        """The numeric columns of the table, those given in sparse form, and those of edges."""
+        return [each for each in (self.numbers, self.sparse, self.edges) if each is not None]
 
     @cached_property
     def has_row(self) -> NDArray[np.bool_]:
         """Which nodes have a row, shape ``(N,)``."""
         return np.arange(self.num_nodes) < self.rows
+
+    @cached_property
+    def _dates(self) -> set[str]:
+        """Names of columns of edges that are dates, as days since 1970."""
+        return {name for column in self.of_edges if column.kind == "date" for name in column.names}
 
     @cached_property
     def _columns(self) -> dict[str, str]:
@@ -174,7 +191,12 @@ class Cells:
         return missing
 
     def count_missing(self, missing: NDArray[np.bool_]) -> int:
-        """How many of these nodes, which have no value, have a row."""
+        """How many of these nodes, which have no value, have a row.
+
+        Nodes without an edge have none of what edges say, and the number of edges says so.
+        """
+        if self.numbers is not None and self.numbers is self.attributes.edges:
+            return 0
         return int((missing & self.attributes.has_row).sum())
 
     @property

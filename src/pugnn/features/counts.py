@@ -93,6 +93,8 @@ def _found(attributes: AttributeTable, kinds: Mapping[str, str]) -> set[str]:
     """
     summaries: dict[str, Summary] = {}
     for numbers in attributes.number_blocks:
+        if numbers is attributes.edges:
+            continue  # shares of categories are no counts
         summaries |= {name: numbers.summary(name) for name in numbers.names if name not in kinds}
     rare = {name: found for name, found in summaries.items() if _mostly_zero(found)}
     words = {name: found for name, found in rare.items() if found.lowest >= 0}

@@ -44,19 +44,23 @@ _BRACKETED = rf"regexp_matches(cell, '^[{WHITE_SPACE}]*\[')"
 
 # Numbers with a comma or a currency, and dates that begin with the day. Reading these as names or categories would
 # surprise people, and 1,234 may be either of two numbers; so users are asked for a plain form.
-_LOCAL_NUMBERS = (
-    r"[-+]?\d+(\.\d{3})*,\d+",
-    r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?",
-    r"[€$£¥] ?[-+]?\d[\d.,]*",
-    r"[-+]?\d[\d.,]* ?[€$£¥%]",
+LOCAL_NUMBERS = "|".join(
+    (
+        r"[-+]?\d+(\.\d{3})*,\d+",
+        r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?",
+        r"[€$£¥] ?[-+]?\d[\d.,]*",
+        r"[-+]?\d[\d.,]* ?[€$£¥%]",
+    )
 )
-_LOCAL_NUMBER = f"regexp_full_match(text, '{'|'.join(_LOCAL_NUMBERS)}')"
-_LOCAL_DATES = (
-    r"\d{1,2}[./]\d{1,2}[./](\d{4}|\d{2})([ ,T].*)?",
-    r"\d{1,2}-\d{1,2}-\d{4}([ ,T].*)?",
-    r"\d{2}-\d{2}-\d{2}([ ,T].*)?",  # with fewer digits, such as 3-7-12, it is a code
+LOCAL_DATES = "|".join(
+    (
+        r"\d{1,2}[./]\d{1,2}[./](\d{4}|\d{2})([ ,T].*)?",
+        r"\d{1,2}-\d{1,2}-\d{4}([ ,T].*)?",
+        r"\d{2}-\d{2}-\d{2}([ ,T].*)?",  # with fewer digits, such as 3-7-12, it is a code
+    )
 )
-_LOCAL_DATE = f"regexp_full_match(text, '{'|'.join(_LOCAL_DATES)}')"
+_LOCAL_NUMBER = f"regexp_full_match(text, '{LOCAL_NUMBERS}')"
+_LOCAL_DATE = f"regexp_full_match(text, '{LOCAL_DATES}')"
 
 
 @dataclass(frozen=True)

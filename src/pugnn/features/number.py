@@ -1,4 +1,4 @@
-"""Numbers and dates: standardised."""
+"""Numbers and dates: standardised; amounts: their logarithms."""
 
 from __future__ import annotations
 
@@ -14,12 +14,23 @@ from pugnn.features.encoding import ENCODINGS, ColumnFeatures, Encoding, Reading
 #: The number in a text, or null.
 NUMBER_IN_TEXT = number_in_text("cell")
 
-#: The date in a text as days since 1970, or null. Long texts are none. The year comes first and has four digits: DuckDB
-#: would read 3-7-12 as a day of the year 3.
-DAYS_IN_TEXT = (
-    r"CASE WHEN strlen(cell) < 64 AND regexp_matches(cell, '^\s*\d{4}[-/]\d{1,2}[-/]\d{1,2}([T ]|$)') "
-    "THEN epoch_us(try_cast(trim(cell) AS TIMESTAMP)) / 86400e6 END"
-)
+#: The numbers of a column have a long tail if the 99th percentile is so many times the median.
+LONG_TAIL = 10.0
+
+
+def days_in_text(cell: str) -> str:
+    """SQL for the date in a text as days since 1970, or null.
+
+    Long texts are none. The year comes first and has four digits: DuckDB would read 3-7-12 as a day of the year 3.
+    """
+    return (
+        rf"CASE WHEN strlen({cell}) < 64 AND regexp_matches({cell}, '^\s*\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}([T ]|$)') "
+        f"THEN epoch_us(try_cast(trim({cell}) AS TIMESTAMP)) / 86400e6 END"
+    )
+
+
+#: The date in a text, or null.
+DAYS_IN_TEXT = days_in_text("cell")
 
 
 @ENCODINGS.register("number")
@@ -40,9 +51,7 @@ class NumberEncoding(Encoding):
         values = read_numbers(cells, dates=dates)
         missing = np.isnan(values)
         present = values[~missing]
-        spread = present.max() - present.min()
-        deviation = float(present.std() or spread) if spread else 1.0  # squares of numbers below 1e-162 are 0
-        return cls(cells.name, cells.count_missing(missing), float(present.mean()), deviation, dates)
+        return cls(cells.name, cells.count_missing(missing), float(present.mean()), _deviation(present), dates)
 
     def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
         values = read_numbers(cells, dates=self.dates)
@@ -64,10 +73,65 @@ class NumberEncoding(Encoding):
         return f"standardised: mean {self.mean:,.4g}, standard deviation {self.deviation:,.4g}"
 
 
+@ENCODINGS.register("amount")
+@dataclass(frozen=True)
+class AmountEncoding(Encoding):
+    r"""Logarithms of amounts, :math:`\log(1 + x)`, standardised; those of negative ones mirrored."""
+
+    group = "logarithms, standardised"
+    stand_in = "the mean"
+
+    mean: float  # of the logarithms
+    deviation: float  # their standard deviation; 1 if they are all the same
+
+    @classmethod
+    def learn(cls, cells: Cells) -> Self:  # noqa: D102
+        values = _logarithms(cells)
+        missing = np.isnan(values)
+        present = values[~missing]
+        return cls(cells.name, cells.count_missing(missing), float(present.mean()), _deviation(present))
+
+    def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
+        values = _logarithms(cells)
+        missing = np.isnan(values)
+        standardised = np.where(missing, 0.0, (values - self.mean) / self.deviation)
+        return ColumnFeatures(standardised[:, None].astype(np.float32), missing)
+
+    def readings(self) -> list[tuple[str, Reading]]:  # noqa: D102
+        return [(self.column, self._original)]
+
+    def _original(self, value: float) -> str:
+        """The amount whose logarithm was standardised."""
+        number = value * self.deviation + self.mean
+        return f"{np.copysign(np.expm1(abs(number)), number):.6g}"
+
+    def describe_values(self) -> str:  # noqa: D102
+        return f"log(1 + amount), standardised: mean {self.mean:,.4g}, standard deviation {self.deviation:,.4g}"
+
+
+def long_tail(values: NDArray[np.floating]) -> bool:
+    """Whether numbers are amounts whose largest are out of proportion: none is negative, and the tail is long."""
+    positive = values[values > 0]
+    if not len(positive) or (values < 0).any():
+        return False
+    median, high = np.quantile(positive, (0.5, 0.99))
+    return bool(high > LONG_TAIL * median)
+
+
+def _logarithms(cells: Cells) -> NDArray[np.float64]:
+    values = read_numbers(cells, dates=False)
+    return np.copysign(np.log1p(np.abs(values)), values)
+
+
+def _deviation(present: NDArray[np.float64]) -> float:
+    spread = present.max() - present.min()
+    return float(present.std() or spread) if spread else 1.0  # squares of numbers below 1e-162 are 0
+
+
 def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:
     """One number per node, NaN if missing; a cell that is not a number is an error."""
     if cells.numbers is not None:
-        if not dates:
+        if cells.is_date == dates:
             return cells.values
         values = np.where(np.isnan(cells.values), np.nan, np.inf)  # a number is not a date
     else:

@@ -1,8 +1,8 @@
-"""Numeric columns, kept without their zeros, or read when they are needed."""
+"""Numeric columns, kept without their zeros, or read when they are needed; and the names of those from edges."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self, TypeAlias
@@ -12,6 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.features.attribute_table import MAX_FLOAT
+
+#: What is made of each kind of column of edges.
+STATISTICS = {"number": ("sum", "mean", "max"), "date": ("mean", "last"), "boolean": ("share",), "category": ()}
 
 #: Numbers that are read at once, and held.
 READ_AT_ONCE = 1 << 27
@@ -146,3 +149,35 @@ class ReadColumns:
 
 
 NumberColumns: TypeAlias = MatrixColumns | ReadColumns
+
+
+@dataclass(frozen=True)
+class EdgeColumn:
+    """A column of an edge table that describes the nodes at its ends."""
+
+    relation: str  # name of the relation, with its direction if it has one; empty if there is only one
+    column: str  # its name in the table
+    kind: str  # of :data:`STATISTICS`
+    values: tuple[str, ...] = ()  # the frequent ones of a category, whose shares are taken
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of nodes."""
+        name = f"{_prefix(self.relation)}{self.column}"
+        shares = [f"{name} = {value}, share" for value in self.values]
+        return [f"{name}, {statistic}" for statistic in STATISTICS[self.kind]] + shares
+
+
+def names_of(columns: Iterable[EdgeColumn]) -> set[str]:
+    """Names of all columns that these give nodes."""
+    return {name for column in columns for name in (count_name(column.relation), *column.names)}
+
+
+def count_name(relation: str) -> str:
+    """The name of the column with the number of edges."""
+    return f"{_prefix(relation)}edges, count"
+
+
+def _prefix(relation: str) -> str:
+    """What the names of columns begin with: ``pays out: ``; nothing for the only relation."""
+    return f"{relation}: " if relation else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from pugnn.features.attribute_table import AttributeTable, Cells
 from pugnn.features.counts import Counts
 from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks, Statement
 from pugnn.features.kinds import EMPTY, Choice, kind_of, needs_text
+from pugnn.features.number_columns import STATISTICS, EdgeColumn, names_of
 from pugnn.features.saved import damaged, entry, from_plain, optional, to_plain
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
@@ -38,15 +39,17 @@ class Encoded:
 
 @dataclass(frozen=True, repr=False)
 class Recipe(Displayed):
-    """How each column of a node table becomes features; for tables without any, features of the structure.
+    """How each column of nodes becomes features; without any in the node table, also features of the structure.
 
     Args:
         encodings: of the columns that become features.
         ignored: names of the other columns, and why each is left out.
         rowless: number of nodes without a row in the node table in training; if there were any, the last feature marks
             them.
-        structure: the features of the structure, if no column becomes any.
+        structure: the features of the structure, if no column of the node table becomes any; they follow those of
+            ``encodings``, which edges gave then.
         counts: the columns of counts, which follow those of ``encodings``.
+        of_edges: columns of edge tables that say something of their ends.
     """
 
     encodings: tuple[Encoding, ...]
@@ -54,6 +57,7 @@ class Recipe(Displayed):
     rowless: int
     structure: Structure | None
     counts: Counts | None = None
+    of_edges: tuple[EdgeColumn, ...] = ()
 
     #: Names of relations and of kinds of nodes, of which a graph with this recipe has one each.
     relations: ClassVar[tuple[str, ...]] = ()
@@ -62,6 +66,12 @@ class Recipe(Displayed):
     def of_kind(self, kind: str) -> Recipe | None:
         """This recipe, for the only kind of nodes; its name is empty."""
         return None if kind else self
+
+    @property
+    def describes_nodes(self) -> bool:
+        """Whether any feature is of a column of the nodes themselves, and not of edges or of the structure."""
+        given_by_edges = names_of(self.of_edges)
+        return self.counts is not None or any(each.column not in given_by_edges for each in self.encodings)
 
     @property
     def count_columns(self) -> tuple[str, ...]:
@@ -106,10 +116,9 @@ class Recipe(Displayed):
                 ignored[name] = encoding.nothing
         # Without a node table no node has a row, and none could have had one.
         rowless = attributes.num_nodes - attributes.rows if attributes.rows else 0
-        if encodings or counts is not None:
-            recipe = cls(tuple(encodings), ignored, rowless, None, counts)
-        else:
-            recipe = cls((), ignored, 0, None if graph is None else Structure())
+        recipe = cls(tuple(encodings), ignored, rowless, None, counts, attributes.of_edges)
+        if not recipe.describes_nodes:
+            recipe = replace(recipe, rowless=0, structure=None if graph is None else Structure())
         return recipe, recipe._encoded(attributes, graph, blocks, recipe._notes_on_columns(attributes))
 
     def apply(self, attributes: AttributeTable, graph: Graph, blocks: FeatureBlocks | None = None) -> Encoded:
@@ -142,15 +151,15 @@ class Recipe(Displayed):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the features, in order, unique."""
-        if self.structure is not None:
-            return tuple(self.structure.feature_names)
         names = [name for encoding in self.encodings for name in encoding.feature_names]
+        names += self.structure.feature_names if self.structure else []
         names += self.count_columns
         return unique_names([*names, NO_ROW] if self.rowless else names)
 
     def _facts(self) -> list[str]:
-        columns = counted(len(self.encodings) + len(self.count_columns), "column")
-        made = f"{counted(len(self.feature_names), 'feature')} of {'the structure' if self.structure else columns}"
+        columns = len(self.encodings) + len(self.count_columns)
+        sources = [*([counted(columns, "column")] if columns else []), *(["the structure"] if self.structure else [])]
+        made = f"{counted(len(self.feature_names), 'feature')} of {' and '.join(sources)}"
         return [made, f"{counted(len(self.ignored), 'column')} not used"] if self.ignored else [made]
 
     def describe(self) -> list[Statement]:
@@ -163,7 +172,7 @@ class Recipe(Displayed):
             text = f"1 for nodes without a row, of which there are {self.rowless:,}"
             lines.append(Statement(NO_ROW, "boolean", text, 1))
         if self.structure is not None:
-            lines.append(Statement(STRUCTURE, STRUCTURE, self.structure.describe(), len(self.feature_names)))
+            lines.append(Statement(STRUCTURE, STRUCTURE, self.structure.describe(), self.structure.width))
         unused = [(name, f"not used: {reason}") for name, reason in self.ignored.items()]
         return lines + [Statement(name, "ignore", why, 0, why) for name, why in unused]
 
@@ -189,7 +198,7 @@ class Recipe(Displayed):
             notes.append(f"{origin}: {_columns(absent)} absent: missing for all nodes{hint}")
         if extra:
             notes.append(f"{origin}: not used, since the model was trained without: {shorten(extra)}")
-        if self.structure is not None and self.ignored:
+        if self.structure is not None and self.ignored and not self.encodings:
             notes.append(f"{origin}: no column is usable; features come from the structure of the graph")
         return notes
 
@@ -203,6 +212,7 @@ class Recipe(Displayed):
             "rowless": self.rowless,
             "structure": None if self.structure is None else to_plain(self.structure),
             "counts": None if self.counts is None else to_plain(self.counts),
+            **({"edges": [to_plain(column) for column in self.of_edges]} if self.of_edges else {}),
         }
 
     @classmethod
@@ -226,9 +236,14 @@ class Recipe(Displayed):
         }
         structure = optional(plain, "structure", Structure)
         counts = optional(plain, "counts", Counts)
-        if (structure is None) != bool(encodings or counts):
+        given = entry(plain, "edges", list, "the recipe") if "edges" in plain else []
+        of_edges = tuple(from_plain(EdgeColumn, column, "a column of edges") for column in given)
+        if any(column.kind not in STATISTICS for column in of_edges):
+            raise damaged("a column of edges has an unknown kind")
+        if (structure is None) != bool(encodings or counts) and (structure is None or counts or not of_edges):
             raise damaged("there are neither columns nor structure, or both")
-        return cls(tuple(encodings), ignored, entry(plain, "rowless", int, "the recipe"), structure, counts)
+        rowless = entry(plain, "rowless", int, "the recipe")
+        return cls(tuple(encodings), ignored, rowless, structure, counts, of_edges)
 
 
 def _given_kind(cells: Cells, kind: str) -> Choice:

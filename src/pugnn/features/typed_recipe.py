@@ -31,7 +31,7 @@ class TypedRecipe(Displayed):
         relations: names of the relations in their order; none if there is one kind of edge.
         kinds: names of the kinds of nodes in their order, the target first; none if there is one.
         recipes: by kind, for those with attributes; under :data:`ALL` for all nodes, if there is one kind, or if none
-            has attributes.
+            has attributes of its own.
         ones: kinds with a further column of ones: rows of mostly non-zero numbers, scaled to length one, would
             otherwise not tell large from small.
     """
@@ -96,7 +96,7 @@ class TypedRecipe(Displayed):
             entry(each, "kind", str, "a recipe"): Recipe.from_plain(each)
             for each in entry(plain, "recipes", list, "the recipe")
         }
-        if not recipes or not (set(recipes) == {ALL} or set(recipes) <= set(kinds)) or not set(ones) <= set(recipes):
+        if not recipes or not set(recipes) - {ALL} <= set(kinds) or not set(ones) <= set(recipes):
             raise damaged("its kinds of nodes do not fit each other")
         return cls(relations, kinds, recipes, ones)
 
@@ -132,13 +132,11 @@ def learn_recipe(
     learned = {kind: Recipe.learn(attributes[kind], chosen[kind], None) for kind in kinds}
     notes = tuple(note for _, encoded in learned.values() for note in encoded.notes)
     found = {kind: encoded for kind, (_, encoded) in learned.items() if encoded.names}
-    if not found:
-        structural = Recipe((), {}, 0, Structure())
-        typed = TypedRecipe(relations, kinds, {ALL: structural})
-        blocks.add(Structure().encode(graph))
-        return typed, Encoded(blocks, typed.feature_names, notes)
     ones = tuple(kind for kind, encoded in found.items() if not encoded.blocks.sparse)
-    typed = TypedRecipe(relations, kinds, {kind: learned[kind][0] for kind in found}, ones)
+    recipes = {kind: learned[kind][0] for kind in found}
+    if not any(recipe.describes_nodes for recipe in recipes.values()):
+        recipes = {ALL: Recipe((), {}, 0, Structure()), **recipes}
+    typed = TypedRecipe(relations, kinds, recipes, ones)
     return typed, _placed(typed, found, graph, blocks, notes)
 
 
@@ -150,10 +148,9 @@ def apply_recipe(
         return recipe.apply(attributes[ALL], graph, blocks)
     if ALL in recipe.recipes and not graph.kinds:
         return recipe.recipes[ALL].apply(attributes[ALL], graph, blocks)
-    if recipe.structure is not None:
-        blocks.add(recipe.structure.encode(graph))
-        return Encoded(blocks, recipe.feature_names, ())
-    found = {kind: own.apply(attributes[kind], graph, FeatureBlocks()) for kind, own in recipe.recipes.items()}
+    found = {
+        kind: own.apply(attributes[kind], graph, FeatureBlocks()) for kind, own in recipe.recipes.items() if kind != ALL
+    }
     return _placed(recipe, found, graph, blocks, tuple(note for each in found.values() for note in each.notes))
 
 
@@ -177,7 +174,9 @@ def require_names(recipe: AnyRecipe, graph: Graph) -> None:
 def _placed(
     recipe: TypedRecipe, found: Mapping[str, Encoded], graph: Graph, blocks: FeatureBlocks, notes: tuple[str, ...]
 ) -> Encoded:
-    """The features of each kind in columns of their own, and in the rows of its nodes."""
+    """Features of the structure, if any; those of each kind in columns of their own and the rows of its nodes."""
+    if recipe.structure is not None:
+        blocks.add(recipe.structure.encode(graph))
     first = 0
     for kind, size in graph.kinds.items():
         if kind in found:

@@ -9,6 +9,7 @@ from typing import Any
 from pugnn.errors import PugnnError, given, require_type
 from pugnn.features.typed_recipe import AnyRecipe, recipe_from_plain
 from pugnn.graph.arrays import listed
+from pugnn.store.tables.times import as_moment
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +22,17 @@ class Request:
     show: Any = ()
     on_phase: Any = None
     directed: Any = False
+    as_of: Any = None
+    then: Any = None
 
     def __post_init__(self) -> None:
+        for name in ("as_of", "then"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, as_moment(f"--{name.replace('_', '-')}", getattr(self, name)))
+        if self.as_of is not None and self.columns["time"] is None:
+            raise PugnnError("--as-of needs --time, the name of the column with the time of each edge")
+        if self.then is not None and (self.as_of is None or self.then.last <= self.as_of.last):
+            raise PugnnError(f"--then {self.then} must be later than --as-of {self.as_of}")
         require_type("directed", self.directed, bool, "True or False")
         for name, column in self.columns.items():
             require_type(name, column, str | None, "the name of a column")

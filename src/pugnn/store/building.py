@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -64,6 +64,8 @@ def build_store(
     weight: str | None = None,
     edge_type: str | None = None,
     directed: bool = False,
+    time: str | None = None,
+    as_of: str | date | None = None,
     kinds: Mapping[str, str] | None = None,
     recipe: AnyRecipe | Mapping[str, Any] | None = None,
     on_phase: Callable[[str], None] | None = None,
@@ -78,8 +80,8 @@ def build_store(
     """
     path, given = as_path(out, "out"), Inputs.of(edges, nodes, attributes, target, edge_type)
     columns = {"source": source, "target": given.column, "id": id, "weight": weight, "label": None}
-    columns["edge_type"] = given.edge_type
-    request = Request(columns, kinds=kinds, recipe=recipe, on_phase=on_phase, directed=directed)
+    columns |= {"edge_type": given.edge_type, "time": time}
+    request = Request(columns, kinds=kinds, recipe=recipe, on_phase=on_phase, directed=directed, as_of=as_of)
     require_new(path)
     with new_folder(path) as folder, unchanged(list(given.tables.values())) as inputs:
         place = _InFolder(folder, max(available_memory() // 2, _MIN_MEMORY))

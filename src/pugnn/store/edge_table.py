@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, shorten
 from pugnn.features.attribute_table import MAX_FLOAT
+from pugnn.features.number_columns import EdgeColumn
+from pugnn.store.assembly.edge_sums import EdgeSums
 from pugnn.store.assembly.inputs import MAX_RELATIONS, Link, too_many
+from pugnn.store.edge_columns import ReadColumn, describing_columns, known_columns, numbers_in
 from pugnn.store.id_types import IdColumn
 from pugnn.store.ids import EMPTY, IdTable, text_column
-from pugnn.store.tables.column_names import SOURCE, TARGET, WEIGHT, find_column, names_of, require_column
+from pugnn.store.tables.column_names import SOURCE, TARGET, WEIGHT, find_column, names_of, normal, require_column
 from pugnn.store.tables.table import Table
 
 _MIN_WEIGHT = float(np.finfo(np.float32).smallest_subnormal)
@@ -28,6 +31,10 @@ class Edges(NamedTuple):
     targets: NDArray[np.int32]
     weights: NDArray[np.float32] | None
 
+    def of_rows(self, rows: NDArray[np.bool_]) -> Edges:
+        """Some of the edges."""
+        return Edges(self.sources[rows], self.targets[rows], None if self.weights is None else self.weights[rows])
+
 
 class EdgeTable:
     """An edge table, to be read piece by piece.
@@ -36,16 +43,40 @@ class EdgeTable:
         table: the table.
         wanted: the user's names of columns.
         link: the relation that it is, and the kinds of nodes that it links.
+        directed: whether a node as a source and as a target are told apart.
+        kinds: kinds of further columns that the user chose, by name.
+        trained: the further columns that a model was trained with, if there is one.
     """
 
-    def __init__(self, table: Table, wanted: Mapping[str, str | None], link: Link) -> None:
+    def __init__(
+        self,
+        table: Table,
+        wanted: Mapping[str, str | None],
+        link: Link,
+        *,
+        directed: bool = False,
+        kinds: Mapping[str, str] | None = None,
+        trained: Sequence[EdgeColumn] | None = None,
+    ) -> None:
         self.table, self.link = table, link
         self.notes: list[str] = []  # what was repaired or left out
         self.ends, self.weight, self.type = self._places(wanted)
-        used = (*self.ends, self.weight, self.type)
-        unused = [name for at, name in enumerate(table.names) if at not in used]
-        if unused:
-            self.notes.append(f"{table.shown}: {'columns' if len(unused) > 1 else 'column'} {shorten(unused)} not used")
+        #: Whether columns say different things of the two ends.
+        self.two_sided = directed or link.ends[0] != link.ends[1]
+        #: What further columns say of the nodes at the ends, by relation and end; one of them for both where they are
+        #: not told apart.
+        self.sums: dict[tuple[str, int], EdgeSums] = {}
+        self._kinds, self._trained = kinds or {}, trained
+
+    @property
+    def further(self) -> list[int]:
+        """Places of the columns besides ends, weight and relation."""
+        return [at for at in range(len(self.table.names)) if at not in (*self.ends, self.weight, self.type)]
+
+    @property
+    def weighs_amounts(self) -> bool:
+        """Whether edges are weighted by a column that is not called weight."""
+        return self.weight is not None and normal(self.table.names[self.weight]) not in WEIGHT
 
     @property
     def columns(self) -> tuple[IdColumn, ...]:
@@ -88,23 +119,31 @@ class EdgeTable:
         New ids are added to those of the two kinds of nodes, which may be the same, row by row.
         """
         table, weight, rows = self.table, self.weight, 0
+        describing = self._describing()
         trimmed = -_trimmed(sources, targets)
         selected = [ids.sql(table, at) for ids, at in zip((sources, targets), self.ends, strict=True)]
         selected += [] if self.type is None else [f"trim(c_{self.type}::VARCHAR)"]
         selected += [] if weight is None else [table.number(weight)]
+        selected += [column.sql for column in describing]
         for source, target, *others in table.pieces(*selected):
             u, v = sources.add(source, target) if sources is targets else (*sources.add(source), *targets.add(target))
             bad = {"source": u == EMPTY, "target": v == EMPTY}
             names = None if self.type is None else others.pop(0).combine_chunks().fill_null("").dictionary_encode()
             if names is not None:
                 bad["relation"] = pc.equal(names.dictionary, "").take(names.indices).to_numpy(zero_copy_only=False)
-            weights = others[0].to_numpy() if others else None
+            weights = None if weight is None else others.pop(0).to_numpy()
             if weights is not None:
                 bad["weight"] = ~((weights >= _MIN_WEIGHT) & (weights <= MAX_FLOAT))
             table.reject_cells(bad, weight, "a positive, finite number. Correct it, or remove the row", first=rows)
+            values = numbers_in(table, describing, others, first=rows)
             rows += len(u)
             edges = Edges(u, v, None if weights is None else weights.astype(np.float32))
-            yield from [(self.link.name, edges)] if names is None else _by_relation(names, edges)
+            for name, mine in [(self.link.name, None)] if names is None else _by_relation(names):
+                part = edges if mine is None else edges.of_rows(mine)
+                if describing:
+                    cells = values if mine is None else [each[mine] for each in values]
+                    self._add_up(name, part, cells, describing, (len(sources), len(targets)))
+                yield name, part
         if not rows:
             raise PugnnError(f"{table.shown} has no rows; a graph needs edges")
         heads = [text_column([table.names[at]]) for at in self.ends]
@@ -112,16 +151,48 @@ class EdgeTable:
             table.look_for_headers()
         self.notes += table.trimmed_note(trimmed + _trimmed(sources, targets))
 
+    def _describing(self) -> list[ReadColumn]:
+        """The further columns that say something of the nodes at the ends; notes say which do not."""
+        table, places = self.table, self.further
+        if not table.header:
+            found, left_out = list[ReadColumn](), {"": [table.names[at] for at in places]} if places else {}
+        elif self._trained is None:
+            found, left_out = describing_columns(table, places, self._kinds)
+        else:
+            found = known_columns(table, places, self._trained)
+            unknown = [table.names[at] for at in places if at not in [column.at for column in found]]
+            left_out = {"the model was trained without": unknown} if unknown else {}
+        for reason, names in left_out.items():
+            words = f"{'columns' if len(names) > 1 else 'column'} {shorten(names)} not used"
+            self.notes.append(f"{table.shown}: {words}{': ' if reason else ''}{reason}")
+        return found
+
+    def _add_up(
+        self,
+        relation: str,
+        edges: Edges,
+        values: list[NDArray[np.float64]],
+        columns: Sequence[ReadColumn],
+        sizes: tuple[int, int],
+    ) -> None:
+        """Add edges to the sums of both ends; self loops are no edges."""
+        if self.link.ends[0] == self.link.ends[1] and (loops := edges.sources == edges.targets).any():
+            edges, values = edges.of_rows(~loops), [each[~loops] for each in values]
+        for end, positions in enumerate((edges.sources, edges.targets)):
+            key = relation, end if self.two_sided else 0
+            if key not in self.sums:
+                self.sums[key] = EdgeSums([column.column for column in columns])
+            self.sums[key].add(positions, values, sizes[end])
+
 
 def _trimmed(*ids: IdTable) -> int:
     return sum(each.trimmed for each in set(ids))
 
 
-def _by_relation(names: pa.DictionaryArray, edges: Edges) -> Iterator[tuple[str, Edges]]:
-    """Some edges by the relation that each of them is of."""
+def _by_relation(names: pa.DictionaryArray) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Each relation in a column, and which rows are of it."""
     if len(names.dictionary) > MAX_RELATIONS:
         raise too_many(len(names.dictionary))
     codes = names.indices.to_numpy()
     for code, name in enumerate(names.dictionary.to_pylist()):
-        mine = codes == code
-        yield name, Edges(*(None if part is None else part[mine] for part in edges))  # type: ignore[arg-type]
+        yield name, codes == code

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, shorten
+from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, reject_all, shorten
 from pugnn.features.attribute_table import WHITE_SPACE, holds_word, is_number_type
 from pugnn.features.boolean import truth_in_text
 from pugnn.store.arguments import Request
@@ -37,11 +37,16 @@ _COMPARED = 1_000_000
 
 def read_lists(
     tables: Mapping[str, Table], request: Request, ids: Ids, node_ids: NDArray[Any], usual: str | None
-) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
-    """Positions of the known and of the true positives, if they were given, and notes; see :func:`read_node_list`."""
+) -> tuple[dict[str, NDArray[np.int64]], list[str], int]:
+    """Positions of the known and of the true positives, if they were given, and notes; see :func:`read_node_list`.
+
+    As of a moment, lists may name nodes that do not exist yet; these are skipped, and last comes the number of true
+    positives among them that are not listed as known.
+    """
     wanted = request.columns
     listed: dict[str, NDArray[np.int64]] = {}
     notes: list[str] = []
+    absent = {role: None if request.as_of is None else set[str]() for role in _LISTS}
     if wanted["label"] is not None and all(len(tables[role].names) == 1 for role in _LISTS if role in tables):
         raise PugnnError(
             f"--label names the column {wanted['label']!r} of known or true positives, but those lists "
@@ -50,8 +55,12 @@ def read_lists(
     for role, what in _LISTS.items():
         if role in tables:
             request.say(f"reading {tables[role].shown}")
-            listed[role], notes_on_list = read_node_list(tables[role], wanted, usual, ids, node_ids, what)
+            table, unknown = tables[role], absent[role]
+            listed[role], notes_on_list = read_node_list(table, wanted, usual, ids, node_ids, what, absent=unknown)
             notes += notes_on_list
+            if unknown:
+                gone = f"{counted(len(unknown), 'id')} of {what} not in the graph as of {request.as_of}; skipped"
+                notes.append(f"{table.shown}: {gone}")
     if len(listed) == 2:
         positive = np.union1d(listed["positives"], listed["truth"])
         lacking = len(positive) - len(listed["truth"])
@@ -59,15 +68,22 @@ def read_lists(
             added = counted(lacking, "known positive")
             notes.append(f"{tables['truth'].shown}: lacks {added}, which count as true positives")
         listed["truth"] = positive
-    return listed, notes
+    return listed, notes, len((absent["truth"] or set()) - (absent["positives"] or set()))
 
 
 def read_node_list(
-    table: Table, wanted: Mapping[str, str | None], usual: str | None, ids: Ids, node_ids: NDArray[Any], what: str
+    table: Table,
+    wanted: Mapping[str, str | None],
+    usual: str | None,
+    ids: Ids,
+    node_ids: NDArray[Any],
+    what: str,
+    absent: set[str] | None = None,
 ) -> tuple[NDArray[np.int64], list[str]]:
     """Sorted positions of the nodes in a list, and notes; ``what`` says what the nodes are, such as ``positives``.
 
     ``wanted`` has the user's names of the columns ``id`` and ``label``, and ``usual`` is that of ids in the node table.
+    Ids that are not in the graph are an error, or else added to ``absent``.
     """
     column = id_column(table, wanted["id"], usual)
     if table.bare:
@@ -81,8 +97,9 @@ def read_node_list(
     if label is not None:
         chosen = f"{len(taken):,} of {counted(len(rows.labels), 'row')}"
         notes.append(f"{table.shown}: column {table.names[label]!r} says which rows are {what}: {chosen}")
-    positions, more = rows.nodes(taken, ids, node_ids)
-    unique = np.unique(positions)
+    positions, more = rows.nodes(taken, ids, node_ids, absent)
+    taken = taken[positions >= 0]
+    unique = np.unique(positions[positions >= 0])
     if len(unique) == len(ids):
         raise PugnnError(f"{table.shown} names all {len(ids):,} nodes; there is nothing left to find")
     if len(unique) < len(taken):
@@ -113,15 +130,20 @@ class ListedRows:
             rows._reject_bad_labels(label, ids)
         return rows
 
-    def nodes(self, rows: NDArray[np.int64], ids: Ids, node_ids: NDArray[Any]) -> tuple[NDArray[np.int64], list[str]]:
-        """Positions of the nodes in some rows, and notes; raises for an id that is empty or not in the graph."""
+    def nodes(
+        self, rows: NDArray[np.int64], ids: Ids, node_ids: NDArray[Any], absent: set[str] | None = None
+    ) -> tuple[NDArray[np.int64], list[str]]:
+        """Positions of the nodes in some rows, and notes; raises for an id that is empty, or not in the graph.
+
+        With ``absent``, the latter are added to it, and have a negative position.
+        """
         table, positions = self.table, self.positions[rows]
         empty = np.zeros(len(self.positions), np.bool_)
         empty[rows] = positions == EMPTY
         table.reject_cells({"id": empty})
         notes, unknown = table.trimmed_note(ids.trimmed - self.trimmed), positions == UNKNOWN
         if unknown.any():
-            positions[unknown], protected = _otherwise_written(table, self.column, rows[unknown], ids, node_ids)
+            positions[unknown], protected = _otherwise_written(table, self.column, rows[unknown], ids, node_ids, absent)
             if protected:
                 notes.append(
                     f"{table.shown}: the ' before {counted(protected, 'id')} removed, which keeps spreadsheets from "
@@ -132,23 +154,20 @@ class ListedRows:
     def _reject_bad_labels(self, label: int, ids: Ids) -> None:
         """Raise for a label that is neither yes nor no, and for a node that has both."""
         table, positions, yes = self.table, self.positions, self.labels == 1
-        neither = self.labels == NEITHER
-        if neither.any():
-            row = int(neither.argmax())
-            raise PugnnError(
-                f"{table.locate(row)}: the {table.names[label]} {quoted(table.cell(row, label))} is neither yes nor no "
-                "(true/false, 1/0, positive/negative). Correct it, leave the cell empty, or name another column with "
-                "--label COLUMN."
-            )
+        reject_all(
+            np.flatnonzero(self.labels == NEITHER).tolist(),
+            lambda row: f"{table.locate(row)}: the {table.names[label]} {quoted(table.cell(row, label))}",
+            " is neither yes nor no (true/false, 1/0, positive/negative). Correct it, leave the cell empty, or name "
+            "another column with --label COLUMN.",
+        )
         both = (self.labels == 0) & (positions >= 0) & np.isin(positions, positions[yes])
-        if both.any():
-            no = int(both.argmax())
-            other = int((yes & (positions == positions[no])).argmax())
-            (node_id,) = ids.texts(int(positions[no]), int(positions[no]) + 1)
-            raise PugnnError(
-                f"{table.locate(no)} rejects {quoted(node_id)}, but {table.locate(other)} confirms it. Remove one of "
-                "them."
-            )
+
+        def contradicted(row: int) -> str:
+            other = int((yes & (positions == positions[row])).argmax())
+            (node_id,) = ids.texts(int(positions[row]), int(positions[row]) + 1)
+            return f"{table.locate(row)} rejects {quoted(node_id)}, but {table.locate(other)} confirms it"
+
+        reject_all(np.flatnonzero(both).tolist(), contradicted, ". Remove one of them.")
 
 
 def id_column(table: Table, wanted: str | None, usual: str | None) -> int:
@@ -164,7 +183,12 @@ def id_column(table: Table, wanted: str | None, usual: str | None) -> int:
 
 
 def _otherwise_written(
-    table: Table, column: int, rows: NDArray[np.int64], ids: Ids, node_ids: NDArray[Any]
+    table: Table,
+    column: int,
+    rows: NDArray[np.int64],
+    ids: Ids,
+    node_ids: NDArray[Any],
+    absent: set[str] | None,
 ) -> tuple[NDArray[np.int64], int]:
     """Positions of ids that are written differently in other tables, and how many of them had a ``'`` before them.
 
@@ -181,27 +205,31 @@ def _otherwise_written(
     lacking = np.flatnonzero(positions < 0)
     if len(lacking):
         positions[lacking] = positions_of_values([texts[at] for at in lacking], node_ids)
-    if (positions < 0).any():
-        at = int(np.argmax(positions < 0))
-        raise _not_a_node(table, int(rows[at]), texts[at], ids, node_ids)
+    unknown = np.flatnonzero(positions < 0).tolist()
+    if absent is not None:
+        absent.update(texts[at] for at in unknown)
+    else:
+        reject_all(
+            unknown,
+            lambda at: f"{table.locate(int(rows[at]))}: {quoted(texts[at])}",
+            _not_a_node(table, int(rows[unknown[0]]), texts[unknown[0]], ids, node_ids) if unknown else "",
+        )
     return positions, protected
 
 
-def _not_a_node(table: Table, row: int, text: str, ids: Ids, node_ids: NDArray[Any]) -> PugnnError:
-    where = f"{table.locate(row)}: {quoted(text)} is not a node"
+def _not_a_node(table: Table, row: int, text: str, ids: Ids, node_ids: NDArray[Any]) -> str:
+    """What is wrong with an id, and what may be right."""
     others = (str(other) for other in node_ids[len(ids) : len(ids) + _COMPARED].tolist())  # of other kinds
     other = next((other for other in others if other in (text, f"{other.partition(':')[0]}:{text}")), None)
     if other is not None:
         kind = other.partition(":")[0]
-        return PugnnError(
-            f"{where} of the kind that is looked for, but one of the kind {kind!r}. Remove the row, or choose --target "
-            f"{kind}."
-        )
+        wanted = f" is not a node of the kind that is looked for, but one of the kind {kind!r}"
+        return f"{wanted}. Remove the row, or choose --target {kind}."
     alike = [other for other in ids.texts(0, _COMPARED) if other.casefold() == text.casefold()]
     looks = f"its ids look like {', '.join(map(quoted, ids.texts(0, 3)))}"
     hint = f"the graph has {quoted(alike[0])}" if alike else looks
     name = "" if table.header or row else ", nor the usual name of a column of ids (id, node, node_id)"
-    return PugnnError(f"{where} of the graph{name}; {hint}. Correct it, or remove the row.")
+    return f" is not a node of the graph{name}; {hint}. Correct it, or remove the row."
 
 
 def _reject_vector(table: Table, what: str) -> None:

@@ -174,11 +174,11 @@ def _first_rows(
 def _numbers_in_text(table: Table, places: Sequence[int], kinds: Mapping[str, str]) -> NumberColumns:
     """The purely numeric ones of the columns at these places of a table in delimited text.
 
-    ``true`` and the like count as 1 and 0, except in columns whose kind is ``number``.
+    ``true`` and the like count as 1 and 0, except in columns whose kind is ``number`` or ``amount``.
     """
     known = np.zeros(len(table.names), dtype=np.uint8)
     for at in places:
-        known[at] = MAYBE | OTHER_NUMBERS if kinds.get(table.names[at]) == "number" else MAYBE
+        known[at] = MAYBE | OTHER_NUMBERS if kinds.get(table.names[at]) in ("number", "amount") else MAYBE
     blocks = []
     for file in table.delimited:
         delimiter, header = file.dialect
@@ -187,7 +187,8 @@ def _numbers_in_text(table: Table, places: Sequence[int], kinds: Mapping[str, st
         except Irregular:
             raise Unreadable(table, _IRREGULAR) from None
     kept = np.flatnonzero(known)
-    return MatrixColumns(tuple(table.names[at] for at in kept), stack_columns(blocks, kept))
+    numbers = MatrixColumns(tuple(table.names[at] for at in kept), stack_columns(blocks, kept))
+    return numbers if table.kept is None else numbers.of_rows(table.kept())
 
 
 def _typed_numbers(table: Table, places: Sequence[int]) -> NumberColumns:

@@ -236,7 +236,7 @@ def read_store(
     request = Request({"id": id, "label": label}, on_phase=on_phase)
     request.say(f"verifying {path}")
     graph, manifest = open_with_manifest(as_path(path), verified=True)
-    listed, notes = read_tables(
+    listed, notes, _ = read_tables(
         {"positives": positives, "truth": truth},
         request.columns,
         lambda tables: read_lists(tables, request, ids_of(graph), graph.ids, manifest.id_column),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from pugnn.features.typed_recipe import AnyRecipe
@@ -27,6 +28,9 @@ def read_graph(
     label: str | None = None,
     edge_type: str | None = None,
     directed: bool = False,
+    time: str | None = None,
+    as_of: str | date | None = None,
+    then: str | date | None = None,
     kinds: Mapping[str, str] | None = None,
     recipe: AnyRecipe | Mapping[str, Any] | None = None,
     show: Sequence[str] = (),
@@ -65,6 +69,10 @@ def read_graph(
             an edge attribute.
         directed: make two relations of each one between nodes of the same kind: who each node points to, and who
             points to it.
+        time: name of the column with the time of each edge, and of rows of other tables that have it.
+        as_of: read the tables as they were at this moment, a date or date-time: edges, rows of ``nodes`` and
+            ``attributes``, and positives that are later do not exist. A date is the end of that day.
+        then: a later moment; ``truth`` then are the positives that were known by it.
         kinds: kinds of attribute columns that are not to be guessed, such as ``{"zip": "category"}``; of other kinds
             of nodes than the target, ``{"item.price": "number"}``.
         recipe: the recipe of a model, its ``recipe_``, to make the same features as in its training.
@@ -79,11 +87,13 @@ def read_graph(
     inputs = Inputs.of(edges, nodes, attributes, target, edge_type)
     columns = {"source": source, "target": inputs.column, "id": id, "weight": weight, "label": label}
     request = Request(
-        {**columns, "edge_type": inputs.edge_type},
+        {**columns, "edge_type": inputs.edge_type, "time": time},
         kinds=kinds,
         recipe=recipe,
         show=show,
         on_phase=on_phase,
         directed=directed,
+        as_of=as_of,
+        then=then,
     )
     return assemble(request, inputs, GraphArrays(), positives=positives, truth=truth)

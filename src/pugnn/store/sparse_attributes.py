@@ -58,6 +58,9 @@ def _as_matrix(given: Any) -> sp.csr_array | None:
 def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> MatrixColumns:
     """The columns of a matrix, which has one row for each row of a node table, as attributes of the nodes."""
     rows, table = matrix.shape[0], nodes.table.shown
+    if nodes.table.kept is not None and nodes.table.kept().max() < rows:  # there is one for each row of the whole table
+        matrix = matrix[nodes.table.kept()]
+        rows = matrix.shape[0]
     if rows != nodes.rows:
         raise PugnnError(
             f"the matrix of attributes has {counted(rows, 'row')}, but {table} has {nodes.rows:,}; there must be one "

@@ -12,7 +12,7 @@ from pugnn.cli.terminal import print_json, print_notes
 from pugnn.errors import PugnnError
 from pugnn.waiting import status_line
 
-TABLES = ("edges", "edge_type", "directed", "nodes", "attributes", "source", "target", "weight", "id")
+TABLES = ("edges", "edge_type", "directed", "nodes", "attributes", "source", "target", "weight", "id", "time", "as_of")
 
 
 @command(DATA_SETS, data=options_of(DataOptions, only=(*TABLES, "column")))

@@ -1,4 +1,4 @@
-"""`pugnn evaluate`: how good the ranking of a run is, from known positives that are hidden in turn."""
+"""`pugnn evaluate`: how good a ranking is, from known positives that are hidden in turn, or that became known later."""
 
 from __future__ import annotations
 
@@ -9,7 +9,19 @@ import typer
 from rich.text import Text
 
 from pugnn.cli.input_data import open_run
-from pugnn.cli.options import ON_A_RUN, OUTPUT, Json, command, option
+from pugnn.cli.options import (
+    FEEDBACK,
+    FOR_DRAWS,
+    ON_A_RUN,
+    OUTPUT,
+    DataOptions,
+    Json,
+    Seed,
+    command,
+    option,
+    options_of,
+)
+from pugnn.cli.over_time import evaluate_over_time
 from pugnn.cli.terminal import make_console, make_table, numbers, print_json, texts
 from pugnn.errors import PugnnError, counted, percent
 from pugnn.waiting import part
@@ -21,27 +33,44 @@ if TYPE_CHECKING:
 TOPS = (0.01, 0.05, 0.1)
 
 
-@command(ON_A_RUN)
+#: Options that a test over time does not take: what was checked, or is true, has no date.
+UNDATED = ("dataset", "store", "truth", "show", *FEEDBACK, *FOR_DRAWS)
+
+
+@command(ON_A_RUN, data=options_of(DataOptions, without=UNDATED))
 def evaluate(
     *,
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    run: Annotated[Path | None, typer.Argument(help="A run folder.")] = None,
+    data: DataOptions,
+    then: Annotated[
+        str | None,
+        option("With --as-of, a test over time: find those that became known after that, and until this moment."),
+    ] = None,
+    seed: Seed = 0,
     methods: Annotated[
         str | None,
         option("Other methods to compare with on the same data and folds, such as centroid,nnpu.", panel=OUTPUT),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Train a run's method again without some of the known positives, in five turns, and see where it ranks them.
+    """See where a run's method ranks known positives that are hidden in turn, or those that became known later.
 
-    That says how good the ranking is without any known negative, if the known positives are typical of all. Other
-    methods are compared on the same hidden positives, and on those that an audit of the run has found: either the best
-    one ranks them higher, or there is no verdict. Each method takes five trainings.
+    It is trained again without some of the known positives, in five turns. That says how good the ranking is without
+    any known negative, if the known positives are typical of all. Other methods are compared on the same hidden
+    positives, and on those that an audit of the run has found: either the best one ranks them higher, or there is no
+    verdict. Each method takes five trainings.
+
+    With `--as-of` and `--then`, for a run of tables or for tables, it is a test over time: the method knows what was
+    known at the first moment, and is to find those that became known until the second. `--time` names the column of
+    times in edges and positives.
 
     Examples:
 
         pugnn evaluate runs/mine
 
         pugnn evaluate runs/mine --methods centroid,label-propagation
+
+        pugnn evaluate --edges pays.csv --positives bad.csv --time paid_at --as-of 2025-06-30 --then 2025-12-31
     """
     import numpy as np
 
@@ -55,6 +84,11 @@ def evaluate(
     others = [PUNodeClassifier(name.strip()) for name in (methods or "").split(",") if name.strip()]
     for estimator in others:
         estimator.check_parameters()
+    if then is not None or data.as_of is not None:
+        evaluate_over_time(run, data, then, others, seed=seed, as_json=as_json)
+        return
+    if run is None or data != DataOptions():
+        raise PugnnError("give a run folder; or, for a test over time, also tables, with --as-of and --then")
     opened = open_run(run)
     own, audit = opened.estimator, read_audit(opened)
     caveat = check_up(opened.task, seed=own.seed).caveat

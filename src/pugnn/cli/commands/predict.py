@@ -67,6 +67,7 @@ def predict(
     trained_with = read_config(run) if data.dataset is None and run.exists() else {}
     names = ["id", *(["label"] if data.positives else [])]
     names += ["source", "target", "weight", "edge_type", "directed"] if data.store is None else []
+    names += ["time"] if data.as_of else []
     named = {
         name: option_value(run, name, trained_with[name], bool if name == "directed" else str)
         for name in names

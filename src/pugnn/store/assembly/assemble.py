@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,22 +13,29 @@ from pugnn.errors import PugnnError
 from pugnn.features.attribute_table import AttributeTable
 from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.kinds import expand_kinds
+from pugnn.features.number_columns import EdgeColumn
 from pugnn.features.recipe import Encoded
 from pugnn.features.typed_recipe import AnyRecipe, apply_recipe, learn_recipe, require_names
 from pugnn.graph import Graph
+from pugnn.graph.relations import IN, OUT
 from pugnn.store.arguments import Request
+from pugnn.store.assembly.as_of import Clock
+from pugnn.store.assembly.edge_sums import edge_attributes
 from pugnn.store.assembly.edges import merge_relations, read_edges
-from pugnn.store.assembly.inputs import Inputs
+from pugnn.store.assembly.inputs import ONE_KIND, Inputs, Link
 from pugnn.store.assembly.nodes import keep_ids, notes_on_nodes, own_kinds, read_kinds, wanted_in
 from pugnn.store.assembly.places import GraphArrays
-from pugnn.store.assembly.table_graph import TableGraph
+from pugnn.store.assembly.table_graph import Later, TableGraph
+from pugnn.store.edge_columns import CHOICES
 from pugnn.store.edge_table import EdgeTable
 from pugnn.store.node_lists import read_lists
+from pugnn.store.node_table import id_place
 from pugnn.store.sparse_attributes import matrix_of
 from pugnn.store.tables.access import read_tables
 from pugnn.store.tables.column_names import find_column, names_of
 from pugnn.store.tables.database import Limits
 from pugnn.store.tables.table import Table
+from pugnn.store.tables.times import only
 from pugnn.task import PUTask
 
 
@@ -60,17 +67,21 @@ def _assemble(
     if request.show and inputs.role("nodes", target) not in tables:
         raise PugnnError("there are no columns to show: --show names columns of the node table, and none was given")
     notes = [note for table in tables.values() for note in table.notes]
+    clock = Clock(tables, columns["time"], request.as_of, request.then)
+    tables = clock.tables()
     edge_tables = _edge_tables(tables, request, inputs)
+    tables |= _existing_nodes(clock, tables, edge_tables, request, inputs)
+    notes += clock.notes
     kinds = read_kinds(tables, matrices, edge_tables, request, inputs)
     relations = read_edges(edge_tables, kinds, request, inputs, place)
     notes += [note for kind in kinds.values() if kind.nodes is not None for note in kind.nodes.notes]
     node_ids, notes_on_ids = keep_ids(kinds, edge_tables, place)
     nodes, sizes = kinds[target].nodes, {name: len(kind.ids) for name, kind in kinds.items() if len(kinds) > 1}
     usual = nodes.name if nodes is not None else target or None
-    listed, notes_on_lists = read_lists(tables, request, kinds[target].ids, node_ids, usual)
+    listed, notes_on_lists, absent = read_lists(tables, request, kinds[target].ids, node_ids, usual)
     notes += [note for table in edge_tables for note in table.notes] + [*notes_on_ids, *notes_on_lists]
     say("building the graph")
-    merged = merge_relations(relations, kinds, request, place)
+    merged, several = merge_relations(relations, kinds, request, place), len(relations) > 1
     del relations
     shown = edge_tables[0].table.shown if len(edge_tables) == 1 else "edges"
     if not merged.cleaning.edges:
@@ -94,13 +105,15 @@ def _assemble(
     for name, kind in kinds.items():
         attributes[name], notes_on_sparse = kind.attributes(columns["id"], edge_tables[0].table)
         notes += notes_on_sparse
-    recipe, encoded = _make_features(attributes, request, inputs, graph, place.blocks())
+    chosen = _describe_ends(attributes, edge_tables, request, inputs, several=several)
+    recipe, encoded = _make_features(attributes, chosen, request, graph, place.blocks())
     notes += encoded.notes
     features = place.keep_features(encoded.blocks, graph.ids)
     graph = replace(graph, features=features, feature_names=encoded.names, recipe=recipe.to_plain())
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
     cells = {} if nodes is None else nodes.cells_as_text(request.show, graph.num_targets)
-    return TableGraph(graph, task, listed.get("truth"), recipe, tuple(notes), usual, cells)
+    later = None if request.then is None else Later(str(request.as_of), str(request.then), absent)
+    return TableGraph(graph, task, listed.get("truth"), recipe, tuple(notes), usual, cells, later)
 
 
 def _edge_tables(tables: Mapping[str, Table], request: Request, inputs: Inputs) -> list[EdgeTable]:
@@ -110,20 +123,93 @@ def _edge_tables(tables: Mapping[str, Table], request: Request, inputs: Inputs) 
     found = []
     for link, table in zip(inputs.links, opened, strict=True):
         wanted = {name: wanted_in(table, column, several=several) for name, column in columns.items()}
-        found.append(EdgeTable(table, wanted, link))
+        chosen = {name: kind for name, kind in request.kinds.items() if name in table.names and kind in CHOICES}
+        trained = None if request.recipe is None else _trained_columns(request.recipe, link)
+        found.append(EdgeTable(table, wanted, link, directed=request.directed, kinds=chosen, trained=trained))
     for name in ("source", "target", "weight"):
         if several and columns[name] and all(wanted_in(each, columns[name], several=True) is None for each in opened):
             find_column(opened[0], name, columns[name], ())  # which says that it is not there
     return found
 
 
+def _existing_nodes(
+    clock: Clock, tables: Mapping[str, Table], edges: Sequence[EdgeTable], request: Request, inputs: Inputs
+) -> dict[str, Table]:
+    """Node tables that do not say when, without the nodes whose first edge is later."""
+    found = {}
+    for kind in inputs.kinds:
+        role = inputs.role("nodes", kind)
+        if clock.moment is None or role not in tables or clock.knows(role):
+            continue
+        wanted = wanted_in(tables[role], request.columns["id"], several=kind != ONE_KIND)
+        places = {
+            each.link.role: [at for at, of in zip(each.ends, each.link.ends, strict=True) if of == kind]
+            for each in edges
+        }
+        later = clock.later(tables[role], id_place(tables[role], wanted, kind), places)
+        if later is not None:
+            found[role] = only(tables[role], ~later)
+    return found
+
+
+def _trained_columns(recipe: AnyRecipe, link: Link) -> list[EdgeColumn]:
+    """The columns of a table of edges that a model was trained with."""
+    recipes = [own for kind in dict.fromkeys(link.ends) if (own := recipe.of_kind(kind)) is not None]
+    columns = [column for own in recipes for column in own.of_edges]
+    mine = {
+        label(name, end, directed=directed) for name in ("", link.name) for end in (0, 1) for directed in (False, True)
+    }
+    return [column for column in columns if column.relation in mine or link.name == ""]
+
+
+def _describe_ends(
+    attributes: dict[str, AttributeTable],
+    edges: Sequence[EdgeTable],
+    request: Request,
+    inputs: Inputs,
+    *,
+    several: bool,
+) -> dict[str, dict[str, str]]:
+    """Add what edges say of their ends to the attributes of each kind; kinds of columns that are known, by kind.
+
+    Columns have the name of their relation if there are several.
+    """
+    further = {table.table.names[at] for table in edges for at in table.further}
+    chosen = {}
+    for kind, own in attributes.items():
+        sums = [
+            found.renamed(label(relation if several else "", end, directed=_is_directed(table, request)))
+            for table in edges
+            for (relation, end), found in table.sums.items()
+            if table.link.ends[end] == kind
+        ]
+        amounts = dict[str, str]()
+        if sums:
+            columns, amounts = edge_attributes(sums, own.num_nodes)
+            own = attributes[kind] = own.with_edges(columns, tuple(column for each in sums for column in each.of))
+        wanted = own_kinds(request, inputs, kind)
+        named = {name: how for name, how in wanted.items() if name in own.names or name not in further}
+        chosen[kind] = amounts | ({} if request.recipe is not None else expand_kinds(named, own.names, own.origin))
+    return chosen
+
+
+def _is_directed(table: EdgeTable, request: Request) -> bool:
+    return bool(request.directed) and table.link.ends[0] == table.link.ends[1]
+
+
+def label(relation: str, end: int, *, directed: bool) -> str:
+    """What columns of nodes call a relation: its name, and which end of it they are, if that matters."""
+    return f"{relation}{(OUT, IN)[end]}".strip() if directed else relation
+
+
 def _make_features(
-    attributes: Mapping[str, AttributeTable], request: Request, inputs: Inputs, graph: Graph, blocks: FeatureBlocks
+    attributes: Mapping[str, AttributeTable],
+    chosen: Mapping[str, Mapping[str, str]],
+    request: Request,
+    graph: Graph,
+    blocks: FeatureBlocks,
 ) -> tuple[AnyRecipe, Encoded]:
-    """The features of a graph's nodes, by a recipe that is given, or learned with the kinds that the user chose."""
+    """The features of a graph's nodes, by a recipe that is given, or learned with kinds of columns that are known."""
     if request.recipe is not None:
         return request.recipe, apply_recipe(request.recipe, attributes, graph, blocks)
-    chosen = {
-        kind: expand_kinds(own_kinds(request, inputs, kind), own.names, own.origin) for kind, own in attributes.items()
-    }
     return learn_recipe(attributes, chosen, graph, blocks)

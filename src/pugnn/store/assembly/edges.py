@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, counted, quoted, shorten
+from pugnn.features.number import long_tail
 from pugnn.graph.adjacency import Cleaning
 from pugnn.graph.relations import IN, OUT, Relation, summed_cleaning
 from pugnn.store.arguments import Request
@@ -17,6 +19,9 @@ from pugnn.store.assembly.nodes import KindOfNodes
 from pugnn.store.assembly.places import GraphArrays, Rows
 from pugnn.store.edge_table import Edges, EdgeTable
 from pugnn.store.stored_arrays import relation_prefix
+
+#: Amounts are capped at this quantile, of about so many of them.
+CAP, SAMPLED = 0.99, 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +55,29 @@ def read_edges(
                 yield name, piece
 
     found = place.collect(pieces())
+    for name, table in table_of.items():
+        if table.weighs_amounts:
+            table.notes += _weigh_amounts(found[name].weights, table)
     names = sorted(found) if tables[0].type is not None else list(found)  # whatever the order of rows
     relations = [ReadRelation(name or _name_of(inputs), table_of[name], found[name]) for name in names]
     for table in tables:
         _require_common_ids([each.edges for each in relations if each.table is table], table, kinds)
     order = {name.removesuffix(OUT): at for at, name in enumerate(_known_to_model(request))}
     return sorted(relations, key=lambda each: order.get(each.name, len(order)))
+
+
+def _weigh_amounts(weights: NDArray[np.float32] | None, table: EdgeTable) -> list[str]:
+    """Turn amounts with a long tail into weights, in place, and say so; a few huge ones would drown all others."""
+    assert weights is not None
+    assert table.weight is not None
+    sample = weights[:: max(1, len(weights) // SAMPLED)]
+    if not long_tail(sample):
+        return []
+    cap = float(np.quantile(sample, CAP))
+    np.minimum(weights, np.float32(cap), out=weights)
+    np.log1p(weights, out=weights)
+    name = table.table.names[table.weight]
+    return [f"{table.table.shown}: weights are log(1 + {name}), with {name} capped at {cap:,.6g}, its 99th percentile"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,21 @@ from pugnn.graph import Graph
 from pugnn.task import PUTask
 
 
+@dataclass(frozen=True)
+class Later:
+    """A graph as of a moment, whose true positives are those that were known by a later one.
+
+    Args:
+        as_of: the moment.
+        then: the later one.
+        absent: number of nodes that became known in between, but did not exist at the first.
+    """
+
+    as_of: str
+    then: str
+    absent: int
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TableGraph(Displayed):
     """What was read.
@@ -28,6 +43,7 @@ class TableGraph(Displayed):
         notes: what was repaired or left out, one sentence each.
         id_column: name of the column of ids in the node table, if there is one.
         shown: columns of the node table that were asked for: their cells as text, empty where there is none.
+        later: if ``truth`` is what was known at a later moment.
     """
 
     graph: Graph
@@ -37,6 +53,7 @@ class TableGraph(Displayed):
     notes: tuple[str, ...]
     id_column: str | None
     shown: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    later: Later | None = None
 
     @cached_property
     def known(self) -> NDArray[np.bool_] | None:

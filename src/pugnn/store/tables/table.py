@@ -55,6 +55,8 @@ class Table:
     bare: bool = False  # whether it is a plain list of values in memory
     delimited: Sequence[DelimitedFile] = ()  # the files of delimited text that it comes from, if it does
     notes: list[str] = field(default_factory=list)  # what a reader of the results should know
+    #: Which rows of what it comes from this part of it has; ``None`` for the whole.
+    kept: Callable[[], NDArray[np.int64]] | None = None
     #: Values in memory that are neither text nor of a type that DuckDB knows, by column and text.
     originals: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
