@@ -117,21 +117,17 @@ def _about_homophily(found: Homophily) -> Finding:
 
 
 def _about_relation(found: RelationCheck, reach: Reach) -> Finding:
-    size = (
-        f"{counted(found.edges, 'edge')}; it reaches {found.reached:,} of {reach.labelled + reach.unlabelled:,} nodes"
-    )
-    text = f"{size} and {found.known:,} of {reach.labelled:,} known positives."
+    nodes = f"{found.reached:,} of {reach.labelled + reach.unlabelled:,} nodes"
+    known = f"{found.known:,} of {reach.labelled:,} known positives"
     often = "Known positives meet along it where random nodes with as many links never do"
     if found.lift is not None:
         often = f"Known positives meet along it {found.lift:.1f} times as often as random nodes with as many links"
     chance = f"chance alone gives that in {max(round(1000 * found.p_value), 1)} of 1,000 shuffles"
-    text = f"{size} {often}; {chance}."
+    text = f"{counted(found.edges, 'edge')}; it reaches {nodes}, and {known}. {often}; {chance}."
     if found.agrees:
         return Finding("relations", "good", f"Known positives agree along {found.name}", text)
     remedy = "Leave it out? The default method gives it little weight where hidden positives do not confirm it."
-    return Finding(
-        "relations", "note", f"{found.name} says nothing beyond chance", f"{text} {often}; {chance}.", remedy
-    )
+    return Finding("relations", "note", f"No agreement beyond chance along {found.name}", text, remedy)
 
 
 def _about_rings(rings: Rings) -> Finding:

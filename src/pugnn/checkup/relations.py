@@ -2,7 +2,7 @@ r"""Whether each relation of a graph says something about positives, judging by 
 
 Random walks from known positives and from random nodes with as many links, along one relation and those that lead to
 it, visit other nodes: items, devices, venues, neighbours. With :math:`v_{iu}` the share of the walks of node i that
-visit u, two nodes meet to the degree :math:`\sum_u v_{iu} v_{ju} / d_u`. Known positives that meet more often than
+visit u, two nodes meet to the degree :math:`\sum_u v_{iu} v_{ju} / \sqrt{d_u}`. Known positives that meet more often than
 random nodes do, by shuffled labels (:mod:`pugnn.checkup.chance`), agree beyond chance.
 """
 
@@ -79,5 +79,7 @@ def _meetings(graph: Graph, nodes: NDArray[np.int64], rng: np.random.Generator) 
         walks = random_step(graph, walks, rng)
         shares = np.full(len(walks), 1 / (WALKS * STEPS), np.float32)
         visits += sp.csr_array((shares, (rows, walks)), shape=visits.shape)
-    weights: NDArray[np.float32] = (visits @ sp.diags_array(1 / np.maximum(graph.degrees, 1)) @ visits.T).toarray()
+    weights: NDArray[np.float32] = (
+        visits @ sp.diags_array(1 / np.sqrt(np.maximum(graph.degrees, 1))) @ visits.T
+    ).toarray()
     return weights.astype(np.float32)

@@ -15,7 +15,7 @@ from pugnn.features.number_columns import MatrixColumns
 from pugnn.graph.arrays import reject_masked, sound_matrix
 from pugnn.store.ids import EMPTY, UNKNOWN, IdTable
 from pugnn.store.node_table import NodeTable
-from pugnn.store.tables.column_names import ATTRIBUTE, ID, VALUE, find_column, require_column
+from pugnn.store.tables.column_names import ATTRIBUTE, ID, VALUE, find_column, names_of, require_column
 from pugnn.store.tables.table import Table
 
 #: Each has a name and becomes a feature; a file that says more is damaged.
@@ -75,9 +75,12 @@ def matrix_attributes(matrix: sp.csr_array, nodes: NodeTable) -> MatrixColumns:
     return MatrixColumns(names, matrix.tocsc())
 
 
-def long_attributes(table: Table, wanted: str | None, ids: IdTable) -> tuple[MatrixColumns, list[str]]:
-    """The attributes in a table of (id, attribute, value), and notes. What is not listed is zero."""
-    at, attribute, value = _columns(table, wanted)
+def long_attributes(table: Table, wanted: str | None, ids: IdTable, kind: str = "") -> tuple[MatrixColumns, list[str]]:
+    """The attributes in a table of (id, attribute, value), and notes. What is not listed is zero.
+
+    The column of ids may have the name of the ``kind`` of its nodes.
+    """
+    at, attribute, value = _columns(table, wanted, kind)
     notes = []
     if not table.header:
         notes.append(f"{table.shown}: has no header; its columns are read as id, attribute and value")
@@ -113,13 +116,13 @@ def long_attributes(table: Table, wanted: str | None, ids: IdTable) -> tuple[Mat
     return MatrixColumns(tuple(names.texts()), matrix), notes
 
 
-def _columns(table: Table, wanted: str | None) -> tuple[int, int, int | None]:
+def _columns(table: Table, wanted: str | None, kind: str) -> tuple[int, int, int | None]:
     """Places of id, attribute and value, if there is one."""
     if not table.header:
         if len(table.names) not in (2, 3):
             raise PugnnError(f"{table.shown} has no header; it needs the columns id, attribute and value")
         return 0, 1, 2 if len(table.names) == 3 else None
-    at = require_column(table, "id", wanted, ID, first=True)
+    at = require_column(table, "id", wanted, (*ID, *names_of(kind)), first=True)
     attribute = find_column(table, "attribute", None, ATTRIBUTE, first=True)
     if attribute is None:
         raise PugnnError(

@@ -54,7 +54,7 @@ class KindOfNodes:
             return attributes.beside(matrix_attributes(self.matrix, self.nodes)), []
         if self.sparse is None:
             return attributes, []
-        sparse, notes = long_attributes(self.sparse, wanted, self.ids)
+        sparse, notes = long_attributes(self.sparse, wanted, self.ids, self.name)
         return attributes.beside(sparse), notes
 
 
