@@ -2,8 +2,8 @@ r"""Whether each relation of a graph says something about positives, judging by 
 
 Random walks from known positives and from random nodes with as many links, along one relation and those that lead to
 it, visit other nodes: items, devices, venues, neighbours. With :math:`v_{iu}` the share of the walks of node i that
-visit u, two nodes meet to the degree :math:`\sum_u v_{iu} v_{ju} / \sqrt{d_u}`. Known positives that meet more often than
-random nodes do, by shuffled labels (:mod:`pugnn.checkup.chance`), agree beyond chance.
+visit u, two nodes meet to the degree :math:`\sum_u v_{iu} v_{ju} / \sqrt{d_u}`. Known positives that meet more often
+than random nodes do, by shuffled labels (:mod:`pugnn.checkup.chance`), agree beyond chance.
 """
 
 from __future__ import annotations
