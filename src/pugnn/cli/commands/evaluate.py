@@ -72,6 +72,9 @@ def evaluate(
 
         pugnn evaluate --edges pays.csv --positives bad.csv --time paid_at --as-of 2025-06-30 --then 2025-12-31
     """
+    over_time = then is not None or data.as_of is not None
+    if not over_time and (run is None or data != DataOptions()):
+        raise PugnnError("give a run folder; or, for a test over time, also tables, with --as-of and --then")
     import numpy as np
 
     from pugnn.checkup import check_up
@@ -84,11 +87,10 @@ def evaluate(
     others = [PUNodeClassifier(name.strip()) for name in (methods or "").split(",") if name.strip()]
     for estimator in others:
         estimator.check_parameters()
-    if then is not None or data.as_of is not None:
+    if over_time:
         evaluate_over_time(run, data, then, others, seed=seed, as_json=as_json)
         return
-    if run is None or data != DataOptions():
-        raise PugnnError("give a run folder; or, for a test over time, also tables, with --as-of and --then")
+    assert run is not None
     opened = open_run(run)
     own, audit = opened.estimator, read_audit(opened)
     caveat = check_up(opened.task, seed=own.seed).caveat
