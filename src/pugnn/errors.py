@@ -2,10 +2,11 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from html import escape
 from numbers import Integral, Real
 from types import UnionType
+from typing import Any
 
 
 class PugnnError(ValueError):
@@ -99,6 +100,16 @@ def shorten(values: Iterable[object], limit: int = 5) -> str:
     items = list(values)
     shown = ", ".join(repr(v.item() if hasattr(v, "item") else v) for v in items[:limit])
     return shown if len(items) <= limit else f"{shown} and {len(items) - limit:,} more"
+
+
+def reject_all(bad: Sequence[Any], words: Callable[[Any], str], rest: str, limit: int = 5) -> None:
+    """Raise if anything is bad: words on the first, the rest of the sentence, and words on a few others."""
+    if not bad:
+        return
+    first, *others = map(words, bad[:limit])
+    if len(bad) > limit:
+        others.append(f"and {len(bad) - limit:,} more")
+    raise PugnnError(first + rest + (f" Likewise: {'; '.join(others)}." if others else ""))
 
 
 def similar(word: str, words: Iterable[str], most: int = 1, cutoff: float = 0.6) -> list[str]:

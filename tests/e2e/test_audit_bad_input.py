@@ -80,6 +80,44 @@ def test_files(pugnn_main, run, here, case):
     assert (run / "audit.jsonl").read_bytes() == before
 
 
+SEVERAL = {
+    "not drawn": (lambda run: [(draw_name(run), name, "no") for name in others(run)], 5, "was not drawn by this audit"),
+    "known": (lambda run: [("", "n0", "yes"), ("", "n1", "yes")], 2, "was known before the training"),
+    "neither": (lambda run: [("", name, "perhaps") for name in others(run)], 5, "'perhaps' is neither yes nor no"),
+    "unknown": (lambda run: [("", f"z{at}", "yes") for at in range(9)], 5, "is not a node of the graph"),
+    "two verdicts": (
+        lambda run: [("", name, verdict) for verdict in ("yes", "no") for name in names(run)],
+        4,
+        "confirms it. Remove one of them.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SEVERAL)
+def test_several_bad_verdicts_are_named_with_their_rows(pugnn_main, run, here, case):
+    rows, named, words = SEVERAL[case]
+    found = rows(run)
+    (here / "checked.csv").write_text("audit,id,verdict\n" + "".join(f"{','.join(row)}\n" for row in found))
+    bad = len(names(run)) if case == "two verdicts" else len(found)
+    first = len(found) - bad + 2
+    done = pugnn_main("audit", run, "checked.csv", "--revise")
+    refused(done, words, *(f"checked.csv, row {row}" for row in range(first, first + named)))
+    assert f"checked.csv, row {first + named}" not in done.err
+    assert (f"; and {bad - named} more." in done.err) == (bad > named)
+
+
+def test_several_changed_verdicts_are_named(pugnn_main, run, here):
+    ids = names(run)
+    (here / "yes.csv").write_text("id,verdict\n" + "".join(f"{name},yes\n" for name in ids))
+    assert pugnn_main("audit", run, "yes.csv").code == 0
+    (here / "no.csv").write_text("id,verdict\n" + "".join(f"{name},no\n" for name in ids))
+    done = pugnn_main("audit", run, "no.csv")
+    refused(done, f"no.csv, row 2: '{ids[0]}' was recorded as yes before and is no now", "--revise")
+    assert done.err.endswith(
+        f" Likewise: {'; '.join(f'no.csv, row {at + 3}: {name!r}' for at, name in enumerate(ids[1:]))}.\n"
+    )
+
+
 def test_changed_verdicts_are_accepted_if_asked_for(pugnn_main, run, here):
     (here / "checked.csv").write_text(f"id,verdict\n{names(run)[0]},no\n")
     done = pugnn_main("audit", run, "checked.csv", "--revise")

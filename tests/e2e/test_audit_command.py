@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 
 import numpy as np
@@ -128,10 +129,10 @@ def test_the_same_numbers_in_python(pugnn_main, cora, positive):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--budget", 200], "a budget of 200: the first 200 nodes"),
-        (["--precision", 0.5], "a precision of 0.5"),
-        (["--recall", 0.9], "a recall of 0.9"),
-        (["--cost-miss", 50, "--cost-check", 1], "at a cost of"),
+        (["--budget", 200], "a budget of 200: the first 200 nodes. Precision: "),
+        (["--precision", 0.5], "a precision of 0.5: the first "),
+        (["--recall", 0.9], "a recall of 0.9: the first "),
+        (["--cost-miss", 50, "--cost-check", 1], ". Cost: "),
     ],
 )
 def test_lists_for_a_purpose(pugnn_main, cora, positive, arguments, words):
@@ -143,6 +144,37 @@ def test_lists_for_a_purpose(pugnn_main, cora, positive, arguments, words):
     choice = json.loads(pugnn_main("audit", cora, *arguments, "--json").out)["choice"]
     decided = [row["decision"] for row in table(cora / "probabilities.csv")]
     assert decided == ["1"] * choice["taken"] + ["0"] * (len(decided) - choice["taken"])
+    for name in ("precision", "recall", "found", "missed"):
+        assert choice[name]["low"] <= choice[name]["value"] <= choice[name]["high"]
+    assert choice["missed"]["low"] < choice["missed"]["high"] or choice["taken"] == len(decided)
+
+
+def test_a_list_stays_and_follows_what_is_recorded_later(pugnn_main, cora, positive):
+    assert pugnn_main("audit", cora).code == 0
+    fill(cora / "audit-1.csv", positive, 12)
+    assert pugnn_main("audit", cora, cora / "audit-1.csv", "--recall", 0.9).code == 0
+    first = json.loads((cora / "audit.json").read_text())["choice"]
+    assert pugnn_main("audit", cora, "-n", 10).code == 0, "a draw leaves it as it is"
+    fill(cora / "audit-1.csv", positive)
+    done = pugnn_main("audit", cora, cora / "audit-1.csv")
+    assert done.code == 0, done.err
+    choice = json.loads((cora / "audit.json").read_text())["choice"]
+    assert choice != first, "by the verdicts of now"
+    assert f"For a recall of 0.9: the first {choice['taken']:,} nodes. Precision: " in done.out
+    assert choice == json.loads(pugnn_main("audit", cora, "--recall", 0.9, "--json").out)["choice"]
+    assert [row["decision"] for row in table(cora / "probabilities.csv")].count("1") == choice["taken"]
+    sentence = next(line for line in done.out.splitlines() if line.startswith("For a recall"))
+    assert sentence in (cora / "report.html").read_text()
+    assert pugnn_main("audit", cora, "--budget", 30).code == 0
+    assert "For a budget of 30" in pugnn_main("audit", cora).out, "another one replaces it"
+
+
+def test_a_list_that_is_hardly_known_is_called_unknown(pugnn_main, cora, positive):
+    assert pugnn_main("audit", cora, "-n", 4).code == 0
+    fill(cora / "audit-1.csv", positive)
+    done = pugnn_main("audit", cora, cora / "audit-1.csv", "--budget", 1000)
+    assert "Precision: unknown, " in done.out
+    assert "Positives missed: unknown, " in done.out
 
 
 def test_all_of_the_first(pugnn_main, cora, positive):
@@ -180,6 +212,29 @@ def test_a_file_that_a_spreadsheet_has_saved(pugnn_main, run, how):
     assert done.code == 0, done.err
     recorded = {name: "yes" if positive else "no" for name, _, positive in draws(run)[-1]["verdicts"]}
     assert recorded == answers
+
+
+def test_why_is_in_cells_of_the_table(pugnn_main, here):
+    places, rows = ["Bern", "Genf", "Chur"], table(here / "nodes.csv")
+    rows = [{**row, "city": places[at % 3], "y": row["y"] if at % 4 else ""} for at, row in enumerate(rows)]
+    write(here / "nodes.csv", rows)
+    tables = ["--edges", "edges.csv", "--nodes", "nodes.csv", "--positives", "positives.csv"]
+    assert pugnn_main("fit", *tables, "--column", "city=category", "--out", "mine").code == 0
+    assert pugnn_main("audit", "mine").code == 0
+    for row in table(here / "mine" / "audit-1.csv"):
+        mine = next(each for each in rows if each["id"] == row["id"])
+        said = re.findall(r"(city|[xyz])( = (\S+?)| missing)(?=[,.] |\.$)", row["why"])
+        assert said, row["why"]
+        for name, missing, value in said:
+            if missing == " missing":
+                assert mine[name] == ""
+            else:
+                assert (
+                    value == mine[name]
+                    if name == "city"
+                    else float(value) == pytest.approx(float(mine[name]), rel=1e-4)
+                )
+        assert row["why"].endswith("Linked to 1 known positive.") == (row["id"] == "n2")
 
 
 def test_everything_checked_is_known(pugnn_main, run):

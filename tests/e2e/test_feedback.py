@@ -62,7 +62,7 @@ def test_rounds_add_up(checked, pugnn_main):
     assert found["options"]["rejected"] == ["wrong.csv"]
     assert found["options"]["start"] == "second"
     assert (found["labelled"], found["negative"]) == (4, 2)
-    assert found["changes"]["confirmed"] == 2
+    assert (found["changes"]["confirmed"], found["changes"]["rejected"]) == (1, 0), "since the second"
 
 
 def test_without_the_earlier_model_it_starts_afresh_and_says_so(checked, pugnn_main):
@@ -235,7 +235,7 @@ def test_an_audit_measures_the_prior_of_the_next_round(audited, pugnn_main):
     assert found["options"]["prior"] == "..".join(f"{min(end, 0.93):.4g}" for end in ends)
     assert f"the prior {found['options']['prior']} was measured on 8 checks of first" in done.err
     first = record(audited / "first")["finished"]
-    assert found["parent"] == {"run": "first", "finished": first, "measured_prior": found["options"]["prior"]}
+    assert found["parent"] == {"run": "../first", "finished": first, "measured_prior": found["options"]["prior"]}
     assert pugnn_main("fit", "--config", "second/run.json", "--out", "again").code == 0
     assert scores(audited / "again" / "scores.csv") == scores(audited / "second" / "scores.csv")
     assert record(audited / "again")["parent"] == found["parent"]
@@ -250,6 +250,42 @@ def test_what_was_measured_holds_for_the_rounds_after(audited, pugnn_main):
     assert done.code == 0, done.err
     assert "was measured in a round before second" in done.err
     assert record(audited / "third")["parent"]["measured_prior"] == record(audited / "third")["options"]["prior"]
+
+
+def test_verdicts_that_no_file_brings_are_told_with_the_command_that_takes_them(audited, pugnn_main):
+    command = "pugnn fit --config first/run.json --checked first/audit-1.csv"
+    words = (
+        f"note: 8 verdicts in first/audit.jsonl left out, since no given file has them. To learn from them: {command}\n"
+    )
+    again = pugnn_main("fit", "--config", "first/run.json", "--out", "again")
+    assert again.code == 0, again.err
+    assert words in again.err
+    assert scores(audited / "again" / "scores.csv") == scores(audited / "first" / "scores.csv"), "it repeats the run"
+    done = pugnn_main(*command.split()[1:], "--out", "second")
+    assert done.code == 0, done.err
+    assert "left out" not in done.err
+    assert record(audited / "second")["negative"] + record(audited / "second")["labelled"] == 10
+
+
+@pytest.mark.parametrize("prior", [[], ["--prior", "0.6"]])
+def test_verdicts_that_other_files_lack_are_told_as_well(audited, pugnn_main, prior):
+    rows = table(audited / "first" / "audit-1.csv")[:3]
+    (audited / "some.csv").write_text("\n".join(["id,verdict", *(f"{row['id']},{row['verdict']}" for row in rows)]))
+    done = pugnn_main("fit", "--config", "first/run.json", "--checked", "some.csv", *prior, "--out", "second")
+    assert done.code == 0, done.err
+    assert "5 verdicts in first/audit.jsonl left out" in done.err
+    assert "pugnn fit --config first/run.json --checked some.csv --checked first/audit-1.csv\n" in done.err
+    (audited / "first" / "audit-1.csv").unlink()
+    done = pugnn_main("fit", "--config", "first/run.json", "--out", "again")
+    assert "(after 'first/audit-1.csv' is back, or its verdicts are in another file)" in done.err
+
+
+def test_a_log_that_was_changed_is_told(audited, pugnn_main):
+    with (audited / "first" / "audit.jsonl").open("a") as log:
+        log.write("{}\n")
+    done = pugnn_main("fit", "--config", "first/run.json", "--out", "again")
+    assert done.code == 0, done.err
+    assert done.err.count("the audit of first is not used: first/audit.jsonl: line 3 was changed or cut off") == 1
 
 
 def test_a_prior_that_the_user_gives_wins(audited, pugnn_main):

@@ -54,6 +54,34 @@ def test_runs_that_were_moved_together_are_found(rounds, pugnn_main):
     assert len(shown(pugnn_main, "moved/second")["rounds"]) == 2
 
 
+def test_runs_in_several_folders_are_found_from_anywhere_and_moved_together(rounds, pugnn_main, monkeypatch, tmp_path):
+    third = ["fit", "--config", "runs/second/run.json", "--rejected", "wrong.csv", "--out", "runs/later/third"]
+    (rounds / "wrong.csv").write_text("id\nn8\n")
+    assert pugnn_main(*third).code == 0
+    expected = ["runs/first", "runs/second", "runs/later/third"]
+    assert [each["run"] for each in shown(pugnn_main, "runs/later/third")["rounds"]] == expected
+    (tmp_path / "elsewhere").mkdir()
+    (rounds / "runs").rename(tmp_path / "elsewhere" / "runs")
+    for here, folder in (("elsewhere", "runs/"), ("elsewhere/runs/later", "../"), (".", "elsewhere/runs/")):
+        monkeypatch.chdir(tmp_path / here)
+        run = "third" if folder == "../" else f"{folder}later/third"
+        found = shown(pugnn_main, run)
+        assert [each["run"] for each in found["rounds"]] == [f"{folder}first", f"{folder}second", run]
+        assert found["notes"] == []
+
+
+def test_each_round_has_what_was_checked_for_it(rounds, pugnn_main):
+    (rounds / "more.csv").write_text("id,verdict\nn4,yes\nn7,no\nn8,no\n")
+    fit = ["fit", "--config", "runs/second/run.json", "--checked", "more.csv", "--out", "runs/third"]
+    assert pugnn_main(*fit).code == 0
+    found = shown(pugnn_main, "runs/third")["rounds"]
+    assert [[each[name] for name in ("known", "confirmed", "rejected")] for each in found] == [
+        [2, 0, 0],
+        [4, 2, 1],
+        [5, 1, 2],
+    ]
+
+
 def test_a_parent_that_is_gone(rounds, pugnn_main):
     shutil.rmtree(rounds / "runs" / "first")
     found = shown(pugnn_main)
@@ -78,7 +106,7 @@ def test_another_run_under_the_same_name(rounds, pugnn_main):
 
 def test_a_loop(rounds, pugnn_main):
     second = json.loads((rounds / "runs/second/run.json").read_text())
-    parent = {"run": "runs/second", "finished": second["finished"], "measured_prior": None}
+    parent = {"run": "../second", "finished": second["finished"], "measured_prior": None}
     spoil(rounds / "runs/first/run.json", lambda record: record.update(parent=parent))
     found = shown(pugnn_main)
     assert len(found["rounds"]) == 2

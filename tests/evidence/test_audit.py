@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pugnn.errors import PugnnError
-from pugnn.evidence import Audit
+from pugnn.evidence import Audit, Band
 from pugnn.graph import Graph
 from pugnn.task import PUTask
 
@@ -222,7 +222,7 @@ def test_lists_for_a_purpose_by_plain_loops():
     chances = audit.probabilities().tolist()
     total = sum(chances)
     found = [sum(chances[: m + 1]) for m in range(380)]
-    assert audit.choose(budget=37).found == pytest.approx(found[36])
+    assert audit.choose(budget=37).found.value == pytest.approx(found[36])
     by_precision = max(m + 1 for m in range(380) if found[m] / (m + 1) >= 0.8)
     assert audit.choose(precision=0.8).taken == by_precision
     by_recall = min(m + 1 for m in range(380) if found[m] >= 0.9 * total - 1e-9)
@@ -230,8 +230,57 @@ def test_lists_for_a_purpose_by_plain_loops():
     bills = [m * 1 + 10 * (total - sum(chances[:m])) for m in range(381)]
     cheapest = audit.choose(cost_miss=10, cost_check=1)
     assert cheapest.taken == bills.index(min(bills))
-    assert cheapest.cost == pytest.approx(min(bills))
-    assert cheapest.found + cheapest.missed == pytest.approx(total)
+    assert cheapest.cost.value == pytest.approx(min(bills))
+    assert cheapest.cost.high == pytest.approx(cheapest.taken + 10 * cheapest.missed.high)
+    assert cheapest.found.value + cheapest.missed.value == pytest.approx(total)
+
+
+def test_lists_have_the_intervals_that_are_measured():
+    audit = new().draw(60)
+    measured = audit.record(answers(audit.drawn)).estimate()
+    assert measured.narrowed
+    top = next(each.precision for each in measured.first if each.taken == 100)
+    for listed, band in (
+        (audit.choose(budget=90).precision, measured.decided.precision),
+        (audit.choose(budget=90).recall, measured.decided.recall),
+        (audit.choose(budget=90).missed, measured.decided.missed),
+        (audit.choose(budget=100).precision, top),
+    ):
+        assert (listed.low, listed.high) == (band.low, band.high)
+        assert listed.low <= listed.value <= listed.high
+    found = audit.choose(budget=90).found
+    assert (found.low, found.high) == (90 * measured.decided.precision.low, 90 * measured.decided.precision.high)
+    assert audit.choose(budget=380).missed == Band(0.0, 0.0, 0.0)
+    everybody = new().draw(380)
+    choice = everybody.record(answers(everybody.drawn)).choose(budget=50)
+    right, missed = POSITIVE[RANKING[:50]].sum(), POSITIVE[RANKING[50:]].sum()
+    assert choice.found == Band(right, right, right)
+    assert choice.missed == Band(missed, missed, missed)
+    assert choice.asked == {"budget": 50}
+
+
+def test_a_list_of_nobody():
+    audit = new().draw(20)
+    audit.record({GRAPH.ids[at]: False for at in audit.drawn})
+    choice = audit.choose(precision=0.9)
+    assert (choice.taken, choice.found) == (0, Band(0.0, 0.0, 0.0))
+    assert choice.missed.high > 10
+
+
+@pytest.mark.parametrize(
+    "purpose", [{"budget": 60}, {"precision": 0.8}, {"recall": 0.8}, {"cost_miss": 4, "cost_check": 1}]
+)
+def test_intervals_hold_for_lists_whose_length_the_checks_have_chosen(purpose):
+    positive, inside = POSITIVE[RANKING], {"precision": [], "recall": [], "missed": []}
+    for seed in range(40):
+        audit = new(not_typical="to see the exact ones").draw(40, seed=seed)
+        choice = record_places(audit, places_of(audit.draws[-1])).choose(**purpose)
+        right, missed = positive[: choice.taken].sum(), positive[choice.taken :].sum()
+        truth = {"precision": right / choice.taken, "recall": right / (right + missed), "missed": missed}
+        for name, value in truth.items():
+            band = getattr(choice, name)
+            inside[name].append(band.low - 1e-9 <= value <= band.high + 1e-9)
+    assert min(map(np.mean, inside.values())) >= 0.88
 
 
 @pytest.mark.parametrize(

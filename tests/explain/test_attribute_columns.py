@@ -31,6 +31,23 @@ def test_attributes_have_the_names_and_values_of_the_table():
     }
 
 
+def test_cells_are_those_of_the_table():
+    graph = read_graph(EDGES, NODES).graph
+    columns = Columns(graph, graph.num_features + 1)
+    cells = {name: [columns.cell(at, node) for node in (0, 2, 3)] for at, name in enumerate(columns.names)}
+    age = ["age = 34", "age missing", "age = 20"]
+    assert cells == {
+        "city = Bern": ["city = Bern", "city = Bern", "city = Genf"],
+        "city = Genf": ["city = Bern", "city = Bern", "city = Genf"],
+        "age": age,
+        "age missing": age,
+        "since": [f"since = {NODES['since'][node]}" for node in (0, 2, 3)],
+        "vip": [f"vip = {NODES['vip'][node]}" for node in (0, 2, 3)],
+        "place": ["place"] * 3,
+        ORDINARY: [ORDINARY] * 3,
+    }
+
+
 def test_columns_of_a_vector_are_added_up():
     graph = read_graph(EDGES, NODES).graph
     columns = Columns(graph, graph.num_features)
@@ -51,6 +68,10 @@ def test_counts_are_present_or_absent_and_nodes_may_have_no_row():
     assert columns.value(columns.names.index("w3"), 3) == "present"
     assert columns.value(columns.names.index("w3"), 2) == "absent"
     assert columns.value(columns.names.index("no row in the node table"), 5) == "yes"
+    assert [columns.cell(columns.names.index("w3"), node) for node in (3, 5)] == [
+        "w3 = present",
+        "no row in the node table",
+    ]
 
 
 def test_features_without_a_table_have_their_own_names_or_numbers():

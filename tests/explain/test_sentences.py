@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from pugnn.explain.explanation import AttributePart, Change, Explanation, NodePart
-from pugnn.explain.sentences import score_words, sentences, signed
+from pugnn.explain.sentences import score_words, sentences, signed, why_words
 
 EXPLAINED = Explanation(
     id="acct-7",
@@ -25,11 +25,11 @@ EXPLAINED = Explanation(
         NodePart("acct-1", -0.25, None, None, 0.93),
     ],
     speak_for=[
-        AttributePart("city = Bern", "yes", 1.5, 0.5, 1.0, 0.7),
-        AttributePart("age", "34", 0.25, 0.25, 0.0, 0.9),
-        AttributePart("place", "", 0.2, -0.1, 0.3, 0.9),
+        AttributePart("city = Bern", "yes", 1.5, 0.5, 1.0, 0.7, "city = Bern"),
+        AttributePart("age", "34", 0.25, 0.25, 0.0, 0.9, "age = 34"),
+        AttributePart("place", "", 0.2, -0.1, 0.3, 0.9, "place"),
     ],
-    speak_against=[AttributePart("stamps", "absent", -0.1, 0.002, -0.102, 0.93)],
+    speak_against=[AttributePart("stamps", "absent", -0.1, 0.002, -0.102, 0.93, "stamps = absent")],
     nearest=[["acct-7", "acct-5", "acct-2"], ["acct-7", "acct-6", "acct-3"]],
     changes=[Change("nodes", 1, ["acct-2"], 0.43), Change("attributes", 7, ["city = Bern", "age"], 0.4)],
     shown={},
@@ -51,6 +51,21 @@ def test_an_explanation_in_words():
         "If city = Bern, age and 5 more were average here and around it, its score would be 0.4000: it would not be "
         "decided positive.",
     )
+
+
+def test_why_in_cells_of_the_table_without_score_or_rank():
+    assert why_words(EXPLAINED, 3) == (
+        "For it: city = Bern, age = 34, place. Against it: stamps = absent. Linked to 3 known positives."
+    )
+    # What is made of one cell is told once, on the side on which all of it is.
+    other = AttributePart("city = Genf", "no", -2.0, -1.0, -1.0, 0.7, "city = Bern")
+    assert (
+        why_words(replace(EXPLAINED, speak_against=[other]), 0) == "For it: age = 34, place. Against it: city = Bern."
+    )
+    odds = replace(EXPLAINED, unit="odds", total=4.0, around=4.0, own=0.0, speak_for=[], speak_against=[])
+    assert "4 to 1" in sentences(odds)[1]
+    assert why_words(odds, 1).startswith("Its odds come from known positives: acct-2")
+    assert why_words(odds, 1).endswith("Linked to 1 known positive.")
 
 
 def test_what_gradients_cannot_assign_is_said():

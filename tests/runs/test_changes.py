@@ -60,7 +60,7 @@ def test_nothing_moved():
 
 
 def test_a_run_that_cannot_be_read_says_so(tmp_path):
-    found = EarlierRun.of(tmp_path, GRAPH, confirmed=1, rejected=0)
+    found = EarlierRun.of(tmp_path, TASK)
     assert found.classifier is None
     assert [note.split(":")[0] for note in found.notes] == [
         "the training starts afresh, without the model of the earlier run",
@@ -75,17 +75,20 @@ def test_scores_that_are_something_else(tmp_path, spoil):
         (tmp_path / "scores.parquet").write_text("id,score\n")
     else:
         pq.write_table(pa.table({"id": ["n0"], "other": [1.0]}), tmp_path / "scores.parquet")
-    assert "cannot be read" in EarlierRun.of(tmp_path, GRAPH, confirmed=0, rejected=0).notes[-1]
+    assert "cannot be read" in EarlierRun.of(tmp_path, TASK).notes[-1]
 
 
 def test_model_and_scores_of_a_run(tmp_path):
     graph = random_graph(30, 0.1, seed=1, features=3)
     PUNodeClassifier("centroid", progress=False).fit(graph, [1, 2]).save(tmp_path / "model.safetensors")
-    pq.write_table(pa.table({"id": [3, 4], "score": [0.25, 0.5]}), tmp_path / "scores.parquet")
-    found = EarlierRun.of(tmp_path, graph, confirmed=0, rejected=0)
+    columns = {"id": [2, 3, 4, 5], "score": [0.9, 0.25, 0.5, 0.0], "known": [1, 0, 0, -1]}
+    pq.write_table(pa.table(columns), tmp_path / "scores.parquet")
+    first = PUTask.from_positives(graph, np.array([1]))
+    found = EarlierRun.of(tmp_path, first.with_feedback(np.array([2, 3]), np.array([4, 5, 6])))
     assert found.notes == ()
+    assert (found.confirmed, found.rejected) == (1, 2), "3, and 4 and 6: since that run"
     assert found.scores[[3, 4]].tolist() == [0.25, 0.5]
-    assert np.isnan(np.delete(found.scores, [3, 4])).all()
+    assert np.isnan(np.delete(found.scores, [2, 3, 4, 5])).all()
     assert found.folder == tmp_path
 
 
@@ -131,12 +134,14 @@ def test_scores_of_a_run_that_are_something_else(tmp_path, spoil):
 
 
 def test_the_parent_is_named_with_the_time_it_was_finished(tmp_path):
-    found = EarlierRun.of(tmp_path, GRAPH, confirmed=0, rejected=0)
-    assert found.parent == {"run": str(tmp_path), "finished": None, "measured_prior": None}
-    (tmp_path / "run.json").write_text('{"finished": "2026-05-04T10:11:12+00:00"}')
-    found = replace(EarlierRun.of(tmp_path, GRAPH, confirmed=0, rejected=0), measured="0.1..0.2")
+    first, second = tmp_path / "a" / "first", tmp_path / "b" / "second"
+    first.mkdir(parents=True)
+    found = EarlierRun.of(first, TASK)
+    assert found.parent(second) == {"run": "../../a/first", "finished": None, "measured_prior": None}
+    (first / "run.json").write_text('{"finished": "2026-05-04T10:11:12+00:00"}')
+    found = replace(EarlierRun.of(first, TASK), measured="0.1..0.2")
     at = "2026-05-04T10:11:12+00:00"
-    assert found.parent == {"run": str(tmp_path), "finished": at, "measured_prior": "0.1..0.2"}
+    assert found.parent(second) == {"run": "../../a/first", "finished": at, "measured_prior": "0.1..0.2"}
 
 
 def test_what_an_audit_measured_less_what_has_been_found(monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +14,16 @@ from pugnn import processes
 from pugnn.checkup import check_up
 from pugnn.cli.input_data import open_run
 from pugnn.cli.terminal import make_console, print_json, print_notes, print_recipe, print_run, print_verdicts
-from pugnn.errors import DegenerateWarning, PugnnError, WriteError, counted
+from pugnn.errors import DegenerateWarning, PugnnError, WriteError, counted, shorten
 from pugnn.estimator import PUNodeClassifier
 from pugnn.memory import available_memory
-from pugnn.runs.audit_log import LOG, read_audit
+from pugnn.runs.audit_log import LOG, read_events
 from pugnn.runs.changes import EarlierRun, measured_for, measured_prior
 from pugnn.runs.folder import RunFolder, next_free
+from pugnn.runs.report.answers import feedback_command
 from pugnn.runs.run import InputData
 from pugnn.runs.training_run import train_into_folder
+from pugnn.store.ids import ids_of, text_column
 from pugnn.task import PUTask
 from pugnn.waiting import part, status_line
 
@@ -39,31 +43,33 @@ def train_and_show(
     out: Path | None,
     resume: bool,
     start: Path | None = None,
+    repeats: Path | None = None,
     title: str | None = None,
     verbose: bool = False,
     as_json: bool,
 ) -> None:
     """Train into ``out``, or the next free folder of that name in ``runs``, and show the result.
 
-    ``start`` is the folder of an earlier run to go on from, ``title`` that of the report.
+    ``start`` is the folder of an earlier run to go on from, ``repeats`` of one whose options are used again, ``title``
+    that of the report.
     """
     assert data.task is not None
     if resume and out is None:
         raise PugnnError("--resume needs --out, the name of the run that was stopped")
     before, notes, options = None, data.notes, dict(data.options)
     if start is not None:
-        found = data.feedback
-        confirmed, rejected = (0, 0) if found is None else (len(found.confirmed), len(found.rejected))
-        before = EarlierRun.of(start, data.graph, confirmed=confirmed, rejected=rejected)
+        before = EarlierRun.of(start, data.task)
         estimator, before, measured = _with_measured_prior(estimator, data.task, before)
         notes, options["start"] = (*notes, *before.notes, *measured), str(start)
+    for earlier in dict.fromkeys(filter(None, (start, repeats))):
+        notes = (*notes, *(note for note in _unused_verdicts(earlier, data, data.task) if note not in notes))
     if title is not None:
         options["title"] = title
     method, settings = estimator.check_parameters()
     if processes.rank():  # the first process checks, writes and shows
         method.plan(data.task, settings)  # which takes all processes, to decide alike
-        earlier = None if before is None else before.classifier
-        estimator.fit_task(data.task, checkpoint=Path("that of the first process"), start=earlier)
+        model = None if before is None else before.classifier
+        estimator.fit_task(data.task, checkpoint=Path("that of the first process"), start=model)
         return
     folder = RunFolder(out if out is not None else next_free(Path("runs"), name), resume=resume)
     try:
@@ -118,17 +124,33 @@ def _with_measured_prior(
     try:
         parent = open_run(before.folder)
         found = measured_prior(parent, task)
-        missing = sum(task.known[node] == 0 for node in read_audit(parent).verdicts)
     except PugnnError as error:
         return estimator, before, [f"the audit of {before.folder} is not used: {error}"]
-    words = (
-        f"{counted(missing, 'verdict')} recorded in {before.folder / LOG} are in none of the given files, and not used"
-    )
-    notes = [words] if missing else []
     if found is None or prior not in ("auto", found[0]):  # the same where a run is repeated
-        return estimator, before, notes
+        return estimator, before, []
     measured, checks = found
     on = f"on {counted(checks, 'check')} of" if checks else "in a round before"
     method = replace(method, prior=measured)  # type: ignore[call-arg]
     words = f"the prior {measured} was measured {on} {before.folder}"
-    return estimator.unfitted().set_params(method=method), replace(before, measured=measured), [*notes, words]
+    return estimator.unfitted().set_params(method=method), replace(before, measured=measured), [words]
+
+
+def _unused_verdicts(run: Path, data: InputData, task: PUTask) -> list[str]:
+    """A note on the verdicts in the audit of an earlier run that no given file has, and the command that takes them."""
+    try:
+        recorded = [event for event in read_events(run) if "verdicts" in event]
+    except PugnnError as error:
+        return [f"the audit of {run} is not used: {run / LOG}: {error}"]
+    source_of = {str(name): event["source"] for event in recorded for name, _, _ in event["verdicts"]}
+    if not source_of:
+        return []
+    found, known = ids_of(task.graph).find(text_column(list(source_of))).tolist(), task.known
+    left_out = [file for at, file in zip(found, source_of.values(), strict=True) if at >= 0 and not known[at]]
+    if not left_out:
+        return []
+    files = dict.fromkeys([*data.options.get("checked", ()), *left_out])
+    gone = [file for file in files if not os.path.exists(file)]
+    first = f" (after {shorten(gone)} is back, or its verdicts are in another file)" if gone else ""
+    command = feedback_command(shlex.quote(str(run)), " --checked ".join(map(shlex.quote, files)))
+    words = f"{counted(len(left_out), 'verdict')} in {run / LOG} left out, since no given file has them"
+    return [f"{words}. To learn from them{first}: {command}"]

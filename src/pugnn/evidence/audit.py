@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pugnn.errors import Displayed, PugnnError, counted, quoted, require_choice, require_whole
 from pugnn.evidence.checked_sample import CheckedSample
-from pugnn.evidence.measured import Measurement, calibrated, measure_checks
+from pugnn.evidence.measured import Measurement, calibrated, measure_checks, measure_list
 from pugnn.evidence.purposes import Choice, choose_list
 from pugnn.evidence.rank_model import Values
 from pugnn.evidence.stretches import ABOUT, About, Places, plan_stretches, share_out
 from pugnn.graph import Graph
 from pugnn.task import PUTask
+
+if TYPE_CHECKING:
+    from pugnn.store.feedback import Complaint
 
 Event = dict[str, Any]
 
@@ -192,19 +195,21 @@ class Audit(Displayed):
         """
         from pugnn.store import read_feedback
 
-        table = verdicts if values is None else {"id": list(verdicts), "verdict": list(values)}
-        found = read_feedback(self.graph, np.zeros(0, np.int64), "positives", checked=table)
-        given = dict.fromkeys(found.confirmed.tolist(), True) | dict.fromkeys(found.rejected.tolist(), False)
         where = f"{source}: " if source else ""
+
+        def complain(audits: set[str]) -> Complaint:
+            if others := sorted(audits - {event["draw"] for event in self.draws}):
+                raise PugnnError(
+                    f"{where}the column audit names {quoted(others[0])}, which is no draw of this audit. Give the file "
+                    "to the run that it was drawn for."
+                )
+            return partial(self._complaint, revise=revise, own=not audits)
+
+        table = verdicts if values is None else {"id": list(verdicts), "verdict": list(values)}
+        found = read_feedback(self.graph, np.zeros(0, np.int64), "positives", checked=table, complain=complain)
+        given = dict.fromkeys(found.confirmed.tolist(), True) | dict.fromkeys(found.rejected.tolist(), False)
         if not given:
             raise PugnnError(f"{where}there are no verdicts yet. Fill in the column verdict with yes or no.")
-        if others := sorted(found.audits - {event["draw"] for event in self.draws}):
-            raise PugnnError(
-                f"{where}the column audit names {quoted(others[0])}, which is no draw of this audit. Give the file to "
-                "the run that it was drawn for."
-            )
-        for position, positive in given.items():
-            self._require_acceptable(position, positive, revise, own=not found.audits, where=where)
         new = {int(self._place[position]): positive for position, positive in given.items()}
         new = {place: positive for place, positive in new.items() if self._verdicts.get(place) != positive}
         if not new:
@@ -212,25 +217,23 @@ class Audit(Displayed):
         rows = [[self._name(place), place, positive] for place, positive in new.items()]
         return self._apply({"verdicts": rows, "source": source})
 
-    def _require_acceptable(self, position: int, positive: bool, revise: bool, *, own: bool, where: str) -> None:
-        """Raise unless a verdict can be recorded; ``own`` says whether the node may be one that was not drawn."""
-        name, place = quoted(str(self.graph.ids[position])), int(self._place[position])
-        if place < 0:
-            raise PugnnError(
-                f"{where}{name} was known before the training, so that its verdict says nothing about the ranking. "
-                "Remove its row."
-            )
-        if not own and place not in self._drawn:
-            raise PugnnError(
-                f"{where}{name} was not drawn by this audit. Put nodes of your own choice into a file of their own, "
-                "without the column audit."
-            )
+    def _complaint(self, position: int, positive: bool, *, revise: bool, own: bool) -> str:
+        """Why a verdict cannot be recorded, if so; ``own`` says whether the node may be one that was not drawn."""
+        place = int(self._place[position])
         before = self._verdicts.get(place)
-        if before not in (None, positive) and not revise:
-            raise PugnnError(
-                f"{where}{name} was recorded as {_WORDS[not positive]} before and is {_WORDS[positive]} now. Nothing "
-                "was recorded; correct the file, or replace the earlier verdict with --revise (revise=True)."
+        if place < 0:
+            return "was known before the training, so that its verdict says nothing about the ranking. Remove its row."
+        if not own and place not in self._drawn:
+            return (
+                "was not drawn by this audit. Put nodes of your own choice into a file of their own, without the "
+                "column audit."
             )
+        if before not in (None, positive) and not revise:
+            return (
+                f"was recorded as {_WORDS[not positive]} before and is {_WORDS[positive]} now. Nothing was recorded; "
+                "correct the file, or replace the earlier verdict with --revise (revise=True)."
+            )
+        return ""
 
     def replay(self, events: list[Event]) -> Audit:
         """Repeat what happened; an error if it happened to another ranking."""
@@ -288,7 +291,8 @@ class Audit(Displayed):
 
     def choose(self, **purpose: Any) -> Choice:
         """How far down the list to go, for a purpose that :func:`pugnn.evidence.purposes.choose_list` knows."""
-        return choose_list(self.probabilities(), **purpose)
+        measure = partial(measure_list, self.sample(), ranks=self._narrowing)
+        return choose_list(self.probabilities(), measure, **purpose)
 
     def _require_verdicts(self) -> None:
         if not self._verdicts:

@@ -49,14 +49,15 @@ class MeasuredTop:
 
 
 @dataclass(frozen=True)
-class MeasuredDecisions:
-    """The nodes that are decided positive: how many, and what was measured of them."""
+class MeasuredList:
+    """A list of the first nodes, such as those decided positive: how many, and what was measured of them."""
 
     taken: int
     checked: int
     precision: Band
     recall: Band
     f1: Band
+    missed: Band  # number of positives beyond them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +81,7 @@ class Measurement(Displayed):
     others: int
     unlabelled: int
     first: tuple[MeasuredTop, ...]
-    decided: MeasuredDecisions | None
+    decided: MeasuredList | None
     positives: Band
     narrowed: bool
     why_not_narrowed: str = ""
@@ -124,25 +125,34 @@ def measure_checks(
     tops = {top for top in (*TOPS, sample.known_top) if TOPS[0] <= top <= sample.size}
     cells = sample.cells(decided)
     model, why = _agreed_model(sample, cells, ranks, why_not_narrowed)
-    decisions = None
-    if decided:
-        at = int(np.searchsorted(cells.edges, decided))
-        decisions = MeasuredDecisions(
-            decided,
-            *_precision(sample, decided),
-            _band(cells, at, lambda right, missed: right / np.maximum(right + missed, CERTAIN), model),
-            _band(cells, at, lambda right, missed: 2 * right / (decided + right + missed), model),
-        )
     return Measurement(
         checks=len(sample.drawn),
         positive=int(sample.drawn_positive.sum()),
         others=len(sample.others) + len(sample.later),
         unlabelled=sample.size,
         first=tuple(MeasuredTop(top, *_precision(sample, top)) for top in sorted(tops)),
-        decided=decisions,
+        decided=_list(sample, cells, decided, model) if decided else None,
         positives=_band(cells, len(cells.sizes), lambda all_of_them, _: all_of_them, model),
         narrowed=model is not None,
         why_not_narrowed=why,
+    )
+
+
+def measure_list(sample: CheckedSample, taken: int, ranks: Values | None) -> MeasuredList:
+    """The same of the first ``taken`` nodes."""
+    cells = sample.cells(taken)
+    return _list(sample, cells, taken, _agreed_model(sample, cells, ranks)[0])
+
+
+def _list(sample: CheckedSample, cells: Cells, taken: int, model: Values | None) -> MeasuredList:
+    at = int(np.searchsorted(cells.edges, taken))
+    found = _band(cells, at, lambda _, missed: -missed, model)
+    return MeasuredList(
+        taken,
+        *_precision(sample, taken),
+        _band(cells, at, lambda right, missed: right / np.maximum(right + missed, CERTAIN), model),
+        _band(cells, at, lambda right, missed: 2 * right / np.maximum(taken + right + missed, CERTAIN), model),
+        Band(0.0 - found.value, 0.0 - found.high, 0.0 - found.low),
     )
 
 
@@ -182,7 +192,7 @@ def _precision(sample: CheckedSample, top: int) -> tuple[int, Band]:
 
 
 def _top_band(cells: Cells, top: int) -> Band:
-    return _band(cells, int(np.searchsorted(cells.edges, top)), lambda right, _: right / top)
+    return _band(cells, int(np.searchsorted(cells.edges, top)), lambda right, _: right / max(top, 1))
 
 
 def foreseen(sample: CheckedSample, more: int, top: int) -> tuple[float, float]:

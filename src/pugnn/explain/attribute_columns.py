@@ -12,6 +12,7 @@ from pugnn.features import Recipe
 from pugnn.features.encoding import Reading, say_nothing, say_present, say_yes
 from pugnn.features.typed_recipe import recipe_from_plain
 from pugnn.graph import Graph
+from pugnn.graph.arrays import dense
 
 #: The attribute of a graph that has none.
 PLACE = "place in the graph"
@@ -41,6 +42,8 @@ class Columns:
         self._readings: list[Reading] = []
         self._starts = [0]  # the first column of each attribute, and the end
         self._kinds: list[str] = []  # of the nodes that have each of them; empty for all
+        self._columns: list[str] = []  # of the user's table that each attribute is made of
+        self._marks: dict[str, list[int]] = {}  # attributes that say, by yes, what a row has in a column; "" for all
         self._graph = graph
         if width > closeness + place:
             self._add_all(graph, width - closeness - place)
@@ -73,15 +76,16 @@ class Columns:
         for encoding in recipe.encodings:
             readings = encoding.readings()
             for name, reading in readings:
-                self._add(called(name), reading, len(encoding.value_names) // len(readings), kind)
+                width = len(encoding.value_names) // len(readings)
+                self._add(called(name), reading, width, called(encoding.column), kind)
             if encoding.missing:
-                self._add(called(f"{encoding.column} missing"), say_yes, kind=kind)
+                self._add(called(f"{encoding.column} missing"), say_yes, 1, called(encoding.column), kind)
         if recipe.structure is not None:
             self._add(PLACE, say_nothing, recipe.structure.width)
         for name in recipe.counts.columns if recipe.counts else ():
             self._add(called(name), say_present, kind=kind)
         if recipe.rowless:
-            self._add(called("no row in the node table"), say_yes, kind=kind)
+            self._add(called("no row in the node table"), say_yes, column="", kind=kind)
 
     def total(self, by_column: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers by column, added up by attribute."""
@@ -99,7 +103,24 @@ class Columns:
             return ""
         return reading(float(self._graph.features[node, self._starts[attribute]]))
 
-    def _add(self, name: str, reading: Reading, width: int = 1, kind: str = "") -> None:
+    def cell(self, attribute: int, node: int) -> str:
+        """What the user's table says of a node in the column of an attribute: ``country = NL``, ``age missing``."""
+        column = self._columns[attribute]
+        if self._readings[attribute] is say_nothing:
+            return column
+        marks: list[int] = self._marks.get("", []) + self._marks.get(column, [])
+        row = dense(self._graph.features[[node]])[0]
+        for mark in marks:
+            if row[self._starts[mark]] == 1:
+                return self.names[mark]
+        whole = column in self.names  # as one attribute, perhaps beside one that marks missing values
+        at = self.names.index(column) if whole else attribute
+        return f"{self.names[at]}{' = ' if whole else ': '}{self.value(at, node)}"
+
+    def _add(self, name: str, reading: Reading, width: int = 1, column: str | None = None, kind: str = "") -> None:
+        self._columns.append(name if column is None else column)
+        if reading is say_yes and name != column:
+            self._marks.setdefault(self._columns[-1], []).append(len(self.names))
         self._starts.append(self._starts[-1] + width)
         self.names.append(name)
         self._readings.append(reading)

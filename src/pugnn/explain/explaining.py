@@ -161,7 +161,15 @@ class _Explainer:
             lambda some: [columns.names[each] for each in some],
         )
         named = [
-            AttributePart(columns.names[at], columns.value(at, node), both, float(own[at]), float(around[at]), score)
+            AttributePart(
+                name=columns.names[at],
+                value=columns.value(at, node),
+                contribution=both,
+                own=float(own[at]),
+                around=float(around[at]),
+                score_without=score,
+                cell=columns.cell(at, node),
+            )
             for at, both, score in attributes.named()
         ]
         limit = _limit(parts, self.threshold, decision)

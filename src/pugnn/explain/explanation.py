@@ -45,6 +45,7 @@ class AttributePart:
         own: by the node's own value.
         around: by the values of all other nodes.
         score_without: the score, computed anew, if the attribute were average for all nodes; with ``gradients``, 0.
+        cell: what the node's own row says in the column that the attribute is made of, such as ``city = Bern``.
     """
 
     name: str
@@ -53,6 +54,7 @@ class AttributePart:
     own: float
     around: float
     score_without: float
+    cell: str
 
 
 @dataclass(frozen=True)

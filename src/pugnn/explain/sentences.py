@@ -27,24 +27,19 @@ def sentences(explanation: Explanation) -> tuple[str, ...]:
             _speaking("for", attributes, explanation.speak_for),
             _speaking("against", attributes, explanation.speak_against),
         ]
-    return tuple(filter(None, (_verdict(explanation), *middle, _nearest(explanation), *_changes(explanation))))
+    return tuple(filter(None, (_verdict(explanation), *middle, link_words(explanation), *_changes(explanation))))
 
 
-def why_words(explanation: Explanation) -> str:
-    """What speaks for and against a node, without its score or rank."""
-    if explanation.unit == "odds":
-        return _evidence(explanation)
-    sides = {"for": explanation.speak_for, "against": explanation.speak_against}
-    return "; ".join(f"{side}: {', '.join(map(_named, parts[:NAMED]))}" for side, parts in sides.items() if parts)
-
-
-def _named(part: AttributePart) -> str:
-    return f"{shown(part.name)} = {shown(part.value)}" if part.value else shown(part.name)
-
-
-def link_words(explanation: Explanation) -> str:
-    """How a node is linked to known positives."""
-    return _nearest(explanation)
+def why_words(explanation: Explanation, linked: int) -> str:
+    """What speaks for and against a node with so many links to known positives, without its score or rank."""
+    cells: dict[str, float] = {}  # what each contributes; several attributes may be made of one
+    for part in (*explanation.speak_for, *explanation.speak_against):
+        cells[part.cell] = cells.get(part.cell, 0.0) + part.contribution
+    said = [_evidence(explanation, told=False)] if explanation.unit == "odds" else []
+    for side, sign in (("For it", 1), ("Against it", -1)):
+        some = sorted((cell for cell in cells if sign * cells[cell] > 0), key=lambda cell: -abs(cells[cell]))
+        said += [f"{side}: {', '.join(map(shown, some[:NAMED]))}."] if some else []
+    return " ".join([*said, *([f"Linked to {counted(linked, 'known positive')}."] if linked else [])])
 
 
 def signed(value: float) -> str:
@@ -84,8 +79,8 @@ def _relations(explanation: Explanation) -> str:
     return f"By relation: {', '.join(words)}." if words else ""
 
 
-def _evidence(explanation: Explanation) -> str:
-    """The known positives that label propagation adds up."""
+def _evidence(explanation: Explanation, *, told: bool = True) -> str:
+    """The known positives that label propagation adds up; their sum, which is the score, only if it may be told."""
     if not explanation.total:
         return "No known positive reaches it."
     total = explanation.total
@@ -94,7 +89,7 @@ def _evidence(explanation: Explanation) -> str:
     others = explanation.around - sum(share for _, share in shares)
     shares += [("all others" if shares else "others", others), ("being known itself", explanation.own)]
     words = [f"{name} {100 * share / total:.0f} %" for name, share in shares if share > 1e-9 * total]
-    return f"Its odds, {total:.3g} to 1, come from known positives: {', '.join(words)}."
+    return f"Its odds{f', {total:.3g} to 1,' if told else ''} come from known positives: {', '.join(words)}."
 
 
 def _speaking(side: str, what: str, parts: Sequence[NodePart | AttributePart]) -> str:
@@ -125,7 +120,8 @@ def _attribute(part: AttributePart) -> str:
     return f"{shown(part.name)} ({words})"
 
 
-def _nearest(explanation: Explanation) -> str:
+def link_words(explanation: Explanation) -> str:
+    """How a node is linked to known positives."""
     paths = explanation.nearest
     if paths is None or (not paths and explanation.known == "positive"):
         return ""

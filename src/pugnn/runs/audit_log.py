@@ -6,13 +6,15 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pugnn.errors import PugnnError, WriteError
 from pugnn.evidence.audit import Audit, Event
+from pugnn.evidence.purposes import Choice
 from pugnn.files import locked, replacing
 from pugnn.runs.run import Run
 
@@ -32,7 +34,16 @@ def audit_so_far(run: Run) -> dict[str, Any] | None:
         "files": [str(run.path / draw["file"]) for draw in audit.draws],
         "checked": list(read),
         "measured": audit.estimate().to_plain() if audit.verdicts else None,
+        "choice": None if (choice := last_choice(run, audit)) is None else asdict(choice),
     }
+
+
+def last_choice(run: Run, audit: Audit) -> Choice | None:
+    """The list for the purpose that was asked for last, by the verdicts of now; ``None`` if none was."""
+    with suppress(OSError, ValueError, LookupError, TypeError):  # no such file, or nothing that was asked for in it
+        kept = json.loads((run.path / "audit.json").read_text(encoding="utf-8"))
+        return audit.choose(**kept["choice"]["asked"])
+    return None
 
 
 def read_audit(run: Run) -> Audit:
@@ -40,11 +51,15 @@ def read_audit(run: Run) -> Audit:
     audit = Audit.after(
         run.task, run.others, decided=run.found, prior=run.results.prior, estimate=run.evidence.estimate
     )
-    file = run.path / LOG
     try:
-        return audit.replay([event for event, _ in _read(file)])
+        return audit.replay(read_events(run.path))
     except PugnnError as error:
-        raise PugnnError(f"{file}: {error}") from None
+        raise PugnnError(f"{run.path / LOG}: {error}") from None
+
+
+def read_events(folder: Path) -> list[Event]:
+    """What is in the log of the run in a folder; nothing without a log."""
+    return [event for event, _ in _read(folder / LOG)]
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from pugnn.evidence.rank_model import Band
 from pugnn.explain.explaining import explain
 from pugnn.explain.sentences import link_words, why_words
 from pugnn.files import replacing, require_new, write_csv, write_json
+from pugnn.runs.report.answers import feedback_command
 from pugnn.runs.run import Run
 from pugnn.runs.writers import MAX_IN_CSV, IdColumn, Table, write_scores
 
@@ -57,7 +58,9 @@ def write_draw(run: Run, audit: Audit, draw: Event) -> None:
     if run.task.graph.num_nodes <= MAX_NODES_EXPLAINED and len(positions) <= MAX_EXPLAINED:
         found = explain(run.estimator, run.task, np.sort(positions), log_odds=run.log_odds, order=run.order)
         explained = zip(np.sort(positions).tolist(), found, strict=True)
-        reasons |= {position: (why_words(each), link_words(each)) for position, each in explained}
+        for position, each in explained:
+            linked = int((run.known[run.task.graph.neighbours(position)] == 1).sum())
+            reasons[position] = why_words(each, linked), link_words(each)
     first, last = ["audit", "id"], ["why", "link", "verdict"]
     shown = [f"{name} (shown)" if name in first + last else name for name in run.data.shown]
     rows = (
@@ -150,8 +153,7 @@ def next_command(run: Run, audit: Audit, measured: Measurement | None) -> tuple[
         return "To know more:", f"pugnn audit {folder} -n {min(MORE, audit.left)}"
     sources = dict.fromkeys(event["source"] for event in audit.events if "verdicts" in event)
     files = [source for source in sources if source and os.path.exists(source)] or ["checked.csv"]
-    checked = " ".join(f"--checked {shlex.quote(file)}" for file in files)
-    return "To train with what was found:", f"pugnn fit --config {shlex.quote(str(run.path / 'run.json'))} {checked}"
+    return "To train with what was found:", feedback_command(folder, " --checked ".join(map(shlex.quote, files)))
 
 
 def write_measured(run: Run, audit: Audit, choice: Choice | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,8 +39,8 @@ class EarlierRun:
         folder: of the run, as it was given.
         classifier: its model; ``None`` if it cannot be loaded.
         scores: by position in the graph of the new run, nan for new nodes; ``None`` if they cannot be read.
-        confirmed: number of nodes that were confirmed since the first labels.
-        rejected: number of nodes that were rejected.
+        confirmed: number of nodes that were confirmed since.
+        rejected: number of nodes that were rejected since.
         notes: what could not be read, one sentence each.
         record: its ``run.json``; empty if that cannot be read.
         measured: the range of the prior that its audit measured for the new run; ``None`` where it is not used.
@@ -54,28 +55,29 @@ class EarlierRun:
     record: Mapping[str, Any] = field(default_factory=dict)
     measured: str | None = None
 
-    @property
-    def parent(self) -> dict[str, Any]:
-        """The entry ``parent`` of the ``run.json`` of the new run; when it was finished tells it from others."""
-        return {"run": str(self.folder), "finished": self.record.get("finished"), "measured_prior": self.measured}
+    def parent(self, child: Path) -> dict[str, Any]:
+        """The entry ``parent`` of a new run: the way there from its folder, and what tells it from others there."""
+        way = os.path.relpath(self.folder.resolve(), child.resolve())
+        return {"run": way, "finished": self.record.get("finished"), "measured_prior": self.measured}
 
     @classmethod
-    def of(cls, folder: Path, graph: Graph, *, confirmed: int, rejected: int) -> EarlierRun:
-        """The run in a folder, for a new one on this graph."""
+    def of(cls, folder: Path, task: PUTask) -> EarlierRun:
+        """The run in a folder, for a new one on this task."""
         classifier = scores = None
-        notes = []
+        notes, known = [], np.zeros(task.graph.num_nodes)
         try:
             classifier = PUNodeClassifier.load(folder / "model.safetensors")
         except PugnnError as error:
             notes.append(f"the training starts afresh, without the model of the earlier run: {error}")
         try:
-            scores = read_columns(folder / "scores.parquet", graph, ["score"])[0]["score"]
+            scores, known = read_columns(folder / "scores.parquet", task.graph, ["score", "known"])[0].values()
         except PugnnError as error:
             notes.append(f"{_NOT_KNOWN} {error}")
         record: dict[str, Any] = {}
         with suppress(OSError, ValueError, TypeError):
             record = dict(json.loads((folder / "run.json").read_text(encoding="utf-8")))
-        return cls(folder, classifier, scores, confirmed, rejected, tuple(notes), record)
+        new = int((known[task.confirmed] != 1).sum()), int((known[task.negative] != -1).sum())
+        return cls(folder, classifier, scores, *new, tuple(notes), record)
 
     def changes(
         self, task: PUTask, scores: NDArray[np.float64], *, warm: bool, log_odds: NDArray[np.float64] | None = None

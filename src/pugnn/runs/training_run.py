@@ -94,7 +94,7 @@ def train_into_folder(
                 path=folder.path,
                 estimator=estimator,
                 data=data,
-                settings=Settings.of(estimator, data.options, None if before is None else before.parent),
+                settings=Settings.of(estimator, data.options, None if before is None else before.parent(folder.path)),
                 evidence=find_evidence(estimator, task, check_up, log_odds, scores, data.benchmark),
                 results=results,
                 scores=scores,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import Displayed, EmptyTableError, PugnnError, counted, quoted, shorten
+from pugnn.errors import Displayed, EmptyTableError, PugnnError, counted, quoted, reject_all, shorten
 from pugnn.graph import Graph
 from pugnn.store.ids import Ids, ids_of
 from pugnn.store.node_lists import ListedRows, id_column, read_node_list
@@ -20,6 +20,9 @@ from pugnn.store.tables.column_names import VERDICT, find_column, normal
 from pugnn.store.tables.table import Table
 
 _NONE = np.zeros(0, np.int64)
+
+#: What is wrong with a verdict on a node, by position, in words that follow its id; empty if nothing is.
+Complaint = Callable[[int, bool], str]
 
 #: The column that names the draw of an audit.
 AUDIT = "audit"
@@ -58,6 +61,7 @@ def read_feedback(
     id: str | None = None,
     label: str | None = None,
     usual: str | None = None,
+    complain: Callable[[set[str]], Complaint] = lambda _: lambda *_: "",
 ) -> Feedback:
     """Read tables of checked nodes.
 
@@ -73,6 +77,7 @@ def read_feedback(
         label: name of a column that says, by 1 and 0, which rows of confirmed and rejected nodes count; for the files
             that have it.
         usual: name of the column of ids in the node table.
+        complain: gives, for what the column ``audit`` of a checked table says, its complaint.
     """
     several = isinstance(checked, list | tuple)
     given: list[tuple[str, Any, str]] = [("confirmed", file, "") for file in confirmed]
@@ -86,7 +91,7 @@ def read_feedback(
         wanted = {"id": id, "label": label}
         try:
             *found, more, named = read_tables(
-                {role: content}, wanted, partial(_read_table, role, graph, ids, wanted, usual)
+                {role: content}, wanted, partial(_read_table, role, graph, ids, wanted, usual, complain)
             )
             audits |= named
         except EmptyTableError:
@@ -118,9 +123,9 @@ def _reject_contradictions(
         (rejected, dict.fromkeys(labelled.tolist(), known_from), "{} rejects {}, which is a known positive of {}"),
         (confirmed, dict.fromkeys(negative.tolist(), ""), "{} confirms {}, which is one of the negatives"),
     ):
-        for node in sorted(places.keys() & others.keys()):
-            said = words.format(places[node], quoted(str(graph.ids[node])), others[node])
-            raise PugnnError(f"{said}. Remove it from one of them.")
+        both = sorted(places.keys() & others.keys())
+        said = [words.format(places[node], quoted(str(graph.ids[node])), others[node]) for node in both]
+        reject_all(said, str, ". Remove it from one of them.")
 
 
 def _as_table(given: Any) -> Any:
@@ -136,16 +141,22 @@ def _as_table(given: Any) -> Any:
 
 
 def _read_table(
-    role: str, graph: Graph, ids: Ids, wanted: dict[str, str | None], usual: str | None, tables: dict[str, Table]
+    role: str,
+    graph: Graph,
+    ids: Ids,
+    wanted: dict[str, str | None],
+    usual: str | None,
+    complain: Callable[[set[str]], Complaint],
+    tables: dict[str, Table],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str], set[str]]:
     """Positions of confirmed and of rejected nodes in a table, notes, and the audits that it names."""
     table = tables[role]
     if role == "checked":
-        yes, no, notes = _read_verdicts(table, wanted["id"], usual, ids, graph.ids)
         audits: set[str] = set()
         if AUDIT in table.names:
             cells = table.query(f"DISTINCT trim(c_{table.names.index(AUDIT)}::VARCHAR)")
             audits = {name for (name,) in cells if name}
+        yes, no, notes = _read_verdicts(table, wanted["id"], usual, ids, graph.ids, complain(audits))
         return yes, no, [*table.notes, *notes], audits
     has_label = wanted["label"] is not None and normal(wanted["label"]) in map(normal, table.names)
     columns = wanted if has_label else {**wanted, "label": None}
@@ -155,7 +166,7 @@ def _read_table(
 
 
 def _read_verdicts(
-    table: Table, wanted: str | None, usual: str | None, ids: Ids, node_ids: NDArray[Any]
+    table: Table, wanted: str | None, usual: str | None, ids: Ids, node_ids: NDArray[Any], complaint: Complaint
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
     """What a table with a column of verdicts says; rows without one are not checked yet."""
     column = id_column(table, wanted, usual)
@@ -171,5 +182,12 @@ def _read_verdicts(
         raise EmptyTableError(f"{table.shown} has no verdicts yet")
     positions, notes = rows.nodes(taken, ids, node_ids)
     yes, blank = rows.labels[taken] == 1, len(rows.labels) - len(taken)
+    said = [complaint(node, verdict) for node, verdict in zip(positions.tolist(), yes.tolist(), strict=True)]
+    first = next(filter(None, said), "")
+    reject_all(
+        [at for at, words in enumerate(said) if first and words == first],
+        lambda at: f"{table.locate(int(taken[at]))}: {quoted(str(node_ids[positions[at]]))}",
+        f" {first}",
+    )
     notes.append(f"{table.shown}: verdicts: {int(yes.sum()):,} yes, {int((~yes).sum()):,} no, {blank:,} not given yet")
     return positions[yes], positions[~yes], notes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import EmptyTableError, PugnnError, counted, quoted
+from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, reject_all
 from pugnn.store.arguments import Request
 from pugnn.store.id_types import positions_of_values
 from pugnn.store.ids import EMPTY, UNKNOWN, Ids, text_column
@@ -143,23 +143,20 @@ class ListedRows:
     def _reject_bad_labels(self, label: int, ids: Ids) -> None:
         """Raise for a label that is neither yes nor no, and for a node that has both."""
         table, positions, yes = self.table, self.positions, self.labels == 1
-        neither = self.labels == NEITHER
-        if neither.any():
-            row = int(neither.argmax())
-            raise PugnnError(
-                f"{table.locate(row)}: the {table.names[label]} {quoted(table.cell(row, label))} is neither yes nor no "
-                "(true/false, 1/0, positive/negative). Correct it, leave the cell empty, or name another column with "
-                "--label COLUMN."
-            )
+        reject_all(
+            np.flatnonzero(self.labels == NEITHER).tolist(),
+            lambda row: f"{table.locate(row)}: the {table.names[label]} {quoted(table.cell(row, label))}",
+            " is neither yes nor no (true/false, 1/0, positive/negative). Correct it, leave the cell empty, or name "
+            "another column with --label COLUMN.",
+        )
         both = (self.labels == 0) & (positions >= 0) & np.isin(positions, positions[yes])
-        if both.any():
-            no = int(both.argmax())
-            other = int((yes & (positions == positions[no])).argmax())
-            (node_id,) = ids.texts(int(positions[no]), int(positions[no]) + 1)
-            raise PugnnError(
-                f"{table.locate(no)} rejects {quoted(node_id)}, but {table.locate(other)} confirms it. Remove one of "
-                "them."
-            )
+
+        def contradicted(row: int) -> str:
+            other = int((yes & (positions == positions[row])).argmax())
+            (node_id,) = ids.texts(int(positions[row]), int(positions[row]) + 1)
+            return f"{table.locate(row)} rejects {quoted(node_id)}, but {table.locate(other)} confirms it"
+
+        reject_all(np.flatnonzero(both).tolist(), contradicted, ". Remove one of them.")
 
 
 def id_column(table: Table, wanted: str | None, usual: str | None) -> int:
@@ -197,29 +194,31 @@ def _otherwise_written(
     lacking = np.flatnonzero(positions < 0)
     if len(lacking):
         positions[lacking] = positions_of_values([texts[at] for at in lacking], node_ids)
+    unknown = np.flatnonzero(positions < 0).tolist()
     if absent is not None:
-        absent.update(texts[at] for at in np.flatnonzero(positions < 0))
-    elif (positions < 0).any():
-        at = int(np.argmax(positions < 0))
-        raise _not_a_node(table, int(rows[at]), texts[at], ids, node_ids)
+        absent.update(texts[at] for at in unknown)
+    else:
+        reject_all(
+            unknown,
+            lambda at: f"{table.locate(int(rows[at]))}: {quoted(texts[at])}",
+            _not_a_node(table, int(rows[unknown[0]]), texts[unknown[0]], ids, node_ids) if unknown else "",
+        )
     return positions, protected
 
 
-def _not_a_node(table: Table, row: int, text: str, ids: Ids, node_ids: NDArray[Any]) -> PugnnError:
-    where = f"{table.locate(row)}: {quoted(text)} is not a node"
+def _not_a_node(table: Table, row: int, text: str, ids: Ids, node_ids: NDArray[Any]) -> str:
+    """What is wrong with an id, and what may be right."""
     others = (str(other) for other in node_ids[len(ids) : len(ids) + _COMPARED].tolist())  # of other kinds
     other = next((other for other in others if other in (text, f"{other.partition(':')[0]}:{text}")), None)
     if other is not None:
         kind = other.partition(":")[0]
-        return PugnnError(
-            f"{where} of the kind that is looked for, but one of the kind {kind!r}. Remove the row, or choose --target "
-            f"{kind}."
-        )
+        wanted = f" is not a node of the kind that is looked for, but one of the kind {kind!r}"
+        return f"{wanted}. Remove the row, or choose --target {kind}."
     alike = [other for other in ids.texts(0, _COMPARED) if other.casefold() == text.casefold()]
     looks = f"its ids look like {', '.join(map(quoted, ids.texts(0, 3)))}"
     hint = f"the graph has {quoted(alike[0])}" if alike else looks
     name = "" if table.header or row else ", nor the usual name of a column of ids (id, node, node_id)"
-    return PugnnError(f"{where} of the graph{name}; {hint}. Correct it, or remove the row.")
+    return f" is not a node of the graph{name}; {hint}. Correct it, or remove the row."
 
 
 def _reject_vector(table: Table, what: str) -> None:

@@ -76,7 +76,7 @@ def audit(
 
         pugnn audit runs/mine --cost-miss 50 --cost-check 1
     """
-    from pugnn.runs.audit_log import read_audit, recording
+    from pugnn.runs.audit_log import last_choice, read_audit, recording
 
     purpose: dict[str, Any] = {
         "budget": budget,
@@ -92,13 +92,12 @@ def audit(
     if revise and not checked:
         raise PugnnError("--revise goes with the file whose verdicts are to be recorded")
     opened = open_run(run)
-    choice = None
     if checked:
         with recording(opened) as audit:
             before = audit.verdicts
             for file in checked:
                 audit.record(str(file), revise=revise, source=str(file))
-            choice = audit.choose(**purpose) if asked else None
+            choice = audit.choose(**purpose) if asked else last_choice(opened, audit)
         replaced = sum(audit.verdicts[node] != verdict for node, verdict in before.items())
         changed = f", {replaced:,} replaced" if replaced else ""
         typer.echo(f"{counted(len(audit.verdicts) - len(before), 'new verdict')} recorded{changed}.", err=True)
@@ -107,10 +106,10 @@ def audit(
         if drawing or not (audit.draws or asked):
             _draw(opened, count, all_of, out, as_json, about=about or "both", seed=seed or 0)
             return
-        choice = audit.choose(**purpose) if asked else None
+        choice = audit.choose(**purpose) if asked else last_choice(opened, audit)
     if about is not None or seed is not None or out is not None:
         print_notes(["--about, --seed and --out are for draws; add -n to draw more nodes"], "warning")
-    _show(opened, audit, choice, whole=bool(checked) or choice is None, as_json=as_json)
+    _show(opened, audit, choice, whole=bool(checked) or not asked, as_json=as_json)
     if audit.verdicts:
         _keep(opened, audit, choice)
 
@@ -142,6 +141,7 @@ def _draw(opened: Run, count: int | None, all_of: int | None, out: Path | None, 
 def _show(opened: Run, audit: Audit, choice: Choice | None, *, whole: bool, as_json: bool) -> None:
     """Say how far the audit has come and, if the whole is wanted, how good the list is."""
     from pugnn.runs.audit_table import measured_rows, measured_title, next_checks, next_command, progress
+    from pugnn.runs.report.answers import choice_words
 
     unfinished = progress(opened, audit)
     measured = audit.estimate() if audit.verdicts else None
@@ -158,11 +158,7 @@ def _show(opened: Run, audit: Audit, choice: Choice | None, *, whole: bool, as_j
         for sentence in next_checks(audit, measured):
             typer.echo(sentence)
     if choice is not None:
-        costs = "" if choice.cost is None else f", at a cost of {choice.cost:,.0f}"
-        typer.echo(
-            f"For {choice.purpose}: the first {choice.taken:,} nodes, with about {choice.found:,.0f} positives; about "
-            f"{choice.missed:,.0f} are missed (precision {choice.precision:.2f}, recall {choice.recall:.2f}){costs}."
-        )
+        typer.echo(choice_words(asdict(choice)))
     words, command = next_command(opened, audit, measured)
     typer.echo(f"{words}\n  {command}")
 

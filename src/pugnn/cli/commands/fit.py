@@ -106,9 +106,10 @@ def fit(
     from pugnn.methods import make_method
 
     measured = _is_measured(config, settings.get("prior"))
+    repeats = None if config is None or config.suffix != ".json" else config.parent
     data, going_on = _with_earlier_feedback(context, config, data)
-    if config is not None and going_on:
-        start = start if _given(context, "start") else config.parent
+    if going_on:
+        start = start if _given(context, "start") else repeats
         if measured and not _given(context, "prior"):  # for the earlier run, not for this one
             settings = {**settings, "prior": "auto"}
     more: dict[str, Any] = {"threshold": threshold, "budget": budget, "decide": decide, "seed": seed, "device": device}
@@ -120,8 +121,8 @@ def fit(
     found = read_input(data, seed=seed)
     if not measured:
         _require_plausible(found, settings.get("prior"))
-    shown = {"verbose": verbose, "as_json": as_json}
-    train_and_show(estimator, found, name=found.name, out=out, resume=resume, start=start, title=title, **shown)
+    shown: dict[str, Any] = {"verbose": verbose, "as_json": as_json, "title": title}
+    train_and_show(estimator, found, name=found.name, out=out, resume=resume, start=start, repeats=repeats, **shown)
 
 
 def _given(context: typer.Context, name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -83,7 +84,7 @@ def follow(folder: Path) -> tuple[list[Round], list[str]]:
             rounds.append(_round(folder, record))
             if (parent := record.get("parent")) is None:
                 break
-            folder = _parent(folder, str(parent["run"]), parent["finished"], seen)
+            folder = _parent(folder, record["options"].get("start", ""), parent, seen)
         except (PugnnError, AttributeError, LookupError, TypeError, ValueError) as error:
             why = str(error) if isinstance(error, PugnnError) else f"{folder / 'run.json'} was changed after the run"
             if not rounds:
@@ -93,14 +94,15 @@ def follow(folder: Path) -> tuple[list[Round], list[str]]:
     return rounds[::-1], notes
 
 
-def _parent(child: Path, named: str, finished: str | None, seen: set[Path]) -> Path:
-    """The folder of the parent of a run: where it was then, or else beside its child."""
-    places = [Path(named), child.resolve().parent / Path(named).name]
+def _parent(child: Path, start: str, parent: dict[str, Any], seen: set[Path]) -> Path:
+    """The folder of the parent of a run: by the way from its child, or else beside it, or as it was named once."""
+    named = Path(os.path.normpath(child / parent["run"]))
+    places = [named, child.resolve().parent / named.name, Path(start)]
     found = [place for place in places if (place / "run.json").is_file()]
     if not found:
         raise PugnnError(f"the parent of {child}, {named}, is not there any more")
     for place in found:
-        if read_record(place / "run.json").get("finished") == finished:
+        if read_record(place / "run.json").get("finished") == parent["finished"]:
             if place.resolve() in seen:
                 raise PugnnError(f"{child} names {named} as its parent, which came after it")
             return place
@@ -109,6 +111,8 @@ def _parent(child: Path, named: str, finished: str | None, seen: set[Path]) -> P
 
 def _round(folder: Path, record: dict[str, Any]) -> Round:
     """A run in plain values; what was not measured is ``None``."""
+    from pugnn.runs.report.answers import is_vague
+
     changes, measured = record.get("changes") or {}, _measured(folder / "audit.json")
     first = [each for each in measured.get("first", []) if each["taken"] == FIRST]
     decided = measured.get("decided")
@@ -117,11 +121,11 @@ def _round(folder: Path, record: dict[str, Any]) -> Round:
         "finished": record["finished"],
         "known": int(record["labelled"]),
         "confirmed": int(changes.get("confirmed", 0)),
-        "rejected": int(record["negative"]),
+        "rejected": int(changes.get("rejected", record["negative"])),
         "checks": measured.get("checks", 0),
         "first": next((each["precision"] for each in first if each["checked"]), None),
         "decided": decided["precision"] if decided and decided["checked"] else None,
-        "positives": measured["positives"] if measured.get("checks") and not _is_unknown(measured) else None,
+        "positives": measured["positives"] if measured.get("checks") and not is_vague(measured["positives"]) else None,
         **{
             name: [[each["id"], each["rank_before"], each["rank_now"]] for each in changes.get(name, [])[:MOST_MOVES]]
             for name in ("rose", "fell")
@@ -137,13 +141,6 @@ def _measured(file: Path) -> dict[str, Any]:
         return dict(json.loads(file.read_text(encoding="utf-8"))["measured"])
     except (OSError, ValueError, LookupError, TypeError):
         raise PugnnError(f"{file} was changed. `pugnn audit {file.parent}` writes it again.") from None
-
-
-def _is_unknown(measured: dict[str, Any]) -> bool:
-    from pugnn.evidence.measured import UNKNOWN_FACTOR
-
-    number = measured["positives"]
-    return bool(number["high"] > UNKNOWN_FACTOR * max(number["low"], 1.0))
 
 
 def _words(band: dict[str, float] | None, word: Any, unknown: str) -> str:

@@ -15,6 +15,7 @@ counts next to nothing, and several that say the same count together.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,9 +108,7 @@ def fit_layers(method: Views, task: PUTask, settings: TrainingSettings, run: Run
         here = on_layer(known, layer)
         views = layer_views(layer, attributes=has_attributes(task.graph))
         with part(number / len(layers), (number + 1) / len(layers)):
-            fits[name] = method.fit_views(
-                lambda views=views, here=here: (views, rank(views, here)), here, settings, alone
-            )
+            fits[name] = method.fit_views(partial(_ranked, views, here), here, settings, alone)
         directions = views.split(fits[name].direction[:, :, None])
         parts[name] = [
             LayerPart.of(name, own, Attributes.of(own.graph), direction[:, :, 0])

@@ -119,12 +119,26 @@ def is_wide(band: Mapping[str, float]) -> bool:
     return band["high"] - band["low"] > UNKNOWN_WIDTH
 
 
-def number_words(band: Mapping[str, float]) -> str:
+def is_vague(band: Mapping[str, float]) -> bool:
+    """Whether the interval of a number says so little that it is called unknown."""
+    return band["high"] > UNKNOWN_FACTOR * max(band["low"], 1.0)
+
+
+def choice_words(choice: Mapping[str, Any]) -> str:
+    """A list for a purpose (:class:`pugnn.evidence.purposes.Choice`, in plain values) and what is measured of it."""
+    precision, recall = (share_words(choice[name]) for name in ("precision", "recall"))
+    named = {"found": "Positives among them", "missed": "Positives missed", "cost": "Cost"}
+    numbers = [number_words(choice[name], words) for name, words in named.items() if choice[name] is not None]
+    listed = f"the first {counted(choice['taken'], 'node')}" if choice["taken"] else "no node"
+    return f"For {choice['purpose']}: {listed}. Precision: {precision}. Recall: {recall}. {'. '.join(numbers)}."
+
+
+def number_words(band: Mapping[str, float], what: str = "Number of positives") -> str:
     """A number of positives in words; one whose interval says little is called unknown."""
     value, low, high = (about(band[end]) for end in ("value", "low", "high"))
-    if band["high"] > UNKNOWN_FACTOR * max(band["low"], 1.0):
-        return f"Number of positives: unknown, {low} to {high}"
-    return f"Number of positives: {value}" + (f" ({low} to {high})" if low != high else "")
+    if is_vague(band):
+        return f"{what}: unknown, {low} to {high}"
+    return f"{what}: {value}" + (f" ({low} to {high})" if low != high else "")
 
 
 def _of_the_first(taken: int, band: Mapping[str, float]) -> str:

@@ -20,6 +20,7 @@ from pugnn.runs.report import charts
 from pugnn.runs.report.answers import (
     GOALS,
     answers,
+    choice_words,
     is_wide,
     number_words,
     on_checks,
@@ -72,6 +73,7 @@ def render(run: Run) -> str:
         "estimate": run.evidence.estimate,
         "hidden": _hidden(run),
         "measured": run.evidence.measured,
+        "choice": (run.evidence.audit or {}).get("choice"),
         "precision": _precision(run.evidence),
         "goals": GOALS,
         "suggestions": run.results.suggestions,
@@ -96,6 +98,7 @@ def render(run: Run) -> str:
         "with_band": with_band,
         "is_wide": is_wide,
         "number_words": number_words,
+        "choice_words": choice_words,
         "on_checks": on_checks,
         "share_words": share_words,
         "what_changed": what_changed,
