@@ -81,7 +81,9 @@ def structural(layer: Graph) -> Graph:
 
 def has_attributes(graph: Graph) -> bool:
     """Whether nodes have attributes, and not just features that were made from the structure."""
-    return bool(graph.num_features) and not (graph.recipe or {}).get("structure")
+    recipe = graph.recipe or {}
+    columns = any(each.get("columns") for each in (recipe, *recipe.get("recipes", ())))  # of the nodes or their edges
+    return bool(graph.num_features) and (columns or not recipe.get("structure"))
 
 
 def _leading(graph: Graph) -> dict[str, tuple[str, ...]]:

@@ -9,27 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, reject_all, shorten
-from pugnn.features.attribute_table import WHITE_SPACE, holds_word, is_number_type
-from pugnn.features.boolean import truth_in_text
+from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, reject_all
 from pugnn.store.arguments import Request
 from pugnn.store.id_types import positions_of_values
 from pugnn.store.ids import EMPTY, UNKNOWN, Ids, text_column
-from pugnn.store.tables.column_names import ID, VERDICT, find_column, is_label, normal, require_column
+from pugnn.store.tables.column_names import ID, find_column, normal, require_column
+from pugnn.store.tables.label_column import NEITHER, label_column, label_sql
 from pugnn.store.tables.table import Table
 
 #: Lists of nodes, and what they contain.
 _LISTS = {"positives": "positives", "truth": "true positives"}
-
-#: In place of a label: a cell that is neither yes nor no.
-NEITHER = 2
-
-#: Columns of the scores that a run writes. Whoever gives such rows back has chosen them.
-_SCORES = {"score", "decision", "rank"}
-_ALL_OF_SCORES = {*_SCORES, "known", "distance", "nearest"}
-
-#: In tables with more columns than this, labels are found by the names of columns alone.
-_MAX_EXAMINED = 50
 
 #: Ids among which one that is spelt like an unknown one is looked for.
 _COMPARED = 1_000_000
@@ -88,7 +77,7 @@ def read_node_list(
     column = id_column(table, wanted["id"], usual)
     if table.bare:
         _reject_vector(table, what)
-    label = _label_column(table, column, wanted["label"], what)
+    label = label_column(table, column, wanted["label"], what)
     rows = ListedRows.read(table, column, label, ids, minus=True)
     notes = [] if table.header else [f"{table.shown}: has no header; its first line is read as an id"]
     taken = np.flatnonzero(rows.labels == 1)
@@ -121,7 +110,7 @@ class ListedRows:
     def read(cls, table: Table, column: int, label: int | None, ids: Ids, *, minus: bool = False) -> ListedRows:
         """All rows of a table. Without a column of labels, all say yes; ``minus`` allows −1 for no."""
         trimmed, found, numbers = ids.trimmed, [np.zeros(0, np.int64)], [np.zeros(0)]
-        says = "1.0" if label is None else _label_sql(table, label, minus=minus)
+        says = "1.0" if label is None else label_sql(table, label, minus=minus)
         for texts, labels in table.pieces(table.id_text(column), f"({says})::DOUBLE"):
             found.append(ids.find(texts))
             numbers.append(labels.to_numpy())
@@ -245,81 +234,3 @@ def _reject_vector(table: Table, what: str) -> None:
             f"{table.shown}: these numbers may be a vector with one entry per node, or the ids 0 and 1 several times. "
             f"Give the ids of the {what}, each once."
         )
-
-
-def _label_column(table: Table, ids: int, wanted: str | None, what: str) -> int | None:
-    """The place of the column that says which rows are positive, if there is one.
-
-    A list of accounts with a column ``is_fraud`` of 1 and 0 names more than the frauds. If the name of such a column
-    leaves no doubt, it is used; otherwise the user must choose.
-    """
-    others = [at for at in range(len(table.names)) if at != ids]
-    if wanted is not None and others:
-        return require_column(table, "label", wanted, ())
-    if set(table.names) >= _SCORES:
-        others = [at for at in others if table.names[at] not in _ALL_OF_SCORES]
-    named = [at for at in others if is_label(table.names[at])]
-    examined = others if len(others) <= _MAX_EXAMINED else named
-    found = dict(zip(examined, _examine(table, examined), strict=True))
-    doubtful = [at for at in examined if at not in named and found[at].may_be_labels]
-    if len(named) > 1 and not all(found[at].uniform for at in named):
-        doubtful += named
-    if doubtful:
-        names = [table.names[at] for at in sorted(doubtful)]
-        remedy = "name the column with --label COLUMN"
-        if VERDICT[0] in map(normal, names):
-            remedy = "give the table as --checked FILE, which takes both right and wrong ones"
-        raise PugnnError(
-            f"{table.shown}: {shorten(names)} may say which rows are {what}, by 1 and 0, or yes and no. If so, "
-            f"{remedy}; if not, remove it."
-        )
-    return named[0] if named and not found[named[0]].uniform else None
-
-
-def _label_sql(table: Table, at: int, *, minus: bool) -> str:
-    """SQL for a label: 1 for yes, 0 for no, null for an empty cell, and :data:`NEITHER` for anything else."""
-    kind = table.types[at]
-    if kind == "BOOLEAN" or is_number_type(kind):
-        cell = f"nullif(c_{at}::DOUBLE, 'NaN'::DOUBLE)"
-        truth, blank = f"CASE WHEN {cell} IN (0, 1) THEN {cell} END", f"{cell} IS NULL"
-    else:
-        text = f"c_{at} ->> '$'" if kind == "JSON" else f"c_{at}::VARCHAR"
-        cell = f"trim({text}, '{WHITE_SPACE}')"
-        words = f"WHEN {holds_word('positive', cell)} THEN 1 WHEN {holds_word('negative', cell)} THEN 0"
-        truth, blank = f"CASE {words} ELSE {truth_in_text(cell)} END", f"coalesce({cell} = '', true)"
-    denied = f"WHEN try_cast({cell} AS DOUBLE) = -1 THEN 0" if minus else ""
-    return f"CASE WHEN {blank} THEN NULL {denied} ELSE coalesce({truth}, {NEITHER}) END"
-
-
-@dataclass(frozen=True)
-class _Labels:
-    """Counts of the cells in a column: all, those present, distinct, true and false."""
-
-    rows: int
-    present: int
-    distinct: int
-    true: int
-    false: int
-
-    @property
-    def uniform(self) -> bool:
-        """Whether all rows say the same, and it is not false."""
-        return self.present == self.rows and self.distinct == 1 and not self.false
-
-    @property
-    def may_be_labels(self) -> bool:
-        """Whether the column may label some rows, although it is not named like one that does."""
-        marks = self.true + self.false
-        if marks == self.present:
-            return bool(self.false) or 0 < self.present < self.rows
-        return bool(self.true and self.false) and 2 * marks >= self.present and self.distinct <= 4
-
-
-def _examine(table: Table, places: list[int]) -> list[_Labels]:
-    counts = ["count(*)"]
-    for at in places:
-        label, cell = _label_sql(table, at, minus=True), f"nullif(trim(c_{at}::VARCHAR), '')"
-        counts += [f"count({cell})", f"count(DISTINCT {cell})"]
-        counts += [f"count(*) FILTER ({label} = 1)", f"count(*) FILTER ({label} = 0)"]
-    ((rows, *numbers),) = table.query(", ".join(counts)) if places else [(0,)]
-    return [_Labels(rows, *numbers[at : at + 4]) for at in range(0, len(numbers), 4)]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,7 +136,7 @@ def choice_words(choice: Mapping[str, Any]) -> str:
 
 def number_words(band: Mapping[str, float], what: str = "Number of positives") -> str:
     """A number of positives in words; one whose interval says little is called unknown."""
-    value, low, high = (about(band[end]) for end in ("value", "low", "high"))
+    value, low, high = about(band["value"]), about(band["low"], math.floor), about(band["high"], math.ceil)
     if is_vague(band):
         return f"{what}: unknown, {low} to {high}"
     return f"{what}: {value}" + (f" ({low} to {high})" if low != high else "")
@@ -203,12 +204,10 @@ def next_round(run: Path) -> Path:
     return run.with_name(f"{name}-{number}")
 
 
-def about(number: float) -> str:
-    """A number that is only roughly known, to two digits: ``3,100``, ``87``, ``0``."""
-    if abs(number) < 100:
-        return f"{number:.0f}"
-    digits = 2 - len(str(int(abs(number))))
-    return f"{round(number, digits):,.0f}"
+def about(number: float, to_whole: Callable[[float], int] = round) -> str:
+    """A number that is only roughly known, to two digits: ``3,100``, ``87``, ``0``; ends of an interval go outwards."""
+    unit = 10 ** max(0, len(str(int(abs(number)))) - 2)
+    return f"{unit * to_whole(round(number / unit, 9)):,}"
 
 
 def with_band(band: Mapping[str, float], unit: str = "%") -> str:

@@ -143,7 +143,7 @@ def stem(file: str) -> str:
 def check_name(name: str, what: str) -> str:
     """The name of a relation or a kind, if it can be shown as one."""
     if not name.strip():
-        raise PugnnError(f"a {what} has an empty name")
+        raise PugnnError(f"a {what} has no name; give it one")
     if name != printable(name) or len(name) > MAX_NAME:
         why = f"longer than {MAX_NAME} letters" if len(name) > MAX_NAME else "not printable"
         raise PugnnError(f"the name of the {what} {quoted(name)} is {why}; choose a short, printable one")
@@ -186,7 +186,7 @@ def _link(given: Any, several: bool) -> Link:
     else:
         parts = str(given).split(":") if str(given).count(":") == 2 else [str(given)]
     role = f"edges[{':'.join(parts)!r}]" if several else "edges"
-    if parts == [""]:
+    if parts == [""] and not several:
         return Link("", (ONE_KIND, ONE_KIND), role)
     if len(parts) == 1:
         return Link(check_name(parts[0].strip(), "relation"), (ONE_KIND, ONE_KIND), role)
