@@ -60,7 +60,7 @@ def shop(*, users: int = 30, items: int = 12, features: int = 3, seed: int = 0) 
 
 
 def planted_relations(
-    seed: int, *, nodes: int = 400, positive: int = 100, inside: float = 0.9
+    seed: int, *, nodes: int = 400, positive: int = 100, inside: float = 0.5
 ) -> tuple[Graph, np.ndarray]:
     """A relation that links like to like, two that link at random, and who is positive."""
     rng = np.random.default_rng(seed)
