@@ -120,9 +120,9 @@ def test_a_changed_file_is_an_error(classifier, tmp_path):
 
 def test_a_graph_without_a_relation_is_an_error_that_names_it(classifier, graph):
     fewer = {name: relation for name, relation in graph.relations.items() if name != "knows"}
-    with pytest.raises(PugnnError, match="trained with the relation 'knows', but the graph has .*buys"):
+    with pytest.raises(PugnnError, match=r"trained with the relation 'knows', but the graph has .*buys"):
         classifier.predict_proba(typed(fewer, graph.features, dict(graph.kinds)))
-    with pytest.raises(PugnnError, match="trained with the relation 'knows', but the graph has .*all relations"):
+    with pytest.raises(PugnnError, match=r"trained with the relation 'knows', but the graph has .*all relations"):
         classifier.predict_proba(random_graph(40, 0.1, seed=0))
 
 
