@@ -3,7 +3,7 @@
 import numpy as np
 
 from pugnn.graph import Graph
-from pugnn.views import WEIGHTS, Attributes, NodeViews
+from pugnn.views import FAR, RESTART, STEPS, WEIGHTS, Attributes, NodeViews
 from pugnn.views.attributes import dense
 
 
@@ -21,3 +21,30 @@ def dense_view(name: str, graph: Graph, attributes: Attributes | None = None) ->
 def side_by_side(graph: Graph, names=tuple(WEIGHTS)) -> np.ndarray:
     """The weighted views of all nodes in one matrix, in double precision."""
     return np.hstack([WEIGHTS[name] * dense_view(name, graph).astype(np.float64) for name in names])
+
+
+def matrices(graph):
+    """What every node counts in each view of every node, before rows are scaled."""
+    n = graph.num_nodes
+    adjacency = graph.to_scipy().toarray().astype(float)
+    looped = adjacency + np.eye(n)
+    degree = looped.sum(axis=1)
+    normalised = np.array([[looped[i, j] / (degree[i] * degree[j]) ** 0.5 for j in range(n)] for i in range(n)])
+    smoothed = np.eye(n)
+    for _ in range(STEPS):
+        smoothed = (1 - RESTART) * normalised @ smoothed + RESTART * np.eye(n)
+    around = np.array([(adjacency[i] > 0) / max((adjacency[i] > 0).sum(), 1) for i in range(n)])
+    return [smoothed, np.eye(n), around, np.eye(n) - around, around @ around]
+
+
+def relative(matrix, graph, known, counted=None):
+    """For each node the walks that end at known positives, those that count, over their mean from other nodes."""
+    root = 1 / np.sqrt(1 + graph.to_scipy().toarray().sum(axis=1))
+    mean = np.delete(root * matrix[:, known].sum(axis=1), known).mean()
+    return root * matrix[:, known if counted is None else counted].sum(axis=1) / mean
+
+
+def near(graph, known, counted=None):
+    """Closeness of all nodes to known positives, or to those of them that count."""
+    before, after = (relative(matrices(graph)[0], graph, known, some) for some in (None, counted))
+    return np.log(after + FAR) - np.log(before + FAR).mean()

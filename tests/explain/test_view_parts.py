@@ -3,12 +3,12 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from dense_views import attribute_rows
+from dense_views import attribute_rows, matrices, relative
 from explained import graphs, random_model, words
 from pugnn.explain.exact_parts import view_parts
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
-from pugnn.views import FAR, RESTART, STEPS, VIEWS, WEIGHTS
+from pugnn.views import FAR, VIEWS, WEIGHTS
 
 NONE = np.zeros(0, np.int64)
 
@@ -29,27 +29,6 @@ def test_contributions_add_up_to_the_log_odds_of_the_model(name, views):
         assert parts.total == pytest.approx(parts.base + parts.by_node.sum(), abs=1e-9)
         assert parts.own.sum() == pytest.approx(parts.by_node[node], abs=1e-9)
         assert parts.around.sum() == pytest.approx(parts.by_node.sum() - parts.by_node[node], abs=1e-9)
-
-
-def matrices(graph):
-    """What every node counts in each view of every node, before rows are scaled."""
-    n = graph.num_nodes
-    adjacency = graph.to_scipy().toarray().astype(float)
-    looped = adjacency + np.eye(n)
-    degree = looped.sum(axis=1)
-    normalised = np.array([[looped[i, j] / (degree[i] * degree[j]) ** 0.5 for j in range(n)] for i in range(n)])
-    smoothed = np.eye(n)
-    for _ in range(STEPS):
-        smoothed = (1 - RESTART) * normalised @ smoothed + RESTART * np.eye(n)
-    around = np.array([(adjacency[i] > 0) / max((adjacency[i] > 0).sum(), 1) for i in range(n)])
-    return [smoothed, np.eye(n), around, np.eye(n) - around, around @ around]
-
-
-def relative(matrix, graph, known, counted=None):
-    """For each node the walks that end at known positives, those that count, over their mean from other nodes."""
-    root = 1 / np.sqrt(1 + graph.to_scipy().toarray().sum(axis=1))
-    mean = np.delete(root * matrix[:, known].sum(axis=1), known).mean()
-    return root * matrix[:, known if counted is None else counted].sum(axis=1) / mean
 
 
 def test_contributions_are_those_of_the_formula():

@@ -20,7 +20,7 @@ ALL = "all relations"
 T = TypeVar("T")
 
 _layers: WeakKeyDictionary[Graph, dict[str, Graph]] = WeakKeyDictionary()
-_fused: WeakKeyDictionary[Graph, Graph] = WeakKeyDictionary()
+_fused: WeakKeyDictionary[Graph, tuple[dict[str, float], Graph]] = WeakKeyDictionary()
 _structural: WeakKeyDictionary[Graph, Graph] = WeakKeyDictionary()
 
 
@@ -66,12 +66,11 @@ def fused(graph: Graph, weights: Mapping[str, float] | None) -> Graph:
             f"the model was trained with the relations {shorten(weights)}, but the graph has "
             f"{shorten(graph.relations) or 'one kind of edge'}: {missing[0]!r} differs. Give the same ones."
         )
-    return _once(_fused, graph, lambda: _fuse(graph, weights))
-
-
-def _fuse(graph: Graph, weights: Mapping[str, float]) -> Graph:
-    indptr, indices, values = joined_rows(graph.relations.values(), [weights[name] for name in graph.relations])
-    return replace(graph, indptr=indptr, indices=indices, weights=values, relations={})
+    if graph not in _fused or _fused[graph][0] != weights:  # those of another fit
+        indptr, indices, values = joined_rows(graph.relations.values(), [weights[name] for name in graph.relations])
+        summed = replace(graph, indptr=indptr, indices=indices, weights=values, relations={})
+        _fused[graph] = dict(weights), summed
+    return _fused[graph][1]
 
 
 def structural(layer: Graph) -> Graph:

@@ -80,9 +80,9 @@ def joined_rows(
     are multiplied by its share, and edges without a weight count as 1; relations with the share 0 are left out.
     """
     given = list(relations)
-    factors = [1.0] * len(given) if shares is None else list(shares)
+    factors = np.ones(len(given), np.float32) if shares is None else np.array(list(shares), np.float32)
     weighted = shares is not None or any(each.weights is not None for each in given)
-    parts = [(each, np.float32(factor)) for each, factor in zip(given, factors, strict=True) if factor > 0]
+    parts = [(each, factor) for each, factor in zip(given, factors, strict=True) if factor > 0]
     found: tuple[Any, Any, Any] | None = None
     for relation, factor in parts:
         values = _NO_WEIGHTS

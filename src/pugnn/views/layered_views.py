@@ -61,6 +61,12 @@ class LayerPart(LinearViews):
         if state_dict[f"{prefix}structural"]:
             self._columns = WIDTH
         super()._load_from_state_dict(state_dict, prefix, *rest)
+        if self.structural and len(self.direction) != len(STRUCTURAL_VIEWS):
+            raise PugnnError(f"its weights direction have {len(self.direction)} views of the structure, not 1")
+        try:
+            _ = self.name
+        except (TypeError, ValueError):
+            raise PugnnError("its weights layer are not the name of a relation") from None
 
 
 class LayeredViews(Backbone):
