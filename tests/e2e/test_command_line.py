@@ -379,7 +379,7 @@ def test_a_config_by_hand(here, pugnn_main):
         ('method = "naive"\nprior = "auto"', ["prior must be a number; got 'auto'"]),
         ('method = "naive"\nbalanced = 1', ["balanced must be true or false; got 1"]),
         ('method = "naive"\ndelta = 2', ["the method has no option 'delta'"]),
-        ('edges = ["a", "b"]', ["edges must be text; got ['a', 'b']"]),
+        ('edges = ["a", 3]', ["edges must be a table or a list of text; got ['a', 3]"]),
         ("column = 3", ["column must be a table or a list of text; got 3"]),
         ('config = "other.toml"', ["a config cannot name another config"]),
         ("epochs 3", ["bad.toml is not valid TOML", "line 1"]),

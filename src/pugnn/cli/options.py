@@ -90,7 +90,7 @@ class DataOptions:
         nodes: table of nodes and their attributes; without it, features are made from the edges. KIND=FILE for each of
             several kinds of nodes. Repeatable.
         attributes: more attributes, without zeros: a table of id, attribute, value; or a matrix (.npz, .mtx) in the
-            order of --nodes. KIND=FILE for nodes of another kind than --target. Repeatable.
+            order of --nodes. Repeatable: KIND=FILE for nodes of another kind.
         positives: table with the ids of the known positives.
         checked: table of nodes that were checked, with a column verdict of yes and no, as `pugnn suggest --out` writes
             it; rows without a verdict are not checked yet. Repeatable.

@@ -84,7 +84,7 @@ def _networkx_weights(graph: nx.Graph[Any], name: str) -> list[float] | None:
 
 def pyg_adjacency(data: Data) -> sp.coo_array:
     """The adjacency matrix of a PyG ``Data`` object; entries are one if it has no weights."""
-    n = arrays.require_num_nodes(data.num_nodes)
+    n = arrays.require_num_nodes(getattr(data, "num_nodes", 0))
     *ends, weights = pyg_edges(data, n, n)
     values = np.ones(len(ends[0]), dtype=np.float32) if weights is None else weights
     return sp.coo_array((values, tuple(ends)), shape=(n, n))
