@@ -130,12 +130,13 @@ class KnownNodes:
         return special, np.repeat(positive, self.turns + 1, axis=1), np.concatenate(counts).astype(np.float64)
 
     def contrasts(self, views: NodeViews) -> NDArray[np.float32]:
-        r""":math:`\mu_L - \mu`, the mean row of the known positives less that of all nodes, as columns of :meth:`seen`.
+        r""":math:`\mu_L - \mu`, the mean row of the known positives less that of all targets, as columns of :meth:`seen`.
 
         Known negatives move :math:`\mu` towards their own mean :math:`\mu_N`, by :attr:`negative_share`.
         """
-        task, n = self.task, self.task.graph.num_nodes
-        weights = np.full((n, self.turns + 1), -(1 - self.negative_share) / n, np.float32)
+        task, targets = self.task, self.task.graph.num_targets
+        weights = np.zeros((task.graph.num_nodes, self.turns + 1), np.float32)
+        weights[:targets] = -(1 - self.negative_share) / targets
         weights[task.labelled] += self.seen / self.seen.sum(axis=0)
         weights[task.negative] -= self.negative_share / max(len(task.negative), 1)
         return views.transposed(weights)
