@@ -1,6 +1,7 @@
 """The default method from Parquet tables to scores of all nodes, at several sizes; each phase in a process of its own.
 
     python scale.py [NODES ...] [--folder FOLDER] > results/scale.txt
+    python scale.py 1000000 --relations 2      # the same edges, dealt out to two relations; beside one relation
 
 Synthetic graphs (`pugnn synthetic`): 10 rows of the edge table per node, so 20 neighbours, 32 features, a tenth of the
 nodes positive, 100 of them known. Resident memory is the largest of the process, mapped files included. `smoothing` is
@@ -21,6 +22,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from measuring import machine, sized, table
 
@@ -51,11 +53,24 @@ def auc_of(run: Path) -> float:
     return float(json.loads((run / "run.json").read_text())["metrics"]["roc_auc"])
 
 
-def run_size(nodes: int, folder: Path) -> tuple[dict[str, tuple[float, float]], float]:
+def dealt_out(edges: Path, relations: int) -> list[str]:
+    """Options for the same edges in so many relations, each with its share of the rows."""
+    if relations == 1:
+        return ["--edges", str(edges)]
+    rows, options = pq.read_table(edges), []
+    for number in range(relations):
+        own = edges.with_name(f"edges_{number}.parquet")
+        first, last = (len(rows) * at // relations for at in (number, number + 1))
+        pq.write_table(rows.slice(first, last - first), own)
+        options += ["--edges", f"part_{number}={own}"]
+    return options
+
+
+def run_size(nodes: int, folder: Path, relations: int = 1) -> tuple[dict[str, tuple[float, float]], float]:
     """Seconds and memory of each phase, and the AUC."""
     data, store, run = folder / "tables", folder / "store", folder / "run"
     phases = {"synthetic": measured(PUGNN, "synthetic", "--nodes", str(nodes), "--out", str(data))}
-    tables = ["--edges", str(data / "edges.parquet"), "--nodes", str(data / "nodes.parquet")]
+    tables = [*dealt_out(data / "edges.parquet", relations), "--nodes", str(data / "nodes.parquet")]
     phases["build"] = measured(PUGNN, "build", *tables, "--out", str(store))
     phases["smoothing"] = measured(sys.executable, "-c", VIEWS, str(store))
     known = ["--positives", str(data / "positives.parquet"), "--truth", str(data / "truth.parquet")]
@@ -65,7 +80,7 @@ def run_size(nodes: int, folder: Path) -> tuple[dict[str, tuple[float, float]], 
     )
     auc = auc_of(run)
     print(
-        f"{nodes:,} nodes: AUC {auc:.2f}",
+        f"{nodes:,} nodes, {relations} relations: AUC {auc:.2f}",
         *(f"{name} {s:.1f} s {m:.2f} GB" for name, (s, m) in phases.items()),
         sep="; ",
         file=sys.stderr,
@@ -87,6 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("nodes", nargs="*", type=lambda text: int(float(text)), default=None)
     parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("--relations", type=int, default=1, help="deal the edges out to so many relations as well")
     arguments = parser.parse_args()
     arguments.nodes = arguments.nodes or sized([10**5, 10**6, 10**7], [12_000])
     found, aucs = {}, {}
@@ -95,6 +111,15 @@ def main() -> None:
             folder = Path(parent) / str(nodes)
             found[nodes], aucs[nodes] = run_size(nodes, folder)
             shutil.rmtree(folder)
+            if arguments.relations > 1:
+                several, auc = run_size(nodes, folder, arguments.relations)
+                shutil.rmtree(folder)
+                ratios = [
+                    f"{name} {several[name][0] / found[nodes][name][0]:.2f}" for name in ("build", "fit", "predict")
+                ]
+                cells = [f"{name} {seconds:.1f} s, {memory:.2f} GB" for name, (seconds, memory) in several.items()]
+                print(f"{nodes:,} nodes, {arguments.relations} relations: {'; '.join(cells)}; AUC {auc:.2f}")
+                print(f"time over that of one relation: {', '.join(ratios)}")
         largest = max(arguments.nodes)
         tenth = in_memory(largest // 10, Path(parent) / "tenth")
     print(f"{machine()}, {os.cpu_count()} cores\n")

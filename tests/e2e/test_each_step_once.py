@@ -5,7 +5,7 @@ import pytest
 
 from e2e.own_tables import NODES, TABLES, table
 from pugnn.graph.smoothing import Smoother
-from pugnn.store import reading
+from pugnn.store.assembly import assemble as assembling
 
 DATA = [*TABLES, "--positives", "positives.csv"]
 FIT = ["fit", *DATA, "--out", "run"]
@@ -20,8 +20,8 @@ def test_each_step_is_done_once(here, pugnn_main, monkeypatch, command):
     if command in ON_RUN:
         assert pugnn_main(*FIT).code == 0
     parsed, smoothed, ordered = [], [], []
-    parse, smooth, argsort = reading._assemble, Smoother.smooth, np.argsort
-    monkeypatch.setattr(reading, "_assemble", lambda *given: parsed.append(given) or parse(*given))
+    parse, smooth, argsort = assembling._assemble, Smoother.smooth, np.argsort
+    monkeypatch.setattr(assembling, "_assemble", lambda *given: parsed.append(given) or parse(*given))
     monkeypatch.setattr(Smoother, "smooth", lambda self, x: smoothed.append(x.shape[1]) or smooth(self, x))
     monkeypatch.setattr(np, "argsort", lambda x, **how: ordered.append(np.array(x)) or argsort(x, **how))
     done = pugnn_main(*command)

@@ -130,7 +130,7 @@ class KnownNodes:
         return special, np.repeat(positive, self.turns + 1, axis=1), np.concatenate(counts).astype(np.float64)
 
     def contrasts(self, views: NodeViews) -> NDArray[np.float32]:
-        r""":math:`\mu_L - \mu`, the mean row of the known positives less that of all targets, as columns of :meth:`seen`.
+        r""":math:`\mu_L - \mu`, mean row of the known positives less that of all targets, as columns of :meth:`seen`.
 
         Known negatives move :math:`\mu` towards their own mean :math:`\mu_N`, by :attr:`negative_share`.
         """

@@ -81,7 +81,7 @@ def _positions(graph: Graph, ids: list[str]) -> NDArray[np.int64]:
     if (found < 0).any():
         wanted = ids[int((found < 0).argmax())]
         if wanted.partition(":")[0] in graph.kinds:
-            raise PugnnError(f"{wanted!r} is not a {next(iter(graph.kinds))}: only these have a score to explain")
+            raise PugnnError(f"{wanted!r} has no score: only nodes of the kind {next(iter(graph.kinds))} have")
         near = similar(wanted, known.texts(), 3, 0.75) if len(known) <= MAX_COMPARED else []
         raise PugnnError(f"there is no node {wanted!r} in the graph{did_you_mean(near)}")
     return found.astype("int64")
