@@ -52,8 +52,7 @@ class PlantedRelations:
         share: share of fraudulent ones.
         labels: number of those that became known, at any time of the year.
         signal: where it is planted: ``all``, or one of ``devices``, ``direction`` and ``amounts`` alone, or ``none``.
-        leak: after a fraudulent account was found out, it pays back to one of few accounts: edges that give it away, but
-            not before.
+        leak: accounts that were found out pay back to one of few accounts: edges that give them away, later.
         seed: of everything.
     """
 
@@ -123,9 +122,8 @@ class PlantedRelations:
         # Rings pay into collecting accounts, those pay customers; or, where direction says nothing, anybody does.
         ends = [np.repeat(each, rng.poisson(COLLECTED, len(each))) for each in (fraud, customers)]
         if self.signal in ("all", "direction"):
-            partners = [
-                _of_group(rng, each, whole, collecting) for each, whole in zip(ends, (fraud, customers), strict=True)
-            ]
+            groups = fraud, customers
+            partners = [_of_group(rng, *each, collecting) for each in zip(ends, groups, strict=True)]
         else:
             partners = [rng.integers(self.nodes, size=len(each)) for each in ends]
         odd = self.signal in ("all", "amounts")

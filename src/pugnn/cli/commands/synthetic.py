@@ -28,9 +28,7 @@ def synthetic(
     ] = None,
     signal: Annotated[
         str | None,
-        option(
-            "With --relations, where the signal is: all, or only devices, direction or amounts; none. Default: all."
-        ),
+        option("With --relations, where the signal is: all, devices, direction, amounts or none. Default: all."),
     ] = None,
     leak: Annotated[
         bool, option("With --relations, positives make payments that give them away, but only after they are known.")
