@@ -17,7 +17,7 @@ NODES = np.array([2, 9, 17])  # the first is known
 
 @pytest.fixture(scope="module", params=[0, 3], ids=["no attributes", "attributes"])
 def case(request):
-    graph = shop(features=request.param)
+    graph = shop(users=20, items=6, features=request.param)
     classifier = PUNodeClassifier(epochs=5, progress=False).fit(graph, KNOWN)
     return graph, classifier, classifier.model_for(graph)
 
