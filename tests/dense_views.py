@@ -46,5 +46,6 @@ def relative(matrix, graph, known, counted=None):
 
 def near(graph, known, counted=None):
     """Closeness of all nodes to known positives, or to those of them that count."""
-    before, after = (relative(matrices(graph)[0], graph, known, some) for some in (None, counted))
+    smoothed = matrices(graph)[0]
+    before, after = (relative(smoothed, graph, known, some) for some in (None, counted))
     return np.log(after + FAR) - np.log(before + FAR).mean()

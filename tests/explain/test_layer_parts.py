@@ -17,7 +17,7 @@ NODES = np.array([2, 9, 17])  # the first is known
 
 @pytest.fixture(scope="module", params=[0, 3], ids=["no attributes", "attributes"])
 def case(request):
-    graph = shop(features=request.param)
+    graph = shop(users=20, items=6, features=request.param)
     classifier = PUNodeClassifier(epochs=5, progress=False).fit(graph, KNOWN)
     return graph, classifier, classifier.model_for(graph)
 
@@ -103,9 +103,9 @@ def without_by_matrices(model, graph, node, gone, columns, *, place=False, close
         rows[roles] = mean
         for column in range(rows.shape[1]) if part.structural and place else [] if part.structural else columns:
             rows[:, column] = mean[column]
-        views = [1] if part.structural else range(len(VIEWS))
+        views, of_views = [1] if part.structural else range(len(VIEWS)), matrices(layer)
         for view, direction in zip(views, part.direction.double().numpy(), strict=True):
-            row = matrices(layer)[view][node] @ rows
+            row = of_views[view][node] @ rows
             length = np.linalg.norm(row)
             total += WEIGHTS[VIEWS[view]] * float(row @ direction) / length if length > 1e-5 else 0.0
     return total
