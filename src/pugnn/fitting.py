@@ -86,8 +86,11 @@ def expected_left(task: PUTask, prior: Prior | None, known: KnownIds) -> float:
 
 def weigh_relations(method: Method, task: PUTask, settings: TrainingSettings) -> dict[str, float] | None:
     """How much each relation counts for a method that takes one kind of edge; ``None`` if there is no choice."""
-    if method.reads_relations or not task.graph.relations:
+    graph = task.graph
+    if method.reads_relations or not graph.relations:
         return None
+    if not method.blueprint(graph.num_features, settings).uses_weights:
+        return dict.fromkeys(graph.relations, 1.0)
     return relation_weights(task, settings.seed)
 
 

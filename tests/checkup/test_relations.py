@@ -77,7 +77,7 @@ def test_walks_meet_to_the_degree_of_the_formula():
     # From a leaf of a star, walks of four steps go to the hub, a leaf, the hub, a leaf.
     graph = Graph.from_edges([0, 0, 0], [1, 2, 3])
     met = _meetings(graph, np.array([1, 2]), np.random.default_rng(0))
-    by_hub = 0.5 * 0.5 / 3  # half of the visits are to the hub, which has three neighbours
+    by_hub = 0.5 * 0.5 / np.sqrt(3)  # half of the visits are to the hub, which has three neighbours
     by_leaves = 3 * (0.5 / 3) ** 2  # the others to three leaves, evenly but for chance
     assert met[0, 1] == pytest.approx(by_hub + by_leaves, abs=0.03)
     assert np.allclose(met, met.T)

@@ -38,20 +38,21 @@ def layers_of(graph: Graph) -> dict[str, Graph]:
     authors through the relation of authors and papers. A layer that would have all relations is left out. A graph with
     one kind of edge has the layer of all alone, which is itself.
 
-    A relation with direction is a graph of every node in two roles. The node itself has as neighbours those that it
-    points to, in the role of targets (or, for the reverse, those that point to it, in the role of sources). So
-    neighbours are those of one direction, and two hops lead to nodes that point to the same ones.
+    A relation with direction between target nodes is a graph of every node in two roles. The node itself has as
+    neighbours those that it points to, in the role of targets (or, for the reverse, those that point to it, in the role
+    of sources). So neighbours are those of one direction, and two hops lead to nodes that point to the same ones.
     """
     return _once(_layers, graph, lambda: _make_layers(graph)) if graph.relations else {ALL: graph}
 
 
 def _make_layers(graph: Graph) -> dict[str, Graph]:
     found = {ALL: replace(graph, relations={}, kinds={})}
-    leading = _leading(graph)
+    leading, target = _leading(graph), next(iter(graph.kinds), "")
     for name, relation in graph.relations.items():
-        if relation.reverse:
+        names = {*leading[name], name, relation.reverse or name}
+        if relation.reverse and target in relation.ends:
             found[name] = _in_two_roles(graph, relation, graph.relations[relation.reverse])
-        elif len(names := {*leading[name], name}) < len(graph.relations):
+        elif len(names) < len(graph.relations) and relation.reverse not in found:
             rows = joined_rows(graph.relations[each] for each in graph.relations if each in names)
             found[name] = replace(found[ALL], indptr=rows[0], indices=rows[1], weights=rows[2])
     return found
@@ -67,7 +68,9 @@ def fused(graph: Graph, weights: Mapping[str, float] | None) -> Graph:
             f"{shorten(graph.relations) or 'one kind of edge'}: {missing[0]!r} differs. Give the same ones."
         )
     if graph not in _fused or _fused[graph][0] != weights:  # those of another fit
-        indptr, indices, values = joined_rows(graph.relations.values(), [weights[name] for name in graph.relations])
+        shares = [weights[name] for name in graph.relations]
+        equal = all(share == 1 for share in shares)  # edges then need no weights
+        indptr, indices, values = joined_rows(graph.relations.values(), None if equal else shares)
         summed = replace(graph, indptr=indptr, indices=indices, weights=values, relations={})
         _fused[graph] = dict(weights), summed
     return _fused[graph][1]

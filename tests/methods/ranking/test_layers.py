@@ -111,7 +111,7 @@ def test_every_method_fits_a_graph_with_relations_and_scores_the_target_kind_onl
     if getattr(method, "prior", None) is not None:
         method = replace(method, prior=0.3)
     epochs = {"epochs": 2} if method.trains else {}
-    with pytest.warns(PugnnWarning, match="lsdan") if name == "lsdan" else nullcontext():  # relations count the same
+    with pytest.warns(PugnnWarning, match="lsdan") if name == "lsdan" else nullcontext():  # one relation has weights
         classifier = PUNodeClassifier(method, progress=False, **epochs).fit(graph, KNOWN)
     scores = classifier.predict_proba()
     assert scores.shape == (graph.num_targets, 2)

@@ -116,7 +116,7 @@ def fit_layers(method: Views, task: PUTask, settings: TrainingSettings, run: Run
         ]
         parts[name][0].by_closeness = torch.tensor(fits[name].by_closeness, dtype=torch.float64)
     ranks = {name: known.rank(each.scores[:count, 1:]).ranks for name, each in fits.items()}
-    # The prior is that of the layer that ranks hidden positives highest.
+    # A share within which all that is there is found: that which most layers agree on.
     shares = layer_shares(ranks, float(np.median([each.settled.value for each in fits.values()])))
     best = max(shares, key=shares.__getitem__)
     scores = np.sum([np.float32(shares[name]) * each.scores[:count] for name, each in fits.items()], axis=0)
