@@ -147,6 +147,20 @@ def test_demo_as_a_table(here, pugnn_main):
         assert line.split() == [row["id"], *numbers, hops, label, right]
 
 
+def test_demo_with_relations(here, pugnn_main, monkeypatch):
+    monkeypatch.setattr("pugnn.cli.commands.demo.ACCOUNTS", 300)
+    result = pugnn_main("demo", "--relations", "--labels", 15)
+    assert result.code == 0, result.err
+    tables = here / "runs" / "demo-1-tables"
+    assert {path.stem for path in tables.iterdir()} == {"accounts", "pays", "devices", "logins", "positives", "truth"}
+    for words in ("pugnn synthetic --relations --nodes 300", "--edges account:uses:device=", "What each relation"):
+        assert words in " ".join(result.out.split())
+    record = json.loads((here / "runs" / "demo-1" / "run.json").read_text())
+    assert record["options"]["target"] == "account"
+    assert {row["id"][0] for row in table(here / "runs" / "demo-1" / "scores.csv")} == {"A"}
+    assert_refused(pugnn_main("demo", "--relations", "--resume", "--out", "again"), ["--resume cannot be used"])
+
+
 def test_every_demo_has_a_folder_of_its_own(here, pugnn_main):
     for number in (1, 2):
         assert json.loads(pugnn_main("demo", "--epochs", 1, "--json").out)["folder"] == f"runs/demo-{number}"

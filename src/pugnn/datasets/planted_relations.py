@@ -35,9 +35,9 @@ GROUP = 15
 #: All that happens, happens within so many days of this one.
 START, DAYS = np.datetime64("2025-01-01", "s"), 365
 #: Payments of an account to anybody, payments of a member of a ring to collecting accounts, logins; on average.
-PAYMENTS, COLLECTED, LOGINS = 6.0, 2.5, 4.0
+PAYMENTS, COLLECTED, LOGINS = 6.0, 1.8, 4.0
 #: Share of the members of a group that use its device.
-SHARING = 0.35
+SHARING = 0.55
 _DAY = 86_400
 
 Ints = NDArray[np.int64]
