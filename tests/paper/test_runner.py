@@ -278,7 +278,7 @@ def test_a_line_says_how_far_it_is(store, trained, monkeypatch, terminal):
 
 
 def test_no_line_where_none_is_wanted(store, trained, monkeypatch):
-    stream = replaced_stderr(monkeypatch)
+    stream = replaced_stderr(monkeypatch, patience=600)  # nothing takes that long, however busy the machine is
     run_cells(cells(3), store, LocalExecutor(1))
     assert stream.getvalue() == ""
 
