@@ -10,7 +10,7 @@ their edges, at 2 % of the unlabelled (at least ten stay). Average precision on 
 - only …: on one of them, with those that lead to it. In both graphs that is also all but one left out;
 - merged: all kinds as one plain graph, as one has to without relations and kinds;
 - sage: PyG's HeteroConv of two layers SAGE (64 hidden, 100 epochs; each node without attributes has a vector that is
-  learnt) under nnPU with the true prior.
+  learnt) under nnPU with the true prior and the logistic loss, since the sigmoid loss collapses here.
 
 Every fit is a line in the file of records; the mean and the standard deviation over draws are printed from it.
 """
@@ -178,7 +178,7 @@ def hetero_sage(name: str, tables: Tables, known: list[str], hidden: set[str]) -
         logits()  # sizes of lazy layers
     parameters = [*layers.parameters(), *last.parameters(), *x.values()]
     optimiser = torch.optim.Adam(parameters, lr=0.01, weight_decay=5e-4)
-    loss = NonNegativeLoss(prior=float(truth.mean()))
+    loss = NonNegativeLoss(prior=float(truth.mean()), surrogate="logistic")
     for _ in range(sized(100, 2)):
         optimiser.zero_grad()
         sum(loss(logits(), Sets(labelled, unlabelled)).values()).backward()  # type: ignore[union-attr]

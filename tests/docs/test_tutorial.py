@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import shlex
 import subprocess
@@ -19,6 +20,8 @@ from pugnn.errors import PugnnWarning
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: Runs of the page on relations.
+RUNS = ("bank", "undirected", "leaky", "june")
 #: A command of ours over one or several lines.
 COMMAND = re.compile(r"^pugnn (.*(?:(?<=\\)\n.*)*)$", re.MULTILINE)
 
@@ -57,6 +60,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with chdir(folder):
         (folder / "printed.txt").write_text("\n".join(run(kind, code) for kind, code in blocks))
     return folder
+
+
+@pytest.mark.slow
+def test_the_tutorial_on_relations(tmp_path: Path) -> None:
+    page = PAGE.with_name("relations.md").read_text(encoding="utf-8")
+    with chdir(tmp_path):
+        printed = " ".join("\n".join(run(kind, code) for kind, code in BLOCK.findall(page)).split())
+    for words in ("pays out", "By relation:", "became known by", "what happened afterwards may give them away"):
+        assert words in page
+        assert words in printed
+    auc = {name: json.loads((tmp_path / f"runs/{name}/run.json").read_text())["metrics"]["roc_auc"] for name in RUNS}
+    assert auc["bank"] > auc["undirected"] + 2
+    assert auc["leaky"] > auc["june"] + 10
+    assert all(f"{round(value, 1)} %" in page for value in auc.values())
 
 
 def scores(path: Path) -> dict[str, str]:

@@ -20,11 +20,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pc
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, require_choice, require_share, require_whole
-from pugnn.files import new_folder, require_new
+from pugnn.files import new_folder, require_new, write_csv
 
 #: The tables of :func:`write_planted_relations`.
 TABLES = ("accounts", "pays", "devices", "logins", "positives", "truth")
@@ -172,7 +171,8 @@ def write_planted_relations(folder: Path, **settings: Any) -> list[Path]:
     require_new(folder)
     with new_folder(folder) as unfinished:
         for name, table in tables.items():
-            pc.write_csv(table, unfinished / f"{name}.csv", pc.WriteOptions(quoting_style="none"))
+            with (unfinished / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+                write_csv(file, table.column_names, zip(*(column.to_pylist() for column in table.columns), strict=True))
     return [folder / f"{name}.csv" for name in tables]
 
 
@@ -185,7 +185,7 @@ def _of_group(rng: np.random.Generator, members: Ints, whole: Ints, collecting: 
 
 def _amounts(rng: np.random.Generator, count: int, *, odd: bool = False) -> NDArray[np.float64]:
     centre, spread = (4.8, 0.5) if odd else (3.5, 1.0)
-    return np.exp(rng.normal(centre, spread, count)).round(2) + 0.01
+    return (np.exp(rng.normal(centre, spread, count)) + 0.01).round(2)
 
 
 def _ids(letter: str, numbers: Iterable[int]) -> pa.Array:
