@@ -43,7 +43,7 @@ ATTRIBUTES = 0.45
 #: How fast the weight of a layer falls with the evidence against it.
 FALL = 3.0
 #: With more entries of the adjacency than this, the structure of a layer takes too long, unless there is nothing else.
-MAX_ENTRIES = 20_000_000
+MAX_ENTRIES = 5_000_000
 
 
 def layer_views(layer: Graph, *, attributes: bool) -> JointViews:
