@@ -108,8 +108,9 @@ def smallest_change(
 def explanation_memory(model: Backbone, graph: Graph, count: int) -> int:
     """Bytes that explaining so many nodes of a graph takes at its peak, beside the graph and the model."""
     nodes = graph.num_nodes
-    if isinstance(model, LayeredViews):
-        return sum(explanation_memory(part, layer, count) for part, layer in model.on_layers(graph))
+    if isinstance(model, LayeredViews):  # which holds the weights of all nodes in five views of each layer at once
+        held = 6 * 8 * count * nodes
+        return sum(held + explanation_memory(part, layer, count) for part, layer in model.on_layers(graph))
     if isinstance(model, LinearViews | Propagation):
         together = min(max(count, 1), max(LANES, MAX_NUMBERS // max(nodes, 1)))
         entries = ENTRY_BYTES * len(graph.indices) if isinstance(model, Propagation) else 0
