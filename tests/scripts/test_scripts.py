@@ -26,6 +26,7 @@ SCRIPTS = {
 ARGUMENTS = {
     "benchmarks/check_up.py": [["rates"], ["delta"], ["backbones"]],
     "benchmarks/minibatch.py": [["results"], ["gradients"], ["speed"]],
+    "benchmarks/relations.py": [[], ["--bipartite"]],
     "examples/ray_train.py": [["edges.csv", "nodes.csv", "positives.csv", "--out", "model", "--workers", "1"]],
     "scripts/build_screenshots.py": [["run"]],
 }
