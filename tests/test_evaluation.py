@@ -16,8 +16,8 @@ from pugnn.explain.suggest import node_rows
 from pugnn.graph import Graph
 from pugnn.graph.smoothing import Smoother
 from pugnn.losses import UnlabelledAsNegativeLoss
-from pugnn.methods.ranking import logistic
 from pugnn.methods.base import LossMethod
+from pugnn.methods.ranking import logistic
 from pugnn.task import PUTask
 from pugnn.training import derive_seed
 
