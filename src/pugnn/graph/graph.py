@@ -16,7 +16,7 @@ from pugnn.graph import arrays
 from pugnn.graph.adjacency import Cleaning, symmetric_csr
 from pugnn.graph.digests import graph_digests
 from pugnn.graph.foreign import adjacency_matrix, networkx_parts, pyg_adjacency, pyg_data, pyg_features
-from pugnn.graph.relations import Relation
+from pugnn.graph.relations import Relation, require_relations
 from pugnn.graph.stored import Stored
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Graph(Displayed):
             raise PugnnError(f"{len(self.ids)} ids were given for {n} nodes")
         if self.feature_names is not None and len(self.feature_names) != self.num_features:
             raise PugnnError(f"{len(self.feature_names)} feature names for {self.num_features} features")
-        self._require_relations_and_kinds()
+        require_relations(self.relations, self.kinds, n, sound=self.stored is not None)
         if self.stored is not None:  # the rest was checked before it was stored, and the arrays are not read here
             return
         if not isinstance(self.features, np.ndarray):
@@ -93,19 +93,6 @@ class Graph(Displayed):
                 view = array.view()
                 view.flags.writeable = False
                 object.__setattr__(self, name, view)
-
-    def _require_relations_and_kinds(self) -> None:
-        if self.kinds and sum(self.kinds.values()) != self.num_nodes:
-            raise PugnnError(f"the kinds have {sum(self.kinds.values()):,} nodes, but there are {self.num_nodes:,}")
-        for name, relation in self.relations.items():
-            if len(relation.indptr) != self.num_nodes + 1:
-                raise PugnnError(f"the relation {name!r} has {len(relation.indptr) - 1:,} rows, not {self.num_nodes:,}")
-            if self.stored is None:
-                arrays.require_adjacency(relation.indptr, relation.indices, relation.weights)
-            if relation.reverse and relation.reverse not in self.relations:
-                raise PugnnError(f"the relation {name!r} lacks its reverse, {relation.reverse!r}")
-            if unknown := [kind for kind in relation.ends if kind and kind not in self.kinds]:
-                raise PugnnError(f"the relation {name!r} links nodes of the kind {unknown[0]!r}, which there is not")
 
     # ------------------------------------------------------------------ sizes and look-ups
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.errors import PugnnError
 from pugnn.graph.adjacency import Adjacency, Cleaning, symmetric_csr
-from pugnn.graph.arrays import require_num_nodes
+from pugnn.graph.arrays import require_adjacency, require_num_nodes
 from pugnn.graph.compiling import kernel
 
 #: What is added to the name of a relation with direction: who its nodes point to, and who points to them.
@@ -46,6 +47,23 @@ class Relation:
     def degrees(self) -> NDArray[np.int64]:
         """Number of neighbours of each node, shape ``(N,)``."""
         return np.diff(self.indptr)
+
+
+def require_relations(
+    relations: Mapping[str, Relation], kinds: Mapping[str, int], num_nodes: int, *, sound: bool
+) -> None:
+    """Raise unless relations and kinds fit a graph of so many nodes; ``sound`` ones had their arrays checked before."""
+    if kinds and sum(kinds.values()) != num_nodes:
+        raise PugnnError(f"the kinds have {sum(kinds.values()):,} nodes, but there are {num_nodes:,}")
+    for name, relation in relations.items():
+        if len(relation.indptr) != num_nodes + 1:
+            raise PugnnError(f"the relation {name!r} has {len(relation.indptr) - 1:,} rows, not {num_nodes:,}")
+        if not sound:
+            require_adjacency(relation.indptr, relation.indices, relation.weights)
+        if relation.reverse and relation.reverse not in relations:
+            raise PugnnError(f"the relation {name!r} lacks its reverse, {relation.reverse!r}")
+        if unknown := [kind for kind in relation.ends if kind and kind not in kinds]:
+            raise PugnnError(f"the relation {name!r} links nodes of the kind {unknown[0]!r}, which there is not")
 
 
 def directed_rows(
