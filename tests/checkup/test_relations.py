@@ -7,7 +7,7 @@ from pugnn.checkup.relations import _meetings, check_relations
 from pugnn.graph import Graph
 from pugnn.graph.layers import layers_of
 from pugnn.task import PUTask
-from typed_graphs import directed, planted_relations, typed, undirected
+from small_relations import directed, planted_relations, typed, undirected
 
 
 def checks(task: PUTask, seed: int = 0):

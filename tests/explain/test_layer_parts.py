@@ -8,7 +8,7 @@ from pugnn.explain.exact_parts import view_parts
 from pugnn.explain.layer_parts import layer_parts
 from pugnn.graph.layers import layers_of
 from pugnn.views import VIEWS, WEIGHTS
-from typed_graphs import shop
+from small_relations import shop
 
 NONE = np.zeros(0, np.int64)
 KNOWN = np.arange(6)

@@ -12,7 +12,7 @@ from conftest import random_graph
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph, Relation
 from pugnn.graph.layers import ALL, fused, has_attributes, layers_of, structural
-from typed_graphs import directed, matrix_of, shop, typed, undirected
+from small_relations import directed, matrix_of, shop, typed, undirected
 
 # Authors 0 to 2, papers 3 to 5, venues 6 and 7.
 KINDS = {"author": 3, "paper": 3, "venue": 2}

@@ -13,7 +13,7 @@ from pugnn.models import GraphInputs
 from pugnn.training import load_sealed
 from pugnn.training.sealed import save_sealed
 from pugnn.views import STRUCTURAL_VIEWS, VIEWS, LayeredViews
-from typed_graphs import shop, typed
+from small_relations import shop, typed
 
 KNOWN = np.arange(6)
 

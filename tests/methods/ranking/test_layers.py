@@ -12,7 +12,7 @@ from pugnn.methods import METHODS, make_method
 from pugnn.methods.ranking.layers import layer_shares, layer_views, layers_note, rank_layers, relation_weights
 from pugnn.metrics import average_precision
 from pugnn.task import PUTask
-from typed_graphs import of_one, planted_relations, shop
+from small_relations import of_one, planted_relations, shop
 
 KNOWN = np.arange(6)
 SETTINGS = {"grab": {"rounds": 1}, "pu-gnn": {"delta": 1, "negatives": 3, "near_prior": 0.6, "far_prior": 0.3}}
