@@ -30,7 +30,7 @@ _ALLOWED: dict[Any, tuple[tuple[type, ...], str]] = {
     bool: ((bool,), "true or false"),
     int: ((int,), "a whole number"),
     float: ((int, float), "a number"),
-    list: ((str,), "a table or a list of text"),
+    list: ((str,), "text, or a table or list of text"),
 }
 
 
@@ -175,7 +175,8 @@ def option_value(path: Path, key: str, value: Any, hint: Any) -> Any:
     """A value from a file as the command expects it, or an error that names the file."""
     kind = next(part for part in (*get_args(hint), hint) if part is not type(None))
     listed = get_origin(kind) is list
-    if listed and isinstance(value, dict):  # [column] with one line per name
+    if listed and isinstance(value, dict) and all(type(each) is str for each in value.values()):
+        # [column] with one line per name
         value = [f"{name}={each}" for name, each in value.items()]
     found = value if listed and isinstance(value, list) else [value]
     allowed, words = _ALLOWED.get(list if listed else kind, (_TEXT, "text"))
