@@ -3,7 +3,7 @@
 import numpy as np
 
 from pugnn.graph import Graph
-from pugnn.views import FAR, RESTART, STEPS, WEIGHTS, Attributes, NodeViews
+from pugnn.views import FAR, RESTART, STEPS, VIEWS, Attributes, NodeViews
 from pugnn.views.attributes import dense
 
 
@@ -15,12 +15,12 @@ def attribute_rows(graph: Graph, attributes: Attributes | None = None) -> np.nda
 def dense_view(name: str, graph: Graph, attributes: Attributes | None = None) -> np.ndarray:
     """A view of all nodes, with rows of length 1."""
     views = NodeViews(graph, attributes or Attributes.of(graph), [name])
-    return views.images(name, dense(views.rows)) * (views.scales[name] / WEIGHTS[name])[:, None]
+    return views.images(name, dense(views.rows)) * (views.scales[name] / VIEWS[name].weight)[:, None]
 
 
-def side_by_side(graph: Graph, names=tuple(WEIGHTS)) -> np.ndarray:
+def side_by_side(graph: Graph, names=tuple(VIEWS)) -> np.ndarray:
     """The weighted views of all nodes in one matrix, in double precision."""
-    return np.hstack([WEIGHTS[name] * dense_view(name, graph).astype(np.float64) for name in names])
+    return np.hstack([VIEWS[name].weight * dense_view(name, graph).astype(np.float64) for name in names])
 
 
 def matrices(graph):

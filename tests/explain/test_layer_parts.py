@@ -7,7 +7,7 @@ from pugnn.explain import explain
 from pugnn.explain.exact_parts import view_parts
 from pugnn.explain.layer_parts import layer_parts
 from pugnn.graph.layers import layers_of
-from pugnn.views import VIEWS, WEIGHTS
+from pugnn.views import VIEWS
 from small_relations import shop
 
 NONE = np.zeros(0, np.int64)
@@ -107,7 +107,7 @@ def without_by_matrices(model, graph, node, gone, columns, *, place=False, close
         for view, direction in zip(views, part.direction.double().numpy(), strict=True):
             row = of_views[view][node] @ rows
             length = np.linalg.norm(row)
-            total += WEIGHTS[VIEWS[view]] * float(row @ direction) / length if length > 1e-5 else 0.0
+            total += list(VIEWS.values())[view].weight * float(row @ direction) / length if length > 1e-5 else 0.0
     return total
 
 

@@ -8,7 +8,7 @@ from explained import graphs, random_model, words
 from pugnn.explain.exact_parts import view_parts
 from pugnn.graph import Graph
 from pugnn.models import GraphInputs
-from pugnn.views import FAR, VIEWS, WEIGHTS
+from pugnn.views import FAR, VIEWS
 
 NONE = np.zeros(0, np.int64)
 
@@ -49,11 +49,11 @@ def test_contributions_are_those_of_the_formula():
             if u in (0, 1) and u != v and walks[v]:
                 share = matrices(graph)[0][v, u] / matrices(graph)[0][v, :2].sum()
                 expected = weight_of_links * np.log(1 + 10 * walks[v]) * share
-            for q, matrix in enumerate(matrices(graph)):
+            for q, (view, matrix) in enumerate(zip(VIEWS.values(), matrices(graph), strict=True)):
                 length = np.linalg.norm(sum(matrix[v, j] * unit[j] for j in range(n)))
                 for a in range(columns):
                     if length > 1e-5:
-                        weight = WEIGHTS[VIEWS[q]] * matrix[v, u] / length
+                        weight = view.weight * matrix[v, u] / length
                         expected += weight * direction[q, a] * (unit[u, a] - unit[:, a].mean())
             assert parts.by_node[u] == pytest.approx(expected, abs=1e-4)
 
@@ -71,10 +71,12 @@ def test_without_nodes_is_the_score_of_the_model_with_average_attributes_there(n
         after = relative(matrices(graph)[0], graph, [0, 1], np.setdiff1d([0, 1], others))
         near = np.log(after[node] + FAR) - np.log(before + FAR).mean()
         expected = float(model.constant) + float(model.by_closeness) * near
-        for view, matrix, direction in zip(VIEWS, matrices(graph), model.direction.double().numpy(), strict=True):
+        for view, matrix, direction in zip(
+            VIEWS.values(), matrices(graph), model.direction.double().numpy(), strict=True
+        ):
             row = matrix[node] @ averaged
             length = np.linalg.norm(row)
-            expected += WEIGHTS[view] * float(row @ direction) / length if length > 1e-5 else 0.0
+            expected += view.weight * float(row @ direction) / length if length > 1e-5 else 0.0
         assert parts.without(others, NONE) == pytest.approx(expected, abs=1e-3)
         assert parts.without(NONE, NONE) == pytest.approx(parts.total, abs=1e-4)
         none = parts.total - parts.own[-1] - parts.around[-1]

@@ -16,7 +16,7 @@ RNG = np.random.default_rng(0)
 @pytest.fixture(params=[True, False], ids=["kept", "not kept"])
 def joint(request, monkeypatch) -> JointViews:
     monkeypatch.setattr(module, "worth_keeping", lambda *_: request.param)
-    parts: list[tuple[Graph, tuple[str, ...]]] = [(GRAPH, VIEWS), (structural(GRAPH), STRUCTURAL_VIEWS)]
+    parts: list[tuple[Graph, tuple[str, ...]]] = [(GRAPH, tuple(VIEWS)), (structural(GRAPH), STRUCTURAL_VIEWS)]
     views = [NodeViews(graph, Attributes.of(graph), names) for graph, names in parts]
     assert [each.kept for each in views] == [request.param] * 2
     return JointViews(list(zip(views, FACTORS, strict=True)))

@@ -19,7 +19,7 @@ GRAPH = random_graph(25, 0.2, seed=0, features=4)
 @pytest.mark.parametrize("views", [1, len(VIEWS)])
 def test_log_odds_are_products_of_rows_with_the_direction(views):
     model = random_model(GRAPH, views=views)
-    rows = side_by_side(GRAPH, VIEWS[:views])
+    rows = side_by_side(GRAPH, tuple(VIEWS)[:views])
     near = (
         float(model.by_closeness) * closeness(GRAPH, np.eye(25, 2, dtype=np.float32).sum(axis=1, keepdims=True))[:, 0]
     )
@@ -76,7 +76,7 @@ def test_known_positives_are_those_of_their_graph():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("direction", torch.zeros(3, 5), r"direction have the shape \(3, 5\), not \(1, 5\)"),
+        ("direction", torch.zeros(7, 5), r"direction have the shape \(7, 5\), not \(5, 5\)"),
         ("direction", torch.zeros(5, 4), r"direction have the shape \(5, 4\), not \(5, 5\)"),
         ("direction", torch.zeros(()), r"direction have the shape \(\), not"),
         ("centre", torch.zeros(2), r"centre have the shape \(2,\), not \(4,\)"),

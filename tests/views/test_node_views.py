@@ -7,7 +7,7 @@ from dense_views import attribute_rows, dense_view, side_by_side
 from pugnn.errors import PugnnError
 from pugnn.features.structural import Structure
 from pugnn.graph import Graph
-from pugnn.views import VIEWS, WEIGHTS, Attributes, NodeViews, comparable_rows, forecast_views
+from pugnn.views import VIEWS, Attributes, NodeViews, View, comparable_rows, forecast_views
 from pugnn.views import node_views as module
 
 RNG = np.random.default_rng(0)
@@ -208,9 +208,9 @@ def test_the_length_of_wide_rows_is_estimated():
     for name in VIEWS:
         rows = views.images(name, attribute_rows(wide))
         lengths = np.sqrt((rows**2).sum(axis=1))
-        found = WEIGHTS[name] / views.scales[name][lengths > 0]
+        found = VIEWS[name].weight / views.scales[name][lengths > 0]
         assert found == pytest.approx(lengths[lengths > 0], rel=0.35)
-    assert views.scales["own"].tolist() == pytest.approx([WEIGHTS["own"]] * 20), "its rows have the length 1"
+    assert views.scales["own"].tolist() == pytest.approx([VIEWS["own"].weight] * 20), "its rows have the length 1"
 
 
 def test_rows_of_zeros_stay_zero():
@@ -249,7 +249,17 @@ def test_rows_to_compare_nodes_are_smoothed_and_centred(columns):
     assert found @ found.T == pytest.approx(expected @ expected.T, abs=tolerance)
 
 
-def test_a_view_without_a_rule_is_an_error():
-    views = NodeViews(GRAPHS["words"], Attributes.of(GRAPHS["words"]))
-    with pytest.raises(ValueError, match="no rule for the view 'three hops'"):
-        views.images("three hops", np.ones((20, 1), np.float32))
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_new_view_is_one_entry(kept, monkeypatch):
+    monkeypatch.setattr(module, "worth_keeping", lambda *_: kept)
+    monkeypatch.setitem(VIEWS, "beyond", View(0.3, {3: 1, "smoothed": -2}))
+    graph = GRAPHS["words"]
+    views = NodeViews(graph, Attributes.of(graph))
+    assert views.names == tuple(VIEWS), "no other place names them"
+    own, mean = attribute_rows(graph), graph.to_scipy().toarray() / np.maximum(graph.degrees, 1)[:, None]
+    expected = 0.3 * unit(mean @ mean @ mean @ own - 2 * views.images("smoothed", own))
+    w = RNG.normal(size=(*views.shape[1:], 2)).astype(np.float32)
+    w[:-1] = 0
+    assert views @ w == pytest.approx(expected @ w[-1], abs=1e-5)
+    r = RNG.normal(size=(graph.num_nodes, 2)).astype(np.float32)
+    assert views.transposed(r)[-1] == pytest.approx(expected.T @ r, abs=1e-5)

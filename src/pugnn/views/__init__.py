@@ -8,13 +8,12 @@ from pugnn.views.linear_views import SLOPE, LinearViews
 from pugnn.views.node_views import (
     ROUNDING,
     TRAINING_SAMPLE,
-    VIEWS,
-    WEIGHTS,
     NodeViews,
     comparable_rows,
     forecast_views,
     views_of,
 )
+from pugnn.views.view import VIEWS, View
 from pugnn.views.walks import FAR, closeness, relative_walks
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "STRUCTURAL_VIEWS",
     "TRAINING_SAMPLE",
     "VIEWS",
-    "WEIGHTS",
     "AnyViews",
     "Attributes",
     "JointViews",
@@ -34,6 +32,7 @@ __all__ = [
     "LayeredViews",
     "LinearViews",
     "NodeViews",
+    "View",
     "closeness",
     "comparable_rows",
     "forecast_views",

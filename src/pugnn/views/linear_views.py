@@ -16,7 +16,8 @@ from pugnn.models.backbone import Backbone, Output
 from pugnn.models.inputs import GraphInputs
 from pugnn.task import PUTask
 from pugnn.views.attributes import Attributes
-from pugnn.views.node_views import VIEWS, NodeViews, views_of
+from pugnn.views.node_views import NodeViews, views_of
+from pugnn.views.view import VIEWS
 from pugnn.views.walks import closeness
 
 #: A score turns from undecided to confident within a standard deviation.
@@ -115,7 +116,7 @@ class LinearViews(Backbone):
 
     def views(self, graph: Graph) -> NodeViews:
         """The views that it reads."""
-        return views_of(graph, self.attributes, VIEWS[: len(self.direction)])
+        return views_of(graph, self.attributes, tuple(VIEWS)[: len(self.direction)])
 
     def forward(self, inputs: GraphInputs) -> Output:
         """Score every node of a graph."""
@@ -127,7 +128,7 @@ class LinearViews(Backbone):
             setattr(self, name, torch.empty_like(state_dict[f"{prefix}{name}"]))  # sized as they were saved
         super()._load_from_state_dict(state_dict, prefix, *rest)
         width = self._columns + bool(self.standardised.numel() and self.standardised)
-        views = len(VIEWS) if self.direction.ndim and len(self.direction) == len(VIEWS) else 1
+        views = min(max(1, len(self.direction)), len(VIEWS)) if self.direction.ndim else 1
         sizes = {"centre": (self._columns,), "scale": (self._columns,), "direction": (views, width)}
         for name in LinearViews.__annotations__:
             given, size = tuple(getattr(self, name).shape), sizes.get(name, ())

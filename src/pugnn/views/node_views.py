@@ -35,10 +35,8 @@ from pugnn.graph.derived import derived
 from pugnn.graph.smoothing import LANES, SparseRows, joined, smoother_of
 from pugnn.memory import Forecast, available_memory
 from pugnn.views.attributes import Attributes, inverse_lengths
+from pugnn.views.view import VIEWS, Table
 
-#: The views and their weights: what smoothing makes of attributes is the best single view on most graphs.
-WEIGHTS = {"smoothed": 1.0, "own": 0.45, "neighbours": 0.45, "difference": 0.45, "two hops": 0.45}
-VIEWS = tuple(WEIGHTS)
 #: Rows of up to ``EXACT`` columns have their exact length; that of wider ones is the root mean square of their products
 #: with random directions.
 EXACT, DIRECTIONS = 512, 128
@@ -60,11 +58,8 @@ SHARE = 0.5
 COMPARED = 256
 #: What methods compute from the views: scores of several models, ranks, sets.
 BYTES_PER_NODE = 400
-#: What each view is a sum of, where rows are kept.
-_TABLES: dict[str, dict[str, int]] = {name: {name: 1} for name in VIEWS}
-_TABLES["difference"] = {"own": 1, "neighbours": -1}
 #: Number of tables that all views consist of.
-TABLES = len({table for parts in _TABLES.values() for table in parts})
+TABLES = len({table for view in VIEWS.values() for table in view.tables})
 
 
 class NodeViews:
@@ -73,13 +68,13 @@ class NodeViews:
     ``w`` has the shape ``(views, F, k)``: ``k`` directions in each view. ``names`` are some of :data:`VIEWS`.
     """
 
-    def __init__(self, graph: Graph, attributes: Attributes, names: Sequence[str] = VIEWS) -> None:
-        self.graph, self.names = graph, tuple(names)
+    def __init__(self, graph: Graph, attributes: Attributes, names: Sequence[str] | None = None) -> None:
+        self.graph, self.names = graph, tuple(VIEWS if names is None else names)
         self.rows = attributes.rows(graph)
         self.width = self.rows.shape[1]
         self.scales: dict[str, NDArray[np.float32]] = {}
         self._smoother = smoother_of(graph)
-        self._kept: dict[str, Tensor] | None = {} if worth_keeping(graph, self.width, self.rows.size) else None
+        self._kept: dict[Table, Tensor] | None = {} if worth_keeping(graph, self.width, self.rows.size) else None
         self._others: dict[tuple[str, ...], NodeViews] = {}
         self._prepare()
 
@@ -94,24 +89,29 @@ class NodeViews:
 
     def _prepare(self) -> None:
         """Keep the tables that the views consist of, and find their scales."""
-        for table in sorted(self._tables, key=lambda name: name != "own"):  # first that which others are made of
+        for table in sorted(self._tables, key=lambda table: table != 0):  # first that which others are made of
             self.table(table)
         if missing := [name for name in self.names if name not in self.scales]:
             self.scales |= self._scales(missing)
 
     @property
-    def _tables(self) -> dict[str, list[str]]:
+    def _tables(self) -> dict[Table, list[str]]:
         """The tables that the views consist of, where rows are kept, and which views each is a part of."""
-        tables = dict.fromkeys(table for name in self.names for table in _TABLES[name] if self._kept is not None)
-        return {table: [name for name in self.names if table in _TABLES[name]] for table in tables}
+        tables = dict.fromkeys(table for name in self.names for table in VIEWS[name].tables if self._kept is not None)
+        return {table: [name for name in self.names if table in VIEWS[name].tables] for table in tables}
 
-    def table(self, name: str) -> NDArray[np.float32]:
+    def table(self, table: Table) -> NDArray[np.float32]:
         """The rows of a table, where they are kept."""
         assert self._kept is not None
-        if name not in self._kept:
-            own = self._kept["own"].numpy() if "own" in self._kept else dense(self.rows)
-            self._kept[name] = torch.from_numpy(own if name == "own" else _mapped(own, partial(self.images, name)))
-        return self._kept[name].numpy()
+        if table not in self._kept:
+            own = self._kept[0].numpy() if 0 in self._kept else dense(self.rows)
+            rows = _mapped(own, partial(self._image, table)) if table else own
+            self._kept[table] = torch.from_numpy(rows)
+        return self._kept[table].numpy()
+
+    def _kept_rows(self, name: str, columns: slice) -> NDArray[np.float32]:
+        """Some columns of a view, before rows are scaled, where its tables are kept."""
+        return VIEWS[name].sum(lambda table: self.table(table)[:, columns])
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -136,7 +136,7 @@ class NodeViews:
             rows = self._kept[table]
             product = (rows @ torch.from_numpy(np.concatenate([by_name[name] for name in used], axis=1))).numpy()
             for at, name in enumerate(used):
-                found[name] = found[name] + _TABLES[name][table] * product[:, at * k : (at + 1) * k]
+                found[name] = found[name] + VIEWS[name].tables[table] * product[:, at * k : (at + 1) * k]
         return list(found.values())
 
     def transposed(self, r: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -152,7 +152,7 @@ class NodeViews:
             columns = torch.from_numpy(np.concatenate([scaled[name] for name in used], axis=1))
             product = (columns.t() @ rows).t().numpy()  # this order is faster
             for at, name in enumerate(used):
-                found[name] += _TABLES[name][table] * product[:, at * k : (at + 1) * k]
+                found[name] += VIEWS[name].tables[table] * product[:, at * k : (at + 1) * k]
         return np.stack(list(found.values()))
 
     @property
@@ -176,25 +176,28 @@ class NodeViews:
         self, values: NDArray[np.float32], k: int, names: Sequence[str], *, transposed: bool = False
     ) -> list[NDArray[np.float32]]:
         """The images of ``k`` columns by each view; one pass over the edges averages the columns of all."""
-        mean = partial(self._smoother.mean, transposed=transposed)
-        means = values if set(names) <= {"smoothed", "own"} else mean(values)
+        averaged = any(table not in ("smoothed", 0) for name in names for table in VIEWS[name].tables)
+        means = self._smoother.mean(values, transposed=transposed) if averaged else None
         found = []
         for at, name in enumerate(names):
             some = np.s_[:, at * k : (at + 1) * k]
-            match name:
-                case "smoothed":
-                    found.append(self._smoother.smooth(values[some]))
-                case "own":
-                    found.append(values[some])
-                case "neighbours":
-                    found.append(means[some])
-                case "difference":
-                    found.append(values[some] - means[some])
-                case "two hops":
-                    found.append(mean(means[some]))
-                case _:
-                    raise ValueError(f"no rule for the view {name!r}")
+            own, mean = values[some], None if means is None else means[some]
+            found.append(VIEWS[name].sum(partial(self._image, values=own, mean=mean, transposed=transposed)))
         return found
+
+    def _image(
+        self,
+        table: Table,
+        values: NDArray[np.float32],
+        mean: NDArray[np.float32] | None = None,
+        transposed: bool = False,
+    ) -> NDArray[np.float32]:
+        """What columns of numbers are in a table; their mean over neighbours may be known already."""
+        if table == "smoothed":
+            return self._smoother.smooth(values)
+        for hop in range(int(table)):
+            values = mean if hop == 0 and mean is not None else self._smoother.mean(values, transposed=transposed)
+        return values
 
     @cached_property
     def _by_row(self) -> SparseRows | NDArray[np.float32]:
@@ -214,16 +217,18 @@ class NodeViews:
             some = slice(first, first + TOGETHER)
             block = dense(self.rows[:, some]) if signs is None else self.rows @ signs[:, some]
             for name, total in squares.items():
-                kept = signs is None and name in self._tables
-                total += squared_lengths(self.table(name)[:, some] if kept else self.images(name, block))
+                kept = signs is None and self._kept is not None
+                total += squared_lengths(self._kept_rows(name, some) if kept else self.images(name, block))
         rows = self.rows
         filled = rows.any(axis=1) if isinstance(rows, np.ndarray) else rows.power(2).sum(axis=1) > 0
         squares["own"] = np.asarray(filled).astype(np.float64)  # the length of filled rows is 1 already
-        return {name: (WEIGHTS[name] * inverse_lengths(squares[name], ROUNDING)).astype(np.float32) for name in names}
+        inverse = {name: inverse_lengths(squares[name], ROUNDING) for name in names}
+        return {name: (VIEWS[name].weight * each).astype(np.float32) for name, each in inverse.items()}
 
 
-def views_of(graph: Graph, attributes: Attributes, names: tuple[str, ...] = VIEWS) -> NodeViews:
+def views_of(graph: Graph, attributes: Attributes, names: Sequence[str] | None = None) -> NodeViews:
     """The views of a graph, shared by all that read it."""
+    names = tuple(VIEWS if names is None else names)
     return derived(graph, "views", lambda: NodeViews(graph, attributes, ()), attributes.key).named(names)
 
 
