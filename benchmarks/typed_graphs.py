@@ -1,6 +1,6 @@
 """Real graphs with several kinds of nodes: all relations, each alone, one plain graph, and PyG's SAGE under nnPU.
 
-    python benchmarks/typed_graphs.py --folder typed --draws 5      # hours on one core; goes on where it was stopped
+    python benchmarks/typed_graphs.py --folder typed --processes 16      # five draws; goes on where it was stopped
 
 A folder with `dblp` (authors, papers, venues, terms; words of authors) and `aminer` (papers, authors, references; no
 attributes), as gzipped CSV tables. Each class in turn is positive, at its natural share or, by removing positives with
@@ -23,6 +23,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import scipy.sparse as sp
 import torch
+from joblib import Parallel, delayed
 
 from measuring import SMALLEST, machine, sized, table
 from pugnn import PUNodeClassifier, read_graph
@@ -50,6 +52,7 @@ GRAPHS = {
 TARGETS = {"dblp": "author", "aminer": "paper"}
 
 
+@cache
 def read(folder: Path, name: str) -> Tables:
     """The tables of a graph; those of the target nodes, with their classes, are called nodes."""
     if SMALLEST:
@@ -188,24 +191,30 @@ def hetero_sage(name: str, tables: Tables, known: list[str], hidden: set[str]) -
         return 100 * average_precision(truth, logits()[unlabelled].numpy())
 
 
+def measured(folder: Path, key: tuple[Any, ...]) -> dict[str, Any]:
+    """The record of a fit: its key, average precision and seconds."""
+    torch.set_num_threads(1)
+    drawn, started = draw(read(folder, key[0]), *key[:-1]), time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PugnnWarning)
+        found = fit(key[0], key[-1], *drawn)
+    return {"key": key, "ap": round(found, 2), "seconds": round(time.perf_counter() - started, 1)}
+
+
 def run(asked: argparse.Namespace) -> None:
     done = {}
     if asked.records.exists():
         done = {tuple(each["key"]): each for each in map(json.loads, asked.records.read_text().splitlines())}
     for name in asked.graphs:
-        tables = read(asked.folder, name)
-        classes = sorted(set(tables["nodes"]["class"].to_pylist()))
+        classes = sorted(set(read(asked.folder, name)["nodes"]["class"].to_pylist()))
         rows = [row for row in rows_of(name) if row.split()[0] in asked.rows]
-        for key in keys(name, classes, rows, asked):
-            if key in done:
-                continue
-            drawn, started = draw(tables, *key[:-1]), time.perf_counter()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", PugnnWarning)
-                found = fit(name, key[-1], *drawn)
-            done[key] = {"key": key, "ap": round(found, 2), "seconds": round(time.perf_counter() - started, 1)}
+        missing = [key for key in keys(name, classes, rows, asked) if key not in done]
+        # One thread each: nothing is gained by more, and rounding does not depend on the machine's cores.
+        workers = Parallel(n_jobs=asked.processes, return_as="generator_unordered", batch_size=1)
+        for record in workers(delayed(measured)(asked.folder, key) for key in missing):
+            done[record["key"]] = record
             with asked.records.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(done[key]) + "\n")
+                file.write(json.dumps(record) + "\n")
         for labels in asked.labels:
             for share in asked.shares:
                 lines = []
@@ -244,7 +253,7 @@ def main() -> None:
     parser.add_argument("--shares", nargs="+", default=["natural", "2%"])
     parser.add_argument("--draws", type=int, default=sized(5, 1))
     parser.add_argument("--rows", nargs="+", default=["all", "only", "merged", "sage"], help="first words of rows")
-    torch.set_num_threads(1)
+    parser.add_argument("--processes", type=int, default=1)
     print(machine())
     run(parser.parse_args())
 

@@ -1,7 +1,7 @@
 """What follows from a graph, made once.
 
 A fit, its folds, other fits, scores and explanations need the same normalised adjacency, the same smoothed attributes
-and the same ranking. Only what belongs to the last graph is kept, because it may be large.
+and the same ranking. Only what belongs to the last graph and its parts is kept, because it may be large.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, ref
 
 from pugnn.graph.graph import Graph
 
 T = TypeVar("T")
 
-#: The last graph and, by kind, what was made of it.
-_last: tuple[Graph, dict[str, dict[Hashable, Any]]] | None = None
+#: The last graph and what was made of it and of its parts, by kind.
+_last: tuple[Graph, dict[Graph, dict[str, dict[Hashable, Any]]]] | None = None
+#: The graphs that others are parts of. (Neither keeps the other alive.)
+_wholes: WeakKeyDictionary[Graph, ref[Graph]] = WeakKeyDictionary()
 
 
 def derived(graph: Graph, kind: str, make: Callable[[], T], key: Hashable = None, *, most: int = 1) -> T:
@@ -24,10 +27,10 @@ def derived(graph: Graph, kind: str, make: Callable[[], T], key: Hashable = None
     ``key`` is what it depends on besides the graph. Of a ``kind``, the last ``most`` that were made are kept.
     """
     global _last
-    last = _last  # of this thread: others may be at work on other graphs
-    if last is None or last[0] is not graph:
-        last = _last = graph, {}
-    kept = last[1].setdefault(kind, {})
+    last, whole = _last, _whole_of(graph)  # of this thread: others may be at work on other graphs
+    if last is None or last[0] is not whole:
+        last = _last = whole, {}
+    kept = last[1].setdefault(graph, {}).setdefault(kind, {})
     with suppress(KeyError):
         found: T = kept[key]
         return found
@@ -37,7 +40,20 @@ def derived(graph: Graph, kind: str, make: Callable[[], T], key: Hashable = None
     return new
 
 
-def forget_derived() -> None:
-    """Release all that is kept."""
+def keep_with(whole: Graph, part: Graph) -> Graph:
+    """The part, of which things are from now on kept as long as those of the whole."""
+    _wholes[part] = ref(_whole_of(whole))
+    return part
+
+
+def _whole_of(graph: Graph) -> Graph:
+    return (_wholes[graph]() if graph in _wholes else None) or graph
+
+
+def forget_derived(part: Graph | None = None) -> None:
+    """Release all that is kept, or all of a part."""
     global _last
-    _last = None
+    if part is None:
+        _last = None
+    elif _last is not None:
+        _last[1].pop(part, None)

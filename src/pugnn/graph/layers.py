@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
@@ -11,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pugnn.errors import PugnnError, shorten
+from pugnn.graph.derived import keep_with
 from pugnn.graph.graph import Graph
 from pugnn.graph.relations import Relation, joined_rows
 
@@ -55,7 +57,7 @@ def _make_layers(graph: Graph) -> dict[str, Graph]:
         elif len(names) < len(graph.relations) and relation.reverse not in found:
             rows = joined_rows(graph.relations[each] for each in graph.relations if each in names)
             found[name] = replace(found[ALL], indptr=rows[0], indices=rows[1], weights=rows[2])
-    return found
+    return {name: keep_with(graph, layer) for name, layer in found.items()}
 
 
 def fused(graph: Graph, weights: Mapping[str, float] | None) -> Graph:
@@ -79,7 +81,8 @@ def fused(graph: Graph, weights: Mapping[str, float] | None) -> Graph:
 def structural(layer: Graph) -> Graph:
     """The same layer without attributes, so that nodes are described by where in it they are."""
     none = np.zeros((layer.num_nodes, 0), np.float32)
-    return _once(_structural, layer, lambda: replace(layer, features=none, feature_names=None, recipe=None))
+    bare = partial(replace, layer, features=none, feature_names=None, recipe=None)
+    return _once(_structural, layer, lambda: keep_with(layer, bare()))
 
 
 def has_attributes(graph: Graph) -> bool:

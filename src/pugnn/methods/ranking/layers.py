@@ -26,12 +26,14 @@ from pugnn.errors import percent
 from pugnn.evidence.bands import HiddenRanks, no_signal
 from pugnn.evidence.hidden_positives import KnownNodes, advantage
 from pugnn.graph import Graph
+from pugnn.graph.derived import forget_derived
 from pugnn.graph.layers import ALL, has_attributes, layers_of, structural
+from pugnn.memory import available_memory
 from pugnn.methods.ranking.logistic import Ranking, rank
 from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings
-from pugnn.views import SLOPE, STRUCTURAL_VIEWS, Attributes, JointViews, LayeredViews, LayerPart, NodeViews
+from pugnn.views import SLOPE, STRUCTURAL_VIEWS, Attributes, JointViews, LayeredViews, LayerPart, views_of
 from pugnn.waiting import part
 
 if TYPE_CHECKING:
@@ -42,16 +44,18 @@ if TYPE_CHECKING:
 ATTRIBUTES = 0.45
 #: How fast the weight of a layer falls with the evidence against it.
 FALL = 3.0
+#: What was made of a layer is kept for its explanations if there is memory left for so many others.
+LAYERS_KEPT = 4
 #: With more entries of the adjacency than this, the structure of a layer takes too long, unless there is nothing else.
 MAX_ENTRIES = 5_000_000
 
 
 def layer_views(layer: Graph, *, attributes: bool) -> JointViews:
     """The views of a layer: of its structure, and of attributes if there are any."""
-    parts = [(NodeViews(layer, Attributes.of(layer)), ATTRIBUTES)] if attributes else []
+    parts = [(views_of(layer, Attributes.of(layer)), ATTRIBUTES)] if attributes else []
     if not parts or len(layer.indices) <= MAX_ENTRIES:
         bare = structural(layer)
-        parts.append((NodeViews(bare, Attributes.of(bare), STRUCTURAL_VIEWS), 1.0))
+        parts.append((views_of(bare, Attributes.of(bare), STRUCTURAL_VIEWS), 1.0))
     return JointViews(parts)
 
 
@@ -109,6 +113,9 @@ def fit_layers(method: Views, task: PUTask, settings: TrainingSettings, run: Run
         views = layer_views(layer, attributes=has_attributes(task.graph))
         with part(number / len(layers), (number + 1) / len(layers)):
             fits[name] = method.fit_views(partial(_ranked, views, here), here, settings, alone)
+        if LAYERS_KEPT * sum(4 * np.prod(each.shape) for each, _ in views.parts if each.kept) > available_memory():
+            for each, _ in views.parts:
+                forget_derived(each.graph)
         directions = views.split(fits[name].direction[:, :, None])
         parts[name] = [
             LayerPart.of(name, own, Attributes.of(own.graph), direction[:, :, 0])
