@@ -57,8 +57,7 @@ def label_sql(table: Table, at: int, *, minus: bool) -> str:
         cell = f"nullif(c_{at}::DOUBLE, 'NaN'::DOUBLE)"
         truth, blank = f"CASE WHEN {cell} IN (0, 1) THEN {cell} END", f"{cell} IS NULL"
     else:
-        text = f"c_{at} ->> '$'" if kind == "JSON" else f"c_{at}::VARCHAR"
-        cell = f"trim({text}, '{WHITE_SPACE}')"
+        cell = f"trim({table.text(at)}, '{WHITE_SPACE}')"
         words = f"WHEN {holds_word('positive', cell)} THEN 1 WHEN {holds_word('negative', cell)} THEN 0"
         truth, blank = f"CASE {words} ELSE {truth_in_text(cell)} END", f"coalesce({cell} = '', true)"
     denied = f"WHEN try_cast({cell} AS DOUBLE) = -1 THEN 0" if minus else ""

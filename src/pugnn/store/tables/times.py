@@ -119,16 +119,15 @@ class Times:
     def _sql(self) -> tuple[str, str, str]:
         """SQL for the time, for whether it is a date, and for whether it has a time zone."""
         kind, cell = self.table.types[self.at], f"c_{self.at}"
-        if kind == "DATE" or kind.startswith("TIMESTAMP"):
+        if self.table.holds_times(self.at):
             finite = f"CASE WHEN isfinite({cell}) THEN epoch_us({cell}) END"
             return finite, str(kind == "DATE").lower(), str(kind.endswith("ZONE")).lower()
-        if kind not in ("VARCHAR", "JSON") and not kind.startswith("ENUM"):
+        if not self.table.holds_text(self.at):
             raise PugnnError(
                 f"{self.table.shown}: the column {self.table.names[self.at]!r} has the type {kind}; times are dates "
                 f"{_EXAMPLE}. Convert them first."
             )
-        written = f"({cell} ->> '$')" if kind == "JSON" else f"{cell}::VARCHAR"
-        text = f"trim({written}, '{WHITE_SPACE}')"
+        text = f"trim({self.table.text(self.at)}, '{WHITE_SPACE}')"
         zoned = f"regexp_full_match({text}, '.*:.*{_ZONE}')"
         own = f"epoch_us(try_cast({text} AS TIMESTAMP))"
         utc = f"epoch_us(try_cast(regexp_replace({text}, ' ([+-])', '\\1') AS TIMESTAMPTZ))"
