@@ -21,7 +21,7 @@ from pugnn.store.assembly.inputs import ONE_KIND, Inputs
 from pugnn.store.assembly.places import GraphArrays
 from pugnn.store.edge_table import EdgeTable
 from pugnn.store.id_types import INTEGER_TYPES
-from pugnn.store.ids import IdTable
+from pugnn.store.ids import Ids, IdTable
 from pugnn.store.node_table import NodeTable, id_place, read_nodes
 from pugnn.store.sparse_attributes import long_attributes, matrix_attributes
 from pugnn.store.tables.column_names import normal
@@ -123,7 +123,7 @@ def keep_ids(
             )
         texts.append(named)
     names = ", ".join(f"{kind.name}:ID" for kind in others)
-    return place.keep_texts(pa.concat_arrays(texts)), [
+    return place.keep_ids(Ids(pa.concat_arrays(texts)), (), 0)[0], [
         f"ids are text: those of {first.name} as they are, others as {names}"
     ]
 
