@@ -78,8 +78,7 @@ def build_store(
         edges: as in :func:`pugnn.read_graph`, like the other arguments.
     """
     path, given = as_path(out, "out"), Inputs.of(edges, nodes, attributes, target, edge_type)
-    columns = {"source": source, "target": given.column, "id": id, "weight": weight, "label": None}
-    columns |= {"edge_type": given.edge_type, "time": time}
+    columns = {"source": source, **given.columns, "id": id, "weight": weight, "label": None, "time": time}
     request = Request(columns, kinds=kinds, recipe=recipe, on_phase=on_phase, directed=directed, as_of=as_of)
     require_new(path)
     with new_folder(path) as folder, unchanged(list(given.tables.values())) as inputs:
