@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pugnn.errors import Displayed, EmptyTableError, PugnnError, counted, quoted, reject_all, shorten
 from pugnn.graph import Graph
-from pugnn.store.ids import Ids, ids_of
-from pugnn.store.node_lists import ListedRows, id_column, read_node_list
+from pugnn.store.ids import ids_of
+from pugnn.store.node_lists import ListableNodes, ListedRows, id_column, read_node_list
 from pugnn.store.tables.access import read_tables
 from pugnn.store.tables.column_names import VERDICT, find_column, normal
 from pugnn.store.tables.table import Table
@@ -84,15 +84,13 @@ def read_feedback(
     given += [("rejected", file, "") for file in rejected]
     for at, each in enumerate(checked if several else [checked]):
         given.append(("checked", _as_table(each), f"checked[{at}]" if several else "checked"))
-    ids, notes, audits = ids_of(graph), list[str](), set[str]()
+    notes, audits, wanted = list[str](), set[str](), {"id": id, "label": label}
+    read = partial(_read_table, ListableNodes(ids_of(graph), graph.ids, usual), wanted, complain)
     place_of: dict[bool, dict[int, str]] = {True: {}, False: {}}
     for role, content, name in given:
         place = os.fspath(content) if isinstance(content, str | os.PathLike) else name
-        wanted = {"id": id, "label": label}
         try:
-            *found, more, named = read_tables(
-                {role: content}, wanted, partial(_read_table, role, graph, ids, wanted, usual, complain)
-            )
+            *found, more, named = read_tables({role: content}, wanted, read)
             audits |= named
         except EmptyTableError:
             what = "verdicts" if role == "checked" else f"{role} nodes"
@@ -141,52 +139,48 @@ def _as_table(given: Any) -> Any:
 
 
 def _read_table(
-    role: str,
-    graph: Graph,
-    ids: Ids,
-    wanted: dict[str, str | None],
-    usual: str | None,
+    nodes: ListableNodes,
+    wanted: Mapping[str, str | None],
     complain: Callable[[set[str]], Complaint],
-    tables: dict[str, Table],
+    tables: Mapping[str, Table],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str], set[str]]:
     """Positions of confirmed and of rejected nodes in a table, notes, and the audits that it names."""
-    table = tables[role]
+    ((role, table),) = tables.items()
     if role == "checked":
         audits: set[str] = set()
         if AUDIT in table.names:
             cells = table.query(f"DISTINCT trim(c_{table.names.index(AUDIT)}::VARCHAR)")
             audits = {name for (name,) in cells if name}
-        yes, no, notes = _read_verdicts(table, wanted["id"], usual, ids, graph.ids, complain(audits))
+        yes, no, notes = _read_verdicts(table, wanted["id"], nodes, complain(audits))
         return yes, no, [*table.notes, *notes], audits
     has_label = wanted["label"] is not None and normal(wanted["label"]) in map(normal, table.names)
-    columns = wanted if has_label else {**wanted, "label": None}
-    found, notes = read_node_list(table, columns, usual, ids, graph.ids, f"{role} nodes")
+    found, notes = read_node_list(table, wanted if has_label else {**wanted, "label": None}, nodes, f"{role} nodes")
     yes, no = (found, _NONE) if role == "confirmed" else (_NONE, found)
     return yes, no, [*table.notes, *notes], set()
 
 
 def _read_verdicts(
-    table: Table, wanted: str | None, usual: str | None, ids: Ids, node_ids: NDArray[Any], complaint: Complaint
+    table: Table, wanted: str | None, nodes: ListableNodes, complaint: Complaint
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
     """What a table with a column of verdicts says; rows without one are not checked yet."""
-    column = id_column(table, wanted, usual)
+    column = id_column(table, wanted, nodes.column)
     at = find_column(table, "label", None, VERDICT, first=True)
     if at is None or at == column:
         raise PugnnError(
             f"{table.shown} has no column 'verdict' that says which nodes are right, by yes and no; its columns are "
             f"{shorten(table.names, 20)}. Rename the right one, or give lists of ids with --confirmed and --rejected."
         )
-    rows = ListedRows.read(table, column, at, ids)
+    rows = ListedRows.read(table, column, at, nodes)
     taken = np.flatnonzero(~np.isnan(rows.labels))
     if not len(taken):
         raise EmptyTableError(f"{table.shown} has no verdicts yet")
-    positions, notes = rows.nodes(taken, ids, node_ids)
+    positions, notes = rows.find(taken)
     yes, blank = rows.labels[taken] == 1, len(rows.labels) - len(taken)
     said = [complaint(node, verdict) for node, verdict in zip(positions.tolist(), yes.tolist(), strict=True)]
     first = next(filter(None, said), "")
     reject_all(
         [at for at, words in enumerate(said) if first and words == first],
-        lambda at: f"{table.locate(int(taken[at]))}: {quoted(str(node_ids[positions[at]]))}",
+        lambda at: f"{table.locate(int(taken[at]))}: {quoted(str(nodes.all_ids[positions[at]]))}",
         f" {first}",
     )
     notes.append(f"{table.shown}: verdicts: {int(yes.sum()):,} yes, {int((~yes).sum()):,} no, {blank:,} not given yet")

@@ -20,7 +20,7 @@ from pugnn.graph.stored import Stored
 from pugnn.store.arguments import Request
 from pugnn.store.assembly.table_graph import TableGraph
 from pugnn.store.ids import ids_of
-from pugnn.store.node_lists import read_lists
+from pugnn.store.node_lists import ListableNodes, read_lists
 from pugnn.store.stored_arrays import damaged, features_in, ids_in, open_array, relation_files, relations_in
 from pugnn.store.tables.access import read_tables
 from pugnn.task import PUTask
@@ -239,7 +239,7 @@ def read_store(
     listed, notes, _ = read_tables(
         {"positives": positives, "truth": truth},
         request.columns,
-        lambda tables: read_lists(tables, request, ids_of(graph), graph.ids, manifest.id_column),
+        lambda tables: read_lists(tables, request, ListableNodes(ids_of(graph), graph.ids, manifest.id_column)),
     )
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
     recipe = recipe_from_plain(manifest.recipe)

@@ -26,7 +26,7 @@ from pugnn.store.assembly.places import GraphArrays
 from pugnn.store.assembly.table_graph import Later, TableGraph
 from pugnn.store.edge_columns import CHOICES
 from pugnn.store.edge_table import EdgeTable
-from pugnn.store.node_lists import read_lists
+from pugnn.store.node_lists import ListableNodes, read_lists
 from pugnn.store.node_table import id_place
 from pugnn.store.sparse_attributes import matrix_of
 from pugnn.store.tables.access import read_tables
@@ -76,7 +76,8 @@ def _assemble(
     node_ids, notes_on_ids = keep_ids(kinds, edge_tables, place)
     nodes, sizes = kinds[target].nodes, {name: len(kind.ids) for name, kind in kinds.items() if len(kinds) > 1}
     usual = nodes.name if nodes is not None else target or None
-    listed, notes_on_lists, absent = read_lists(tables, request, kinds[target].ids, node_ids, usual)
+    listable = ListableNodes(kinds[target].ids, node_ids, usual)
+    listed, notes_on_lists, absent = read_lists(tables, request, listable)
     notes += [note for table in edge_tables for note in table.notes] + [*notes_on_ids, *notes_on_lists]
     request.say("building the graph")
     rows, merged, cleaning, notes_on_edges = merge_relations(relations, kinds, request, place)
