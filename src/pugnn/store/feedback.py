@@ -16,7 +16,7 @@ from pugnn.graph import Graph
 from pugnn.store.ids import ids_of
 from pugnn.store.node_lists import ListableNodes, ListedRows, id_column, read_node_list
 from pugnn.store.tables.access import read_tables
-from pugnn.store.tables.column_names import VERDICT, find_column, normal
+from pugnn.store.tables.column_names import VERDICT, find_column, places_of
 from pugnn.store.tables.table import Table
 
 _NONE = np.zeros(0, np.int64)
@@ -153,7 +153,7 @@ def _read_table(
             audits = {name for (name,) in cells if name}
         yes, no, notes = _read_verdicts(table, wanted["id"], nodes, complain(audits))
         return yes, no, [*table.notes, *notes], audits
-    has_label = wanted["label"] is not None and normal(wanted["label"]) in map(normal, table.names)
+    has_label = wanted["label"] is not None and places_of(wanted["label"], table.names)
     found, notes = read_node_list(table, wanted if has_label else {**wanted, "label": None}, nodes, f"{role} nodes")
     yes, no = (found, _NONE) if role == "confirmed" else (_NONE, found)
     return yes, no, [*table.notes, *notes], set()

@@ -13,7 +13,7 @@ from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, reject_al
 from pugnn.store.arguments import Request
 from pugnn.store.id_types import positions_of_values
 from pugnn.store.ids import EMPTY, UNKNOWN, Ids, text_column
-from pugnn.store.tables.column_names import ID, find_column, normal, require_column
+from pugnn.store.tables.column_names import ID, find_column, places_of, require_column
 from pugnn.store.tables.label_column import NEITHER, label_column, label_sql
 from pugnn.store.tables.table import Table
 
@@ -207,9 +207,8 @@ def id_column(table: Table, wanted: str | None, usual: str | None) -> int:
     """The place of the column of ids: the one that the user named, or that of the node table, or a usual one."""
     if not table.header:
         return 0 if len(table.names) == 1 else require_column(table, "id", None, ID)
-    present = {normal(name) for name in table.names}
     for name in (wanted, usual):
-        if name is not None and normal(name) in present:
+        if name is not None and places_of(name, table.names):
             return require_column(table, "id", name, ())
     find = require_column if len(table.names) > 1 else find_column
     return find(table, "id", None, ID, first=True) or 0

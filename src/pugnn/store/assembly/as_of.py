@@ -38,8 +38,7 @@ class Clock:
         if name is None:
             return
         for role, table in tables.items():
-            times = None if role == "truth" else Times.of(table, name)
-            if times is not None:
+            if role != "truth" and (times := Times.of(table, name)) is not None:
                 self._times[role] = times
         edges = [role for role in tables if role.startswith("edges")]
         if not any(role in self._times for role in edges):
@@ -60,7 +59,7 @@ class Clock:
         if self.moment is None:
             return dict(self._whole)
         found = {
-            role: self._cut(role, self.moment) if role in self._times else table for role, table in self._whole.items()
+            role: self._cut(role, self.moment) if self.knows(role) else table for role, table in self._whole.items()
         }
         if self._then is not None:
             if "positives" not in self._times:
@@ -115,10 +114,8 @@ class Clock:
             if role.startswith("edges"):
                 self.notes.append(f"{table.shown}: no row is later than {moment}; the last is of {day_of(last)}")
             return table
-        later = times.rows - times.count(times.until(moment.last))
-        self.notes.append(
-            f"{table.shown}: {later:,} of {times.rows:,} rows are later than {moment}; they do not exist as of then"
-        )
+        later = f"{times.rows_after(moment.last):,} of {times.rows:,} rows"
+        self.notes.append(f"{table.shown}: {later} are later than {moment}; they do not exist as of then")
         return cut(times, moment)
 
     def _reject_mixed_zones(self) -> None:
@@ -137,8 +134,7 @@ class Clock:
             return []
         ((by,),) = known.table.query(f"quantile_disc({known.sql}, {NEARLY_ALL})")
         edges = [times for role, times in self._times.items() if role.startswith("edges")]
-        rows = sum(times.rows for times in edges)
-        later = rows - sum(times.count(times.until(by)) for times in edges)
+        rows, later = sum(times.rows for times in edges), sum(times.rows_after(by) for times in edges)
         if later < MANY_LATER * rows:
             return []
         nearly = "" if by >= known.ends[1] else "nearly all "

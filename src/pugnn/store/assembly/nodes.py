@@ -24,7 +24,7 @@ from pugnn.store.id_types import INTEGER_TYPES
 from pugnn.store.ids import Ids, IdTable
 from pugnn.store.node_table import NodeTable, id_place, read_nodes
 from pugnn.store.sparse_attributes import long_attributes, matrix_attributes
-from pugnn.store.tables.column_names import normal
+from pugnn.store.tables.column_names import places_of
 from pugnn.store.tables.table import Table
 
 
@@ -80,7 +80,7 @@ def read_kinds(
 
 def wanted_in(table: Table | None, name: str | None, *, several: bool) -> str | None:
     """The user's name of a column for this table: of several tables, it is for those that have such a column."""
-    if name is None or table is None or not several or normal(name) in map(normal, table.names):
+    if name is None or table is None or not several or places_of(name, table.names):
         return name
     return None
 
