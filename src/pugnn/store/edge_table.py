@@ -54,9 +54,9 @@ class EdgeTable:
         wanted: Mapping[str, str | None],
         link: Link,
         *,
-        directed: bool = False,
-        kinds: Mapping[str, str] | None = None,
-        trained: Sequence[EdgeColumn] | None = None,
+        directed: bool,
+        kinds: Mapping[str, str],
+        trained: Sequence[EdgeColumn] | None,
     ) -> None:
         self.table, self.link = table, link
         self.notes: list[str] = []  # what was repaired or left out
@@ -66,7 +66,7 @@ class EdgeTable:
         #: What further columns say of the nodes at the ends, by relation and end; one of them for both where they are
         #: not told apart.
         self.sums: dict[tuple[str, int], EdgeSums] = {}
-        self._kinds, self._trained = kinds or {}, trained
+        self._kinds, self._trained = kinds, trained
 
     @property
     def further(self) -> list[int]:

@@ -90,7 +90,9 @@ def merge_relations(
         for kind, positions in zip(each.ends, each.edges[:2], strict=True):
             if starts[kind]:
                 positions += np.int32(starts[kind])  # in place: they may be in a file
-    notes = _notes_on_direction(read) if request.directed else []
+    between = [each.name for each in read if not each.table.one_kind] if request.directed else []
+    words = "the direction of relations between two kinds of nodes is given by the kinds"
+    notes = [f"{words}: {shorten(between)}"] if between else []
     relations: dict[str, Relation] = {}
     kept: list[tuple[ReadRelation, Cleaning]] = []
     for each in read if len(read) > 1 or read[0].table.directed else ():
@@ -154,12 +156,6 @@ def _require_common_ids(edges: Sequence[Edges], table: EdgeTable, kinds: Mapping
                 f"{table.table.shown} and {nodes.table.shown} have no id in common: {in_edges} in the former, "
                 f"{in_nodes} in the latter. Write them the same way, or name the columns that hold them."
             )
-
-
-def _notes_on_direction(relations: Sequence[ReadRelation]) -> list[str]:
-    between = [each.name for each in relations if each.ends[0] != each.ends[1]]
-    words = "the direction of relations between two kinds of nodes is given by the kinds"
-    return [f"{words}: {shorten(between)}"] if between else []
 
 
 def _notes(kept: Sequence[tuple[ReadRelation, Cleaning]]) -> list[str]:
