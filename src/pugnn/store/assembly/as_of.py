@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, percent, shorten
 from pugnn.store.ids import IdTable
 from pugnn.store.tables.table import Table
-from pugnn.store.tables.times import Moment, Times, cut, day_of
+from pugnn.store.tables.times import EXAMPLE, Moment, Times, cut, day_of
 
 #: Nearly all known positives were known by the time of this share of them.
 NEARLY_ALL = 0.9
@@ -119,13 +119,18 @@ class Clock:
         return cut(times, moment)
 
     def _reject_mixed_zones(self) -> None:
-        whose = [(times.zoned, f"that of {times.table.shown}") for times in self._times.values()]
-        for option, moment in (("--as-of", self.moment), ("--then", self._then)):
-            if moment is not None:
-                whose.append((moment.zoned, option))
+        """Raise if times with a time zone would be compared with times without."""
+        whose = [(f"that of {times.table.shown}", times.zoned) for times in self._times.values()]
+        options = (("--as-of", self.moment), ("--then", self._then))
+        whose += [(option, moment.zoned) for option, moment in options if moment is not None]
         for times in self._times.values():
-            for zoned, other in whose:
-                times.reject_other_zone(zoned, other)
+            for other, zoned in whose:
+                if {times.zoned, zoned} == {True, False}:
+                    have, has = ("have a time zone", "has none") if times.zoned else ("have no time zone", "has one")
+                    raise PugnnError(
+                        f"{times.table.shown}: times in the column {times.name!r} {have}, but {other} {has}. Write all "
+                        f"of them in UTC, {EXAMPLE}Z, or all without."
+                    )
 
     def _warning(self) -> list[str]:
         """A warning if many edges are later than nearly all known positives."""

@@ -15,7 +15,8 @@ from pugnn.features.attribute_table import WHITE_SPACE
 from pugnn.store.tables.column_names import places_of
 from pugnn.store.tables.table import Table
 
-_EXAMPLE = "such as 2026-01-31 or 2026-01-31T12:00"
+#: How times are written, for messages.
+EXAMPLE = "such as 2026-01-31 or 2026-01-31T12:00"
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 #: A date, perhaps with a time of day, perhaps with an offset from UTC.
@@ -45,7 +46,7 @@ def as_moment(name: str, value: object) -> Moment:
         except ValueError:
             found = None
     if not isinstance(found, date) or found != found:  # pandas' missing time is a date, but not equal to itself
-        raise PugnnError(f"{name} is a date {_EXAMPLE}; got {given(value)}")
+        raise PugnnError(f"{name} is a date {EXAMPLE}; got {given(value)}")
     if not isinstance(found, datetime):
         end = datetime(found.year, found.month, found.day, tzinfo=UTC) + timedelta(days=1) - _MICROSECOND
         return Moment((end - _EPOCH) // _MICROSECOND, None, str(found))
@@ -101,15 +102,6 @@ class Times:
         """Number of rows that are later than a microsecond."""
         return self.rows - int(self.table.query(f"count(*) FILTER ({self.until(last)})")[0][0])
 
-    def reject_other_zone(self, other: bool | None, whose: str) -> None:
-        """Raise if times with a time zone would be compared with times without."""
-        if other is not None and self.zoned is not None and other != self.zoned:
-            have = "have a time zone" if self.zoned else "have no time zone"
-            raise PugnnError(
-                f"{self.table.shown}: times in the column {self.name!r} {have}, but {whose} "
-                f"{'has none' if self.zoned else 'has one'}. Write all of them in UTC, {_EXAMPLE}Z, or all without."
-            )
-
 
 def _time_sql(table: Table, at: int) -> tuple[str, str, str]:
     """SQL for the time, null where there is none, for whether it is a date, and for whether it has a time zone."""
@@ -119,7 +111,7 @@ def _time_sql(table: Table, at: int) -> tuple[str, str, str]:
         return finite, str(kind == "DATE").lower(), str(kind.endswith("ZONE")).lower()
     if not table.holds_text(at):
         raise PugnnError(
-            f"{table.shown}: the column {table.names[at]!r} has the type {kind}; times are dates {_EXAMPLE}. Convert "
+            f"{table.shown}: the column {table.names[at]!r} has the type {kind}; times are dates {EXAMPLE}. Convert "
             "them first."
         )
     text = f"trim({table.text(at)}, '{WHITE_SPACE}')"
@@ -134,7 +126,7 @@ def _complaint(table: Table, at: int, row: int) -> PugnnError:
     cell, where = table.cell(row, at), f"{table.locate(row)}: the time ({table.names[at]})"
     if cell is None or not str(cell).strip(WHITE_SPACE):
         return PugnnError(f"{where} is empty. Fill it in, or remove the row.")
-    return PugnnError(f"{where} {quoted(cell)} is not a date {_EXAMPLE}. Correct it, or remove the row.")
+    return PugnnError(f"{where} {quoted(cell)} is not a date {EXAMPLE}. Correct it, or remove the row.")
 
 
 def _rows_where(table: Table, condition: str) -> NDArray[np.int64]:
