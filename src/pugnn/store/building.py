@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
@@ -29,7 +28,7 @@ from pugnn.store.assembly.inputs import Inputs
 from pugnn.store.assembly.places import GraphArrays, Rows
 from pugnn.store.edge_table import Edges
 from pugnn.store.id_types import SEVERAL_TYPES, IdColumn, common_family
-from pugnn.store.ids import IdTable
+from pugnn.store.ids import Ids
 from pugnn.store.opening import Manifest, listed_files
 from pugnn.store.stored_arrays import (
     described,
@@ -79,8 +78,7 @@ def build_store(
         edges: as in :func:`pugnn.read_graph`, like the other arguments.
     """
     path, given = as_path(out, "out"), Inputs.of(edges, nodes, attributes, target, edge_type)
-    columns = {"source": source, "target": given.column, "id": id, "weight": weight, "label": None}
-    columns |= {"edge_type": given.edge_type, "time": time}
+    columns = {"source": source, **given.columns, "id": id, "weight": weight, "label": None, "time": time}
     request = Request(columns, kinds=kinds, recipe=recipe, on_phase=on_phase, directed=directed, as_of=as_of)
     require_new(path)
     with new_folder(path) as folder, unchanged(list(given.tables.values())) as inputs:
@@ -130,26 +128,18 @@ class _InFolder(GraphArrays):
         return self._merge(self._folder, num_nodes, edges, name)
 
     def _merge(self, folder: Path, num_nodes: int, edges: Edges, name: str) -> Adjacency:
-        kinds = {"indices": np.int32} if edges.weights is None else {"indices": np.int32, "weights": np.float32}
-        with ExitStack() as stack:
-            files = [stack.enter_context(new_array(folder, name + part, dtype)) for part, dtype in kinds.items()]
-
-            def write(*parts: NDArray[Any]) -> None:
-                for file, numbers in zip(files, parts, strict=False):
-                    file.write(numbers)
-
-            indptr, cleaning = merge_edges(num_nodes, *edges, write, self._memory // (8 * len(files)))
+        weighted = edges.weights is not None
+        with _new_entries(folder, name, weighted=weighted) as write:
+            indptr, cleaning = merge_edges(num_nodes, *edges, write, self._memory // (8 * (1 + weighted)))
         write_array(folder, name + "indptr", indptr)
-        return _opened(folder, name, cleaning, weighted=edges.weights is not None)
+        return _opened(folder, name, cleaning, weighted=weighted)
 
     def merge_directed(self, num_nodes: int, edges: Edges, names: tuple[str, str]) -> tuple[Adjacency, Adjacency]:
         def aside(total: int, *both: Any) -> Adjacency:
             return self._merge(self.overflow, total, Edges(*both), "")
 
-        found = [
-            self._keep(name, rows) for name, rows in zip(names, directed_rows(num_nodes, *edges, aside), strict=True)
-        ]
-        return found[0], found[1]
+        forward, backward = directed_rows(num_nodes, *edges, aside)
+        return self._keep(names[0], forward), self._keep(names[1], backward)
 
     def _keep(self, name: str, rows: Adjacency) -> Adjacency:
         for part, array in zip(_ROWS, rows, strict=False):
@@ -163,26 +153,20 @@ class _InFolder(GraphArrays):
 
     def join(self, relations: Sequence[Relation]) -> Rows:
         total = np.sum([relation.indptr for relation in relations], axis=0)  # entries up to each row, repeats as well
-        parts = {"indices": np.int32} | (
-            {"weights": np.float32} if any(e.weights is not None for e in relations) else {}
-        )
+        weighted = any(relation.weights is not None for relation in relations)
         indptr, first = np.zeros(len(total), np.int64), 0
-        with ExitStack() as stack:
-            files = [stack.enter_context(new_array(self._folder, part, dtype)) for part, dtype in parts.items()]
+        with _new_entries(self._folder, "", weighted=weighted) as write:
             while first < len(total) - 1:
-                most = total[first] + self._memory // (16 * len(files))
+                most = total[first] + self._memory // (16 * (1 + weighted))
                 last = max(first + 1, int(np.searchsorted(total, most, "right")) - 1)
-                starts, *arrays = joined_rows([_some_rows(relation, first, last) for relation in relations])
-                for file, numbers in zip(files, arrays, strict=False):
-                    assert numbers is not None
-                    file.write(numbers)
+                starts, *entries = joined_rows([_some_rows(relation, first, last) for relation in relations])
+                write(*entries)
                 indptr[first : last + 1] = indptr[first] + starts
                 first = last
         write_array(self._folder, "indptr", indptr)
-        found = found_arrays(self._folder)
-        return found["indptr"], found["indices"], found.get("weights")
+        return _opened(self._folder, "", Cleaning(), weighted=weighted)[:3]
 
-    def keep_ids(self, ids: IdTable, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:  # noqa: ARG002
+    def keep_ids(self, ids: Ids, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:  # noqa: ARG002
         kind, notes = common_family(columns)
         numbers = ids.integers() if kind in ("integers", "numbers") else None
         whole = numbers is not None and not numbers.null_count
@@ -194,11 +178,6 @@ class _InFolder(GraphArrays):
             write_array(self._folder, name, array)
         return ids_in(found_arrays(self._folder)), notes  # type: ignore[return-value]  # text behaves like an array
 
-    def keep_texts(self, texts: pa.Array) -> NDArray[Any]:
-        for name, array in id_arrays(texts).items():
-            write_array(self._folder, name, array)
-        return ids_in(found_arrays(self._folder))  # type: ignore[return-value]  # text behaves like an array
-
     def blocks(self) -> FeatureBlocks:
         return FeatureBlocks(self.overflow)
 
@@ -207,13 +186,23 @@ class _InFolder(GraphArrays):
         return features_in(found_arrays(self._folder), (len(ids), blocks.width))
 
 
+@contextmanager
+def _new_entries(folder: Path, name: str, *, weighted: bool) -> Iterator[Callable[..., None]]:
+    """Files for the entries of rows; yields a function that appends neighbours, and weights if there are any."""
+    types = {"indices": np.int32, "weights": np.float32} if weighted else {"indices": np.int32}
+    with ExitStack() as stack:
+        files = [stack.enter_context(new_array(folder, name + part, dtype)) for part, dtype in types.items()]
+
+        def write(*parts: NDArray[Any]) -> None:
+            for file, numbers in zip(files, parts, strict=False):
+                file.write(numbers)
+
+        yield write
+
+
 def _opened(folder: Path, name: str, cleaning: Cleaning, *, weighted: bool) -> Adjacency:
-    indptr, indices, weights = (
-        open_array(folder, name + part) if part in _ROWS[: 2 + weighted] else None for part in _ROWS
-    )
-    assert indptr is not None
-    assert indices is not None
-    return indptr, indices, weights, cleaning
+    indptr, indices, *weights = (open_array(folder, name + part) for part in _ROWS[: 2 + weighted])
+    return indptr, indices, weights[0] if weights else None, cleaning
 
 
 def _mapped(sources: Path, targets: Path, weights: Path) -> Edges:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from pugnn.features.attribute_table import (
 from pugnn.features.boolean import truth_in_text
 from pugnn.features.kinds import CONSTANT, EMPTY, LOCAL_DATES, LOCAL_NUMBERS, MIN_REPEATS, NEARLY_ALL
 from pugnn.features.number import days_in_text
-from pugnn.features.number_columns import EdgeColumn
+from pugnn.features.number_columns import STATISTICS, EdgeColumn
 from pugnn.store.tables.column_names import normal
 from pugnn.store.tables.database import literal
 from pugnn.store.tables.table import Table
@@ -41,27 +41,21 @@ CHOICES = {"number": "number", "amount": "number", "boolean": "boolean", "catego
 _IDENTIFIER = re.compile(r"(^|_)id$|^unnamed:_\d+$|^__index_level_\d+__$")
 
 _MISSING = "|".join(map(re.escape, MISSING_WORDS))
+_IN_TEXT = {"number": number_in_text, "date": days_in_text, "boolean": truth_in_text}
 _WRONG = {"number": "a finite number", "date": "a date such as 2024-01-31", "boolean": "yes or no"}
 
 
 @dataclass(frozen=True)
 class ReadColumn:
-    """A column of an edge table, how it is read, and the SQL of its cells.
+    """A column of an edge table that describes the ends of its edges, and the SQL of its cells.
 
-    The SQL gives a number, or days, or 1 and 0, or the place of a category among ``values``, from 1, and 0 for others;
+    The SQL gives a number, or days, or 1 and 0, or the place of a category among its values, from 1, and 0 for others;
     null where the cell is empty, and infinity where it holds something else.
     """
 
     at: int
-    name: str
-    kind: str
+    column: EdgeColumn
     sql: str
-    values: tuple[str, ...] = ()
-
-    @property
-    def column(self) -> EdgeColumn:
-        """The same, as a column that describes the ends of its edges."""
-        return EdgeColumn("", self.name, self.kind, self.values)
 
 
 def describing_columns(
@@ -72,31 +66,23 @@ def describing_columns(
     ``kinds`` has those that the user chose, by name.
     """
     found, left_out = [], dict[str, list[str]]()
-    surveyed = dict(zip(places, _survey(table, places), strict=True)) if places else {}
-    for at in places:
+    for at, counts in zip(places, _survey(table, places) if places else (), strict=True):
         name = table.names[at]
-        kind = CHOICES[kinds[name]] if name in kinds else _kind_of(table, at, surveyed[at])
+        kind = CHOICES[kinds[name]] if name in kinds else _kind_of(table, at, counts)
         values = _frequent(table, at) if kind == "category" else ()
         if kind == "category" and not values:
             kind = "its values are long texts"
-        if kind not in _READ:
-            if kind != "ignore":
-                left_out.setdefault(kind, []).append(name)
-            continue
-        found.append(ReadColumn(at, name, kind, _READ[kind](table, at, values), values))
+        if kind in STATISTICS:
+            found.append(_read(table, at, EdgeColumn("", name, kind, values)))
+        elif kind != "ignore":
+            left_out.setdefault(kind, []).append(name)
     return found, left_out
 
 
 def known_columns(table: Table, places: Sequence[int], trained: Iterable[EdgeColumn]) -> list[ReadColumn]:
     """Those of the columns at these places that a model was trained with, read as in its training."""
-    kinds = {column.column: column for column in trained}
-    return [
-        ReadColumn(
-            at, name, kinds[name].kind, _READ[kinds[name].kind](table, at, kinds[name].values), kinds[name].values
-        )
-        for at in places
-        if (name := table.names[at]) in kinds
-    ]
+    known = {column.column: replace(column, relation="") for column in trained}
+    return [_read(table, at, known[table.names[at]]) for at in places if table.names[at] in known]
 
 
 def numbers_in(
@@ -107,18 +93,18 @@ def numbers_in(
     wrong = [(int(bad.argmax()), at) for at, cells in enumerate(found) if (bad := np.abs(cells) > MAX_FLOAT).any()]
     if wrong:
         row, at = min(wrong)
-        column, row = columns[at], row + first
+        column, cell, row = columns[at].column, table.cell(row + first, columns[at].at), row + first
         raise PugnnError(
-            f"{table.locate(row)}, column {column.name!r}: {quoted(table.cell(row, column.at))} is not "
-            f"{_WRONG[column.kind]}. Correct it, leave it empty, or read the column as another kind (--column "
-            f"{column.name}=category) or not at all (=ignore)."
+            f"{table.locate(row)}, column {column.column!r}: {quoted(cell)} is not {_WRONG[column.kind]}. Correct it, "
+            f"leave it empty, or read the column as another kind (--column {column.column}=category) or not at all "
+            "(=ignore)."
         )
     return found
 
 
 def _text(table: Table, at: int) -> str:
     """SQL for the trimmed text of a cell, null if it is empty."""
-    cell = f"(c_{at} ->> '$')" if table.types[at] == "JSON" else f"c_{at}::VARCHAR"
+    cell = table.text(at)
     return f"CASE WHEN NOT {holds_word(_MISSING, cell)} THEN trim({cell}, '{WHITE_SPACE}') END"
 
 
@@ -157,11 +143,11 @@ def _kind_of(table: Table, at: int, found: tuple[Any, ...]) -> str:
         return CONSTANT
     if (is_number_type(kind) or numbers == present) and not _IDENTIFIER.search(normal(table.names[at])):
         return "number"
-    if kind == "DATE" or kind.startswith("TIMESTAMP"):
+    if table.holds_times(at):
         return "date"
     if kind == "BOOLEAN" or truths == present:
         return "boolean"
-    if kind not in ("VARCHAR", "JSON") and not kind.startswith("ENUM") and not is_number_type(kind):
+    if not table.holds_text(at) and not is_number_type(kind):
         return f"cells of the type {kind} say nothing of nodes"
     if NEARLY_ALL * present <= max(numbers, days) < present or days == present:
         return "number" if numbers >= days else "date"
@@ -185,30 +171,17 @@ def _frequent(table: Table, at: int) -> tuple[str, ...]:
     return values[1:] if len(values) == 2 else values
 
 
-def _read_number(table: Table, at: int, _: Sequence[str]) -> str:
-    if is_number_type(table.types[at]):
-        return f"nullif(c_{at}::DOUBLE, 'NaN'::DOUBLE)"
-    return _or_wrong(_text(table, at), number_in_text)
-
-
-def _read_date(table: Table, at: int, _: Sequence[str]) -> str:
-    if table.types[at] == "DATE" or table.types[at].startswith("TIMESTAMP"):
-        return f"epoch_us(c_{at}) / 86400e6"
-    return _or_wrong(_text(table, at), days_in_text)
-
-
-def _read_boolean(table: Table, at: int, _: Sequence[str]) -> str:
-    return f"c_{at}::DOUBLE" if table.types[at] == "BOOLEAN" else _or_wrong(_text(table, at), truth_in_text)
-
-
-def _read_category(table: Table, at: int, values: Sequence[str]) -> str:
-    text = _text(table, at)
-    listed = f"[{', '.join(map(literal, values))}]::VARCHAR[]"
-    return f"CASE WHEN ({text}) IS NOT NULL THEN coalesce(list_position({listed}, {text}), 0)::DOUBLE END"
-
-
-def _or_wrong(text: str, value: Any) -> str:
-    return f"CASE WHEN ({text}) IS NOT NULL THEN coalesce(({value(f'({text})')})::DOUBLE, 'inf'::DOUBLE) END"
-
-
-_READ = {"number": _read_number, "date": _read_date, "boolean": _read_boolean, "category": _read_category}
+def _read(table: Table, at: int, column: EdgeColumn) -> ReadColumn:
+    type_, text, wrong = table.types[at], f"({_text(table, at)})", "'inf'::DOUBLE"
+    if column.kind == "number" and is_number_type(type_):
+        return ReadColumn(at, column, f"nullif(c_{at}::DOUBLE, 'NaN'::DOUBLE)")
+    if column.kind == "date" and table.holds_times(at):
+        return ReadColumn(at, column, f"epoch_us(c_{at}) / 86400e6")
+    if column.kind == "boolean" and type_ == "BOOLEAN":
+        return ReadColumn(at, column, f"c_{at}::DOUBLE")
+    if column.kind == "category":
+        listed = f"[{', '.join(map(literal, column.values))}]::VARCHAR[]"
+        value, wrong = f"list_position({listed}, {text})", "0"
+    else:
+        value = _IN_TEXT[column.kind](text)
+    return ReadColumn(at, column, f"CASE WHEN {text} IS NOT NULL THEN coalesce(({value})::DOUBLE, {wrong}) END")

@@ -43,7 +43,7 @@ class EdgeTable:
         table: the table.
         wanted: the user's names of columns.
         link: the relation that it is, and the kinds of nodes that it links.
-        directed: whether a node as a source and as a target are told apart.
+        directed: whether nodes as sources and as targets are told apart, if these are of one kind.
         kinds: kinds of further columns that the user chose, by name.
         trained: the further columns that a model was trained with, if there is one.
     """
@@ -54,19 +54,19 @@ class EdgeTable:
         wanted: Mapping[str, str | None],
         link: Link,
         *,
-        directed: bool = False,
-        kinds: Mapping[str, str] | None = None,
-        trained: Sequence[EdgeColumn] | None = None,
+        directed: bool,
+        kinds: Mapping[str, str],
+        trained: Sequence[EdgeColumn] | None,
     ) -> None:
         self.table, self.link = table, link
         self.notes: list[str] = []  # what was repaired or left out
+        self.one_kind = link.ends[0] == link.ends[1]
+        self.directed = directed and self.one_kind
         self.ends, self.weight, self.type = self._places(wanted)
-        #: Whether columns say different things of the two ends.
-        self.two_sided = directed or link.ends[0] != link.ends[1]
         #: What further columns say of the nodes at the ends, by relation and end; one of them for both where they are
         #: not told apart.
         self.sums: dict[tuple[str, int], EdgeSums] = {}
-        self._kinds, self._trained = kinds or {}, trained
+        self._kinds, self._trained = kinds, trained
 
     @property
     def further(self) -> list[int]:
@@ -103,7 +103,7 @@ class EdgeTable:
         """The place of one end, which may have the name of the kind of its nodes where the other end has another."""
         table, kind, option = self.table, self.link.ends[end], ("source", "target")[end]
         usual = (SOURCE, TARGET)[end]
-        if self.link.ends[0] == self.link.ends[1]:
+        if self.one_kind:
             return require_column(table, option, wanted[option], usual)
         at = find_column(table, option, wanted[option], (*names_of(kind), *usual), first=True)
         if at is None:
@@ -176,10 +176,10 @@ class EdgeTable:
         sizes: tuple[int, int],
     ) -> None:
         """Add edges to the sums of both ends; self loops are no edges."""
-        if self.link.ends[0] == self.link.ends[1] and (loops := edges.sources == edges.targets).any():
+        if self.one_kind and (loops := edges.sources == edges.targets).any():
             edges, values = edges.of_rows(~loops), [each[~loops] for each in values]
         for end, positions in enumerate((edges.sources, edges.targets)):
-            key = relation, end if self.two_sided else 0
+            key = relation, end if self.directed or not self.one_kind else 0
             if key not in self.sums:
                 self.sums[key] = EdgeSums([column.column for column in columns])
             self.sums[key].add(positions, values, sizes[end])

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from pugnn.errors import Displayed, EmptyTableError, PugnnError, counted, quoted, reject_all, shorten
 from pugnn.graph import Graph
-from pugnn.store.ids import Ids, ids_of
-from pugnn.store.node_lists import ListedRows, id_column, read_node_list
+from pugnn.store.ids import ids_of
+from pugnn.store.node_lists import ListableNodes, ListedRows, id_column, read_node_list
 from pugnn.store.tables.access import read_tables
-from pugnn.store.tables.column_names import VERDICT, find_column, normal
+from pugnn.store.tables.column_names import VERDICT, find_column, places_of
 from pugnn.store.tables.table import Table
 
 _NONE = np.zeros(0, np.int64)
@@ -36,13 +36,11 @@ class Feedback(Displayed):
         confirmed: positions of the nodes that were confirmed and are not known positives anyway, sorted.
         rejected: positions of the rejected nodes, sorted.
         notes: what was repaired or left out, one sentence each.
-        audits: what columns ``audit`` say, which name the draw that a file belongs to.
     """
 
     confirmed: NDArray[np.int64]
     rejected: NDArray[np.int64]
     notes: tuple[str, ...]
-    audits: frozenset[str] = frozenset()
 
     def _facts(self) -> list[str]:
         checked = [f"{len(self.confirmed):,} confirmed", f"{len(self.rejected):,} rejected"]
@@ -84,16 +82,13 @@ def read_feedback(
     given += [("rejected", file, "") for file in rejected]
     for at, each in enumerate(checked if several else [checked]):
         given.append(("checked", _as_table(each), f"checked[{at}]" if several else "checked"))
-    ids, notes, audits = ids_of(graph), list[str](), set[str]()
+    notes, wanted = list[str](), {"id": id, "label": label}
+    read = partial(_read_table, ListableNodes(ids_of(graph), graph.ids, usual), wanted, complain)
     place_of: dict[bool, dict[int, str]] = {True: {}, False: {}}
     for role, content, name in given:
         place = os.fspath(content) if isinstance(content, str | os.PathLike) else name
-        wanted = {"id": id, "label": label}
         try:
-            *found, more, named = read_tables(
-                {role: content}, wanted, partial(_read_table, role, graph, ids, wanted, usual, complain)
-            )
-            audits |= named
+            *found, more = read_tables({role: content}, wanted, read)
         except EmptyTableError:
             what = "verdicts" if role == "checked" else f"{role} nodes"
             found, more = [_NONE, _NONE], [f"{place}: has no {what} yet"]
@@ -106,7 +101,7 @@ def read_feedback(
     repeated = len(positions[True]) - len(new)
     if repeated:
         notes.append(f"{counted(repeated, 'confirmed node')} known already from {known_from}")
-    return Feedback(new, positions[False], tuple(notes), frozenset(audits))
+    return Feedback(new, positions[False], tuple(notes))
 
 
 def _reject_contradictions(
@@ -141,53 +136,46 @@ def _as_table(given: Any) -> Any:
 
 
 def _read_table(
-    role: str,
-    graph: Graph,
-    ids: Ids,
-    wanted: dict[str, str | None],
-    usual: str | None,
+    nodes: ListableNodes,
+    wanted: Mapping[str, str | None],
     complain: Callable[[set[str]], Complaint],
-    tables: dict[str, Table],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str], set[str]]:
-    """Positions of confirmed and of rejected nodes in a table, notes, and the audits that it names."""
-    table = tables[role]
+    tables: Mapping[str, Table],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
+    """Positions of confirmed and of rejected nodes in a table, and notes."""
+    ((role, table),) = tables.items()
     if role == "checked":
-        audits: set[str] = set()
-        if AUDIT in table.names:
-            cells = table.query(f"DISTINCT trim(c_{table.names.index(AUDIT)}::VARCHAR)")
-            audits = {name for (name,) in cells if name}
-        yes, no, notes = _read_verdicts(table, wanted["id"], usual, ids, graph.ids, complain(audits))
-        return yes, no, [*table.notes, *notes], audits
-    has_label = wanted["label"] is not None and normal(wanted["label"]) in map(normal, table.names)
-    columns = wanted if has_label else {**wanted, "label": None}
-    found, notes = read_node_list(table, columns, usual, ids, graph.ids, f"{role} nodes")
+        return _read_verdicts(table, wanted["id"], nodes, complain)
+    has_label = wanted["label"] is not None and places_of(wanted["label"], table.names)
+    found, notes = read_node_list(table, wanted if has_label else {**wanted, "label": None}, nodes, f"{role} nodes")
     yes, no = (found, _NONE) if role == "confirmed" else (_NONE, found)
-    return yes, no, [*table.notes, *notes], set()
+    return yes, no, [*table.notes, *notes]
 
 
 def _read_verdicts(
-    table: Table, wanted: str | None, usual: str | None, ids: Ids, node_ids: NDArray[Any], complaint: Complaint
+    table: Table, wanted: str | None, nodes: ListableNodes, complain: Callable[[set[str]], Complaint]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
     """What a table with a column of verdicts says; rows without one are not checked yet."""
-    column = id_column(table, wanted, usual)
+    audits = table.query(f"DISTINCT trim(c_{table.names.index(AUDIT)}::VARCHAR)") if AUDIT in table.names else []
+    complaint = complain({name for (name,) in audits if name})
+    column = id_column(table, wanted, nodes.column)
     at = find_column(table, "label", None, VERDICT, first=True)
     if at is None or at == column:
         raise PugnnError(
             f"{table.shown} has no column 'verdict' that says which nodes are right, by yes and no; its columns are "
             f"{shorten(table.names, 20)}. Rename the right one, or give lists of ids with --confirmed and --rejected."
         )
-    rows = ListedRows.read(table, column, at, ids)
+    rows = ListedRows.read(table, column, at, nodes)
     taken = np.flatnonzero(~np.isnan(rows.labels))
     if not len(taken):
         raise EmptyTableError(f"{table.shown} has no verdicts yet")
-    positions, notes = rows.nodes(taken, ids, node_ids)
+    positions, notes = rows.find(taken)
     yes, blank = rows.labels[taken] == 1, len(rows.labels) - len(taken)
     said = [complaint(node, verdict) for node, verdict in zip(positions.tolist(), yes.tolist(), strict=True)]
     first = next(filter(None, said), "")
     reject_all(
         [at for at, words in enumerate(said) if first and words == first],
-        lambda at: f"{table.locate(int(taken[at]))}: {quoted(str(node_ids[positions[at]]))}",
+        lambda at: f"{table.locate(int(taken[at]))}: {quoted(str(nodes.all_ids[positions[at]]))}",
         f" {first}",
     )
-    notes.append(f"{table.shown}: verdicts: {int(yes.sum()):,} yes, {int((~yes).sum()):,} no, {blank:,} not given yet")
-    return positions[yes], positions[~yes], notes
+    verdicts = f"verdicts: {int(yes.sum()):,} yes, {int((~yes).sum()):,} no, {blank:,} not given yet"
+    return positions[yes], positions[~yes], [*table.notes, *notes, f"{table.shown}: {verdicts}"]

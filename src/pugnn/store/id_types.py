@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, quoted
 
 if TYPE_CHECKING:
-    from pugnn.store.ids import IdTable
+    from pugnn.store.ids import Ids
 
 SEVERAL_TYPES = "ids are of several types; they are compared, and kept, as text"
 
@@ -98,7 +98,7 @@ def common_family(columns: Sequence[IdColumn]) -> tuple[str, list[str]]:
     return next(iter(found), None) or "text", []
 
 
-def typed_ids(ids: IdTable, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:
+def typed_ids(ids: Ids, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:
     """The ids of a graph in the type that they have in the columns they come from, that of the node table first.
 
     The first of these columns brought the first ``listed`` ids. Ids that first occur in a table without types may be of

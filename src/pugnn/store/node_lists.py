@@ -13,7 +13,7 @@ from pugnn.errors import EmptyTableError, PugnnError, counted, quoted, reject_al
 from pugnn.store.arguments import Request
 from pugnn.store.id_types import positions_of_values
 from pugnn.store.ids import EMPTY, UNKNOWN, Ids, text_column
-from pugnn.store.tables.column_names import ID, find_column, normal, require_column
+from pugnn.store.tables.column_names import ID, find_column, places_of, require_column
 from pugnn.store.tables.label_column import NEITHER, label_column, label_sql
 from pugnn.store.tables.table import Table
 
@@ -24,8 +24,17 @@ _LISTS = {"positives": "positives", "truth": "true positives"}
 _COMPARED = 1_000_000
 
 
+@dataclass(frozen=True, eq=False)
+class ListableNodes:
+    """The nodes that a list may name."""
+
+    ids: Ids  # among which those of a list are looked up
+    all_ids: NDArray[Any]  # of all nodes as they are in the graph, those of other kinds last
+    column: str | None  # name of the column of ids in the node table, if there is one
+
+
 def read_lists(
-    tables: Mapping[str, Table], request: Request, ids: Ids, node_ids: NDArray[Any], usual: str | None
+    tables: Mapping[str, Table], request: Request, nodes: ListableNodes
 ) -> tuple[dict[str, NDArray[np.int64]], list[str], int]:
     """Positions of the known and of the true positives, if they were given, and notes; see :func:`read_node_list`.
 
@@ -45,7 +54,7 @@ def read_lists(
         if role in tables:
             request.say(f"reading {tables[role].shown}")
             table, unknown = tables[role], absent[role]
-            listed[role], notes_on_list = read_node_list(table, wanted, usual, ids, node_ids, what, absent=unknown)
+            listed[role], notes_on_list = read_node_list(table, wanted, nodes, what, unknown)
             notes += notes_on_list
             if unknown:
                 gone = f"{counted(len(unknown), 'id')} of {what} not in the graph as of {request.as_of}; skipped"
@@ -61,24 +70,18 @@ def read_lists(
 
 
 def read_node_list(
-    table: Table,
-    wanted: Mapping[str, str | None],
-    usual: str | None,
-    ids: Ids,
-    node_ids: NDArray[Any],
-    what: str,
-    absent: set[str] | None = None,
+    table: Table, wanted: Mapping[str, str | None], nodes: ListableNodes, what: str, absent: set[str] | None = None
 ) -> tuple[NDArray[np.int64], list[str]]:
     """Sorted positions of the nodes in a list, and notes; ``what`` says what the nodes are, such as ``positives``.
 
-    ``wanted`` has the user's names of the columns ``id`` and ``label``, and ``usual`` is that of ids in the node table.
-    Ids that are not in the graph are an error, or else added to ``absent``.
+    ``wanted`` has the user's names of the columns ``id`` and ``label``. Ids that are not in the graph are an error, or
+    else added to ``absent``.
     """
-    column = id_column(table, wanted["id"], usual)
+    column = id_column(table, wanted["id"], nodes.column)
     if table.bare:
         _reject_vector(table, what)
     label = label_column(table, column, wanted["label"], what)
-    rows = ListedRows.read(table, column, label, ids, minus=True)
+    rows = ListedRows.read(table, column, label, nodes, minus=True)
     notes = [] if table.header else [f"{table.shown}: has no header; its first line is read as an id"]
     taken = np.flatnonzero(rows.labels == 1)
     if not len(taken):
@@ -86,11 +89,11 @@ def read_node_list(
     if label is not None:
         chosen = f"{len(taken):,} of {counted(len(rows.labels), 'row')}"
         notes.append(f"{table.shown}: column {table.names[label]!r} says which rows are {what}: {chosen}")
-    positions, more = rows.nodes(taken, ids, node_ids, absent)
+    positions, more = rows.find(taken, absent)
     taken = taken[positions >= 0]
     unique = np.unique(positions[positions >= 0])
-    if len(unique) == len(ids):
-        raise PugnnError(f"{table.shown} names all {len(ids):,} nodes; there is nothing left to find")
+    if len(unique) == len(nodes.ids):
+        raise PugnnError(f"{table.shown} names all {len(unique):,} nodes; there is nothing left to find")
     if len(unique) < len(taken):
         more.append(f"{table.shown}: {counted(len(taken) - len(unique), 'row')} with a repeated id skipped")
     return unique, notes + more
@@ -102,45 +105,47 @@ class ListedRows:
 
     table: Table
     column: int  # of the ids
+    nodes: ListableNodes
     positions: NDArray[np.int64]
     labels: NDArray[np.float64]
-    trimmed: int  # ids that had white space around them before the list was read
+    trimmed: int  # ids that have white space around them
 
     @classmethod
-    def read(cls, table: Table, column: int, label: int | None, ids: Ids, *, minus: bool = False) -> ListedRows:
+    def read(
+        cls, table: Table, column: int, label: int | None, nodes: ListableNodes, *, minus: bool = False
+    ) -> ListedRows:
         """All rows of a table. Without a column of labels, all say yes; ``minus`` allows −1 for no."""
-        trimmed, found, numbers = ids.trimmed, [np.zeros(0, np.int64)], [np.zeros(0)]
+        before, found, numbers = nodes.ids.trimmed, [np.zeros(0, np.int64)], [np.zeros(0)]
         says = "1.0" if label is None else label_sql(table, label, minus=minus)
         for texts, labels in table.pieces(table.id_text(column), f"({says})::DOUBLE"):
-            found.append(ids.find(texts))
+            found.append(nodes.ids.find(texts))
             numbers.append(labels.to_numpy())
-        rows = cls(table, column, np.concatenate(found), np.concatenate(numbers), trimmed)
+        positions, trimmed = np.concatenate(found), nodes.ids.trimmed - before
+        rows = cls(table, column, nodes, positions, np.concatenate(numbers), trimmed)
         if label is not None:
-            rows._reject_bad_labels(label, ids)
+            rows._reject_bad_labels(label)
         return rows
 
-    def nodes(
-        self, rows: NDArray[np.int64], ids: Ids, node_ids: NDArray[Any], absent: set[str] | None = None
-    ) -> tuple[NDArray[np.int64], list[str]]:
+    def find(self, rows: NDArray[np.int64], absent: set[str] | None = None) -> tuple[NDArray[np.int64], list[str]]:
         """Positions of the nodes in some rows, and notes; raises for an id that is empty, or not in the graph.
 
         With ``absent``, the latter are added to it, and have a negative position.
         """
-        table, positions = self.table, self.positions[rows]
+        positions = self.positions[rows]
         empty = np.zeros(len(self.positions), np.bool_)
         empty[rows] = positions == EMPTY
-        table.reject_cells({"id": empty})
-        notes, unknown = table.trimmed_note(ids.trimmed - self.trimmed), positions == UNKNOWN
+        self.table.reject_cells({"id": empty})
+        notes, unknown = self.table.trimmed_note(self.trimmed), positions == UNKNOWN
         if unknown.any():
-            positions[unknown], protected = _otherwise_written(table, self.column, rows[unknown], ids, node_ids, absent)
+            positions[unknown], protected = self._otherwise_written(rows[unknown], absent)
             if protected:
                 notes.append(
-                    f"{table.shown}: the ' before {counted(protected, 'id')} removed, which keeps spreadsheets from "
-                    "running a formula"
+                    f"{self.table.shown}: the ' before {counted(protected, 'id')} removed, which keeps spreadsheets "
+                    "from running a formula"
                 )
         return positions, notes
 
-    def _reject_bad_labels(self, label: int, ids: Ids) -> None:
+    def _reject_bad_labels(self, label: int) -> None:
         """Raise for a label that is neither yes nor no, and for a node that has both."""
         table, positions, yes = self.table, self.positions, self.labels == 1
         reject_all(
@@ -153,72 +158,60 @@ class ListedRows:
 
         def contradicted(row: int) -> str:
             other = int((yes & (positions == positions[row])).argmax())
-            (node_id,) = ids.texts(int(positions[row]), int(positions[row]) + 1)
+            (node_id,) = self.nodes.ids.texts(int(positions[row]), int(positions[row]) + 1)
             return f"{table.locate(row)} rejects {quoted(node_id)}, but {table.locate(other)} confirms it"
 
         reject_all(np.flatnonzero(both).tolist(), contradicted, ". Remove one of them.")
+
+    def _otherwise_written(self, rows: NDArray[np.int64], absent: set[str] | None) -> tuple[NDArray[np.int64], int]:
+        """Positions of ids that are written differently in other tables, and how many of them had a ``'`` before them.
+
+        A run writes one before ids that begin like a formula.
+        """
+        table, nodes = self.table, self.nodes
+        table.connection.register("unknown_rows", {"row": rows})
+        cells = table.connection.execute(
+            f"SELECT cell::VARCHAR FROM (SELECT c_{self.column} AS cell, row_number() OVER () - 1 AS row FROM "
+            f"{table.sql}) JOIN unknown_rows USING (row) ORDER BY row"
+        ).fetchall()
+        texts = [cell.strip() for (cell,) in cells]
+        positions = nodes.ids.find(text_column([text.removeprefix("'") for text in texts]))
+        protected, lacking = int((positions >= 0).sum()), np.flatnonzero(positions < 0)
+        if len(lacking):
+            positions[lacking] = positions_of_values([texts[at] for at in lacking], nodes.all_ids)
+        unknown = np.flatnonzero(positions < 0).tolist()
+        if absent is not None:
+            absent.update(texts[at] for at in unknown)
+        elif unknown:
+            words = self._not_a_node(int(rows[unknown[0]]), texts[unknown[0]])
+            reject_all(unknown, lambda at: f"{table.locate(int(rows[at]))}: {quoted(texts[at])}", words)
+        return positions, protected
+
+    def _not_a_node(self, row: int, text: str) -> str:
+        """What is wrong with an id, and what may be right."""
+        ids, all_ids = self.nodes.ids, self.nodes.all_ids
+        others = (str(other) for other in all_ids[len(ids) : len(ids) + _COMPARED].tolist())  # of other kinds
+        other = next((other for other in others if other in (text, f"{other.partition(':')[0]}:{text}")), None)
+        if other is not None:
+            kind = other.partition(":")[0]
+            wanted = f" is not a node of the kind that is looked for, but one of the kind {kind!r}"
+            return f"{wanted}. Remove the row, or choose --target {kind}."
+        alike = [other for other in ids.texts(0, _COMPARED) if other.casefold() == text.casefold()]
+        looks = f"its ids look like {', '.join(map(quoted, ids.texts(0, 3)))}"
+        hint = f"the graph has {quoted(alike[0])}" if alike else looks
+        name = "" if self.table.header or row else ", nor the usual name of a column of ids (id, node, node_id)"
+        return f" is not a node of the graph{name}; {hint}. Correct it, or remove the row."
 
 
 def id_column(table: Table, wanted: str | None, usual: str | None) -> int:
     """The place of the column of ids: the one that the user named, or that of the node table, or a usual one."""
     if not table.header:
         return 0 if len(table.names) == 1 else require_column(table, "id", None, ID)
-    present = {normal(name) for name in table.names}
     for name in (wanted, usual):
-        if name is not None and normal(name) in present:
+        if name is not None and places_of(name, table.names):
             return require_column(table, "id", name, ())
     find = require_column if len(table.names) > 1 else find_column
     return find(table, "id", None, ID, first=True) or 0
-
-
-def _otherwise_written(
-    table: Table,
-    column: int,
-    rows: NDArray[np.int64],
-    ids: Ids,
-    node_ids: NDArray[Any],
-    absent: set[str] | None,
-) -> tuple[NDArray[np.int64], int]:
-    """Positions of ids that are written differently in other tables, and how many of them had a ``'`` before them.
-
-    A run writes one before ids that begin like a formula.
-    """
-    table.connection.register("unknown_rows", {"row": rows})
-    cells = table.connection.execute(
-        f"SELECT cell::VARCHAR FROM (SELECT c_{column} AS cell, row_number() OVER () - 1 AS row FROM {table.sql}) "
-        f"JOIN unknown_rows USING (row) ORDER BY row"
-    ).fetchall()
-    texts = [cell.strip() for (cell,) in cells]
-    positions = ids.find(text_column([text.removeprefix("'") for text in texts]))
-    protected = int((positions >= 0).sum())
-    lacking = np.flatnonzero(positions < 0)
-    if len(lacking):
-        positions[lacking] = positions_of_values([texts[at] for at in lacking], node_ids)
-    unknown = np.flatnonzero(positions < 0).tolist()
-    if absent is not None:
-        absent.update(texts[at] for at in unknown)
-    else:
-        reject_all(
-            unknown,
-            lambda at: f"{table.locate(int(rows[at]))}: {quoted(texts[at])}",
-            _not_a_node(table, int(rows[unknown[0]]), texts[unknown[0]], ids, node_ids) if unknown else "",
-        )
-    return positions, protected
-
-
-def _not_a_node(table: Table, row: int, text: str, ids: Ids, node_ids: NDArray[Any]) -> str:
-    """What is wrong with an id, and what may be right."""
-    others = (str(other) for other in node_ids[len(ids) : len(ids) + _COMPARED].tolist())  # of other kinds
-    other = next((other for other in others if other in (text, f"{other.partition(':')[0]}:{text}")), None)
-    if other is not None:
-        kind = other.partition(":")[0]
-        wanted = f" is not a node of the kind that is looked for, but one of the kind {kind!r}"
-        return f"{wanted}. Remove the row, or choose --target {kind}."
-    alike = [other for other in ids.texts(0, _COMPARED) if other.casefold() == text.casefold()]
-    looks = f"its ids look like {', '.join(map(quoted, ids.texts(0, 3)))}"
-    hint = f"the graph has {quoted(alike[0])}" if alike else looks
-    name = "" if table.header or row else ", nor the usual name of a column of ids (id, node, node_id)"
-    return f" is not a node of the graph{name}; {hint}. Correct it, or remove the row."
 
 
 def _reject_vector(table: Table, what: str) -> None:

@@ -20,7 +20,7 @@ from pugnn.graph.stored import Stored
 from pugnn.store.arguments import Request
 from pugnn.store.assembly.table_graph import TableGraph
 from pugnn.store.ids import ids_of
-from pugnn.store.node_lists import read_lists
+from pugnn.store.node_lists import ListableNodes, read_lists
 from pugnn.store.stored_arrays import damaged, features_in, ids_in, open_array, relation_files, relations_in
 from pugnn.store.tables.access import read_tables
 from pugnn.task import PUTask
@@ -100,13 +100,12 @@ def listed_files(folder: Path) -> dict[str, StoredFile]:
 
 
 def _checksums(folder: Path, names: Collection[str]) -> dict[str, str]:
+    def checksum(name: str) -> str:
+        with regular(folder / name).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
     with ThreadPoolExecutor(available_threads()) as pool:
-        return dict(zip(names, pool.map(lambda name: _checksum(folder / name), names), strict=True))
-
-
-def _checksum(path: Path) -> str:
-    with regular(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return dict(zip(names, pool.map(checksum, names), strict=True))
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -131,9 +130,8 @@ def read_manifest(folder: Path) -> Manifest:
         )
     try:
         files = {name: StoredFile(**entry) for name, entry in record["files"].items()}
-        names = [field.name for field in fields(Manifest) if field.name not in ("files", *_OPTIONAL)]
-        others = {name: record[name] for name in (*names, *(name for name in _OPTIONAL if name in record))}
-        manifest = Manifest(files=files, **others)
+        known = {field.name: record[field.name] for field in fields(Manifest) if field.name in record}
+        manifest = Manifest(**{**known, "files": files})
         sound = manifest.checksum == record["checksum"] and _well_formed(manifest)
     except (KeyError, TypeError, AttributeError):
         sound = False
@@ -183,11 +181,11 @@ def open_with_manifest(folder: Path, *, verified: bool) -> tuple[Graph, Manifest
         for name, checksum in _checksums(folder, manifest.files).items():
             if checksum != manifest.files[name].sha256:
                 raise damaged(folder, f"the content of {name} has changed since it was written")
-    arrays = {}
-    for name, file in manifest.files.items():
-        array = arrays[name.removesuffix(".npy")] = open_array(folder, name.removesuffix(".npy"))
-        if array.dtype.str != file.dtype or list(array.shape) != list(file.shape):
-            raise damaged(folder, f"the head of {name} has changed since it was written")
+    listed = {name.removesuffix(".npy"): file for name, file in manifest.files.items()}
+    arrays = {name: open_array(folder, name) for name in listed}
+    for name, file in listed.items():
+        if arrays[name].dtype.str != file.dtype or list(arrays[name].shape) != file.shape:
+            raise damaged(folder, f"the head of {name}.npy has changed since it was written")
     try:
         indptr, indices, weights = arrays["indptr"], arrays["indices"], arrays.get("weights")
         require_adjacency(indptr, indices, weights)
@@ -196,7 +194,7 @@ def open_with_manifest(folder: Path, *, verified: bool) -> tuple[Graph, Manifest
         relations = relations_in(arrays, manifest.relations)
         for relation in relations.values():
             require_adjacency(relation.indptr, relation.indices, relation.weights)
-        sums = {name.removesuffix(".npy"): file.sha256 for name, file in manifest.files.items()}
+        sums = {name: file.sha256 for name, file in listed.items()}
         sums |= {f"{name} {part}": sums[file] for file, (name, part) in relation_files(relations).items()}
         if verified:
             reject_infinite(features, ids)  # type: ignore[arg-type]
@@ -239,7 +237,7 @@ def read_store(
     listed, notes, _ = read_tables(
         {"positives": positives, "truth": truth},
         request.columns,
-        lambda tables: read_lists(tables, request, ids_of(graph), graph.ids, manifest.id_column),
+        lambda tables: read_lists(tables, request, ListableNodes(ids_of(graph), graph.ids, manifest.id_column)),
     )
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
     recipe = recipe_from_plain(manifest.recipe)

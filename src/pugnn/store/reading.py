@@ -85,9 +85,8 @@ def read_graph(
         (['ann', 'bob', 'cleo'], array([False,  True, False]))
     """
     inputs = Inputs.of(edges, nodes, attributes, target, edge_type)
-    columns = {"source": source, "target": inputs.column, "id": id, "weight": weight, "label": label}
     request = Request(
-        {**columns, "edge_type": inputs.edge_type, "time": time},
+        {"source": source, **inputs.columns, "id": id, "weight": weight, "label": label, "time": time},
         kinds=kinds,
         recipe=recipe,
         show=show,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError, percent, shorten
 from pugnn.store.ids import IdTable
 from pugnn.store.tables.table import Table
-from pugnn.store.tables.times import Moment, Times, cut, day_of
+from pugnn.store.tables.times import EXAMPLE, Moment, Times, cut, day_of
 
 #: Nearly all known positives were known by the time of this share of them.
 NEARLY_ALL = 0.9
@@ -38,8 +38,7 @@ class Clock:
         if name is None:
             return
         for role, table in tables.items():
-            times = None if role == "truth" else Times.of(table, name)
-            if times is not None:
+            if role != "truth" and (times := Times.of(table, name)) is not None:
                 self._times[role] = times
         edges = [role for role in tables if role.startswith("edges")]
         if not any(role in self._times for role in edges):
@@ -60,7 +59,7 @@ class Clock:
         if self.moment is None:
             return dict(self._whole)
         found = {
-            role: self._cut(role, self.moment) if role in self._times else table for role, table in self._whole.items()
+            role: self._cut(role, self.moment) if self.knows(role) else table for role, table in self._whole.items()
         }
         if self._then is not None:
             if "positives" not in self._times:
@@ -115,20 +114,23 @@ class Clock:
             if role.startswith("edges"):
                 self.notes.append(f"{table.shown}: no row is later than {moment}; the last is of {day_of(last)}")
             return table
-        later = times.rows - times.count(times.until(moment.last))
-        self.notes.append(
-            f"{table.shown}: {later:,} of {times.rows:,} rows are later than {moment}; they do not exist as of then"
-        )
+        later = f"{times.rows_after(moment.last):,} of {times.rows:,} rows"
+        self.notes.append(f"{table.shown}: {later} are later than {moment}; they do not exist as of then")
         return cut(times, moment)
 
     def _reject_mixed_zones(self) -> None:
-        whose = [(times.zoned, f"that of {times.table.shown}") for times in self._times.values()]
-        for option, moment in (("--as-of", self.moment), ("--then", self._then)):
-            if moment is not None:
-                whose.append((moment.zoned, option))
+        """Raise if times with a time zone would be compared with times without."""
+        whose = [(f"that of {times.table.shown}", times.zoned) for times in self._times.values()]
+        options = (("--as-of", self.moment), ("--then", self._then))
+        whose += [(option, moment.zoned) for option, moment in options if moment is not None]
         for times in self._times.values():
-            for zoned, other in whose:
-                times.reject_other_zone(zoned, other)
+            for other, zoned in whose:
+                if {times.zoned, zoned} == {True, False}:
+                    have, has = ("have a time zone", "has none") if times.zoned else ("have no time zone", "has one")
+                    raise PugnnError(
+                        f"{times.table.shown}: times in the column {times.name!r} {have}, but {other} {has}. Write all "
+                        f"of them in UTC, {EXAMPLE}Z, or all without."
+                    )
 
     def _warning(self) -> list[str]:
         """A warning if many edges are later than nearly all known positives."""
@@ -137,8 +139,7 @@ class Clock:
             return []
         ((by,),) = known.table.query(f"quantile_disc({known.sql}, {NEARLY_ALL})")
         edges = [times for role, times in self._times.items() if role.startswith("edges")]
-        rows = sum(times.rows for times in edges)
-        later = rows - sum(times.count(times.until(by)) for times in edges)
+        rows, later = sum(times.rows for times in edges), sum(times.rows_after(by) for times in edges)
         if later < MANY_LATER * rows:
             return []
         nearly = "" if by >= known.ends[1] else "nearly all "

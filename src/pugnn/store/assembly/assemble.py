@@ -11,10 +11,8 @@ import scipy.sparse as sp
 
 from pugnn.errors import PugnnError
 from pugnn.features.attribute_table import AttributeTable
-from pugnn.features.encoding import FeatureBlocks
 from pugnn.features.kinds import expand_kinds
 from pugnn.features.number_columns import EdgeColumn
-from pugnn.features.recipe import Encoded
 from pugnn.features.typed_recipe import AnyRecipe, apply_recipe, learn_recipe, require_names
 from pugnn.graph import Graph
 from pugnn.graph.relations import IN, OUT
@@ -28,7 +26,7 @@ from pugnn.store.assembly.places import GraphArrays
 from pugnn.store.assembly.table_graph import Later, TableGraph
 from pugnn.store.edge_columns import CHOICES
 from pugnn.store.edge_table import EdgeTable
-from pugnn.store.node_lists import read_lists
+from pugnn.store.node_lists import ListableNodes, read_lists
 from pugnn.store.node_table import id_place
 from pugnn.store.sparse_attributes import matrix_of
 from pugnn.store.tables.access import read_tables
@@ -63,7 +61,7 @@ def assemble(
 def _assemble(
     tables: dict[str, Table], matrices: Mapping[str, sp.csr_array], request: Request, inputs: Inputs, place: GraphArrays
 ) -> TableGraph:
-    columns, say, target = request.columns, request.say, inputs.kinds[0]
+    columns, target = request.columns, inputs.kinds[0]
     if request.show and inputs.role("nodes", target) not in tables:
         raise PugnnError("there are no columns to show: --show names columns of the node table, and none was given")
     notes = [note for table in tables.values() for note in table.notes]
@@ -78,35 +76,31 @@ def _assemble(
     node_ids, notes_on_ids = keep_ids(kinds, edge_tables, place)
     nodes, sizes = kinds[target].nodes, {name: len(kind.ids) for name, kind in kinds.items() if len(kinds) > 1}
     usual = nodes.name if nodes is not None else target or None
-    listed, notes_on_lists, absent = read_lists(tables, request, kinds[target].ids, node_ids, usual)
+    listable = ListableNodes(kinds[target].ids, node_ids, usual)
+    listed, notes_on_lists, absent = read_lists(tables, request, listable)
     notes += [note for table in edge_tables for note in table.notes] + [*notes_on_ids, *notes_on_lists]
-    say("building the graph")
-    merged, several = merge_relations(relations, kinds, request, place), len(relations) > 1
+    request.say("building the graph")
+    rows, merged, cleaning, notes_on_edges = merge_relations(relations, kinds, request, place)
+    several = len(relations) > 1
     del relations
     shown = edge_tables[0].table.shown if len(edge_tables) == 1 else "edges"
-    if not merged.cleaning.edges:
+    if not cleaning.edges:
         raise PugnnError(f"{shown} contains only self loops; a graph needs edges between nodes")
-    indptr, indices, weights = merged.rows
-    graph = Graph(
-        indptr,
-        indices,
-        np.zeros((len(node_ids), 0), np.float32),
-        node_ids,
-        weights,
-        cleaning=merged.cleaning,
-        relations=merged.relations,
-        kinds=sizes,
-    )
+    no_features = np.zeros((len(node_ids), 0), np.float32)
+    graph = Graph(*rows[:2], no_features, node_ids, rows[2], cleaning=cleaning, relations=merged, kinds=sizes)
     if request.recipe is not None:
         require_names(request.recipe, graph)
-    notes += [*merged.notes, *notes_on_nodes(kinds, graph.degrees, shown)]
-    say("making features")
+    notes += [*notes_on_edges, *notes_on_nodes(kinds, graph.degrees, shown)]
+    request.say("making features")
     attributes = {}
     for name, kind in kinds.items():
         attributes[name], notes_on_sparse = kind.attributes(columns["id"], edge_tables[0].table)
         notes += notes_on_sparse
     chosen = _describe_ends(attributes, edge_tables, request, inputs, several=several)
-    recipe, encoded = _make_features(attributes, chosen, request, graph, place.blocks())
+    if request.recipe is None:
+        recipe, encoded = learn_recipe(attributes, chosen, graph, place.blocks())
+    else:
+        recipe, encoded = request.recipe, apply_recipe(request.recipe, attributes, graph, place.blocks())
     notes += encoded.notes
     features = place.keep_features(encoded.blocks, graph.ids)
     graph = replace(graph, features=features, feature_names=encoded.names, recipe=recipe.to_plain())
@@ -156,9 +150,7 @@ def _trained_columns(recipe: AnyRecipe, link: Link) -> list[EdgeColumn]:
     """The columns of a table of edges that a model was trained with."""
     recipes = [own for kind in dict.fromkeys(link.ends) if (own := recipe.of_kind(kind)) is not None]
     columns = [column for own in recipes for column in own.of_edges]
-    mine = {
-        label(name, end, directed=directed) for name in ("", link.name) for end in (0, 1) for directed in (False, True)
-    }
+    mine = {f"{name}{direction}".strip() for name in ("", link.name) for direction in ("", OUT, IN)}
     return [column for column in columns if column.relation in mine or link.name == ""]
 
 
@@ -178,7 +170,7 @@ def _describe_ends(
     chosen = {}
     for kind, own in attributes.items():
         sums = [
-            found.renamed(label(relation if several else "", end, directed=_is_directed(table, request)))
+            found.renamed(f"{relation if several else ''}{(OUT, IN)[end] if table.directed else ''}".strip())
             for table in edges
             for (relation, end), found in table.sums.items()
             if table.link.ends[end] == kind
@@ -191,25 +183,3 @@ def _describe_ends(
         named = {name: how for name, how in wanted.items() if name in own.names or name not in further}
         chosen[kind] = amounts | ({} if request.recipe is not None else expand_kinds(named, own.names, own.origin))
     return chosen
-
-
-def _is_directed(table: EdgeTable, request: Request) -> bool:
-    return bool(request.directed) and table.link.ends[0] == table.link.ends[1]
-
-
-def label(relation: str, end: int, *, directed: bool) -> str:
-    """What columns of nodes call a relation: its name, and which end of it they are, if that matters."""
-    return f"{relation}{(OUT, IN)[end]}".strip() if directed else relation
-
-
-def _make_features(
-    attributes: Mapping[str, AttributeTable],
-    chosen: Mapping[str, Mapping[str, str]],
-    request: Request,
-    graph: Graph,
-    blocks: FeatureBlocks,
-) -> tuple[AnyRecipe, Encoded]:
-    """The features of a graph's nodes, by a recipe that is given, or learned with kinds of columns that are known."""
-    if request.recipe is not None:
-        return request.recipe, apply_recipe(request.recipe, attributes, graph, blocks)
-    return learn_recipe(attributes, chosen, graph, blocks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,32 +80,25 @@ def _weigh_amounts(weights: NDArray[np.float32] | None, table: EdgeTable) -> lis
     return [f"{table.table.shown}: weights are log(1 + {name}), with {name} capped at {cap:,.6g}, its 99th percentile"]
 
 
-@dataclass(frozen=True, eq=False)
-class Merged:
-    """The rows of all relations together, the relations if there are several, and how edges were cleaned."""
-
-    rows: Rows
-    relations: Mapping[str, Relation]
-    cleaning: Cleaning
-    notes: tuple[str, ...]
-
-
 def merge_relations(
-    given: Sequence[ReadRelation], kinds: Mapping[str, KindOfNodes], request: Request, place: GraphArrays
-) -> Merged:
-    """Merge the edges of each relation, and those of all."""
+    read: Sequence[ReadRelation], kinds: Mapping[str, KindOfNodes], request: Request, place: GraphArrays
+) -> tuple[Rows, dict[str, Relation], Cleaning, list[str]]:
+    """The rows of all relations together, the relations if there are several, how edges were cleaned, and notes."""
     sizes = [len(kind.ids) for kind in kinds.values()]
     starts, total = dict(zip(kinds, np.cumsum([0, *sizes]).tolist(), strict=False)), sum(sizes)
-    read = [replace(each, edges=_shifted(each, starts)) for each in given]
-    directed = [request.directed and each.ends[0] == each.ends[1] for each in read]
-    notes = _notes_on_direction(read) if request.directed else []
+    for each in read:  # from positions among the nodes of a kind to those among all
+        for kind, positions in zip(each.ends, each.edges[:2], strict=True):
+            if starts[kind]:
+                positions += np.int32(starts[kind])  # in place: they may be in a file
+    between = [each.name for each in read if not each.table.one_kind] if request.directed else []
+    words = "the direction of relations between two kinds of nodes is given by the kinds"
+    notes = [f"{words}: {shorten(between)}"] if between else []
     relations: dict[str, Relation] = {}
     kept: list[tuple[ReadRelation, Cleaning]] = []
-    for each, both in zip(read if len(read) > 1 or directed[0] else (), directed, strict=False):
-        new, cleaning = _merge_one(each, total, len(relations), place, both=both)
-        same = next(
-            (name for name, other in relations.items() if not both and _is_reverse(new[each.name], other)), None
-        )
+    for each in read if len(read) > 1 or read[0].table.directed else ():
+        new, cleaning = _merge_one(each, total, len(relations), place)
+        one = next(iter(new.values()))
+        same = next((name for name, other in relations.items() if _is_reverse(one, other)), None)
         if same is not None and each.name not in _known_to_model(request):
             place.discard(relation_prefix(len(relations)))
             notes.append(f"the relation {each.name!r} is left out: it has the edges of {same!r}, the other way round")
@@ -116,24 +109,21 @@ def merge_relations(
         kept.append((each, cleaning))
     if len(relations) > 1:
         whole = summed_cleaning({each.name: cleaning for each, cleaning in kept})
-        return Merged(place.join(list(relations.values())), relations, whole, (*notes, *_notes(kept)))
+        return place.join(list(relations.values())), relations, whole, notes + _notes(kept)
     place.discard(relation_prefix(0))
-    indptr, indices, weights, cleaning = place.merge(total, read[0].edges)
-    return Merged((indptr, indices, weights), {}, cleaning, (*notes, *_notes([(read[0], cleaning)])))
+    rows = place.merge(total, read[0].edges)
+    return rows[:3], {}, rows[3], notes + _notes([(read[0], rows[3])])
 
 
-def _merge_one(
-    each: ReadRelation, total: int, at: int, place: GraphArrays, *, both: bool
-) -> tuple[dict[str, Relation], Cleaning]:
+def _merge_one(each: ReadRelation, total: int, at: int, place: GraphArrays) -> tuple[dict[str, Relation], Cleaning]:
     """One relation by its name, or both directions of it."""
-    if not both:
+    if not each.table.directed:
         rows = place.merge(total, each.edges, relation_prefix(at))
         return {each.name: Relation(*rows[:3], each.ends)}, rows[3]
-    out, back = place.merge_directed(total, each.edges, (relation_prefix(at), relation_prefix(at + 1)))
-    names = each.name + OUT, each.name + IN
-    return {names[0]: Relation(*out[:3], each.ends, names[1]), names[1]: Relation(*back[:3], each.ends, names[0])}, out[
-        3
-    ]
+    out, back = each.name + OUT, each.name + IN
+    forward, backward = place.merge_directed(total, each.edges, (relation_prefix(at), relation_prefix(at + 1)))
+    relations = {out: Relation(*forward[:3], each.ends, back), back: Relation(*backward[:3], each.ends, out)}
+    return relations, forward[3]
 
 
 def _known_to_model(request: Request) -> tuple[str, ...]:
@@ -145,15 +135,6 @@ def _name_of(inputs: Inputs) -> str:
     """The name of the only relation, which has none: that of its file."""
     content = inputs.tables[inputs.links[0].role]
     return stem(os.fspath(content)) if isinstance(content, str | os.PathLike) else "edges"
-
-
-def _shifted(each: ReadRelation, starts: Mapping[str, int]) -> Edges:
-    """The edges with positions among all nodes."""
-    parts = (each.edges.sources, each.edges.targets)
-    for kind, positions in zip(each.ends, parts, strict=True):
-        if starts[kind]:
-            positions += np.int32(starts[kind])  # in place: they may be in a file
-    return each.edges
 
 
 def _is_reverse(one: Relation, other: Relation) -> bool:
@@ -175,12 +156,6 @@ def _require_common_ids(edges: Sequence[Edges], table: EdgeTable, kinds: Mapping
                 f"{table.table.shown} and {nodes.table.shown} have no id in common: {in_edges} in the former, "
                 f"{in_nodes} in the latter. Write them the same way, or name the columns that hold them."
             )
-
-
-def _notes_on_direction(relations: Sequence[ReadRelation]) -> list[str]:
-    between = [each.name for each in relations if each.ends[0] != each.ends[1]]
-    words = "the direction of relations between two kinds of nodes is given by the kinds"
-    return [f"{words}: {shorten(between)}"] if between else []
 
 
 def _notes(kept: Sequence[tuple[ReadRelation, Cleaning]]) -> list[str]:

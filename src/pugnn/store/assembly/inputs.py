@@ -44,15 +44,13 @@ class Inputs:
             several, as in ``edges['pays']``.
         links: the tables of edges.
         kinds: of nodes, the target first; :data:`ONE_KIND` if there is one.
-        edge_type: the column that names the relation of each edge, if there is one.
-        column: the column of targets that was named, if ``target`` was not the kind that is looked for.
+        columns: the columns ``target``, if it is not the kind that is looked for, and ``edge_type`` as they were named.
     """
 
     tables: Mapping[str, Any]
     links: tuple[Link, ...]
     kinds: tuple[str, ...]
-    edge_type: str | None
-    column: str | None
+    columns: Mapping[str, str | None]
 
     @classmethod
     def of(cls, edges: Any, nodes: Any, attributes: Any, target: Any, edge_type: Any) -> Inputs:
@@ -67,7 +65,7 @@ class Inputs:
         elif is_from("networkx", "Graph", edges):
             _reject_more(nodes, None, "a NetworkX graph")
             edges, nodes, edge_type = networkx_tables(edges, edge_type)
-        named = _by_name(edges)
+        named = dict(edges) if isinstance(edges, Mapping) and _are_tables(edges) else {"": edges}
         links = [_link(name, len(named) > 1) for name in named]
         kinds = list(dict.fromkeys(kind for link in links for kind in link.ends))
         if edge_type is not None and len(named) > 1:
@@ -76,26 +74,25 @@ class Inputs:
                 f"tables, their names do: {shorten([link.name for link in links])}. Give one of both."
             )
         tables = {link.role: table for link, table in zip(links, named.values(), strict=True)}
+        of_nodes = {"nodes": nodes, "attributes": attributes}
         if kinds == [ONE_KIND]:
             if any(isinstance(each, Mapping) and _are_tables(each) for each in (nodes, attributes)):
                 raise PugnnError(
                     "nodes are of several kinds, but the edges do not say which kinds they link. Name them: --edges "
                     "user:NAME:item=orders.csv"
                 )
-            tables |= {"nodes": nodes, "attributes": attributes}
-            return cls(tables, tuple(_distinct(links)), (ONE_KIND,), edge_type, target)
+            return cls(tables | of_nodes, _distinct(links), (ONE_KIND,), {"target": target, "edge_type": edge_type})
         first = _target_of(kinds, target)
         kinds = [first, *(kind for kind in kinds if kind != first)]
-        for role, given in (("nodes", nodes), ("attributes", attributes)):
-            tables |= _by_kind(role, given, kinds)
+        by_kind = {role: _by_kind(role, given, kinds) for role, given in of_nodes.items()}
         if len(kinds) == 1:  # which is the same as none
             links = [Link(link.name, (ONE_KIND, ONE_KIND), link.role) for link in links]
-            for role in ("nodes", "attributes"):
-                tables[role] = tables.pop(f"{role}[{first!r}]", None)
-            kinds = [ONE_KIND]
-        return cls(tables, tuple(_distinct(links)), tuple(kinds), edge_type, None)
+            kinds, by_kind = [ONE_KIND], {role: {ONE_KIND: given.get(first)} for role, given in by_kind.items()}
+        tables |= {cls.role(role, kind): table for role, given in by_kind.items() for kind, table in given.items()}
+        return cls(tables, _distinct(links), tuple(kinds), {"target": None, "edge_type": edge_type})
 
-    def role(self, role: str, kind: str) -> str:
+    @staticmethod
+    def role(role: str, kind: str) -> str:
         """Where the table of this role for the nodes of a kind is."""
         return role if kind == ONE_KIND else f"{role}[{kind!r}]"
 
@@ -121,8 +118,8 @@ def named_tables(texts: str | Iterable[str]) -> list[tuple[str, str]]:
 def tables_of(texts: str | Iterable[str], option: str) -> Any:
     """What a repeated option names: one file, or files by name; those without a name have that of the file."""
     given = named_tables(texts)
-    if len(given) == 1:
-        return given[0][1] if not given[0][0] else dict(given)
+    if len(given) == 1 and not given[0][0]:
+        return given[0][1]
     named: dict[str, str] = {}
     for name, file in given:
         own = name or stem(file)
@@ -150,13 +147,6 @@ def check_name(name: str, what: str) -> str:
     return name
 
 
-def _by_name(edges: Any) -> dict[Any, Any]:
-    """Tables of edges by the name that they were given; one without a name has the empty one."""
-    if isinstance(edges, Mapping) and _are_tables(edges):
-        return dict(edges)
-    return {"": edges}
-
-
 def _are_tables(given: Mapping[Any, Any]) -> bool:
     """Whether the values of a mapping are tables, and not the columns of one."""
     named = any(isinstance(name, tuple) or str(name).count(":") == 2 for name in given)
@@ -181,10 +171,8 @@ def _is_table(given: Any, pairs: bool) -> bool:
 
 def _link(given: Any, several: bool) -> Link:
     """The relation of a name: ``pays``, ``user:bought:item``, or three names."""
-    if isinstance(given, tuple):
-        parts = [str(part) for part in given]
-    else:
-        parts = str(given).split(":") if str(given).count(":") == 2 else [str(given)]
+    text = str(given)
+    parts = [*map(str, given)] if isinstance(given, tuple) else text.split(":") if text.count(":") == 2 else [text]
     role = f"edges[{':'.join(parts)!r}]" if several else "edges"
     if parts == [""] and not several:
         return Link("", (ONE_KIND, ONE_KIND), role)
@@ -198,7 +186,7 @@ def _link(given: Any, several: bool) -> Link:
     return Link(name, (one, other), role)
 
 
-def _distinct(links: list[Link]) -> list[Link]:
+def _distinct(links: list[Link]) -> tuple[Link, ...]:
     """The same relations; those of the same name that link other kinds are told apart by these."""
     if len(links) > MAX_RELATIONS:
         raise too_many(len(links))
@@ -216,7 +204,7 @@ def _distinct(links: list[Link]) -> list[Link]:
     name, most = Counter(link.name for link in found).most_common(1)[0]
     if most > 1:
         raise PugnnError(f"two relations are called {quoted(name)}; give each a name of its own")
-    return found
+    return tuple(found)
 
 
 def too_many(count: int) -> PugnnError:
@@ -246,22 +234,21 @@ def _by_kind(role: str, given: Any, kinds: list[str]) -> dict[str, Any]:
     """The tables of a role by kind."""
     if given is None:
         return {}
-    option = f"--{role}"
     if role == "attributes" and not (isinstance(given, Mapping) and set(given) <= set(kinds)):
         given = {kinds[0]: given}
     if not isinstance(given, Mapping):
         if len(kinds) == 1:
-            return {f"{role}[{kinds[0]!r}]": given}
+            return {kinds[0]: given}
         raise PugnnError(
-            f"nodes are of several kinds: {shorten(kinds, 20)}. Say of which kind those of {option} are: {option} "
+            f"nodes are of several kinds: {shorten(kinds, 20)}. Say of which kind those of --{role} are: --{role} "
             f"{kinds[0]}=FILE"
         )
     unknown = [str(kind) for kind in given if kind not in kinds]
     if unknown:
         raise PugnnError(
-            f"{option} {unknown[0]}=…: there is no such kind of nodes; the edges link {shorten(kinds, 20)}"
+            f"--{role} {unknown[0]}=…: there is no such kind of nodes; the edges link {shorten(kinds, 20)}"
         )
-    return {f"{role}[{kind!r}]": table for kind, table in given.items()}
+    return dict(given)
 
 
 def _reject_more(nodes: Any, attributes: Any, what: str) -> None:

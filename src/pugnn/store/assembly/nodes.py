@@ -21,10 +21,10 @@ from pugnn.store.assembly.inputs import ONE_KIND, Inputs
 from pugnn.store.assembly.places import GraphArrays
 from pugnn.store.edge_table import EdgeTable
 from pugnn.store.id_types import INTEGER_TYPES
-from pugnn.store.ids import IdTable
+from pugnn.store.ids import Ids, IdTable
 from pugnn.store.node_table import NodeTable, id_place, read_nodes
 from pugnn.store.sparse_attributes import long_attributes, matrix_attributes
-from pugnn.store.tables.column_names import normal
+from pugnn.store.tables.column_names import places_of
 from pugnn.store.tables.table import Table
 
 
@@ -80,7 +80,7 @@ def read_kinds(
 
 def wanted_in(table: Table | None, name: str | None, *, several: bool) -> str | None:
     """The user's name of a column for this table: of several tables, it is for those that have such a column."""
-    if name is None or table is None or not several or normal(name) in map(normal, table.names):
+    if name is None or table is None or not several or places_of(name, table.names):
         return name
     return None
 
@@ -123,7 +123,7 @@ def keep_ids(
             )
         texts.append(named)
     names = ", ".join(f"{kind.name}:ID" for kind in others)
-    return place.keep_texts(pa.concat_arrays(texts)), [
+    return place.keep_ids(Ids(pa.concat_arrays(texts)), (), 0)[0], [
         f"ids are text: those of {first.name} as they are, others as {names}"
     ]
 

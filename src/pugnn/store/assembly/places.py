@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from pugnn.features.encoding import FeatureBlocks
@@ -15,7 +14,7 @@ from pugnn.graph.arrays import Features
 from pugnn.graph.relations import Relation, directed_rows, joined_rows
 from pugnn.store.edge_table import Edges
 from pugnn.store.id_types import IdColumn, typed_ids
-from pugnn.store.ids import IdTable
+from pugnn.store.ids import Ids
 
 #: Row starts, neighbours and weights.
 Rows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]
@@ -46,13 +45,12 @@ class GraphArrays:
         """Rows of all relations together."""
         return joined_rows(relations)
 
-    def keep_ids(self, ids: IdTable, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:
-        """The ids in the type that they have in these columns, and notes; the first ``listed`` are of the first one."""
-        return typed_ids(ids, columns, listed)
+    def keep_ids(self, ids: Ids, columns: Sequence[IdColumn], listed: int) -> tuple[NDArray[Any], list[str]]:
+        """The ids in the type that they have in these columns, and notes; the first ``listed`` are of the first one.
 
-    def keep_texts(self, texts: pa.Array) -> NDArray[Any]:
-        """Ids that are text."""
-        return np.array([*texts.to_pylist(), None], dtype=object)[:-1]
+        Without columns they are text.
+        """
+        return typed_ids(ids, columns, listed)
 
     def blocks(self) -> FeatureBlocks:
         """Where to collect features."""

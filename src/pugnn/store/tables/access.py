@@ -13,7 +13,7 @@ from pugnn.store.tables.delimited import delimited_table
 from pugnn.store.tables.input_files import PARQUET, File, Scratch, find_files
 from pugnn.store.tables.objects import MemoryTable, as_memory_table
 from pugnn.store.tables.sql_source import hint_at_database
-from pugnn.store.tables.table import Table, Unreadable, aliased, described, reason_of, reject
+from pugnn.store.tables.table import Table, Unreadable, aliased, described, reason_of
 from pugnn.store.tables.typed import json_table, parquet_table
 
 if TYPE_CHECKING:
@@ -125,7 +125,6 @@ def _memory_table(shown: str, table: MemoryTable, connection: DuckDBPyConnection
         tuple(types.values()),
         typed=True,
         locate=lambda row: f"{shown}, row {row + 1}",
-        repair=reject,
         by_column=True,
         bare=table.bare,
         originals=table.originals,

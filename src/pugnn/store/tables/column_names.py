@@ -42,6 +42,12 @@ def normal(name: str) -> str:
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
+def places_of(name: str, names: Sequence[str]) -> list[int]:
+    """Where a name is among those of columns; if it is nowhere, where one is that compares as equal."""
+    exact = [at for at, other in enumerate(names) if other == name]
+    return exact or [at for at, other in enumerate(names) if normal(other) == normal(name)]
+
+
 def names_of(kind: str) -> tuple[str, ...]:
     """Further usual names of a column of ids, if these are of one of several kinds: ``user``, ``user_id``."""
     return (normal(kind), f"{normal(kind)}_id") if kind else ()
@@ -56,9 +62,7 @@ def find_column(
     """
     names = table.names
     if wanted is not None:
-        found = [at for at, name in enumerate(names) if name == wanted] or [
-            at for at, name in enumerate(names) if normal(name) == normal(wanted)
-        ]
+        found = places_of(wanted, names)
         if not found:
             raise PugnnError(
                 f"{table.shown} has no column {wanted!r} (--{option}); its columns are {shorten(names, 20)}"

@@ -126,23 +126,18 @@ class DelimitedFile:
         expected = f"the {'header' if self.header else 'first row'} has {len(self.names)}"
         return PugnnError(f"{self.file.shown}, row {line}: {counted(cells, 'cell')} where {expected}. {remedy}")
 
-    def notes(self) -> Iterator[str]:
+    def notes(self) -> list[str]:
         """What a reader of the results should know."""
-        notes = []
-        if self.encoding == "utf-16":
-            notes.append("is written in UTF-16 and is read as such")
-        if self.encoding == "cp1252":
-            notes.append("is not UTF-8; it is read as Windows-1252 (Latin-1). Check that letters such as ü are right")
-        if self.comments:
-            notes.append(f"{counted(self.comments, 'comment line')} skipped")
-        if self.repeats:
-            notes.append(f"{counted(self.repeats, 'repeated header')} skipped")
-        if self.doubtful is not None:
-            notes.append(
-                f"its first line is read as the header, although {self.doubtful!r} is also a cell below it. If it is "
-                "data, add a header line"
-            )
-        return (f"{self.file.shown}: {note}" for note in notes)
+        latin = "is not UTF-8; it is read as Windows-1252 (Latin-1). Check that letters such as ü are right"
+        doubt = f"its first line is read as the header, although {self.doubtful!r} is also a cell below it"
+        notes = {
+            "is written in UTF-16 and is read as such": self.encoding == "utf-16",
+            latin: self.encoding == "cp1252",
+            f"{counted(self.comments, 'comment line')} skipped": self.comments,
+            f"{counted(self.repeats, 'repeated header')} skipped": self.repeats,
+            f"{doubt}. If it is data, add a header line": self.doubtful is not None,
+        }
+        return [f"{self.file.shown}: {note}" for note, applies in notes.items() if applies]
 
 
 def _opened(file: File, head: bytes, known: Collection[str], *, edges: bool) -> DelimitedFile:

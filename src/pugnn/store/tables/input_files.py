@@ -132,19 +132,20 @@ class File:
     def lines(self, encoding: str, errors: str) -> Generator[str, None, None]:
         """The lines of a text file, decompressed, with their line ends."""
         with self._opened() as file, io.TextIOWrapper(file, encoding, errors, newline="") as text:
-            while line := text.readline(MAX_LINE_LENGTH):
-                yield self._not_too_long(line)
+            yield from self._lines_of(text)
 
     def raw_lines(self) -> Iterator[bytes]:
         """The lines of a text file as bytes, decompressed."""
         with self._opened() as file:
-            while line := file.readline(MAX_LINE_LENGTH):
-                yield self._not_too_long(line)
+            yield from self._lines_of(file)
 
-    def _not_too_long(self, line: AnyStr) -> AnyStr:
-        if len(line) == MAX_LINE_LENGTH:
-            raise PugnnError(f"{self.shown} has a line of over {MAX_LINE_LENGTH:,} characters, so it is not a table")
-        return line
+    def _lines_of(self, file: IO[AnyStr]) -> Iterator[AnyStr]:
+        while line := file.readline(MAX_LINE_LENGTH):
+            if len(line) == MAX_LINE_LENGTH:
+                raise PugnnError(
+                    f"{self.shown} has a line of over {MAX_LINE_LENGTH:,} characters, so it is not a table"
+                )
+            yield line
 
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pugnn.errors import PugnnError, shorten
 from pugnn.features.attribute_table import WHITE_SPACE, holds_word, is_number_type
 from pugnn.features.boolean import truth_in_text
@@ -34,9 +32,9 @@ def label_column(table: Table, ids: int, wanted: str | None, what: str) -> int |
         others = [at for at in others if table.names[at] not in _ALL_OF_SCORES]
     named = [at for at in others if is_label(table.names[at])]
     examined = others if len(others) <= _MAX_EXAMINED else named
-    found = dict(zip(examined, _examine(table, examined), strict=True))
-    doubtful = [at for at in examined if at not in named and found[at].may_be_labels]
-    if len(named) > 1 and not all(found[at].uniform for at in named):
+    uniform, possible = _examine(table, examined)
+    doubtful = sorted(possible.difference(named))
+    if len(named) > 1 and not uniform.issuperset(named):
         doubtful += named
     if doubtful:
         names = [table.names[at] for at in sorted(doubtful)]
@@ -47,7 +45,7 @@ def label_column(table: Table, ids: int, wanted: str | None, what: str) -> int |
             f"{table.shown}: {shorten(names)} may say which rows are {what}, by 1 and 0, or yes and no. If so, "
             f"{remedy}; if not, remove it."
         )
-    return named[0] if named and not found[named[0]].uniform else None
+    return named[0] if named and named[0] not in uniform else None
 
 
 def label_sql(table: Table, at: int, *, minus: bool) -> str:
@@ -57,43 +55,31 @@ def label_sql(table: Table, at: int, *, minus: bool) -> str:
         cell = f"nullif(c_{at}::DOUBLE, 'NaN'::DOUBLE)"
         truth, blank = f"CASE WHEN {cell} IN (0, 1) THEN {cell} END", f"{cell} IS NULL"
     else:
-        text = f"c_{at} ->> '$'" if kind == "JSON" else f"c_{at}::VARCHAR"
-        cell = f"trim({text}, '{WHITE_SPACE}')"
+        cell = f"trim({table.text(at)}, '{WHITE_SPACE}')"
         words = f"WHEN {holds_word('positive', cell)} THEN 1 WHEN {holds_word('negative', cell)} THEN 0"
         truth, blank = f"CASE {words} ELSE {truth_in_text(cell)} END", f"coalesce({cell} = '', true)"
     denied = f"WHEN try_cast({cell} AS DOUBLE) = -1 THEN 0" if minus else ""
     return f"CASE WHEN {blank} THEN NULL {denied} ELSE coalesce({truth}, {NEITHER}) END"
 
 
-@dataclass(frozen=True)
-class _Labels:
-    """Counts of the cells in a column: all, those present, distinct, true and false."""
-
-    rows: int
-    present: int
-    distinct: int
-    true: int
-    false: int
-
-    @property
-    def uniform(self) -> bool:
-        """Whether all rows say the same, and it is not false."""
-        return self.present == self.rows and self.distinct == 1 and not self.false
-
-    @property
-    def may_be_labels(self) -> bool:
-        """Whether the column may label some rows, although it is not named like one that does."""
-        marks = self.true + self.false
-        if marks == self.present:
-            return bool(self.false) or 0 < self.present < self.rows
-        return bool(self.true and self.false) and 2 * marks >= self.present and self.distinct <= 4
-
-
-def _examine(table: Table, places: list[int]) -> list[_Labels]:
+def _examine(table: Table, places: list[int]) -> tuple[set[int], set[int]]:
+    """Those of the columns at these places in which all rows say the same, and it is not false; and those that may
+    label some rows, although they are not named like columns that do.
+    """
+    uniform, possible = set[int](), set[int]()
     counts = ["count(*)"]
     for at in places:
         label, cell = label_sql(table, at, minus=True), f"nullif(trim(c_{at}::VARCHAR), '')"
         counts += [f"count({cell})", f"count(DISTINCT {cell})"]
         counts += [f"count(*) FILTER ({label} = 1)", f"count(*) FILTER ({label} = 0)"]
     ((rows, *numbers),) = table.query(", ".join(counts)) if places else [(0,)]
-    return [_Labels(rows, *numbers[at : at + 4]) for at in range(0, len(numbers), 4)]
+    for at, present, distinct, true, false in zip(places, *(numbers[i::4] for i in range(4)), strict=True):
+        if present == rows and distinct == 1 and not false:
+            uniform.add(at)
+        if true + false == present:
+            labels = false or 0 < present < rows
+        else:
+            labels = true and false and 2 * (true + false) >= present and distinct <= 4
+        if labels:
+            possible.add(at)
+    return uniform, possible

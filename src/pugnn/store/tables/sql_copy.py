@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from itertools import islice
+from importlib import import_module
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -42,14 +42,8 @@ _FIRST = {"integer": "0", "real": "0.5", "text": "''", "blob": "x''"}
 _CAST = {"integer": "{}", "real": "CAST({} AS REAL)", "text": "CAST({} AS TEXT)", "blob": "{}"}
 
 
-@dataclass(frozen=True, eq=False)
-class _Result:
-    """What a query gives, to be read once."""
-
-    names: Sequence[str]  # of its columns
-    fields: Sequence[pa.Field]  # the same as Arrow knows them
-    batches: Iterator[pa.RecordBatch]
-    notes: Sequence[str] = ()
+#: The columns that a query gives, its rows, to be read once, and notes.
+_Result: TypeAlias = tuple[pa.Schema, Iterator[pa.RecordBatch], list[str]]
 
 
 def copy_table(source: SqlSource, scratch: Scratch) -> tuple[Path, list[str]]:
@@ -58,22 +52,22 @@ def copy_table(source: SqlSource, scratch: Scratch) -> tuple[Path, list[str]]:
     Tables are read more than once, and the order of rows matters, which may differ when a query runs again.
     """
     openers = {"sqlite": _sqlite, "duckdb": _duckdb, "postgresql": _postgresql}
-    with openers[source.kind](source) as result, scratch.new_file() as (file, path):
-        if not result.names:
+    with openers[source.kind](source) as (given, rows, notes), scratch.new_file() as (file, path):
+        if not given.names:
             raise PugnnError(f"{source.shown} has no columns; select some")
-        if "" in result.names:
+        if "" in given.names:
             raise PugnnError(f"{source.shown}: a column has an empty name. Give it one: select … as NAME.")
-        reject_repeated_names(result.names, source.shown)
-        types = [_type_in_copy(field, f"{source.shown}: column {field.name!r}") for field in result.fields]
-        schema = pa.schema(list(zip(result.names, types, strict=True)))
+        reject_repeated_names(given.names, source.shown)
+        types = [_type_in_copy(field, f"{source.shown}: column {field.name!r}") for field in given]
+        schema = pa.schema(list(zip(given.names, types, strict=True)))
         with pq.ParquetWriter(file, schema, compression="lz4") as writer:
-            for batches in _collected(_batches(source, result.batches)):
+            for batches in _collected(_batches(source, rows)):
                 columns = [
                     pa.chunked_array([_as(batch.column(at), kind) for batch in batches], kind)
                     for at, kind in enumerate(types)
                 ]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-    return path, [f"{source.shown}: {note}" for note in result.notes]
+    return path, [f"{source.shown}: {note}" for note in notes]
 
 
 @contextmanager
@@ -99,8 +93,9 @@ def _sqlite(source: SqlSource) -> Iterator[_Result]:
             cursor.execute(f"{given} SELECT {first} UNION ALL SELECT {rest} FROM given")
             reader = cursor.fetch_record_batch()
         notes = [f"column {names[at]!r} holds values of several types; it is read as text" for at in mixed]
+        schema = pa.schema([field.with_name(name) for field, name in zip(reader.schema, names, strict=True)])
         with closing(reader):
-            yield _Result(names, list(reader.schema), _without_first_row(reader), notes)
+            yield schema, chain((batch.slice(1) for batch in islice(reader, 1)), reader), notes
 
 
 def _sqlite_types(cursor: Any, given: str, cells: list[str]) -> tuple[list[str], list[int]]:
@@ -122,12 +117,6 @@ def _sqlite_types(cursor: Any, given: str, cells: list[str]) -> tuple[list[str],
     return kinds, mixed
 
 
-def _without_first_row(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in islice(batches, 1):
-        yield batch.slice(1)
-    yield from batches
-
-
 @contextmanager
 def _duckdb(source: SqlSource) -> Iterator[_Result]:
     path = source.path()
@@ -137,7 +126,7 @@ def _duckdb(source: SqlSource) -> Iterator[_Result]:
         with _explained(source.shown):
             reader = connection.sql(source.query).to_arrow_reader(_ROWS)
         with closing(reader):
-            yield _Result(reader.schema.names, list(reader.schema), reader)
+            yield reader.schema, reader, []
 
 
 @contextmanager
@@ -151,19 +140,15 @@ def _postgresql(source: SqlSource) -> Iterator[_Result]:
                 cursor.execute(statement)
             reader = cursor.fetch_record_batch()
         with closing(reader):
-            yield _Result(reader.schema.names, list(reader.schema), reader)
+            yield reader.schema, reader, []
 
 
 def _driver(kind: str) -> Any:
     """The module that connects to databases of a kind."""
     try:
-        if kind == "sqlite":
-            import adbc_driver_sqlite.dbapi as driver
-        else:
-            import adbc_driver_postgresql.dbapi as driver
+        return import_module(f"adbc_driver_{kind}.dbapi")
     except ImportError:
         raise PugnnError(f"reading from {kind} needs adbc-driver-{kind}: pip install 'pugnn[sql]'") from None
-    return driver
 
 
 def _type_in_copy(field: pa.Field, shown: str) -> pa.DataType:

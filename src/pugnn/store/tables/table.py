@@ -47,7 +47,7 @@ class Table:
     typed: bool  # whether the types mean something; in CSV every cell is text
     locate: Callable[[int], str]  # where a row is, counted from 0, such as ``edges.csv, row 17``
     #: Replaces ``sql`` after DuckDB has rejected it, or raises an error that says why it cannot.
-    repair: Callable[[Table, str], None]
+    repair: Callable[[Table, str], None] = lambda table, reason: reject(table, reason)
     #: Raises :class:`Unreadable` if rows repeat the header; called once there is a sign of them.
     look_for_headers: Callable[[], None] = lambda: None
     header: bool = True  # whether the names come from the table itself
@@ -75,6 +75,18 @@ class Table:
                     "integers or as text."
                 )
         return text_of(f"c_{at}", kind, where)
+
+    def text(self, at: int) -> str:
+        """SQL for the cells in the column at this place as text; without JSON's quotation marks."""
+        return f"(c_{at} ->> '$')" if self.types[at] == "JSON" else f"c_{at}::VARCHAR"
+
+    def holds_text(self, at: int) -> bool:
+        """Whether the column at this place is stored as text."""
+        return self.types[at] in ("VARCHAR", "JSON") or self.types[at].startswith("ENUM")
+
+    def holds_times(self, at: int) -> bool:
+        """Whether the column at this place is stored as dates, with or without a time."""
+        return self.types[at] == "DATE" or self.types[at].startswith("TIMESTAMP")
 
     def number(self, at: int) -> str:
         """SQL for the numbers in the column at this place; null for what is none."""

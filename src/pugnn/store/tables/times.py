@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError, given, quoted
 from pugnn.features.attribute_table import WHITE_SPACE
-from pugnn.store.tables.column_names import normal
+from pugnn.store.tables.column_names import places_of
 from pugnn.store.tables.table import Table
 
-_EXAMPLE = "such as 2026-01-31 or 2026-01-31T12:00"
+#: How times are written, for messages.
+EXAMPLE = "such as 2026-01-31 or 2026-01-31T12:00"
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 #: A date, perhaps with a time of day, perhaps with an offset from UTC.
@@ -46,7 +46,7 @@ def as_moment(name: str, value: object) -> Moment:
         except ValueError:
             found = None
     if not isinstance(found, date) or found != found:  # pandas' missing time is a date, but not equal to itself
-        raise PugnnError(f"{name} is a date {_EXAMPLE}; got {given(value)}")
+        raise PugnnError(f"{name} is a date {EXAMPLE}; got {given(value)}")
     if not isinstance(found, datetime):
         end = datetime(found.year, found.month, found.day, tzinfo=UTC) + timedelta(days=1) - _MICROSECOND
         return Moment((end - _EPOCH) // _MICROSECOND, None, str(found))
@@ -57,122 +57,82 @@ def as_moment(name: str, value: object) -> Moment:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """The column of times of a table; every row has one.
-
-    Raises an error for a row without one, and for a column with and without time zones.
-    """
+    """The column of times of a table; every row has one."""
 
     table: Table
-    at: int  # the place of the column
+    name: str  # of the column
+    sql: str  # of the time of a row in microseconds
+    rows: int  # number of rows
+    ends: tuple[int, int]  # the first and the last time, in microseconds
+    zoned: bool | None  # whether times have a time zone; ``None`` if all are dates
 
     @classmethod
     def of(cls, table: Table, name: str) -> Times | None:
-        """The column of this name, if a table has it."""
-        found = [at for at, own in enumerate(table.names) if own == name] or [
-            at for at, own in enumerate(table.names) if normal(own) == normal(name)
-        ]
+        """The column of this name, if a table has it.
+
+        Raises an error for a row without a time, and for a column with and without time zones.
+        """
+        found = places_of(name, table.names)
         if not found or not table.header:
             return None
-        times = cls(table, found[0])
-        times._survey  # noqa: B018 (it raises)
-        return times
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return int(self._survey[0])
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        """The first and the last time, in microseconds."""
-        return int(self._survey[1]), int(self._survey[2])
-
-    @property
-    def zoned(self) -> bool | None:
-        """Whether times have a time zone; ``None`` if all are dates."""
-        days, zoned = self._survey[3:]
-        return None if days else bool(zoned)
-
-    @cached_property
-    def sql(self) -> str:
-        """SQL for the time of a row in microseconds, null where there is none."""
-        return self._sql[0]
+        at = found[0]
+        sql, day, zoned = _time_sql(table, at)
+        bad, clock = f"{sql} IS NULL", f"NOT {day}"
+        ((rows, lacking, first, last, days, with_zone, without),) = table.query(
+            f"count(*), count(*) FILTER ({bad}), min({sql}), max({sql}), count(*) FILTER ({day}), "
+            f"count(*) FILTER ({clock} AND {zoned}), count(*) FILTER ({clock} AND NOT {zoned})"
+        )
+        if not rows:
+            raise PugnnError(f"{table.shown} has no rows")
+        if lacking:
+            raise _complaint(table, at, int(_rows_where(table, bad)[0]))
+        if with_zone and without:
+            row = int(_rows_where(table, f"{clock} AND NOT {zoned}")[0])
+            raise PugnnError(
+                f"{table.locate(row)}: the time {quoted(table.cell(row, at))} has no time zone, but {with_zone:,} "
+                "others have one. Write all of them in UTC, or all without."
+            )
+        return cls(table, table.names[at], sql, rows, (first, last), None if days == rows else bool(with_zone))
 
     def until(self, last: int) -> str:
         """SQL for whether a row is no later than a microsecond."""
         return f"{self.sql} <= {last}"
 
-    def count(self, condition: str) -> int:
-        """Number of rows that satisfy a condition."""
-        return int(self.table.query(f"count(*) FILTER ({condition})")[0][0])
+    def rows_after(self, last: int) -> int:
+        """Number of rows that are later than a microsecond."""
+        return self.rows - int(self.table.query(f"count(*) FILTER ({self.until(last)})")[0][0])
 
-    def reject_other_zone(self, other: bool | None, whose: str) -> None:
-        """Raise if times with a time zone would be compared with times without."""
-        if other is not None and self.zoned is not None and other != self.zoned:
-            have = "have a time zone" if self.zoned else "have no time zone"
-            raise PugnnError(
-                f"{self.table.shown}: times in the column {self.table.names[self.at]!r} {have}, but {whose} "
-                f"{'has none' if self.zoned else 'has one'}. Write all of them in UTC, {_EXAMPLE}Z, or all without."
-            )
 
-    @cached_property
-    def _sql(self) -> tuple[str, str, str]:
-        """SQL for the time, for whether it is a date, and for whether it has a time zone."""
-        kind, cell = self.table.types[self.at], f"c_{self.at}"
-        if kind == "DATE" or kind.startswith("TIMESTAMP"):
-            finite = f"CASE WHEN isfinite({cell}) THEN epoch_us({cell}) END"
-            return finite, str(kind == "DATE").lower(), str(kind.endswith("ZONE")).lower()
-        if kind not in ("VARCHAR", "JSON") and not kind.startswith("ENUM"):
-            raise PugnnError(
-                f"{self.table.shown}: the column {self.table.names[self.at]!r} has the type {kind}; times are dates "
-                f"{_EXAMPLE}. Convert them first."
-            )
-        written = f"({cell} ->> '$')" if kind == "JSON" else f"{cell}::VARCHAR"
-        text = f"trim({written}, '{WHITE_SPACE}')"
-        zoned = f"regexp_full_match({text}, '.*:.*{_ZONE}')"
-        own = f"epoch_us(try_cast({text} AS TIMESTAMP))"
-        utc = f"epoch_us(try_cast(regexp_replace({text}, ' ([+-])', '\\1') AS TIMESTAMPTZ))"
-        time = f"CASE WHEN regexp_full_match({text}, '{_TIME}') THEN CASE WHEN {zoned} THEN {utc} ELSE {own} END END"
-        return time, f"NOT contains({text}, ':')", zoned
-
-    @cached_property
-    def _survey(self) -> tuple[int, int, int, bool, bool]:
-        """Number of rows, first and last time, whether all are dates, and whether they have time zones."""
-        time, day, zoned = self._sql
-        bad, clock = f"{time} IS NULL", f"NOT {day}"
-        ((rows, lacking, first, last, days, with_zone, without),) = self.table.query(
-            f"count(*), count(*) FILTER ({bad}), min({time}), max({time}), count(*) FILTER ({day}), "
-            f"count(*) FILTER ({clock} AND {zoned}), count(*) FILTER ({clock} AND NOT {zoned})"
+def _time_sql(table: Table, at: int) -> tuple[str, str, str]:
+    """SQL for the time, null where there is none, for whether it is a date, and for whether it has a time zone."""
+    kind, cell = table.types[at], f"c_{at}"
+    if table.holds_times(at):
+        finite = f"CASE WHEN isfinite({cell}) THEN epoch_us({cell}) END"
+        return finite, str(kind == "DATE").lower(), str(kind.endswith("ZONE")).lower()
+    if not table.holds_text(at):
+        raise PugnnError(
+            f"{table.shown}: the column {table.names[at]!r} has the type {kind}; times are dates {EXAMPLE}. Convert "
+            "them first."
         )
-        if not rows:
-            raise PugnnError(f"{self.table.shown} has no rows")
-        if lacking:
-            raise self._complaint(self._first_row(bad))
-        if with_zone and without:
-            row = self._first_row(f"{clock} AND NOT {zoned}")
-            raise PugnnError(
-                f"{self.table.locate(row)}: the time {quoted(self.table.cell(row, self.at))} has no time zone, but "
-                f"{with_zone:,} others have one. Write all of them in UTC, or all without."
-            )
-        return rows, first, last, days == rows, bool(with_zone)
+    text = f"trim({table.text(at)}, '{WHITE_SPACE}')"
+    zoned = f"regexp_full_match({text}, '.*:.*{_ZONE}')"
+    own = f"epoch_us(try_cast({text} AS TIMESTAMP))"
+    utc = f"epoch_us(try_cast(regexp_replace({text}, ' ([+-])', '\\1') AS TIMESTAMPTZ))"
+    time = f"CASE WHEN regexp_full_match({text}, '{_TIME}') THEN CASE WHEN {zoned} THEN {utc} ELSE {own} END END"
+    return time, f"NOT contains({text}, ':')", zoned
 
-    def _first_row(self, condition: str) -> int:
-        row = 0
-        for (found,) in self.table.pieces(f"({condition})::DOUBLE"):
-            cells = found.to_numpy() == 1
-            if cells.any():
-                return row + int(cells.argmax())
-            row += len(cells)
-        raise AssertionError("there is such a row")
 
-    def _complaint(self, row: int) -> PugnnError:
-        cell, name = self.table.cell(row, self.at), self.table.names[self.at]
-        if cell is None or not str(cell).strip(WHITE_SPACE):
-            return PugnnError(f"{self.table.locate(row)}: the time ({name}) is empty. Fill it in, or remove the row.")
-        return PugnnError(
-            f"{self.table.locate(row)}: the time ({name}) {quoted(cell)} is not a date {_EXAMPLE}. Correct it, or "
-            "remove the row."
-        )
+def _complaint(table: Table, at: int, row: int) -> PugnnError:
+    cell, where = table.cell(row, at), f"{table.locate(row)}: the time ({table.names[at]})"
+    if cell is None or not str(cell).strip(WHITE_SPACE):
+        return PugnnError(f"{where} is empty. Fill it in, or remove the row.")
+    return PugnnError(f"{where} {quoted(cell)} is not a date {EXAMPLE}. Correct it, or remove the row.")
+
+
+def _rows_where(table: Table, condition: str) -> NDArray[np.int64]:
+    """The rows that satisfy a condition."""
+    pieces = [found.to_numpy() == 1 for (found,) in table.pieces(f"({condition})::DOUBLE")]
+    return np.flatnonzero(np.concatenate(pieces))
 
 
 def day_of(time: int) -> str:
@@ -183,12 +143,8 @@ def day_of(time: int) -> str:
 def cut(times: Times, moment: Moment) -> Table:
     """A table without the rows after a moment."""
     table, kept = times.table, times.until(moment.last)
-
-    def rows_kept() -> NDArray[np.int64]:
-        pieces = [found.to_numpy() == 1 for (found,) in table.pieces(f"({kept})::DOUBLE")]
-        return np.flatnonzero(np.concatenate(pieces))
-
-    return _part(table, f"(SELECT * FROM {table.sql} WHERE {kept}) AS existing", rows_kept)
+    sql = f"(SELECT * FROM {table.sql} WHERE {kept}) AS existing"
+    return _part(table, sql, lambda: _rows_where(table, kept))
 
 
 def only(table: Table, kept: NDArray[np.bool_]) -> Table:
@@ -204,7 +160,10 @@ def only(table: Table, kept: NDArray[np.bool_]) -> Table:
 def _part(table: Table, sql: str, rows: Callable[[], NDArray[np.int64]]) -> Table:
     """A table of some rows, which are found in messages where they are in the whole one, and repaired there."""
 
-    def repair(_: Table, reason: str) -> None:
-        table.repair(table, reason)
-
-    return replace(table, sql=sql, locate=lambda row: table.locate(int(rows()[row])), repair=repair, kept=rows)
+    return replace(
+        table,
+        sql=sql,
+        locate=lambda row: table.locate(int(rows()[row])),
+        repair=lambda _, reason: table.repair(table, reason),
+        kept=rows,
+    )

@@ -133,13 +133,5 @@ def _typed(shown: str, files: list[File], connection: DuckDBPyConnection, reader
             row -= count
         return f"{files[-1].shown}, row {row + 1}"
 
-    return Table(
-        shown,
-        connection,
-        aliased(sql(files), len(types)),
-        tuple(types),
-        tuple(types.values()),
-        typed=True,
-        locate=locate,
-        repair=reject,
-    )
+    source = aliased(sql(files), len(types))
+    return Table(shown, connection, source, tuple(types), tuple(types.values()), True, locate)
