@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.checkup import CheckUp
+from pugnn.estimator import PUNodeClassifier
 from pugnn.evidence import Estimate
 from pugnn.metrics import f1, measure, roc_auc
 from pugnn.runs.run import Evidence
 from pugnn.task import PUBenchmark, PUTask
-
-if TYPE_CHECKING:
-    from pugnn.checkup import CheckUp
-    from pugnn.estimator import PUNodeClassifier
 
 
 def find_evidence(

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pugnn.checkup import CheckUp
 from pugnn.errors import DegenerateWarning, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.explain.explaining import MAX_EXACT, explain_best
@@ -24,20 +25,15 @@ from pugnn.runs.estimates import find_evidence
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.kept_graph import keep_graph
 from pugnn.runs.report import write_report
-from pugnn.runs.run import InputData, Results, Run, Settings
+from pugnn.runs.run import MAX_NODES_EXPLAINED, InputData, Results, Run, Settings
 from pugnn.runs.writers import MAX_IN_CSV, score_table, write_log, write_scores
 from pugnn.training import scores_of
 from pugnn.training.planning import memory_on
 from pugnn.training.progress import stage_progress
 from pugnn.waiting import part
 
-if TYPE_CHECKING:
-    from pugnn.checkup import CheckUp
-
 NO_CSV = f"scores.csv is left out: more than {MAX_IN_CSV:,} nodes are too many for a spreadsheet; see scores.parquet"
 
-#: In larger graphs, explaining a node takes more than a moment.
-MAX_NODES_EXPLAINED = 1_000_000
 TO_EXPLAIN = "To explain a node: pugnn explain RUN ID"
 #: What a run says that was stopped after its results were complete.
 STOPPED = (

@@ -11,7 +11,6 @@ from rich.text import Text
 from pugnn.cli import options
 from pugnn.cli.input_data import open_run
 from pugnn.cli.options import FEEDBACK, FOR_DRAWS, ON_A_RUN, OUTPUT, DataOptions, command, option, options_of
-from pugnn.cli.over_time import evaluate_over_time
 from pugnn.cli.terminal import make_console, make_table, numbers, print_json, texts
 from pugnn.errors import PugnnError, counted, percent
 from pugnn.waiting import part
@@ -77,6 +76,8 @@ def evaluate(
     for estimator in others:
         estimator.check_parameters()
     if over_time:
+        from pugnn.cli.over_time import evaluate_over_time
+
         evaluate_over_time(run, data, then, others, seed=seed, as_json=as_json)
         return
     assert run is not None
