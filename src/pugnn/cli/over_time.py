@@ -38,9 +38,7 @@ def evaluate_over_time(
     The method is that of the run, or the default; ``others`` are compared with it.
     """
     if then is None or data.as_of is None:
-        raise PugnnError(
-            "a test over time needs both: --as-of, when nodes are ranked, and --then, until when others became known"
-        )
+        raise PugnnError("a test over time needs both: --as-of, to rank nodes, and --then, until when to find others")
     own, notes = PUNodeClassifier(seed=seed), list[str]()
     options: dict[str, Any] = {}
     if run is not None:
@@ -53,9 +51,7 @@ def evaluate_over_time(
             notes.append(f"{words} of {run} are not used: nothing says when they were known")
     options |= {name: value for name, value in asdict(data).items() if value not in (None, [], False)}
     if not options.get("edges") or not options.get("positives"):
-        raise PugnnError(
-            "specify what to read: --edges FILE [--nodes FILE] --positives FILE --time COLUMN, or a run folder"
-        )
+        raise PugnnError("specify what to read: --edges FILE --positives FILE --time COLUMN, or a run folder")
     kinds = named_kinds(options.get("column", ()))
     given = {name: options[name] for name in options if name not in (*FEEDBACK, *FOR_DRAWS, "truth", "show", "column")}
     with status_line() as line:

@@ -18,10 +18,10 @@ from pugnn.evidence.purposes import Choice
 from pugnn.evidence.rank_model import Band
 from pugnn.explain.explaining import explain
 from pugnn.explain.sentences import link_words, why_words
-from pugnn.files import replacing, require_new, write_csv, write_json
+from pugnn.files import require_new, write_json
 from pugnn.runs.report.answers import feedback_command
 from pugnn.runs.run import MAX_NODES_EXPLAINED, Run
-from pugnn.runs.writers import MAX_IN_CSV, IdColumn, Table, write_scores
+from pugnn.runs.writers import MAX_IN_CSV, IdColumn, Table, write_scores, write_table
 
 #: More nodes are not explained.
 MAX_EXPLAINED = 200
@@ -65,8 +65,7 @@ def write_draw(run: Run, audit: Audit, draw: Event) -> Path:
         ]
         for (name, _, _), position in zip(draw["nodes"], positions.tolist(), strict=True)
     )
-    with replacing(file) as temporary, temporary.open("w", encoding="utf-8", newline="") as content:
-        write_csv(content, [*first, *shown, *last], rows)
+    write_table(file, [*first, *shown, *last], rows)
     return file
 
 

@@ -66,9 +66,7 @@ def _truth(
     right = int((positive & decided).sum())
     # Only some of the unlabelled nodes may be test nodes, so these are looked for among the first of all.
     best = truth.task.unlabelled[np.argsort(-log_odds[truth.task.unlabelled], kind="stable")]
-    is_test = np.zeros(len(log_odds), dtype=bool)
-    is_test[nodes] = True
-    first = ((part.taken, best[: part.taken][is_test[best[: part.taken]]]) for part in estimate.first)
+    first = ((part.taken, np.intersect1d(best[: part.taken], nodes)) for part in estimate.first)
     return {
         "prior": float(positive.mean()),
         "decided": {

@@ -10,8 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pugnn.checkup import CheckUp
 from pugnn.errors import DegenerateWarning, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
@@ -170,8 +168,7 @@ def _suggestions(run: Run) -> dict[str, list[dict[str, Any]]] | None:
     """Which nodes to check next; none where the ranking means nothing, and no best finds where there is no signal."""
     if not run.results.ranked:
         return None
-    count = min(SUGGESTED, len(np.setdiff1d(run.task.unlabelled, run.task.negative)))
-    found = run.suggest(GOALS, count) if count else {goal: [] for goal in GOALS}
+    found = run.suggest(GOALS, min(SUGGESTED, len(run.task.unlabelled)))
     return found if run.evidence.signal else found | {"precision": []}
 
 

@@ -155,9 +155,8 @@ def _require_plausible(found: InputData, prior: object) -> None:
     if confirmed > most * nodes:
         named = " and ".join(flag(name) for name in ("confirmed", "checked") if found.options.get(name))
         raise PugnnError(
-            f"{counted(confirmed, 'node')} of {named} are more than the prior allows: a share of {most:g} makes "
-            f"about {most * nodes:.0f} of the {nodes:,} nodes that were unlabelled before. Give a larger --prior, or "
-            "auto to have it estimated."
+            f"{counted(confirmed, 'node')} of {named} are more than the prior allows: a share of {most:g} is about "
+            f"{most * nodes:.0f} of the {nodes:,} nodes. Give a larger --prior, or auto to have it estimated."
         )
 
 
