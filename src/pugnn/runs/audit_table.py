@@ -20,9 +20,11 @@ from pugnn.explain.explaining import explain
 from pugnn.explain.sentences import link_words, why_words
 from pugnn.files import require_new, write_json
 from pugnn.runs.report.answers import feedback_command
-from pugnn.runs.run import MAX_NODES_EXPLAINED, Run
+from pugnn.runs.run import Run
 from pugnn.runs.writers import MAX_IN_CSV, IdColumn, Table, write_scores, write_table
 
+#: In larger graphs, explaining a node takes more than a moment.
+MAX_NODES_EXPLAINED = 1_000_000
 #: More nodes are not explained.
 MAX_EXPLAINED = 200
 #: Checks whose worth is foreseen.

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 #: Longer titles are cut.
 MAX_TITLE_LENGTH = 120
 
-#: In larger graphs, explaining a node takes more than a moment.
-MAX_NODES_EXPLAINED = 1_000_000
-
 #: Rings that are shown separately; those further out are merged.
 MAX_RINGS = 8
 

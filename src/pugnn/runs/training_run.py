@@ -18,12 +18,13 @@ from pugnn.explain.parts import explanation_memory
 from pugnn.explain.suggest import GOALS
 from pugnn.files import write_json
 from pugnn.memory import available_memory, memory_words
+from pugnn.runs.audit_table import MAX_NODES_EXPLAINED
 from pugnn.runs.changes import EarlierRun
 from pugnn.runs.estimates import find_evidence
 from pugnn.runs.folder import RunFolder
 from pugnn.runs.kept_graph import keep_graph
 from pugnn.runs.report import write_report
-from pugnn.runs.run import MAX_NODES_EXPLAINED, InputData, Results, Run, Settings
+from pugnn.runs.run import InputData, Results, Run, Settings
 from pugnn.runs.writers import MAX_IN_CSV, score_table, write_log, write_scores
 from pugnn.training import scores_of
 from pugnn.training.planning import memory_on
