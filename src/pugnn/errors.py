@@ -8,6 +8,9 @@ from numbers import Integral, Real
 from types import UnionType
 from typing import Any
 
+#: Values that a message names, and letters of a value that it shows, at most.
+MAX_NAMED, MAX_SHOWN = 5, 60
+
 
 class PugnnError(ValueError):
     """Bad input. The message names what was given, what was expected and what to do."""
@@ -95,20 +98,20 @@ def given(value: object) -> str:
     return type(value).__name__ + (f" of shape {shape}" if isinstance(shape, tuple) else "")
 
 
-def shorten(values: Iterable[object], limit: int = 5) -> str:
+def shorten(values: Iterable[object], limit: int = MAX_NAMED) -> str:
     """Name the first few values of a collection: ``'a', 'b', 'c' and 7 more``."""
     items = list(values)
     shown = ", ".join(repr(v.item() if hasattr(v, "item") else v) for v in items[:limit])
     return shown if len(items) <= limit else f"{shown} and {len(items) - limit:,} more"
 
 
-def reject_all(bad: Sequence[Any], words: Callable[[Any], str], rest: str, limit: int = 5) -> None:
+def reject_all(bad: Sequence[Any], words: Callable[[Any], str], rest: str) -> None:
     """Raise if anything is bad: words on the first, the rest of the sentence, and words on a few others."""
     if not bad:
         return
-    first, *others = map(words, bad[:limit])
-    if len(bad) > limit:
-        others.append(f"and {len(bad) - limit:,} more")
+    first, *others = map(words, bad[:MAX_NAMED])
+    if len(bad) > MAX_NAMED:
+        others.append(f"and {len(bad) - MAX_NAMED:,} more")
     raise PugnnError(first + rest + (f" Likewise: {'; '.join(others)}." if others else ""))
 
 
@@ -141,7 +144,7 @@ def percent(share: float) -> str:
     return f"{value:.0f} %" if value >= 9.5 else f"{value:.2g} %"
 
 
-def shown(value: object, limit: int = 60) -> str:
+def shown(value: object, limit: int = MAX_SHOWN) -> str:
     """A value as text that is short enough to show, without characters that draw nothing."""
     text = str(value)
     return printable(text if len(text) <= limit else text[: limit - 1] + "…")
@@ -152,8 +155,8 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
-def quoted(cell: object, limit: int = 60) -> str:
+def quoted(cell: object) -> str:
     """A cell of a table as a message shows it: ``'a'``, ``0.5``, ``'aaaaa…'``."""
-    if isinstance(cell, str) and len(cell) > limit:
-        return f"{cell[:limit]!r}…"
+    if isinstance(cell, str) and len(cell) > MAX_SHOWN:
+        return f"{cell[:MAX_SHOWN]!r}…"
     return repr(cell)

@@ -61,10 +61,8 @@ def cross_fit(estimator: PUNodeClassifier, task: PUTask, *, progress: bool = Fal
 def require_hidable(task: PUTask) -> None:
     """Raise unless there are known positives to hide and others to train on."""
     if len(task.typical) < 2:
-        raise PugnnError(
-            "with one known positive, nothing can be hidden and found again; two are needed, and ten or more help a "
-            "lot (confirmed finds do not count, because a ranking found them)"
-        )
+        words = "with one known positive, nothing can be hidden and found again; give two or more"
+        raise PugnnError(f"{words} (confirmed finds do not count, because a ranking found them)")
 
 
 def evaluate(
@@ -94,8 +92,7 @@ def evaluate(
     ranked = cross_fit(again, task, progress=progress)
     scores = estimator.predict_proba(task.graph)[:, 1]
     decided = int((scores[task.unlabelled] >= estimator.threshold_).sum())
-    hidden = HiddenRanks(prior, ranked.ranks)
-    found = estimate(hidden, unlabelled=ranked.unlabelled, decided=decided)
+    found = estimate(HiddenRanks(prior, ranked.ranks), unlabelled=ranked.unlabelled, decided=decided)
     return found if found is None else replace(found, caveat=caveat)
 
 
@@ -157,8 +154,7 @@ def evaluate_all(
     progress: bool = False,
 ) -> Comparison:
     """What :func:`evaluate` says of estimators, which are fitted first if they are not, and verdicts between them."""
-    found: dict[str, tuple[PUNodeClassifier, Estimate | None]] = {}
-    audited = _audited(audit, task)
+    found, ranks, audited = dict[str, Estimate | None](), {}, _audited(audit, task)
     for number, estimator in enumerate(estimators):
         with part(number / len(estimators), (number + 1) / len(estimators)):
             if not hasattr(estimator, "model_"):
@@ -169,14 +165,12 @@ def evaluate_all(
         name: str = estimator.settings_["method"]["name"]
         while name in found:
             name += "'"
-        found[name] = estimator, estimated
-    hidden = {name: estimated.ranks for name, (_, estimated) in found.items() if estimated is not None}
-    ranks = {}
-    for name in hidden:
-        scores = found[name][0].decision_function(task.graph)
-        ranks[name] = ranks_among(scores[audited.nodes], scores[task.unlabelled])
-    verdicts = best_against_rest(hidden, len(task.unlabelled), ranks, audited.weights)
-    return Comparison({name: estimated for name, (_, estimated) in found.items()}, verdicts)
+        found[name] = estimated
+        if estimated is not None:
+            scores = estimator.decision_function(task.graph)
+            ranks[name] = ranks_among(scores[audited.nodes], scores[task.unlabelled])
+    hidden = {name: estimated.ranks for name, estimated in found.items() if estimated is not None}
+    return Comparison(found, best_against_rest(hidden, len(task.unlabelled), ranks, audited.weights))
 
 
 def evaluate_over_time(

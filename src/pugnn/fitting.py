@@ -59,10 +59,8 @@ def make_task(
         return task, notes
     nodes = target_positions(task.graph, unlabelled, "unlabelled")
     if len(np.unique(nodes)) < len(nodes):
-        raise PugnnError(
-            "unlabelled must be a list of distinct positions; for a vector or mask with one entry per node, give "
-            "np.flatnonzero(…)"
-        )
+        remedy = "for a vector or mask with one entry per node, give np.flatnonzero(…)"
+        raise PugnnError(f"unlabelled must be a list of distinct positions; {remedy}")
     return replace(task, unlabelled=np.sort(nodes[task.known[nodes] == 0])), notes
 
 
@@ -194,9 +192,7 @@ def _check_decision(threshold: Any, budget: Any, method: Method) -> None:
     """Raise unless one of the two says who is decided positive, and the method can tell."""
     if isinstance(threshold, str) and threshold == "prior":
         if getattr(method, "prior", 0.5) is None:
-            raise PugnnError(
-                f"the threshold 'prior' needs a share of positives; give {method.name} a prior, such as 0.1"
-            )
+            raise PugnnError(f"the threshold 'prior' needs one; give {method.name} a prior, such as 0.1")
     elif isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 <= float(threshold) <= 1:
         raise PugnnError(f"threshold must be a number from 0 to 1, or 'prior'; got {threshold!r}")
     if budget is None:

@@ -76,10 +76,8 @@ def require_providers(metadata: dict[str, Any], backbone: BackboneLike | None) -
             continue
         if provider is None:
             raise PugnnError(f"its backbone {names[kind]} was given as an object; give it again: load(…, backbone=…)")
-        raise PugnnError(
-            f"the {kind} {names[kind]!r} comes from {provider}, which is not installed here. Install it, or import the "
-            "module that registers it"
-        )
+        words = f"the {kind} {names[kind]!r} comes from {provider}, which is not installed here"
+        raise PugnnError(f"{words}. Install it, or import the module that registers it")
 
 
 def require_same_features(
@@ -92,16 +90,13 @@ def require_same_features(
             remedy = "The model was trained on a matrix of features: give it the same features as a matrix"
         raise PugnnError(f"the graph's features were made by a recipe different from the model's. {remedy}")
     if graph.num_features != num_features:
-        raise PugnnError(
-            f"the model was trained with {num_features} features, the graph has {graph.num_features}. "
-            "Give the same features, in the same order."
-        )
+        words = f"the model was trained with {num_features} features, the graph has {graph.num_features}"
+        raise PugnnError(f"{words}. Give the same features, in the same order.")
     theirs = graph.feature_names
     if names is None or theirs is None or names == theirs:
         return
     missing, unknown = sorted(set(names) - set(theirs)), sorted(set(theirs) - set(names))
     if not missing and not unknown:
         raise PugnnError("the features are the model's but in another order; reorder the columns")
-    raise PugnnError(
-        f"the model was trained with other features: it misses {shorten(missing)} and does not know {shorten(unknown)}"
-    )
+    differ = f"it misses {shorten(missing)} and does not know {shorten(unknown)}"
+    raise PugnnError(f"the model was trained with other features: {differ}")

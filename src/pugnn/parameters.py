@@ -43,10 +43,8 @@ class Parameters:
         if not hasattr(self, "model_"):
             return html_table(repr(self), ["Not fitted yet."])
         estimate = getattr(self, "estimate_", None)
-        if estimate is None:
-            known = ("Nothing. To hide known positives and train again without them: pugnn.evaluate",)
-        else:
-            known = estimate.headline
+        unknown = ("Nothing. To hide known positives and train again without them: pugnn.evaluate",)
+        known = unknown if estimate is None else estimate.headline
         facts = [f"What is known: {' '.join(known)}", "What is measured: Nothing yet."]
         if estimate is None or estimate.signal:
             facts.append("What to do next: Check 20 nodes drawn for it, about 20 minutes: audit(n=20)")

@@ -130,10 +130,8 @@ def _message(kind: str, content: Any, **options: Any) -> Any:
     try:
         getattr(distributed, kind)(content, **options)
     except RuntimeError:  # which names sockets and lines of C++
-        raise LostProcessError(
-            f"another process of this job has ended or does not answer, and process {rank()} of {count()} cannot go on "
-            "without it. Perhaps it was killed, or there was not enough memory."
-        ) from None
+        here = f"process {rank()} of {count()} cannot go on without it; perhaps memory ran out"
+        raise LostProcessError(f"another process of this job has ended or does not answer, and {here}") from None
     return content
 
 
@@ -163,10 +161,8 @@ def joined() -> Iterator[None]:
         backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
         distributed.init_process_group(backend, store=_notes, rank=number, world_size=processes, timeout=PATIENCE)
     except (RuntimeError, ValueError) as error:
-        raise PugnnError(
-            f"cannot join the other processes: {str(error).splitlines()[0]}. Start them with torchrun, or unset "
-            "WORLD_SIZE to work in one process."
-        ) from None
+        words = f"cannot join the other processes: {str(error).splitlines()[0]}"
+        raise PugnnError(f"{words}. Start them with torchrun, or unset WORLD_SIZE to work in one.") from None
     failed: object = True
     try:
         if number == 0:

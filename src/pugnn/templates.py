@@ -26,8 +26,8 @@ def fill_template(
 def _environment(package: str) -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    how: dict[str, Any] = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-    return Environment(autoescape=True, loader=FunctionLoader(partial(resource, package)), **how)
+    loader = FunctionLoader(partial(resource, package))
+    return Environment(autoescape=True, loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 def resource(package: str, name: str) -> str:

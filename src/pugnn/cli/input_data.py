@@ -36,9 +36,7 @@ def read_input(
         if name not in ("dataset", *FEEDBACK) and (name in FOR_DRAWS) == (data.dataset is None):
             raise PugnnError(f"{flag(name)} {'can only' if name in FOR_DRAWS else 'cannot'} be used with --dataset")
         if data.store is not None and name in FOR_GRAPHS:
-            raise PugnnError(
-                f"{flag(name)} cannot be used with --store: the graph and its features are in the store already"
-            )
+            raise PugnnError(f"{flag(name)} cannot be used with --store, which holds the graph and its features")
     if data.dataset is not None:
         return _from_dataset(data.dataset, data, seed, known)
     if data.edges is None and data.store is None:
@@ -68,10 +66,8 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
             show = [name.strip() for name in given.pop("show", "").split(",") if name.strip()]
             data = read_graph(**by_name(given), kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
     if "store" in options and recipe is not None and data.graph.recipe != recipe:
-        raise PugnnError(
-            f"the features in {options['store']} were made by a recipe different from the model's. Build the store for "
-            "this model: pugnn build … --model RUN"
-        )
+        words = f"the features in {options['store']} were made by a recipe different from the model's"
+        raise PugnnError(f"{words}. Build the store for this model: pugnn build … --model RUN")
     benchmark = None
     if data.task is not None and data.positive is not None:
         benchmark = PUBenchmark.of_unlabelled(data.task, data.positive)
@@ -185,10 +181,8 @@ def open_run(folder: Path) -> Run:
     sound = isinstance(reasons, list) and all(isinstance(each, dict) and "code" in each for each in reasons)
     for entry, is_sound in {"data": isinstance(record.get("data"), dict), "degenerate": sound}.items():
         if not is_sound:
-            raise PugnnError(
-                f"{file} was changed after the run: its entry {entry!r} is missing or of another form. Restore it, or "
-                "train again with `pugnn fit`."
-            )
+            words = f"{file} was changed after the run: its entry {entry!r} is missing or of another form"
+            raise PugnnError(f"{words}. Restore it, or train again with `pugnn fit`.")
     kept = open_kept(folder, record, given, estimator)
     data = kept or read_input(DataOptions(**given), seed=estimator.seed, recipe=estimator.recipe_)
     assert data.task is not None

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.text import Text
 
+from pugnn import evaluation
 from pugnn.cli.input_data import by_name, named_kinds, read_run
 from pugnn.cli.options import FEEDBACK, FOR_DRAWS, DataOptions
 from pugnn.cli.terminal import make_console, make_table, numbers, print_json, print_notes
 from pugnn.errors import PugnnError, percent
+from pugnn.estimator import PUNodeClassifier
+from pugnn.evidence.over_time import Beginning
+from pugnn.evidence.rank_model import Band
 from pugnn.files import write_json
+from pugnn.store import read_graph
 from pugnn.waiting import part, status_line
-
-if TYPE_CHECKING:
-    from pugnn.estimator import PUNodeClassifier
-    from pugnn.evidence.over_time import Beginning
-    from pugnn.evidence.rank_model import Band
 
 #: The file in the folder of a run.
 NAME = "over_time.json"
@@ -37,14 +37,8 @@ def evaluate_over_time(
 
     The method is that of the run, or the default; ``others`` are compared with it.
     """
-    from pugnn import evaluation
-    from pugnn.estimator import PUNodeClassifier
-    from pugnn.store import read_graph
-
     if then is None or data.as_of is None:
-        raise PugnnError(
-            "a test over time needs both: --as-of, when nodes are ranked, and --then, until when others became known"
-        )
+        raise PugnnError("a test over time needs both: --as-of, to rank nodes, and --then, until when to find others")
     own, notes = PUNodeClassifier(seed=seed), list[str]()
     options: dict[str, Any] = {}
     if run is not None:
@@ -57,9 +51,7 @@ def evaluate_over_time(
             notes.append(f"{words} of {run} are not used: nothing says when they were known")
     options |= {name: value for name, value in asdict(data).items() if value not in (None, [], False)}
     if not options.get("edges") or not options.get("positives"):
-        raise PugnnError(
-            "specify what to read: --edges FILE [--nodes FILE] --positives FILE --time COLUMN, or a run folder"
-        )
+        raise PugnnError("specify what to read: --edges FILE --positives FILE --time COLUMN, or a run folder")
     kinds = named_kinds(options.get("column", ()))
     given = {name: options[name] for name in options if name not in (*FEEDBACK, *FOR_DRAWS, "truth", "show", "column")}
     with status_line() as line:

@@ -94,10 +94,8 @@ def _read(file: Path) -> list[tuple[Event, str]]:
         except (ValueError, KeyError, TypeError, AttributeError):
             seal = None
         if seal is None or seal != _seal(event, found):
-            raise PugnnError(
-                f"line {number} was changed or cut off. Restore the file; or remove this line and all after it, and "
-                "record the verdicts in them again."
-            )
+            again = "remove this line and all after it, and record their verdicts again"
+            raise PugnnError(f"line {number} was changed or cut off. Restore the file; or {again}.")
         found.append((event, seal))
     return found
 

@@ -18,10 +18,10 @@ from pugnn.evidence.purposes import Choice
 from pugnn.evidence.rank_model import Band
 from pugnn.explain.explaining import explain
 from pugnn.explain.sentences import link_words, why_words
-from pugnn.files import replacing, require_new, write_csv, write_json
+from pugnn.files import require_new, write_json
 from pugnn.runs.report.answers import feedback_command
 from pugnn.runs.run import Run
-from pugnn.runs.writers import MAX_IN_CSV, IdColumn, Table, write_scores
+from pugnn.runs.writers import MAX_IN_CSV, IdColumn, Table, write_scores, write_table
 
 #: In larger graphs, explaining a node takes more than a moment.
 MAX_NODES_EXPLAINED = 1_000_000
@@ -45,20 +45,14 @@ def place_file(run: Run, audit: Audit, out: Path | None) -> None:
     audit.draws[-1]["file"] = f"audit-{number}.csv" if out is None else str(out.absolute())
 
 
-def file_of(run: Run, draw: Event) -> Path:
-    """The file of a draw, below the folder of the run wherever that is now."""
-    file: Path = run.path / draw["file"]  # which --out has made absolute
-    return file
-
-
-def write_draw(run: Run, audit: Audit, draw: Event) -> None:
+def write_draw(run: Run, audit: Audit, draw: Event) -> Path:
     """Write the file to fill in: neither rank nor score, which would sway a person."""
+    file: Path = run.path / draw["file"]  # which --out has made absolute
     positions = audit.ranking[[place for _, place, _ in draw["nodes"]]]
     reasons = dict.fromkeys(positions.tolist(), ("", ""))
     if run.task.graph.num_nodes <= MAX_NODES_EXPLAINED and len(positions) <= MAX_EXPLAINED:
         found = explain(run.estimator, run.task, np.sort(positions), log_odds=run.log_odds, order=run.order)
-        explained = zip(np.sort(positions).tolist(), found, strict=True)
-        for position, each in explained:
+        for position, each in zip(np.sort(positions).tolist(), found, strict=True):
             linked = int((run.known[run.task.graph.neighbours(position)] == 1).sum())
             reasons[position] = why_words(each, linked), link_words(each)
     first, last = ["audit", "id"], ["why", "link", "verdict"]
@@ -73,8 +67,8 @@ def write_draw(run: Run, audit: Audit, draw: Event) -> None:
         ]
         for (name, _, _), position in zip(draw["nodes"], positions.tolist(), strict=True)
     )
-    with replacing(file_of(run, draw)) as temporary, temporary.open("w", encoding="utf-8", newline="") as content:
-        write_csv(content, [*first, *shown, *last], rows)
+    write_table(file, [*first, *shown, *last], rows)
+    return file
 
 
 def progress(run: Run, audit: Audit) -> list[dict[str, Any]]:
@@ -87,7 +81,7 @@ def progress(run: Run, audit: Audit) -> list[dict[str, Any]]:
         places = [place for _, place, _ in draw["nodes"]]
         checked = sum(position in verdicts for position in audit.ranking[places].tolist())
         if checked < len(places):
-            file = file_of(run, draw)
+            file = run.path / draw["file"]
             if not os.path.lexists(file):
                 with suppress(WriteError):  # where it was put cannot be written to any more
                     write_draw(run, audit, draw)

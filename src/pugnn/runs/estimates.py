@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pugnn.checkup import CheckUp
+from pugnn.estimator import PUNodeClassifier
 from pugnn.evidence import Estimate
 from pugnn.metrics import f1, measure, roc_auc
 from pugnn.runs.run import Evidence
 from pugnn.task import PUBenchmark, PUTask
-
-if TYPE_CHECKING:
-    from pugnn.checkup import CheckUp
-    from pugnn.estimator import PUNodeClassifier
 
 
 def find_evidence(
@@ -68,9 +66,7 @@ def _truth(
     right = int((positive & decided).sum())
     # Only some of the unlabelled nodes may be test nodes, so these are looked for among the first of all.
     best = truth.task.unlabelled[np.argsort(-log_odds[truth.task.unlabelled], kind="stable")]
-    is_test = np.zeros(len(log_odds), dtype=bool)
-    is_test[nodes] = True
-    first = ((part.taken, best[: part.taken][is_test[best[: part.taken]]]) for part in estimate.first)
+    first = ((part.taken, np.intersect1d(best[: part.taken], nodes)) for part in estimate.first)
     return {
         "prior": float(positive.mean()),
         "decided": {

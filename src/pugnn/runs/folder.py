@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from pugnn.errors import PugnnError, shorten
@@ -30,36 +30,33 @@ class RunFolder:
         self.partial = path.with_name(path.name + ".partial")
         self.checkpoint = self.partial / "checkpoint.safetensors"
         self._lock_file = self.partial / "run.lock"
-        self._lock: int | None = None
+        self._held = ExitStack()
         self._complete = False
         stopped = os.path.lexists(self.partial)
         if stopped and not self._is_ours():
-            raise PugnnError(
-                f"{self.partial} is in the way: it is not a run that was stopped, and is not overwritten. Choose "
-                "another --out, or remove it first."
-            )
+            words = "is in the way: it is not a run that was stopped. Choose another --out, or remove it first."
+            raise PugnnError(f"{self.partial} {words}")
         if stopped and not resume:
             with locked(self._lock_file) as free:
                 if free is False:
                     raise self._taken()
-            raise PugnnError(
-                f"{self.partial} holds a run that was stopped. Add --resume to continue it, or remove it to start from "
-                "scratch."
-            )
+            words = "Add --resume to continue it, or remove it to start afresh."
+            raise PugnnError(f"{self.partial} holds a run that was stopped. {words}")
         if resume and not stopped:
             raise PugnnError(f"there is nothing to resume: {self.partial} does not exist. Run without --resume.")
         self._made = [folder for folder in (self.partial, *self.partial.parents) if not os.path.lexists(folder)]
         self._made_lock = not os.path.lexists(self._lock_file)
         try:
             self.partial.mkdir(parents=True, exist_ok=resume)
-            self._lock = os.open(self._lock_file, os.O_CREAT | os.O_RDWR, 0o666)
+            handle = os.open(self._lock_file, os.O_CREAT | os.O_RDWR, 0o666)
+            self._held.callback(os.close, handle)
         except FileExistsError:  # created in the meantime
             raise self._taken() from None
         except OSError as error:
             self._remove_made()
             raise PugnnError(f"cannot make the folder {self.partial}: {error.strerror}") from None
-        if lock(self._lock, self._lock_file) is False:
-            self._release()
+        if lock(handle, self._lock_file) is False:
+            self._held.close()
             raise self._taken()
         remove_unfinished(self.partial)
 
@@ -81,13 +78,11 @@ class RunFolder:
         try:
             self.partial.rename(self.path)
         except OSError as error:
-            raise PugnnError(
-                f"cannot rename {self.partial} to {self.path}: {error.strerror}. The run is complete and stays "
-                "where it is; rename it yourself."
-            ) from None
+            words = f"cannot rename {self.partial} to {self.path}: {error.strerror}"
+            raise PugnnError(f"{words}. The run is complete and stays where it is; rename it yourself.") from None
         for file in (self.checkpoint, self._lock_file):
             (self.path / file.name).unlink(missing_ok=True)
-        self._release()
+        self._held.close()
 
     def abandon(self) -> None:
         """Remove what was made here, unless the run is complete or can be resumed from a checkpoint."""
@@ -96,12 +91,7 @@ class RunFolder:
         if self._made_lock:
             with suppress(OSError):
                 self._lock_file.unlink()
-        self._release()
-
-    def _release(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._held.close()
 
     def _remove_made(self) -> None:
         if self.partial in self._made:

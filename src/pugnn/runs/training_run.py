@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
+from pugnn.checkup import CheckUp
 from pugnn.errors import DegenerateWarning, PugnnWarning
 from pugnn.estimator import PUNodeClassifier
 from pugnn.explain.explaining import MAX_EXACT, explain_best
@@ -19,6 +18,7 @@ from pugnn.explain.parts import explanation_memory
 from pugnn.explain.suggest import GOALS
 from pugnn.files import write_json
 from pugnn.memory import available_memory, memory_words
+from pugnn.runs.audit_table import MAX_NODES_EXPLAINED
 from pugnn.runs.changes import EarlierRun
 from pugnn.runs.estimates import find_evidence
 from pugnn.runs.folder import RunFolder
@@ -31,13 +31,8 @@ from pugnn.training.planning import memory_on
 from pugnn.training.progress import stage_progress
 from pugnn.waiting import part
 
-if TYPE_CHECKING:
-    from pugnn.checkup import CheckUp
-
 NO_CSV = f"scores.csv is left out: more than {MAX_IN_CSV:,} nodes are too many for a spreadsheet; see scores.parquet"
 
-#: In larger graphs, explaining a node takes more than a moment.
-MAX_NODES_EXPLAINED = 1_000_000
 TO_EXPLAIN = "To explain a node: pugnn explain RUN ID"
 #: What a run says that was stopped after its results were complete.
 STOPPED = (
@@ -174,8 +169,7 @@ def _suggestions(run: Run) -> dict[str, list[dict[str, Any]]] | None:
     """Which nodes to check next; none where the ranking means nothing, and no best finds where there is no signal."""
     if not run.results.ranked:
         return None
-    count = min(SUGGESTED, len(np.setdiff1d(run.task.unlabelled, run.task.negative)))
-    found = run.suggest(GOALS, count) if count else {goal: [] for goal in GOALS}
+    found = run.suggest(GOALS, min(SUGGESTED, len(run.task.unlabelled)))
     return found if run.evidence.signal else found | {"precision": []}
 
 

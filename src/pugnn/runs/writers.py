@@ -148,13 +148,13 @@ def write_scores(path: Path, table: Table) -> None:
         )
     # A masked entry becomes None here, and so an empty cell.
     rows = (zip(*(values.tolist() for values in piece.values()), strict=True) for piece in _pieces(table))
-    _write_csv(path, list(table), chain.from_iterable(rows))
+    write_table(path, table, chain.from_iterable(rows))
 
 
 def write_log(path: Path, log: Sequence[Mapping[str, float]]) -> None:
     """Write one line per epoch: every term of the loss, their total, and the seconds so far."""
     names = list(log[0])
-    _write_csv(path, names, ([record[name] for name in names] for record in log))
+    write_table(path, names, ([record[name] for name in names] for record in log))
 
 
 def read_log(path: Path) -> list[dict[str, float]]:
@@ -173,7 +173,8 @@ def _pieces(table: Table) -> Iterator[dict[str, NDArray[Any]]]:
         yield {name: values[first : first + _AT_ONCE] for name, values in table.items()}
 
 
-def _write_csv(path: Path, header: list[str], rows: Iterable[Iterable[Any]]) -> None:
+def write_table(path: Path, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Write a table as a CSV file (:func:`pugnn.files.write_csv`), compressed if its name ends in ``.gz``."""
     with replacing(path) as temporary, temporary.open("wb") as file:
         packed = path.suffix.lower() == ".gz"
         # Without name and time in its head, so that the same table gives the same bytes.

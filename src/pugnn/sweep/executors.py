@@ -80,10 +80,8 @@ def attempt(work: Callable[[T], Result], task: T, version: str) -> Result | str:
 def _report_lost(times: int, jobs: int) -> None:
     words = "a worker process was killed, often because memory ran out"
     if times > RETRIES:
-        raise PugnnError(
-            f"{words}, {times} times during the same training. All results so far are kept: the same command continues "
-            f"from there, and needs less memory with fewer --jobs (now {jobs})."
-        )
+        kept = f"All results so far are kept: the same command continues; fewer --jobs take less memory (now {jobs})"
+        raise PugnnError(f"{words}, {times} times during the same training. {kept}.")
     warnings.warn(f"{words}; its training starts again ({times} of {RETRIES} times)", PugnnWarning, stacklevel=3)
 
 

@@ -25,7 +25,19 @@ USUAL = 20
 DRAW, RECORD, PURPOSE = "Drawing nodes to check", "Recording verdicts", "A list for a purpose"
 
 
-@command(ON_A_RUN)
+#: Options of :func:`pugnn.evidence.purposes.choose_list`.
+PURPOSES: dict[str, Any] = {
+    "budget": Annotated[int | None, option("The first so many nodes.", panel=PURPOSE)],
+    "precision": Annotated[float | None, option("The longest list with this precision.", panel=PURPOSE)],
+    "recall": Annotated[float | None, option("The shortest list with this recall.", panel=PURPOSE)],
+    "cost_miss": Annotated[
+        float | None, option("Cost of a missed positive; with --cost-check: the cheapest list.", panel=PURPOSE)
+    ],
+    "cost_check": Annotated[float | None, option("Cost of checking a node.", panel=PURPOSE)],
+}
+
+
+@command(ON_A_RUN, purpose=PURPOSES)
 def audit(
     *,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
@@ -52,13 +64,7 @@ def audit(
     revise: Annotated[
         bool, option("Accept verdicts that differ from those recorded before.", "--revise", panel=RECORD)
     ] = False,
-    budget: Annotated[int | None, option("The first so many nodes.", panel=PURPOSE)] = None,
-    precision: Annotated[float | None, option("The longest list with this precision.", panel=PURPOSE)] = None,
-    recall: Annotated[float | None, option("The shortest list with this recall.", panel=PURPOSE)] = None,
-    cost_miss: Annotated[
-        float | None, option("Cost of a missed positive; with --cost-check: the cheapest list.", panel=PURPOSE)
-    ] = None,
-    cost_check: Annotated[float | None, option("Cost of checking a node.", panel=PURPOSE)] = None,
+    purpose: dict[str, Any],
     as_json: Json = False,
 ) -> None:
     """Draw nodes to check, and measure on their verdicts how good the list is.
@@ -78,16 +84,8 @@ def audit(
     """
     from pugnn.runs.audit_log import last_choice, read_audit, recording
 
-    purpose: dict[str, Any] = {
-        "budget": budget,
-        "precision": precision,
-        "recall": recall,
-        "cost_miss": cost_miss,
-        "cost_check": cost_check,
-    }
-    asked = any(value is not None for value in purpose.values())
     drawing = count is not None or all_of is not None
-    if drawing and (checked or asked):
+    if drawing and (checked or purpose):
         raise PugnnError("draw nodes, with -n or --all-of, or record files or ask for a list; not both at once")
     if revise and not checked:
         raise PugnnError("--revise goes with the file whose verdicts are to be recorded")
@@ -97,19 +95,19 @@ def audit(
             before = audit.verdicts
             for file in checked:
                 audit.record(str(file), revise=revise, source=str(file))
-            choice = audit.choose(**purpose) if asked else last_choice(opened, audit)
+            choice = audit.choose(**purpose) if purpose else last_choice(opened, audit)
         replaced = sum(audit.verdicts[node] != verdict for node, verdict in before.items())
         changed = f", {replaced:,} replaced" if replaced else ""
         typer.echo(f"{counted(len(audit.verdicts) - len(before), 'new verdict')} recorded{changed}.", err=True)
     else:
         audit = read_audit(opened)
-        if drawing or not (audit.draws or asked):
+        if drawing or not (audit.draws or purpose):
             _draw(opened, count, all_of, out, as_json, about=about or "both", seed=seed or 0)
             return
-        choice = audit.choose(**purpose) if asked else last_choice(opened, audit)
+        choice = audit.choose(**purpose) if purpose else last_choice(opened, audit)
     if about is not None or seed is not None or out is not None:
         print_notes(["--about, --seed and --out are for draws; add -n to draw more nodes"], "warning")
-    _show(opened, audit, choice, whole=bool(checked) or not asked, as_json=as_json)
+    _show(opened, audit, choice, whole=bool(checked) or not purpose, as_json=as_json)
     if audit.verdicts:
         _keep(opened, audit, choice)
 
@@ -117,7 +115,7 @@ def audit(
 def _draw(opened: Run, count: int | None, all_of: int | None, out: Path | None, as_json: bool, **how: Any) -> None:
     """Draw nodes and write them as a table to fill in."""
     from pugnn.runs.audit_log import recording
-    from pugnn.runs.audit_table import file_of, place_file, write_draw
+    from pugnn.runs.audit_table import place_file, write_draw
     from pugnn.runs.report import renew_report
 
     with recording(opened) as audit:
@@ -127,8 +125,7 @@ def _draw(opened: Run, count: int | None, all_of: int | None, out: Path | None, 
             audit.draw(min(USUAL, max(audit.left, 1)) if count is None else count, **how)
         place_file(opened, audit, out)
     draw = audit.draws[-1]
-    write_draw(opened, audit, draw)  # if this fails, the next call finds it missing and writes it
-    file = file_of(opened, draw)
+    file = write_draw(opened, audit, draw)  # if this fails, the next call finds it missing and writes it
     renew_report(opened)
     if as_json:
         print_json({**draw, "file": str(file)})

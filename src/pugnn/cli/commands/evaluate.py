@@ -8,20 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from pugnn.cli import options
 from pugnn.cli.input_data import open_run
-from pugnn.cli.options import (
-    FEEDBACK,
-    FOR_DRAWS,
-    ON_A_RUN,
-    OUTPUT,
-    DataOptions,
-    Json,
-    Seed,
-    command,
-    option,
-    options_of,
-)
-from pugnn.cli.over_time import evaluate_over_time
+from pugnn.cli.options import FEEDBACK, FOR_DRAWS, ON_A_RUN, OUTPUT, DataOptions, command, option, options_of
 from pugnn.cli.terminal import make_console, make_table, numbers, print_json, texts
 from pugnn.errors import PugnnError, counted, percent
 from pugnn.waiting import part
@@ -31,7 +20,6 @@ if TYPE_CHECKING:
 
 #: Shares of the ranking in which hidden positives are counted.
 TOPS = (0.01, 0.05, 0.1)
-
 
 #: Options that a test over time does not take: what was checked, or is true, has no date.
 UNDATED = ("dataset", "store", "truth", "show", *FEEDBACK, *FOR_DRAWS)
@@ -46,12 +34,12 @@ def evaluate(
         str | None,
         option("With --as-of, a test over time: find those that became known after that, and until this moment."),
     ] = None,
-    seed: Seed = 0,
+    seed: options.Seed = 0,
     methods: Annotated[
         str | None,
         option("Other methods to compare with on the same data and folds, such as centroid,nnpu.", panel=OUTPUT),
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """See where a run's method ranks known positives that are hidden in turn, or those that became known later.
 
@@ -88,6 +76,8 @@ def evaluate(
     for estimator in others:
         estimator.check_parameters()
     if over_time:
+        from pugnn.cli.over_time import evaluate_over_time
+
         evaluate_over_time(run, data, then, others, seed=seed, as_json=as_json)
         return
     assert run is not None

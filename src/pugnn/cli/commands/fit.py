@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -104,11 +105,13 @@ def fit(
     from pugnn.estimator import PUNodeClassifier
     from pugnn.memory import available_memory
     from pugnn.methods import make_method
+    from pugnn.runs.changes import measured_for
 
-    measured = _is_measured(config, settings.get("prior"))
-    repeats = None if config is None or config.suffix != ".json" else config.parent
-    data, going_on = _with_earlier_feedback(context, config, data)
-    if going_on:
+    record = config if config is not None and config.suffix == ".json" else None
+    repeats, prior = record and record.parent, settings.get("prior")
+    measured = record is not None and prior is not None and measured_for(read_record(record).get("parent")) == prior
+    if record is not None and any(_given(context, name) for name in options.FEEDBACK):
+        data = _with_earlier_feedback(context, record, data)
         start = start if _given(context, "start") else repeats
         if measured and not _given(context, "prior"):  # for the earlier run, not for this one
             settings = {**settings, "prior": "auto"}
@@ -120,7 +123,7 @@ def fit(
     available_memory()  # if a limit is set, it must be one
     found = read_input(data, seed=seed)
     if not measured:
-        _require_plausible(found, settings.get("prior"))
+        _require_plausible(found, prior)
     shown: dict[str, Any] = {"verbose": verbose, "as_json": as_json, "title": title}
     train_and_show(estimator, found, name=found.name, out=out, resume=resume, start=start, repeats=repeats, **shown)
 
@@ -131,24 +134,13 @@ def _given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _is_measured(config: Path | None, prior: object) -> bool:
-    """Whether this prior is one that was measured for the run of the config."""
-    if config is None or config.suffix != ".json" or prior is None:
-        return False
-    parent = read_record(config).get("parent")
-    return isinstance(parent, dict) and parent.get("measured_prior") == prior
-
-
-def _with_earlier_feedback(context: typer.Context, config: Path | None, data: DataOptions) -> tuple[DataOptions, bool]:
-    """With new feedback, that of the run of the config still counts; whether there is both."""
-    changed = [name for name in options.FEEDBACK if _given(context, name)]
-    if config is None or config.suffix != ".json" or not changed:
-        return data, False
+def _with_earlier_feedback(context: typer.Context, record: Path, data: DataOptions) -> DataOptions:
+    """With new feedback, that of the recorded run still counts."""
     both: dict[str, Any] = {}
-    for name in changed:
-        before = option_value(config, name, context.obj.config.get(name, []), list[str] | None)
+    for name in filter(partial(_given, context), options.FEEDBACK):
+        before = option_value(record, name, context.obj.config.get(name, []), list[str] | None)
         both[name] = list(dict.fromkeys([*before, *getattr(data, name)]))
-    return replace(data, **both), True
+    return replace(data, **both)
 
 
 def _require_plausible(found: InputData, prior: object) -> None:
@@ -163,9 +155,8 @@ def _require_plausible(found: InputData, prior: object) -> None:
     if confirmed > most * nodes:
         named = " and ".join(flag(name) for name in ("confirmed", "checked") if found.options.get(name))
         raise PugnnError(
-            f"{counted(confirmed, 'node')} of {named} are more than the prior allows: a share of {most:g} makes "
-            f"about {most * nodes:.0f} of the {nodes:,} nodes that were unlabelled before. Give a larger --prior, or "
-            "auto to have it estimated."
+            f"{counted(confirmed, 'node')} of {named} are more than the prior allows: a share of {most:g} is about "
+            f"{most * nodes:.0f} of the {nodes:,} nodes. Give a larger --prior, or auto to have it estimated."
         )
 
 

@@ -110,11 +110,8 @@ def _known_nodes(found: InputData, remembered: dict[str, NDArray[np.int64]], mod
     rejected = remembered["rejected"]
     both = rejected[np.isin(rejected, given)]
     if len(both):
-        name = quoted(str(found.graph.ids[both[0]]))
-        raise PugnnError(
-            f"{found.options['positives']} names {name}, which was rejected when {model} was trained. Train again, or "
-            "remove it there."
-        )
+        named = f"{found.options['positives']} names {quoted(str(found.graph.ids[both[0]]))}"
+        raise PugnnError(f"{named}, which was rejected when {model} was trained. Train again, or remove it there.")
     if not len(given) + len(remembered["confirmed"]) + len(rejected):
         return None
     return PUTask.from_positives(found.graph, np.union1d(given, remembered["confirmed"]), rejected)

@@ -49,7 +49,8 @@ def suggest(
 
         pugnn fit --config runs/mine/run.json --checked to_check.csv
     """
-    from pugnn.files import replacing, require_new, write_csv
+    from pugnn.files import require_new
+    from pugnn.runs.writers import write_table
 
     if out is not None:
         require_new(out)
@@ -61,8 +62,7 @@ def suggest(
     wanted = min(20, len(opened.task.unlabelled)) if count is None else count
     found = opened.suggest([goal], wanted)[goal]
     if out is not None:
-        with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-            write_csv(file, COLUMNS, ([*each.values(), None] for each in found))
+        write_table(out, COLUMNS, ([*each.values(), None] for each in found))
     if as_json:
         print_json(found)
         return

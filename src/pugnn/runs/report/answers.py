@@ -175,8 +175,6 @@ def _truth(evidence: Evidence, nodes: int) -> str:
 
 def _next(run: Path, nodes: int, evidence: Evidence, results: Results) -> Answer:
     question, audit, path = "What to do next", evidence.audit, shlex.quote(str(run))
-    if not nodes:
-        return Answer(question, "Nothing.", "Every node is known.")
     if audit is not None:
         files = audit["files" if audit["open"] else "checked"] or ["checked.csv"]
         if audit["open"]:

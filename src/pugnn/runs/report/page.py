@@ -41,6 +41,12 @@ TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 #: Lines of the recipe, and of the repairs, that are shown.
 MAX_LINES = 200
 
+#: Words that the template asks for by their names.
+FILTERS = (
+    *(shown, percent, signed, score_words, with_band, is_wide),
+    *(number_words, choice_words, on_checks, share_words, what_changed),
+)
+
 
 def write_report(path: Path, run: Run) -> None:
     """Write the report of a run as one HTML file that works without a network."""
@@ -76,8 +82,6 @@ def render(run: Run) -> str:
         "choice": (run.evidence.audit or {}).get("choice"),
         "precision": _precision(run.evidence),
         "goals": GOALS,
-        "suggestions": run.results.suggestions,
-        "changes": run.results.changes,
         "summary": summary(run),
         "steps": next_steps(run),
         "axis": axis,
@@ -90,22 +94,8 @@ def render(run: Run) -> str:
         "recipe": grouped(run.data.recipe),
         "settings": _settings(run),
     }
-    filters: dict[str, Callable[..., Any]] = {
-        "shown": shown,
-        "grouped": lambda number: f"{number:,}",
-        "percent": percent,
-        "day": _day,
-        "with_band": with_band,
-        "is_wide": is_wide,
-        "number_words": number_words,
-        "choice_words": choice_words,
-        "on_checks": on_checks,
-        "share_words": share_words,
-        "what_changed": what_changed,
-        "hops": lambda hops: counted(hops, "hop"),
-        "signed": signed,
-        "score_words": score_words,
-    }
+    filters: dict[str, Callable[..., Any]] = {each.__name__: each for each in FILTERS}
+    filters |= {"grouped": "{:,}".format, "day": _day, "hops": lambda hops: counted(hops, "hop")}
     return fill_template(__package__, "template.html", values, filters)
 
 

@@ -33,7 +33,8 @@ def picture(run: Run) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
 
     Positions, ``wide`` on a laptop and ``tall`` on a phone, lie between 0 and 1; finds have a ``rank``.
     """
-    scores = _scores(run)
+    others = run.task.graph.num_nodes - len(run.scores)  # nodes of other kinds than the target have no score, but −1
+    scores = np.pad(run.scores, (0, others), constant_values=-1.0)
     nodes = _chosen(run, scores)
     lines = _lines(run.task.graph, nodes)
     finds = run.others[:FINDS].tolist()
@@ -55,13 +56,6 @@ def picture(run: Run) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
         for at, node in enumerate(nodes)
     ]
     return dots, lines
-
-
-def _scores(run: Run) -> NDArray[np.float64]:
-    """The score of each node; those of other kinds than the target have none, but −1."""
-    scores = np.full(run.task.graph.num_nodes, -1.0)
-    scores[: len(run.scores)] = run.scores
-    return scores
 
 
 def _chosen(run: Run, scores: NDArray[np.float64]) -> list[int]:

@@ -57,7 +57,7 @@ def _found(run: Run) -> str:
     )
     if not run.results.ranked:
         text += " The ranking means nothing."
-    elif others:
+    else:
         best = int(run.others[0])
         hops = run.task.distances[best]
         where = "no path joins it to a known one"
