@@ -41,11 +41,6 @@ class Relation:
         """Number of edges; those of a direction are counted once."""
         return len(self.indices) if self.reverse else len(self.indices) // 2
 
-    @property
-    def degrees(self) -> NDArray[np.int64]:
-        """Number of neighbours of each node, shape ``(N,)``."""
-        return np.diff(self.indptr)
-
 
 def require_relations(
     relations: Mapping[str, Relation], kinds: Mapping[str, int], num_nodes: int, *, sound: bool
