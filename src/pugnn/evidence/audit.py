@@ -281,7 +281,7 @@ class Audit(Displayed):
     def probabilities(self) -> Values:
         """The probability of each unlabelled node to be positive, in the order of the ranking."""
         self._require_verdicts()
-        if not self.verdicts.keys() & set(self.drawn.tolist()):
+        if self._verdicts.keys().isdisjoint(self._drawn):
             raise PugnnError("nodes of your own choice are no sample, so nothing is measured; draw some and check them")
         return calibrated(self.sample(), self._narrowing)
 
