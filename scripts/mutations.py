@@ -104,7 +104,12 @@ MUTATIONS = [
     _m("methods/ranking/logistic.py", "INVERSE_PENALTY = 1.0", "INVERSE_PENALTY = 1.2", "views"),
     _m("methods/ranking/logistic.py", "slope[special] = v * (", "slope[special] = (", "views negatives"),
     _m("evidence/hidden_positives.py", "MAX_NEGATIVE = 0.5", "MAX_NEGATIVE = 0.6", "views negatives"),
-    _m("evidence/hidden_positives.py", "-(1 - self.negative_share) / n", "(1 - self.negative_share) / n", "centroid"),
+    _m(
+        "evidence/hidden_positives.py",
+        "-(1 - self.negative_share) / targets",
+        "(1 - self.negative_share) / targets",
+        "centroid",
+    ),
     _m(
         "graph/smoothing.py",
         "STEPS, RESTART = 10, 0.15",
@@ -137,7 +142,7 @@ MUTATIONS = [
     _m("models/dropout.py", "np.float32(1 / (1 - p))", "np.float32(1)", "naive"),
     _m("training/loop.py", "(first, settings.weight_decay)", "(first, 0.0)", "naive"),
     # Features
-    _m("features/number.py", "(values - self.mean) / self.deviation", "values / self.deviation", "numbers", "dates"),
+    _m("features/number.py", "(values - mean) / deviation", "values / deviation", "numbers", "dates"),
     _m("features/category.py", "MIN_NODES = 3", "MIN_NODES = 40", "categories"),
     _m("features/boolean.py", "np.where(missing, self.share, values)", "np.where(missing, 0.5, values)", "booleans"),
     _m("features/text.py", "1 + np.log((1 + self.texts)", "np.log((1 + self.texts)", "texts", "mixed"),

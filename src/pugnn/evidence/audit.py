@@ -137,15 +137,18 @@ class Audit(Displayed):
         require_whole("n", n, 1)
         require_choice("about", about, ABOUT)
         require_whole("seed", seed, 0)
-        free = self._free()
-        self._require_left(n)
-        edges, quotas = plan_stretches(
+        if n > self.left:
+            raise PugnnError(
+                f"cannot draw {counted(n, 'node')}: {self.left:,} of {len(self.ranking):,} are neither drawn nor "
+                "checked yet. Ask for fewer."
+            )
+        planned, quotas = plan_stretches(
             len(self.ranking), n, decided=self.decided, ranks=self.ranks, expected=self.expected, about=about
         )
-        planned = any("about" in event for event in self.draws)
-        cuts = self._edges if planned else np.union1d(edges, self._edges)
-        wanted = np.diff(np.interp(cuts, edges, np.append(0, np.cumsum(quotas))))
-        edges = cuts
+        fixed = any("about" in event for event in self.draws)
+        edges = self._edges if fixed else np.union1d(planned, self._edges)
+        wanted = np.diff(np.interp(edges, planned, np.append(0, np.cumsum(quotas))))
+        free = self._free()
         left = np.add.reduceat(free, edges[:-1]).astype(np.int64)
         quotas = share_out(wanted, left, n)
         rng = np.random.default_rng([seed, len(self._drawn)])
@@ -174,13 +177,6 @@ class Audit(Displayed):
         # Not a bare number, not even in part: a spreadsheet would change it.
         name = f"draw-{hashlib.sha256(f'{self.digest} {places}'.encode()).hexdigest()[:8]}"
         return self._apply({"draw": name, "ranking": self.digest, **how, "nodes": nodes})
-
-    def _require_left(self, wanted: int) -> None:
-        if wanted > self.left:
-            raise PugnnError(
-                f"cannot draw {counted(wanted, 'node')}: {self.left:,} of {len(self.ranking):,} are neither drawn nor "
-                "checked yet. Ask for fewer."
-            )
 
     def record(self, verdicts: Any, values: Any = None, *, revise: bool = False, source: str = "") -> Audit:
         """Take verdicts: a mapping of ids to verdicts, a table with columns ``id`` and ``verdict``, or the two apart.
@@ -285,7 +281,7 @@ class Audit(Displayed):
     def probabilities(self) -> Values:
         """The probability of each unlabelled node to be positive, in the order of the ranking."""
         self._require_verdicts()
-        if not self.verdicts.keys() & set(self.drawn.tolist()):
+        if self._verdicts.keys().isdisjoint(self._drawn):
             raise PugnnError("nodes of your own choice are no sample, so nothing is measured; draw some and check them")
         return calibrated(self.sample(), self._narrowing)
 

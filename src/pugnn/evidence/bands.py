@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import betaincinv, gammaincc, ndtr
 
 from pugnn.errors import Displayed, percent, require_share, require_type, require_whole
-from pugnn.evidence.rank_model import COVERAGE, MAX_PRIOR, MIN_PRIOR, Band, RankModel, Values, as_ranks
+from pugnn.evidence.rank_model import MAX_PRIOR, MIN_PRIOR, TAIL, Band, RankModel, Values, as_ranks
 
 #: An interval whose ends differ by this factor says little.
 WIDE = 3.0
@@ -129,9 +129,8 @@ def lift(ranks: Values, share: float) -> Band:
 
 def exact_share(within: int, n: int) -> Band:
     """The share of ``within`` among ``n``, with the exact interval of Clopper and Pearson."""
-    tail = (1 - COVERAGE) / 2
-    low = float(betaincinv(within, n - within + 1, tail)) if within else 0.0
-    high = float(betaincinv(within + 1, n - within, 1 - tail)) if within < n else 1.0
+    low = float(betaincinv(within, n - within + 1, TAIL)) if within else 0.0
+    high = float(betaincinv(within + 1, n - within, 1 - TAIL)) if within < n else 1.0
     return Band(within / n, low, high)
 
 

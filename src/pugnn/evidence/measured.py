@@ -21,7 +21,7 @@ import numpy as np
 
 from pugnn.errors import Displayed, counted, percent
 from pugnn.evidence.checked_sample import CERTAIN, Cells, CheckedSample
-from pugnn.evidence.rank_model import COVERAGE, Band, Values
+from pugnn.evidence.rank_model import TAIL, Band, Values
 from pugnn.evidence.stretches import share_out
 
 #: Numbers of first nodes whose precision is measured.
@@ -29,7 +29,6 @@ TOPS = (10, 100, 1_000, 10_000)
 #: A share whose interval is wider than this is unknown, and a number whose ends differ by a larger factor.
 UNKNOWN_WIDTH, UNKNOWN_FACTOR = 0.5, 5.0
 
-TAIL = (1 - COVERAGE) / 2
 #: Hidden positives and checks agree if the model's number lies between these quantiles of the exact limits.
 AGREED = 0.2
 #: What a narrowed interval leaves out at either end: less, because no model of the shape is quite true.

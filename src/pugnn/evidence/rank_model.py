@@ -69,6 +69,8 @@ MIN_PRIOR, MAX_PRIOR = 1e-5, 0.93
 CONTRADICTED = 1e-6
 #: Bands hold the true value with this probability, if the model is right.
 COVERAGE = 0.9
+#: What they leave out at either end.
+TAIL = (1 - COVERAGE) / 2
 #: Deviations by chance, in standard deviations, equally likely.
 DEVIATIONS = ndtri(np.arange(0.1, 1.0, 0.2))
 
@@ -181,8 +183,7 @@ class RankModel:
     def band(self, values: Values) -> Band:
         """Of a quantity with a value for each shape and prior: the median, and the ends of what holds for some c."""
         values = np.broadcast_to(values, self.priors.shape)
-        tail = (1 - COVERAGE) / 2
-        ends = [_quantiles(of_part, self.weights, [tail, 1 - tail]) for of_part in values.T]
+        ends = [_quantiles(of_part, self.weights, [TAIL, 1 - TAIL]) for of_part in values.T]
         value = _quantiles(values.ravel(), np.outer(self.weights, PART_WEIGHTS).ravel(), [0.5])[0]
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         return Band(float(np.clip(value, low, high)), float(low), float(high))
@@ -195,8 +196,7 @@ class RankModel:
         )
         points = np.clip(values[:, :, None] + deviations, 0.0, 1.0)
         weights = np.repeat(np.outer(self.weights, PART_WEIGHTS), len(DEVIATIONS)) / len(DEVIATIONS)
-        tail = (1 - COVERAGE) / 2
-        low, high = _quantiles(points.ravel(), weights, [tail, 1 - tail])
+        low, high = _quantiles(points.ravel(), weights, [TAIL, 1 - TAIL])
         expected = self.band(values)
         return Band(expected.value, min(expected.low, float(low)), max(expected.high, float(high)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,69 +24,40 @@ def layer_parts(model: LayeredViews, graph: Graph, nodes: NDArray[np.int64]) -> 
         models.append(part)
         found.append(list(view_parts(part, layer, nodes)))
     for of_node in zip(*found, strict=True):
-        yield _Sum(graph.num_nodes, models, list(of_node), float(model.constant)).parts()
+        yield _added_up(graph.num_nodes, models, of_node, float(model.constant))
 
 
-class _Sum:
-    """The parts of one node on each layer, to be added up."""
-
-    def __init__(self, count: int, models: list[LayerPart], parts: list[Parts], constant: float) -> None:
-        self.count, self.models, self.each, self.constant = count, models, parts, constant
-        widths = [
-            len(parts.own) - parts.closeness for model, parts in zip(models, parts, strict=True) if not model.structural
-        ]
-        self.attributes = max(widths, default=0)
-        self.place = self.attributes if any(model.structural for model in models) else None
-        self.closeness = any(parts.closeness for parts in self.each)
-        self.width = self.attributes + (self.place is not None) + self.closeness
-
-    def parts(self) -> Parts:
-        own, around, by_node = np.zeros(self.width), np.zeros(self.width), np.zeros(self.count)
-        relations: dict[str, float] = {}
-        for model, parts in zip(self.models, self.each, strict=True):
-            own += self._columns(model, parts, parts.own)
-            around += self._columns(model, parts, parts.around)
-            # In a relation with direction every node is there in two roles.
-            by_node += parts.by_node.reshape(-1, self.count).sum(axis=0)
-            relations[model.name] = relations.get(model.name, 0.0) + parts.total - parts.base
-        base = self.constant + sum(parts.base for parts in self.each)
-        total = self.constant + sum(parts.total for parts in self.each)
-        return Parts(
-            total,
-            base,
-            by_node,
-            own,
-            around,
-            self._without,
-            self.closeness,
-            self.place is not None,
-            relations=relations,
-        )
-
-    def _columns(self, model: LayerPart, parts: Parts, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Numbers by column of one layer as numbers by column of all."""
-        found = np.zeros(self.width)
-        if parts.closeness:
-            found[-1], values = values[-1], values[:-1]
-        if model.structural:
-            assert self.place is not None
-            found[self.place] = values.sum()
-        else:
-            found[: self.attributes] = values
-        return found
-
-    def _without(self, nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
-        """The log-odds without some nodes and columns, computed anew on each layer."""
-        total = self.constant
-        for model, parts in zip(self.models, self.each, strict=True):
-            width = len(parts.own) - parts.closeness
+def _added_up(count: int, models: Sequence[LayerPart], each: Sequence[Parts], constant: float) -> Parts:
+    """The parts of a node, one of ``count``, from those that it has on each layer."""
+    widths = [len(parts.own) - parts.closeness for parts in each]
+    attributes = max((width for width, model in zip(widths, models, strict=True) if not model.structural), default=0)
+    place, closeness = any(model.structural for model in models), any(parts.closeness for parts in each)
+    own, around = np.zeros((2, attributes + place + closeness))
+    by_node = np.zeros(count)
+    relations: dict[str, float] = {}
+    columns_of = []  # for each layer, what its columns are among those of all
+    for model, parts, width in zip(models, each, widths, strict=True):
+        columns = np.full(width, attributes) if model.structural else np.arange(width)
+        columns = np.append(columns, attributes + place) if parts.closeness else columns
+        for sums, values in ((own, parts.own), (around, parts.around)):
             if model.structural:
-                gone = np.arange(width if self.place in columns else 0)
+                sums[attributes] += values[:width].sum()
             else:
-                gone = columns[columns < self.attributes]
-            if parts.closeness and self.closeness and self.width - 1 in columns:
-                gone = np.append(gone, width)
-            roles = len(parts.by_node) // self.count
-            everywhere = np.concatenate([nodes + role * self.count for role in range(roles)])
-            total += parts.without(everywhere, gone)
+                sums[:attributes] += values[:width]
+            if parts.closeness:
+                sums[-1] += values[-1]
+        # In a relation with direction every node is there in two roles.
+        by_node += parts.by_node.reshape(-1, count).sum(axis=0)
+        relations[model.name] = relations.get(model.name, 0.0) + parts.total - parts.base
+        columns_of.append(columns)
+
+    def without(nodes: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
+        """The log-odds without some nodes and columns, computed anew on each layer."""
+        total = constant
+        for parts, own_columns in zip(each, columns_of, strict=True):
+            everywhere = np.concatenate([nodes + first for first in range(0, len(parts.by_node), count)])
+            total += parts.without(everywhere, np.flatnonzero(np.isin(own_columns, columns)))
         return total
+
+    base, total = constant + sum(parts.base for parts in each), constant + sum(parts.total for parts in each)
+    return Parts(total, base, by_node, own, around, without, closeness, place, relations=relations)

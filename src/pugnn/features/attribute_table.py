@@ -67,8 +67,9 @@ class AttributeTable:
         """The cells of a column; all are missing if the table lacks it."""
         for numbers in self.number_blocks:
             if name in numbers.places:
-                kind = "DATE" if numbers is self.edges and name in self._dates else "DOUBLE"
-                return Cells(self, name, "NULL::VARCHAR", kind, numbers)
+                # Dates of edges are days since 1970.
+                dated = any(each.kind == "date" and name in each.names for each in self.of_edges)
+                return Cells(self, name, "NULL::VARCHAR", "DATE" if dated else "DOUBLE", numbers)
         if name not in self._columns:
             return Cells(self, name, "NULL::VARCHAR", "VARCHAR")
         column = self._columns[name]
@@ -103,11 +104,6 @@ class AttributeTable:
     def has_row(self) -> NDArray[np.bool_]:
         """Which nodes have a row, shape ``(N,)``."""
         return np.arange(self.num_nodes) < self.rows
-
-    @cached_property
-    def _dates(self) -> set[str]:
-        """Names of columns of edges that are dates, as days since 1970."""
-        return {name for column in self.of_edges if column.kind == "date" for name in column.names}
 
     @cached_property
     def _columns(self) -> dict[str, str]:

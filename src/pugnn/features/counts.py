@@ -34,8 +34,8 @@ class Counts:
     @classmethod
     def learn(cls, attributes: AttributeTable, kinds: Mapping[str, str]) -> Self | None:
         """Find the columns of counts, if there are any; ``kinds`` are those that the user chose, by name."""
-        chosen = {*_found(attributes, kinds), *(name for name in attributes.names if kinds.get(name) == "counts")}
-        columns = tuple(name for name in attributes.names if name in chosen)
+        found = _found(attributes, kinds)
+        columns = tuple(name for name in attributes.names if name in found or kinds.get(name) == "counts")
         if not columns:
             return None
         filled = sum(_filled(attributes.cells(name)) for name in columns)
@@ -91,11 +91,9 @@ def _found(attributes: AttributeTable, kinds: Mapping[str, str]) -> set[str]:
     belongs to the block if it holds what its siblings hold: 0 and 1, or else integers from 0 up to twice their largest
     number, some of them 0.
     """
-    summaries: dict[str, Summary] = {}
-    for numbers in attributes.number_blocks:
-        if numbers is attributes.edges:
-            continue  # shares of categories are no counts
-        summaries |= {name: numbers.summary(name) for name in numbers.names if name not in kinds}
+    # Not those of edges: shares of categories are no counts.
+    given = [numbers for numbers in attributes.number_blocks if numbers is not attributes.edges]
+    summaries = {name: numbers.summary(name) for numbers in given for name in numbers.names if name not in kinds}
     rare = {name: found for name, found in summaries.items() if _mostly_zero(found)}
     words = {name: found for name, found in rare.items() if found.lowest >= 0}
     signed = rare.keys() - words.keys()

@@ -48,16 +48,10 @@ class NumberEncoding(Encoding):
     @classmethod
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
         dates = cells.is_date or _mostly_dates(cells)
-        values = read_numbers(cells, dates=dates)
-        missing = np.isnan(values)
-        present = values[~missing]
-        return cls(cells.name, cells.count_missing(missing), float(present.mean()), _deviation(present), dates)
+        return cls(*_moments(cells, read_numbers(cells, dates=dates)), dates)
 
     def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
-        values = read_numbers(cells, dates=self.dates)
-        missing = np.isnan(values)
-        standardised = np.where(missing, 0.0, (values - self.mean) / self.deviation)
-        return ColumnFeatures(standardised[:, None].astype(np.float32), missing)
+        return _standardised(read_numbers(cells, dates=self.dates), self.mean, self.deviation)
 
     def readings(self) -> list[tuple[str, Reading]]:  # noqa: D102
         return [(self.column, self._original)]
@@ -86,16 +80,10 @@ class AmountEncoding(Encoding):
 
     @classmethod
     def learn(cls, cells: Cells) -> Self:  # noqa: D102
-        values = _logarithms(cells)
-        missing = np.isnan(values)
-        present = values[~missing]
-        return cls(cells.name, cells.count_missing(missing), float(present.mean()), _deviation(present))
+        return cls(*_moments(cells, _logarithms(cells)))
 
     def read(self, cells: Cells) -> ColumnFeatures:  # noqa: D102
-        values = _logarithms(cells)
-        missing = np.isnan(values)
-        standardised = np.where(missing, 0.0, (values - self.mean) / self.deviation)
-        return ColumnFeatures(standardised[:, None].astype(np.float32), missing)
+        return _standardised(_logarithms(cells), self.mean, self.deviation)
 
     def readings(self) -> list[tuple[str, Reading]]:  # noqa: D102
         return [(self.column, self._original)]
@@ -123,9 +111,19 @@ def _logarithms(cells: Cells) -> NDArray[np.float64]:
     return np.copysign(np.log1p(np.abs(values)), values)
 
 
-def _deviation(present: NDArray[np.float64]) -> float:
+def _moments(cells: Cells, values: NDArray[np.float64]) -> tuple[str, int, float, float]:
+    """What both encodings begin with: the column, how many of its values are missing, their mean and deviation."""
+    missing = np.isnan(values)
+    present = values[~missing]
     spread = present.max() - present.min()
-    return float(present.std() or spread) if spread else 1.0  # squares of numbers below 1e-162 are 0
+    deviation = float(present.std() or spread) if spread else 1.0  # squares of numbers below 1e-162 are 0
+    return cells.name, cells.count_missing(missing), float(present.mean()), deviation
+
+
+def _standardised(values: NDArray[np.float64], mean: float, deviation: float) -> ColumnFeatures:
+    missing = np.isnan(values)
+    standardised = np.where(missing, 0.0, (values - mean) / deviation)
+    return ColumnFeatures(standardised[:, None].astype(np.float32), missing)
 
 
 def read_numbers(cells: Cells, *, dates: bool) -> NDArray[np.float64]:

@@ -36,19 +36,18 @@ def graph_digests(graph: Graph) -> dict[str, str]:
         attributes = {"feature_values": x.data, "feature_columns": x.indices, "feature_starts": x.indptr}
     if isinstance(ids, TextIds):
         nodes = {"id_letters": ids.letters, "id_starts": ids.starts}
-    parts: dict[str, Mapping[str, NDArray[Any]]] = {
+    parts: dict[str, Mapping[str, NDArray[Any] | None]] = {
         "edges": {"indptr": graph.indptr, "indices": graph.indices},
-        "edge weights": {} if graph.weights is None else {"weights": graph.weights},
+        "edge weights": {"weights": graph.weights},
         NODES: nodes,
         "attributes": attributes,
     }
     for name, relation in graph.relations.items():
-        rows: dict[str, NDArray[Any]] = {"indptr": relation.indptr, "indices": relation.indices}
-        rows |= {} if relation.weights is None else {"weights": relation.weights}
-        parts[f"relation {name}"] = {f"{name} {part}": array for part, array in rows.items()}
+        rows = ("indptr", "indices", "weights")
+        parts[f"relation {name}"] = {f"{name} {part}": getattr(relation, part) for part in rows}
     known = {} if graph.stored is None else graph.stored.sums
     return {
-        part: digest_of_texts(known.get(name) or _digest(array) for name, array in arrays.items())
+        part: digest_of_texts(known.get(name) or _digest(array) for name, array in arrays.items() if array is not None)
         for part, arrays in parts.items()
     }
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
 from pugnn.graph.adjacency import Adjacency, Cleaning, symmetric_csr
-from pugnn.graph.arrays import require_adjacency, require_num_nodes
-from pugnn.graph.compiling import kernel
+from pugnn.graph.arrays import MAX_NODES, require_adjacency, require_num_nodes
 
 #: What is added to the name of a relation with direction: who its nodes point to, and who points to them.
 OUT, IN = " out", " in"
-
-_NO_WEIGHTS = np.zeros(0, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +40,6 @@ class Relation:
     def num_edges(self) -> int:
         """Number of edges; those of a direction are counted once."""
         return len(self.indices) if self.reverse else len(self.indices) // 2
-
-    @property
-    def degrees(self) -> NDArray[np.int64]:
-        """Number of neighbours of each node, shape ``(N,)``."""
-        return np.diff(self.indptr)
 
 
 def require_relations(
@@ -83,10 +76,10 @@ def directed_rows(
         u, v, weights = u[~loops], v[~loops], None if weights is None else weights[~loops]
     indptr, indices, merged, cleaning = merge(require_num_nodes(2 * n), u, v + np.int32(n), weights)
     middle = int(indptr[n])
-    parts = None if merged is None else (merged[:middle], merged[middle:])
+    out, back = (None, None) if merged is None else (merged[:middle], merged[middle:])
     whole = Cleaning(cleaning.rows + int(loops.sum()), int(loops.sum()), cleaning.duplicates, 0)
-    forward = indptr[: n + 1].copy(), indices[:middle] - np.int32(n), None if parts is None else parts[0], whole
-    return forward, (indptr[n:] - middle, indices[middle:], None if parts is None else parts[1], whole)
+    forward = indptr[: n + 1].copy(), indices[:middle] - np.int32(n), out, whole
+    return forward, (indptr[n:] - middle, indices[middle:], back, whole)
 
 
 def joined_rows(
@@ -100,48 +93,23 @@ def joined_rows(
     given = list(relations)
     factors = np.ones(len(given), np.float32) if shares is None else np.array(list(shares), np.float32)
     weighted = shares is not None or any(each.weights is not None for each in given)
-    parts = [(each, factor) for each, factor in zip(given, factors, strict=True) if factor > 0]
-    found: tuple[Any, Any, Any] | None = None
-    for relation, factor in parts:
-        values = _NO_WEIGHTS
-        if weighted:
-            values = np.ones(len(relation.indices), np.float32) if relation.weights is None else relation.weights
+    fit = sum(len(each.indices) for each in given) <= MAX_NODES  # scipy would make all positions as long as row starts
+    total: sp.csr_array | None = None
+    for relation, factor in zip(given, factors, strict=True):
+        if factor > 0:
+            values: NDArray[Any] | None = relation.weights
+            if values is None:
+                values = np.ones(len(relation.indices), np.float32 if weighted else np.bool_)
             values = values if factor == 1 else factor * values
-        rows = relation.indptr, relation.indices, values
-        found = rows if found is None else _merge(*found, *rows)
-    assert found is not None
-    return found[0], found[1], found[2] if weighted else None
+            starts = relation.indptr.astype(np.int32 if fit else np.int64, copy=False)
+            rows = sp.csr_array((values, relation.indices, starts), shape=(len(starts) - 1, MAX_NODES))
+            rows.has_canonical_format = True  # sorted, without repeats: need not be checked
+            total = rows if total is None else total + rows
+    assert total is not None
+    indptr, indices = total.indptr.astype(np.int64, copy=False), total.indices.astype(np.int32, copy=False)
+    return indptr, indices, total.data if weighted else None
 
 
 def summed_cleaning(parts: Mapping[str, Cleaning]) -> Cleaning:
     """How the edges of all relations were cleaned."""
-    names = ("rows", "self_loops", "duplicates", "two_way")
-    return Cleaning(*(sum(getattr(each, name) for each in parts.values()) for name in names))
-
-
-@kernel(nogil=True)
-def _merge(indptr, indices, weights, other_indptr, other_indices, other_weights):  # type: ignore[no-untyped-def]
-    """Two matrices in CSR form, with sorted rows, added up; weights are empty where there are none."""
-    n, weighted = len(indptr) - 1, len(weights) > 0 or len(other_weights) > 0
-    starts = np.zeros(n + 1, dtype=np.int64)
-    for filling in range(2):
-        size = starts[n] if filling else 0
-        merged, sums = np.empty(size, dtype=np.int32), np.empty(size if weighted else 0, dtype=np.float32)
-        kept = 0
-        for row in range(n):
-            at, end = indptr[row], indptr[row + 1]
-            other, last = other_indptr[row], other_indptr[row + 1]
-            while at < end or other < last:
-                mine = other == last or (at < end and indices[at] <= other_indices[other])
-                theirs = at == end or (other < last and other_indices[other] <= indices[at])
-                if filling:
-                    merged[kept] = indices[at] if mine else other_indices[other]
-                    if weighted:
-                        sums[kept] = (weights[at] if mine else np.float32(0)) + (
-                            other_weights[other] if theirs else np.float32(0)
-                        )
-                kept += 1
-                at += mine
-                other += theirs
-            starts[row + 1] = kept
-    return starts, merged, sums
+    return Cleaning(*map(sum, zip(*map(astuple, parts.values()), strict=True)))
