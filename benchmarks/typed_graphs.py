@@ -23,7 +23,6 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -52,7 +51,6 @@ GRAPHS = {
 TARGETS = {"dblp": "author", "aminer": "paper"}
 
 
-@cache
 def read(folder: Path, name: str) -> Tables:
     """The tables of a graph; those of the target nodes, with their classes, are called nodes."""
     if SMALLEST:
