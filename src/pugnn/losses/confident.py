@@ -16,9 +16,9 @@ def confident_prior_matching(
 
     ``seen`` is 1 where a labelled node is a label for a model; where it is 0, the node takes no part in its training.
     """
-    free = logits[sets.unlabelled]
-    reached, scores = sets.mean(torch.sigmoid(logits[sets.labelled]), seen), torch.sigmoid(free)
-    entropy = F.softplus(free) - scores * free
+    unlabelled = logits[sets.unlabelled]
+    reached, scores = sets.mean(torch.sigmoid(logits[sets.labelled]), seen), torch.sigmoid(unlabelled)
+    entropy = F.softplus(unlabelled) - scores * unlabelled
     return {
         "labelled": labelled_weight * (1 - reached).mean(),
         "unlabelled": (sets.mean(scores) - prior).abs().mean(),
