@@ -103,11 +103,11 @@ def without_by_matrices(model, graph, node, gone, columns, *, place=False, close
         rows[roles] = mean
         for column in range(rows.shape[1]) if part.structural and place else [] if part.structural else columns:
             rows[:, column] = mean[column]
-        views, of_views = [1] if part.structural else range(len(VIEWS)), matrices(layer)
-        for view, direction in zip(views, part.direction.double().numpy(), strict=True):
+        of_views = matrices(layer)
+        for view, (each, direction) in enumerate(zip(VIEWS.values(), part.direction.double().numpy(), strict=True)):
             row = of_views[view][node] @ rows
             length = np.linalg.norm(row)
-            total += list(VIEWS.values())[view].weight * float(row @ direction) / length if length > 1e-5 else 0.0
+            total += each.weight * float(row @ direction) / length if length > 1e-5 else 0.0
     return total
 
 

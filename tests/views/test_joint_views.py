@@ -5,18 +5,19 @@ from conftest import random_graph
 from dense_views import side_by_side
 from pugnn.graph import Graph
 from pugnn.graph.layers import structural
-from pugnn.views import STRUCTURAL_VIEWS, VIEWS, Attributes, JointViews, NodeViews
+from pugnn.views import VIEWS, Attributes, JointViews, NodeViews
 from pugnn.views import node_views as module
 
 GRAPH = random_graph(25, 0.2, seed=0, features=4)
 FACTORS = (0.45, 2.0)
+SOME = ("own",)
 RNG = np.random.default_rng(0)
 
 
 @pytest.fixture(params=[True, False], ids=["kept", "not kept"])
 def joint(request, monkeypatch) -> JointViews:
     monkeypatch.setattr(module, "worth_keeping", lambda *_: request.param)
-    parts: list[tuple[Graph, tuple[str, ...]]] = [(GRAPH, tuple(VIEWS)), (structural(GRAPH), STRUCTURAL_VIEWS)]
+    parts: list[tuple[Graph, tuple[str, ...]]] = [(GRAPH, tuple(VIEWS)), (structural(GRAPH), SOME)]
     views = [NodeViews(graph, Attributes.of(graph), names) for graph, names in parts]
     assert [each.kept for each in views] == [request.param] * 2
     return JointViews(list(zip(views, FACTORS, strict=True)))
@@ -25,7 +26,7 @@ def joint(request, monkeypatch) -> JointViews:
 @pytest.fixture
 def dense() -> np.ndarray:
     """The matrices side by side, each times its factor."""
-    return np.hstack([FACTORS[0] * side_by_side(GRAPH), FACTORS[1] * side_by_side(structural(GRAPH), STRUCTURAL_VIEWS)])
+    return np.hstack([FACTORS[0] * side_by_side(GRAPH), FACTORS[1] * side_by_side(structural(GRAPH), SOME)])
 
 
 def test_both_products_are_those_of_the_matrices_side_by_side(joint, dense):

@@ -12,7 +12,7 @@ from pugnn.graph.layers import ALL, layers_of, structural
 from pugnn.models import GraphInputs
 from pugnn.training import load_sealed
 from pugnn.training.sealed import save_sealed
-from pugnn.views import STRUCTURAL_VIEWS, VIEWS, LayeredViews
+from pugnn.views import LayeredViews
 from small_relations import shop, typed
 
 KNOWN = np.arange(6)
@@ -41,8 +41,8 @@ def test_scores_are_the_sum_over_parts(features):
     expected = np.full(graph.num_nodes, float(model.constant))
     for part in model:
         layer = layers_of(graph)[part.name]
-        layer, names = (structural(layer), STRUCTURAL_VIEWS) if part.structural else (layer, tuple(VIEWS))
-        of_layer = side_by_side(layer, names) @ part.direction.double().numpy().ravel()
+        layer = structural(layer) if part.structural else layer
+        of_layer = side_by_side(layer) @ part.direction.double().numpy().ravel()
         of_layer += float(part.by_closeness) * near(layer, KNOWN)
         expected += of_layer[: graph.num_nodes]
     parts_of_each = [False, True] if features else [True]
@@ -84,7 +84,7 @@ def test_known_positives_count_where_they_are_known(classifier, graph):
     ("changed", "message"),
     [
         ({"parts.0.direction": torch.zeros(7, 4)}, r"direction have the shape \(7, 4\)"),
-        ({"parts.1.direction": torch.zeros(5, 33)}, "direction have 5 views of the structure, not 1"),
+        ({"parts.1.direction": torch.zeros(5, 4)}, r"direction have the shape \(5, 4\), not \(5, 33\)"),
         ({"parts.0.centre": torch.zeros(2)}, r"centre have the shape \(2,\), not \(3,\)"),
         ({"parts.0.scale": torch.zeros(3)}, "scale must be positive"),
         ({"parts.0.structural": torch.tensor(True)}, "have the shape"),

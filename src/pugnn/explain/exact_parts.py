@@ -39,7 +39,7 @@ from pugnn.graph import Graph
 from pugnn.graph.arrays import dense
 from pugnn.graph.smoothing import LANES
 from pugnn.models import Propagation, inputs_on
-from pugnn.views import FAR, ROUNDING, LinearViews, relative_walks
+from pugnn.views import FAR, ROUNDING, VIEWS, LinearViews, relative_walks
 
 Matrix = NDArray[np.float64]
 
@@ -163,8 +163,9 @@ class _Explained:
                 after = before.copy() if rows is None else before - rows @ some + some.sum() * mean
                 after[columns] = weights[q] * mean[columns]
                 length = np.linalg.norm(after)
-                if length > ROUNDING:  # the row has another length now
-                    total += scales[q] * np.linalg.norm(before) / length * float(self.directions[q] @ after)
+                if length > ROUNDING:  # the row has another length now, or one at all
+                    weight = scales[q] * np.linalg.norm(before) or VIEWS[self.views.names[q]].weight
+                    total += weight / length * float(self.directions[q] @ after)
             return total
 
         total = base + float(own.sum() + around.sum())

@@ -3,7 +3,7 @@
 from pugnn.graph.smoothing import RESTART, STEPS
 from pugnn.views.attributes import Attributes
 from pugnn.views.joint_views import AnyViews, JointViews
-from pugnn.views.layered_views import STRUCTURAL_VIEWS, LayeredViews, LayerPart
+from pugnn.views.layered_views import LayeredViews, LayerPart
 from pugnn.views.linear_views import SLOPE, LinearViews
 from pugnn.views.node_views import (
     ROUNDING,
@@ -22,7 +22,6 @@ __all__ = [
     "ROUNDING",
     "SLOPE",
     "STEPS",
-    "STRUCTURAL_VIEWS",
     "TRAINING_SAMPLE",
     "VIEWS",
     "AnyViews",

@@ -18,10 +18,7 @@ from pugnn.models.backbone import Backbone, Output
 from pugnn.models.inputs import GraphInputs
 from pugnn.views.attributes import Attributes
 from pugnn.views.linear_views import LinearViews
-from pugnn.views.node_views import NodeViews, views_of
-
-#: The view of structural attributes: smoothed as they are, nothing is gained by smoothing them again.
-STRUCTURAL_VIEWS = ("own",)
+from pugnn.views.node_views import NodeViews
 
 
 class LayerPart(LinearViews):
@@ -40,7 +37,7 @@ class LayerPart(LinearViews):
         """The part with a direction in the views of a layer, shape ``(views, F)``."""
         part = cls(views.graph.num_features)
         part.layer = torch.tensor(list(layer.encode()), dtype=torch.uint8)
-        part.structural = torch.tensor(views.names == STRUCTURAL_VIEWS)
+        part.structural = torch.tensor(not views.graph.num_features)
         part.centre, part.scale = torch.tensor(attributes.centre), torch.tensor(attributes.scale)
         part.standardised = torch.tensor(attributes.standardised)
         part.direction = torch.from_numpy(direction.copy())
@@ -52,17 +49,11 @@ class LayerPart(LinearViews):
         """That of its layer."""
         return bytes(self.layer.tolist()).decode()
 
-    def views(self, graph: Graph) -> NodeViews:
-        """The views that it reads, of a layer."""
-        return views_of(graph, self.attributes, STRUCTURAL_VIEWS) if self.structural else super().views(graph)
-
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
         self.layer = torch.empty_like(state_dict[f"{prefix}layer"])
         if state_dict[f"{prefix}structural"]:
             self._columns = WIDTH
         super()._load_from_state_dict(state_dict, prefix, *rest)
-        if self.structural and len(self.direction) != len(STRUCTURAL_VIEWS):
-            raise PugnnError(f"its weights direction have {len(self.direction)} views of the structure, not 1")
         try:
             _ = self.name
         except (TypeError, ValueError):

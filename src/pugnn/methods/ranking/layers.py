@@ -5,7 +5,7 @@ two kinds of views stand side by side: those of the attributes, times 0.45, and 
 (:class:`pugnn.features.structural.Structure`), which is all there is for nodes without attributes. The method ranks by
 them as on any graph, which gives scores :math:`s_g` of standard deviation 1. Their sum
 
-.. math:: s = \sum_g e^{-3 z_g} s_g
+.. math:: s = \sum_g e^{-2 z_g} s_g
 
 weighs layers by how far they fall behind the best: :math:`z_g \ge 0` is the evidence that the best layer ranks hidden
 positives higher than layer g does (:func:`pugnn.evidence.hidden_positives.advantage`). A relation that says nothing
@@ -33,7 +33,7 @@ from pugnn.methods.ranking.logistic import Ranking, rank
 from pugnn.priors import prior_words, settle_prior
 from pugnn.task import PUTask
 from pugnn.training import RunOptions, TrainingSettings
-from pugnn.views import SLOPE, STRUCTURAL_VIEWS, Attributes, JointViews, LayeredViews, LayerPart, views_of
+from pugnn.views import SLOPE, Attributes, JointViews, LayeredViews, LayerPart, views_of
 from pugnn.waiting import part
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 #: The weight of attributes beside the structure of a layer.
 ATTRIBUTES = 0.45
 #: How fast the weight of a layer falls with the evidence against it.
-FALL = 3.0
+FALL = 2.0
 #: What was made of a layer is kept for its explanations if there is memory left for so many others.
 LAYERS_KEPT = 4
 #: With more entries of the adjacency than this, the structure of a layer takes too long, unless there is nothing else.
@@ -55,7 +55,7 @@ def layer_views(layer: Graph, *, attributes: bool) -> JointViews:
     parts = [(views_of(layer, Attributes.of(layer)), ATTRIBUTES)] if attributes else []
     if not parts or len(layer.indices) <= MAX_ENTRIES:
         bare = structural(layer)
-        parts.append((views_of(bare, Attributes.of(bare), STRUCTURAL_VIEWS), 1.0))
+        parts.append((views_of(bare, Attributes.of(bare)), 1.0))
     return JointViews(parts)
 
 
