@@ -102,9 +102,11 @@ class DataOptions:
         target: column of the target of each edge; with several kinds of nodes, the kind that is looked for.
         id: column of the ids in nodes and positives.
         weight: column of edge weights. Amounts with a long tail are used as log(1 + amount), capped.
-        time: column with the time of each edge, and of nodes, attributes and positives if they have it.
-        as_of: read the tables as they were at this moment, 2026-01-31 or 2026-01-31T12:00: whatever is later by --time
-            does not exist. A date includes that day.
+        time: column with the time of each edge, and of nodes, attributes and positives if they have it: dates, or whole
+            numbers. Repeatable: NAME=COLUMN for the tables of a relation or a kind of nodes, or for all edges, nodes,
+            attributes or positives.
+        as_of: read the tables as they were at this moment, 2026-01-31, 2026-01-31T12:00, or a number such as 34:
+            whatever is later by --time does not exist. A date includes that day.
         label: column of positives (and truth) whose 1 and 0 say which rows are positive.
         column: how to read an attribute: NAME=KIND with number, amount, category, boolean, text, vector, counts or
             ignore;
@@ -133,7 +135,7 @@ class DataOptions:
     target: str | None = None
     id: str | None = None
     weight: str | None = None
-    time: str | None = None
+    time: list[str] | None = None
     as_of: str | None = None
     label: str | None = None
     column: list[str] | None = None
