@@ -85,7 +85,7 @@ def _assemble(
     del relations
     shown = edge_tables[0].table.shown if len(edge_tables) == 1 else "edges"
     if not cleaning.edges:
-        raise PugnnError(f"{shown} contains only self loops; a graph needs edges between nodes")
+        raise PugnnError(f"{shown} contains only self loops; a graph needs edges between different nodes")
     no_features = np.zeros((len(node_ids), 0), np.float32)
     graph = Graph(*rows[:2], no_features, node_ids, rows[2], cleaning=cleaning, relations=merged, kinds=sizes)
     if request.recipe is not None:
