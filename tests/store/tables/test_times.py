@@ -132,6 +132,10 @@ def test_whole_numbers_are_times(cells, tmp_path):
     assert found == ([34, 2009, -1, 1262304000], True, None, "34")
 
 
+def test_nanoseconds_since_1970_are_numbers(tmp_path):
+    assert with_times(in_csv("1767225600000000000"), every_time, tmp_path) == [1767225600000000000]
+
+
 def test_other_numbers_are_no_times(tmp_path):
     frame = {"source": ["a", "b"], "target": ["b", "c"], "when": [1.0, 2.5]}
     with pytest.raises(PugnnError, match=r"edges, row 2: the time \(when\) 2.5 is not a whole number"):

@@ -18,7 +18,7 @@ from pugnn.store.tables.table import Table
 #: How times are written, for messages.
 EXAMPLE = "such as 2026-01-31 or 2026-01-31T12:00"
 #: How numbers that are times are written.
-_NUMBER = r"[+-]?\d{1,18}(\.0*)?"
+_NUMBER = r"[+-]?\d{1,19}(\.0*)?"
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 #: A date, perhaps with a time of day, perhaps with an offset from UTC.
