@@ -1,6 +1,7 @@
 """`pugnn evaluate --as-of T1 --then T2`: a test over time."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -102,10 +103,64 @@ def test_a_config_may_hold_a_date(pugnn_main, stream):
     ],
 )
 def test_bad_input(pugnn_main, stream, arguments, message):
-    assert_refused(pugnn_main("evaluate", *arguments), message)
+    assert_refused(pugnn_main("evaluate", *arguments), [message])
 
 
-def test_a_store_is_what_it_was_built_as(pugnn_main, stream):
+@pytest.mark.parametrize("option", ["--as-of", "--time"])
+def test_a_store_is_what_it_was_built_as(pugnn_main, stream, option):
     assert pugnn_main("build", "--edges", "pays.csv", "--out", "store").code == 0
-    result = pugnn_main("fit", "--store", "store", "--positives", "bad.csv", "--time", "when", "--as-of", "2025-06-30")
-    assert_refused(result, "--time cannot be used with --store")
+    fit = ["fit", "--store", "store", "--positives", "bad.csv", "--method", "centroid"]
+    result = pugnn_main(*fit, option, "2025-06-30 12:00")
+    moment = "'2025-06-30 12:00'" if option == "--as-of" else "MOMENT"
+    command = f"pugnn build --edges FILE … --time COLUMN --as-of {moment} --out FOLDER"
+    assert_refused(result, [f"{option} cannot be used with --store: a store keeps no times", command])
+
+
+@pytest.fixture
+def named(stream):
+    """The same stream, with other names for the times of payments and positives, and a table of devices without."""
+    for file, name in (("pays.csv", "paid_at"), ("bad.csv", "seen_at")):
+        (stream / file).write_text((stream / file).read_text().replace("when", name, 1))
+    (stream / "device.csv").write_text("source,target\nn1,n2\nn2,n3\n")
+    return ["--edges", "pays=pays.csv", "--edges", "device=device.csv", "--positives", "bad.csv"]
+
+
+TIMES = ["--time", "pays=paid_at", "--time", "positives=seen_at"]
+
+
+def test_each_table_has_its_column_of_times(pugnn_main, stream, named):
+    result = pugnn_main("evaluate", *named, *TIMES, *MOMENTS, "--json")
+    assert result.code == 0, result.err
+    found = json.loads(result.out)
+    assert found["over_time"]["views"]["became_known"] == 9
+    assert "device.csv: has no column of times; all of its rows count as there as of 2025-06-30" in found["notes"]
+    (stream / "mine.toml").write_text('[time]\npays = "paid_at"\npositives = "seen_at"\n')
+    as_of = ["--as-of", "2025-06-30", "--method", "centroid"]
+    assert pugnn_main("fit", *named, "--config", "mine.toml", *as_of, "--out", "mine").code == 0
+    assert json.loads((stream / "mine" / "run.json").read_text())["options"]["time"] == [
+        "pays=paid_at",
+        "positives=seen_at",
+    ]
+    assert pugnn_main("fit", "--config", "mine/run.json", "--out", "again").code == 0
+    assert (stream / "mine" / "scores.csv").read_bytes() == (stream / "again" / "scores.csv").read_bytes()
+    assert pugnn_main("evaluate", "mine", *MOMENTS).code == 0
+    result = pugnn_main("predict", "mine", *named[:4], "--as-of", "2025-12-31", "--out", "scores.csv")
+    assert "61 nodes scored" in result.out, result.err
+
+
+def test_a_column_of_times_is_named_once(pugnn_main, stream, named):
+    result = pugnn_main("fit", *named, "--time", "pays=paid_at", "--time", "pays=seen_at")
+    assert_refused(result, ["--time names two columns for the same tables, 'paid_at' and 'seen_at'"])
+
+
+def test_times_may_be_numbers(pugnn_main, stream):
+    for file in ("pays.csv", "bad.csv"):
+        text = re.sub(r"2025-(\d\d)-\d\d", lambda found: str(int(found[1])), (stream / file).read_text())
+        (stream / file).write_text(text)
+    result = pugnn_main("evaluate", *TABLES, "--as-of", "6", "--then", "12", "--json")
+    assert result.code == 0, result.err
+    found = json.loads(result.out)["over_time"]["views"]
+    assert (found["as_of"], found["then"], found["became_known"], found["absent"]) == ("6", "12", 9, 1)
+    (stream / "mine.toml").write_text("as_of = 6\n")
+    assert pugnn_main("fit", *TABLES, "--config", "mine.toml", "--method", "centroid", "--out", "mine").code == 0
+    assert_refused(pugnn_main("check", *TABLES, "--as-of", "2025-06-30"), ["are whole numbers, but --as-of 2025-06-30"])

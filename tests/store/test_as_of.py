@@ -112,7 +112,7 @@ def test_a_relation_without_times_is_always_there(read):
         ({"as_of": "2025-01-31"}, "all rows are later than --as-of 2025-01-31; the first is of 2026-01-01"),
         ({"as_of": "soon"}, "--as-of is a date such as 2026-01-31"),
         ({"time": "paid"}, r"edges.csv has no column 'paid' \(--time\); its columns are 'source', 'target', 'when'"),
-        ({"as_of": "2026-01-31T12:00Z", "edges": "source,target,when\na,b,2026-01-01T09:00\n"}, "--as-of has one"),
+        ({"as_of": "2026-01-31T12:00Z", "edges": "source,target,when\na,b,2026-01-01T09:00\n"}, r"--as-of .* has one"),
         ({"as_of": "2026-01-31", "edges": EDGES + "d,f,\n"}, r"row 6: the time \(when\) is empty"),
         ({"as_of": "2026-01-01", "positives": POSITIVES}, "positives.csv: all rows are later than --as-of 2026-01-01"),
         ({"as_of": "2026-01-31", "then": "2026-01-31"}, "--then 2026-01-31 must be later than --as-of 2026-01-31"),
@@ -140,3 +140,102 @@ def test_a_store_is_built_as_of(tmp_path):
     manifest = build_store(tmp_path / "store", edges, time="when", as_of="2026-01-31")
     assert open_store(tmp_path / "store").num_nodes == 2
     assert any("as of then" in note for note in manifest.notes)
+
+
+# ---------------------------------------------------------------------- other names in other tables
+
+PAYS = {"source": ["a", "b"], "target": ["b", "c"], "paid_at": ["2026-01-01", "2026-02-01"]}
+SEEN = {"source": ["a", "c"], "target": ["c", "d"], "seen_at": ["2026-01-01", "2026-03-01"]}
+SEVERAL = {"pays": PAYS, "device": SEEN}
+KNOWN = {"id": ["a", "b"], "found": ["2026-01-01", "2026-02-01"]}
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        {"pays": "paid_at", "device": "seen_at", "positives": "found"},
+        {"pays": "paid_at", "edges": "seen_at", "": "found"},
+        {"": "seen_at", "positives": "found", "pays": "paid_at", "nodes": "opened"},
+    ],
+)
+def test_each_table_has_its_column_of_times(time):
+    data = read_graph(SEVERAL, positives=KNOWN, time=time, as_of="2026-01-31")
+    assert {name: relation.num_edges for name, relation in data.graph.relations.items()} == {"pays": 1, "device": 1}
+    assert data.graph.ids[data.known].tolist() == ["a"]
+
+
+def test_a_table_without_a_name_for_its_times_is_all_there():
+    data = read_graph(SEVERAL, positives=KNOWN, time={"pays": "paid_at"}, as_of="2026-01-31")
+    assert data.graph.relations["device"].num_edges == 2
+    assert "edges['device']: has no column of times; all of its rows count as there as of 2026-01-31" in data.notes
+
+
+def test_kinds_of_nodes_have_their_columns_of_times():
+    orders = {"user": ["a", "b"], "item": ["x", "y"], "bought": ["2026-01-01", "2026-01-02"]}
+    users = {"id": ["a", "b", "c"], "joined": ["2026-01-01", "2026-01-01", "2026-03-01"]}
+    items = {"id": ["x", "y", "z"], "listed": ["2026-01-01", "2026-01-01", "2026-03-01"]}
+    data = read_graph(
+        {"user:bought:item": orders},
+        {"user": users, "item": items},
+        target="user",
+        time={"bought": "bought", "user": "joined", "item": "listed"},
+        as_of="2026-01-31",
+    )
+    assert data.graph.kinds == {"user": 2, "item": 2}
+
+
+@pytest.mark.parametrize(
+    ("time", "message"),
+    [
+        ({"paays": "paid_at"}, r"--time 'paays'=…: there is no such table; name one of 'pays', 'device', 'edges', 'n"),
+        (
+            {"pays": "seen_at"},
+            r"edges\['pays'\] has no column 'seen_at' \(--time pays=…\); its columns are 'source', 't",
+        ),
+        (
+            {"positives": "found"},
+            r"edges\['pays'\] has no times; name their column, --time pays=COLUMN; its columns are",
+        ),
+        ({"pays": "paid_at", "": "when"}, r"edges\['device'\] has no column 'when' \(--time\)"),
+        ({"pays": 3}, "time maps names of tables to columns, both text; got 'pays': 3"),
+        (["paid_at"], "time must be the name of a column, or a mapping of tables to columns"),
+    ],
+)
+def test_wrong_names_of_tables_and_columns(time, message):
+    with pytest.raises(PugnnError, match=message):
+        read_graph(SEVERAL, positives=KNOWN, time=time)
+
+
+# ---------------------------------------------------------------------- numbers
+
+STEPS = "source,target,step\na,b,1\nb,c,34\nc,d,35\nd,e,49\n"
+
+
+def test_times_may_be_numbers(read):
+    positives = "id,step\nb,1\nc,40\ne,49\n"
+    data = read(STEPS, positives=positives, time="step", as_of=34, then="40")
+    assert data.graph.ids.tolist() == ["a", "b", "c"]
+    assert (data.known.tolist(), data.positive.tolist()) == ([False, True, False], [False, True, True])
+    assert (data.later.as_of, data.later.then) == ("34", "40")
+    assert any("edges.csv: 2 of 4 rows are later than 34" in note for note in data.notes)
+    (note,) = (note for note in read(STEPS, positives="id,step\nb,1\n", time="step").notes if "known by" in note)
+    assert "known positives were known by 1, but 75 % of the edges are later" in note
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"as_of": "2026-01-31"},
+            "in the column 'step' are whole numbers, but --as-of 2026-01-31 is not. All must be dates such",
+        ),
+        ({"as_of": 34, "then": "2026-01-31"}, "in the column 'step' are whole numbers, but --then 2026-01-31 is not"),
+        ({"positives": "id,step\nb,2026-01-02\n"}, "'step' are whole numbers, but that of positives.csv is not"),
+        ({"as_of": 34, "then": 34}, "--then 34 must be later than --as-of 34"),
+        ({"as_of": 0}, "all rows are later than --as-of 0; the first is of 1"),
+        ({"edges": EDGES, "time": "when", "as_of": 34}, "in the column 'when' are dates, but --as-of 34 is not"),
+    ],
+)
+def test_numbers_and_dates_are_not_mixed(read, given, message):
+    with pytest.raises(PugnnError, match=message):
+        read(**{"edges": STEPS, "time": "step", **given})

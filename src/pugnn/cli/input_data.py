@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pugnn.cli.config import option_value, read_record
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from pugnn.runs.run import InputData, Run
     from pugnn.task import PUTask
 
+_NO_TIMES = (
+    "{0} cannot be used with --store: a store keeps no times. Build one of the same tables as of then, and use that: "
+    "pugnn build --edges FILE … --time COLUMN --as-of {1} --out FOLDER"
+)
+
 
 def read_input(
     data: DataOptions, *, seed: int = 0, known: bool = True, recipe: Mapping[str, Any] | None = None
@@ -29,13 +35,15 @@ def read_input(
     makes the features that it was trained with.
     """
     given = {name: value for name, value in vars(data).items() if value not in (None, [], False)}
-    for name in GIVEN_BY_NAME:
+    for name in (*GIVEN_BY_NAME, "time"):
         if isinstance(given.get(name), list) and len(given[name]) == 1:
             given[name] = given[name][0]
     for name in given:
         if name not in ("dataset", *FEEDBACK) and (name in FOR_DRAWS) == (data.dataset is None):
             raise PugnnError(f"{flag(name)} {'can only' if name in FOR_DRAWS else 'cannot'} be used with --dataset")
         if data.store is not None and name in FOR_GRAPHS:
+            if name in ("time", "as_of"):
+                raise PugnnError(_NO_TIMES.format(flag(name), quote(data.as_of or "MOMENT")))
             raise PugnnError(f"{flag(name)} cannot be used with --store, which holds the graph and its features")
     if data.dataset is not None:
         return _from_dataset(data.dataset, data, seed, known)
@@ -109,11 +117,22 @@ def _with_feedback(found: InputData, options: Mapping[str, Any], known_from: str
 
 
 def by_name(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a graph as :func:`pugnn.read_graph` takes them: files by the names of relations or of kinds."""
+    """The options of a graph as :func:`pugnn.read_graph` takes them: files, and columns of times, by name."""
     from pugnn.store.assembly.inputs import tables_of
 
     named = {name: tables_of(options[name], name) for name in GIVEN_BY_NAME if options.get(name)}
-    return {**options, **named}
+    return {**options, **named, **({"time": _named_times(options["time"])} if options.get("time") else {})}
+
+
+def _named_times(texts: str | Iterable[str]) -> dict[str, str]:
+    """Columns of times by the name of the table, from ``NAME=COLUMN``; the name is empty if there is none."""
+    found: dict[str, str] = {}
+    for text in [texts] if isinstance(texts, str) else texts:
+        name, _, column = text.rpartition("=")
+        if name in found:
+            raise PugnnError(f"--time names two columns for the same tables, {found[name]!r} and {column!r}; name one")
+        found[name] = column
+    return found
 
 
 def named_kinds(columns: Iterable[str]) -> dict[str, str]:

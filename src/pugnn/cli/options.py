@@ -82,15 +82,17 @@ class DataOptions:
     Args:
         dataset: a named data set: cora, citeseer, pubmed, dblp, or one in $PUGNN_DATA.
         store: a graph store, a folder that `pugnn build` wrote, in place of --edges, --nodes and --attributes.
-        edges: table of edges: CSV, TSV, Parquet or JSON lines, also .gz, .zst, .bz2, .xz; 'part-*.csv' for many;
-            or in a database: 'sqlite:///bank.db?select a, b from pays', duckdb:///, postgresql://. Repeatable:
-            NAME=FILE for each of several relations; user:bought:item=FILE between kinds of nodes.
-        edge_type: column of --edges that names the relation of each edge.
-        directed: make two relations of each one: who a node points to, and who points to it.
-        nodes: table of nodes and their attributes; without it, features are made from the edges. KIND=FILE for each of
-            several kinds of nodes. Repeatable.
-        attributes: more attributes, without zeros: a table of id, attribute, value; or a matrix (.npz, .mtx) in the
-            order of --nodes. Repeatable: KIND=FILE for nodes of another kind.
+        edges: table of edges, one row per link, such as a payment: CSV, TSV, Parquet or JSON lines, also .gz, .zst,
+            .bz2, .xz; 'part-*.csv' for many; or in a database: 'sqlite:///bank.db?select a, b from pays', duckdb:///,
+            postgresql://. Repeatable: NAME=FILE for each of several relations (pays=pays.csv, device=devices.csv);
+            user:bought:item=FILE if they link different kinds of nodes.
+        edge_type: column of a single --edges table that names the relation of each row, such as pays or device.
+        directed: keep who pays apart from who is paid: each relation within one kind of nodes becomes two, out and in.
+            Without it, edges have no direction.
+        nodes: table of nodes, such as accounts, and their attributes; without it, features are made from the edges.
+            KIND=FILE for each of several kinds of nodes. Repeatable.
+        attributes: attributes that are mostly zero, such as words: a table of id, attribute, value, without the zeros;
+            or a matrix (.npz, .mtx) in the order of --nodes. Repeatable: KIND=FILE for nodes of another kind.
         positives: table with the ids of the known positives.
         checked: table of nodes that were checked, with a column verdict of yes and no, as `pugnn suggest --out` writes
             it; rows without a verdict are not checked yet. Repeatable.
@@ -98,13 +100,18 @@ class DataOptions:
             Repeatable.
         rejected: table with the ids of nodes that were checked and are not positive. Repeatable.
         truth: table with the ids of all true positives, for metrics after training; never trained on.
-        source: column of the source of each edge, if its name is unusual.
-        target: column of the target of each edge; with several kinds of nodes, the kind that is looked for.
+        source: column with the node where each edge begins, such as the payer, if it is not called source, from or the
+            like.
+        target: column with the node where each edge ends, such as the payee; with several kinds of nodes, no column,
+            but the kind in which positives are looked for.
         id: column of the ids in nodes and positives.
-        weight: column of edge weights. Amounts with a long tail are used as log(1 + amount), capped.
-        time: column with the time of each edge, and of nodes, attributes and positives if they have it.
-        as_of: read the tables as they were at this moment, 2026-01-31 or 2026-01-31T12:00: whatever is later by --time
-            does not exist. A date includes that day.
+        weight: column that says how much each edge counts, such as an amount. If a few amounts are huge, log(1 +
+            amount) is used, capped.
+        time: column with the time of each edge, and of nodes, attributes and positives if they have it: dates, or whole
+            numbers. Repeatable, if tables call it differently: pays=paid_at, with the name of a relation or a kind of
+            nodes, or edges, nodes, attributes or positives, before the column.
+        as_of: read the tables as they were at this moment, 2026-01-31, 2026-01-31T12:00, or a number such as 34:
+            whatever is later by --time does not exist. A date includes that day.
         label: column of positives (and truth) whose 1 and 0 say which rows are positive.
         column: how to read an attribute: NAME=KIND with number, amount, category, boolean, text, vector, counts or
             ignore;
@@ -133,7 +140,7 @@ class DataOptions:
     target: str | None = None
     id: str | None = None
     weight: str | None = None
-    time: str | None = None
+    time: list[str] | None = None
     as_of: str | None = None
     label: str | None = None
     column: list[str] | None = None

@@ -14,9 +14,13 @@ from pugnn.store.tables.times import as_moment
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """The arguments of :func:`pugnn.read_graph` that are no tables; ``columns`` has the user's names by argument."""
+    """The arguments of :func:`pugnn.read_graph` that are no tables; ``columns`` has the user's names by argument.
+
+    ``time`` becomes names of columns by name of the table, which is empty for all others.
+    """
 
     columns: Mapping[str, Any]
+    time: Any = None
     kinds: Any = None
     recipe: Any = None
     show: Any = ()
@@ -29,18 +33,25 @@ class Request:
         for name in ("as_of", "then"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, as_moment(f"--{name.replace('_', '-')}", getattr(self, name)))
-        if self.as_of is not None and self.columns["time"] is None:
+        require_type("time", self.time, str | Mapping | None, "the name of a column, or a mapping of tables to columns")
+        object.__setattr__(self, "time", {"": self.time} if isinstance(self.time, str) else self.time or {})
+        if self.as_of is not None and not self.time:
             raise PugnnError("--as-of needs --time, the name of the column with the time of each edge")
-        if self.then is not None and (self.as_of is None or self.then.last <= self.as_of.last):
+        as_of, then = self.as_of, self.then
+        if then is not None and (as_of is None or (then.number == as_of.number and then.last <= as_of.last)):
             raise PugnnError(f"--then {self.then} must be later than --as-of {self.as_of}")
         require_type("directed", self.directed, bool, "True or False")
         for name, column in self.columns.items():
             require_type(name, column, str | None, "the name of a column")
         require_type("kinds", self.kinds, Mapping | None, "a mapping such as {'zip': 'category'}")
         object.__setattr__(self, "kinds", self.kinds or {})
-        for name, kind in self.kinds.items():
-            if not isinstance(name, str) or not isinstance(kind, str):
-                raise PugnnError(f"kinds maps names of columns to kinds, both text; got {name!r}: {kind!r}")
+        for words, given_by_name in (
+            ("kinds maps names of columns to kinds", self.kinds),
+            ("time maps names of tables to columns", self.time),
+        ):
+            for name, value in given_by_name.items():
+                if not isinstance(name, str) or not isinstance(value, str):
+                    raise PugnnError(f"{words}, both text; got {name!r}: {value!r}")
         for name in listed(self.show, "show"):
             require_type("show", name, str, "a list of names of columns")
         if self.on_phase is not None and not callable(self.on_phase):

@@ -63,8 +63,8 @@ def build_store(
     weight: str | None = None,
     edge_type: str | None = None,
     directed: bool = False,
-    time: str | None = None,
-    as_of: str | date | None = None,
+    time: str | Mapping[str, str] | None = None,
+    as_of: str | int | date | None = None,
     kinds: Mapping[str, str] | None = None,
     recipe: AnyRecipe | Mapping[str, Any] | None = None,
     on_phase: Callable[[str], None] | None = None,
@@ -78,8 +78,8 @@ def build_store(
         edges: as in :func:`pugnn.read_graph`, like the other arguments.
     """
     path, given = as_path(out, "out"), Inputs.of(edges, nodes, attributes, target, edge_type)
-    columns = {"source": source, **given.columns, "id": id, "weight": weight, "label": None, "time": time}
-    request = Request(columns, kinds=kinds, recipe=recipe, on_phase=on_phase, directed=directed, as_of=as_of)
+    columns = {"source": source, **given.columns, "id": id, "weight": weight, "label": None}
+    request = Request(columns, time=time, kinds=kinds, recipe=recipe, on_phase=on_phase, directed=directed, as_of=as_of)
     require_new(path)
     with new_folder(path) as folder, unchanged(list(given.tables.values())) as inputs:
         place = _InFolder(folder, max(available_memory() // 2, _MIN_MEMORY))

@@ -28,9 +28,9 @@ def read_graph(
     label: str | None = None,
     edge_type: str | None = None,
     directed: bool = False,
-    time: str | None = None,
-    as_of: str | date | None = None,
-    then: str | date | None = None,
+    time: str | Mapping[str, str] | None = None,
+    as_of: str | int | date | None = None,
+    then: str | int | date | None = None,
     kinds: Mapping[str, str] | None = None,
     recipe: AnyRecipe | Mapping[str, Any] | None = None,
     show: Sequence[str] = (),
@@ -69,9 +69,12 @@ def read_graph(
             an edge attribute.
         directed: make two relations of each one between nodes of the same kind: who each node points to, and who
             points to it.
-        time: name of the column with the time of each edge, and of rows of other tables that have it.
-        as_of: read the tables as they were at this moment, a date or date-time: edges, rows of ``nodes`` and
-            ``attributes``, and positives that are later do not exist. A date is the end of that day.
+        time: name of the column with the time of each edge, and of rows of other tables that have it; or such names
+            by table: ``{"pays": "paid_at", "positives": "seen_at"}``, where a table is called by its relation, its
+            kind of nodes, or ``edges``, ``nodes``, ``attributes`` or ``positives``, and all others by ``""``. Times
+            are dates, or all of them whole numbers.
+        as_of: read the tables as they were at this moment, a date, date-time or whole number: edges, rows of ``nodes``
+            and ``attributes``, and positives that are later do not exist. A date is the end of that day.
         then: a later moment; ``truth`` then are the positives that were known by it.
         kinds: kinds of attribute columns that are not to be guessed, such as ``{"zip": "category"}``; of other kinds
             of nodes than the target, ``{"item.price": "number"}``.
@@ -86,7 +89,8 @@ def read_graph(
     """
     inputs = Inputs.of(edges, nodes, attributes, target, edge_type)
     request = Request(
-        {"source": source, **inputs.columns, "id": id, "weight": weight, "label": label, "time": time},
+        {"source": source, **inputs.columns, "id": id, "weight": weight, "label": label},
+        time=time,
         kinds=kinds,
         recipe=recipe,
         show=show,

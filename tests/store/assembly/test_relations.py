@@ -151,7 +151,7 @@ def test_bad_input(edges, options, words):
 def test_a_million_relations():
     rows = np.arange(1000)
     edges = pd.DataFrame({"source": rows, "target": rows + 1, "amount": rows})
-    with pytest.raises(PugnnError, match="Leave out --edge-type to read all edges as one, or pool its values"):
+    with pytest.raises(PugnnError, match="Leave out --edge-type to read all edges as one, or group its values"):
         read_graph(edges, edge_type="amount")
 
 

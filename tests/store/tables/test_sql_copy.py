@@ -17,6 +17,7 @@ from pugnn.store import build_store, open_store, read_graph
 from pugnn.store.tables import sql_copy
 from pugnn.store.tables.access import open_tables
 from pugnn.store.tables.input_files import Scratch
+from standard_error import replaced_stderr
 
 EDGES = pd.DataFrame({"source": [1, 2, 3, 4, 5], "target": [2, 3, 4, 5, 1], "weight": [1.0, 2.5, 1.0, 0.5, 3.0]})
 NODES = pd.DataFrame(
@@ -133,6 +134,19 @@ def test_rows_are_collected(database, monkeypatch):
     monkeypatch.setattr(sql_copy, "_ROWS", 100)
     monkeypatch.setattr(sql_copy, "_BYTES", 1)
     assert len(read(f"{database}?edges")[0]) == 5
+
+
+def test_a_long_copy_says_how_many_rows_there_are(database, monkeypatch):
+    stream, collected = replaced_stderr(monkeypatch), sql_copy._collected
+
+    def slowly(batches):
+        for batch in collected(batches):
+            stream.wait_for("select * from edges: 5 rows")
+            yield batch
+
+    monkeypatch.setattr(sql_copy, "_collected", slowly)
+    read(f"{database}?select * from edges")
+    assert f"copying {database}?select * from edges: 5 rows" in stream.getvalue()
 
 
 # ---------------------------------------------------------------------- bad input, in any database

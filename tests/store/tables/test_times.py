@@ -35,7 +35,7 @@ def test_moments(given, until, zoned):
 
 
 @pytest.mark.parametrize(
-    "given", ["", "soon", "31.1.2026", "2026-02-30", "2026", 2026, 20260131, pd.NaT, "2026-01-31T25:00"]
+    "given", ["", "soon", "31.1.2026", "2026-02-30", "34.5", 34.5, True, pd.NaT, "2026-01-31T25:00"]
 )
 def test_bad_moments(given):
     with pytest.raises(PugnnError, match="as_of is a date such as 2026-01-31"):
@@ -99,7 +99,10 @@ def test_times_in_memory(column, zoned, tmp_path):
     [
         (("2026-01-31", ""), r"edges.csv, row 3: the time \(when\) is empty. Fill it in, or remove the row."),
         (("2026-01-31", "soon"), r"edges.csv, row 3: the time \(when\) 'soon' is not a date such as 2026-01-31"),
-        (("34", "35"), r"row 2: the time \(when\) '34' is not a date"),
+        (("2026-01-31", "35"), r"row 3: the time \(when\) '35' is not a date"),
+        (("34", "2026-01-31"), r"row 3: the time \(when\) '2026-01-31' is not a whole number, as the first one is"),
+        (("34", "35.5"), "row 3: .* '35.5' is not a whole number"),
+        (("34", ""), r"row 3: the time \(when\) is empty"),
         (("2026-01-31", "2026-02-30"), "row 3: .* '2026-02-30' is not a date"),
         (
             ("2026-01-31T12:00Z", "2026-01-31", "2026-01-31T12:00"),
@@ -112,9 +115,38 @@ def test_bad_times(cells, message, tmp_path):
         with_times(in_csv(*cells), every_time, tmp_path)
 
 
-def test_numbers_are_no_times(tmp_path):
-    with pytest.raises(PugnnError, match="column 'when' has the type BIGINT; times are dates such as"):
-        with_times({"source": ["a"], "target": ["b"], "when": [3]}, every_time, tmp_path)
+@pytest.mark.parametrize("given", [34, "34", " 34 ", "34.0", 34.0, np.int32(34)])
+def test_a_moment_may_be_a_number(given):
+    moment = as_moment("as_of", given)
+    assert (moment.last, moment.zoned, moment.number, str(moment)) == (34, None, True, "34")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["34", "+2009", " -1 ", "1262304000.0"], [34, 2009, -1, 1262304000], np.array([34.0, 2009, -1, 1262304000])],
+    ids=["text", "integers", "floats"],
+)
+def test_whole_numbers_are_times(cells, tmp_path):
+    table = in_csv(*cells) if isinstance(cells[0], str) else {"source": [*"abcd"], "target": [*"efgh"], "when": cells}
+    found = with_times(table, lambda times: (every_time(times), times.number, times.zoned, times.shown(34)), tmp_path)
+    assert found == ([34, 2009, -1, 1262304000], True, None, "34")
+
+
+def test_nanoseconds_since_1970_are_numbers(tmp_path):
+    assert with_times(in_csv("1767225600000000000"), every_time, tmp_path) == [1767225600000000000]
+
+
+def test_other_numbers_are_no_times(tmp_path):
+    frame = {"source": ["a", "b"], "target": ["b", "c"], "when": [1.0, 2.5]}
+    with pytest.raises(PugnnError, match=r"edges, row 2: the time \(when\) 2.5 is not a whole number"):
+        with_times(frame, every_time, tmp_path)
+
+
+def test_other_types_are_no_times(tmp_path):
+    with pytest.raises(
+        PugnnError, match=r"column 'when' has the type BOOLEAN; times are dates such as .*, or whole num"
+    ):
+        with_times({"source": ["a"], "target": ["b"], "when": [True]}, every_time, tmp_path)
 
 
 def test_a_part_of_a_table_knows_its_rows(tmp_path):

@@ -50,7 +50,7 @@ def evaluate(
 
     With `--as-of` and `--then`, for a run of tables or for tables, it is a test over time: the method knows what was
     known at the first moment, and is to find those that became known until the second. `--time` names the column of
-    times in edges and positives.
+    times in edges and positives; if they call it differently, `--time edges=paid_at --time positives=seen_at`.
 
     Examples:
 

@@ -91,6 +91,10 @@ def fit(
 
         pugnn fit --edges 'edges-*.parquet' --positives known.csv --source payer --target payee
 
+        pugnn fit --edges pays=pays.csv --edges device=devices.csv --positives known.csv --directed
+
+        pugnn fit --edges pays.csv --positives known.csv --time paid_at --as-of 2026-01-31
+
         pugnn fit --store stores/mine --positives positives.csv --out runs/mine
 
         pugnn fit --edges edges.csv --nodes nodes.csv --positives positives.csv --method pu-gnn --prior 0.1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 import typer
 
@@ -68,8 +68,9 @@ def predict(
     names = ["id", *(["label"] if data.positives else [])]
     names += ["source", "target", "weight", "edge_type", "directed"] if data.store is None else []
     names += ["time"] if data.as_of else []
+    hints = get_type_hints(DataOptions)
     named = {
-        name: option_value(run, name, trained_with[name], bool if name == "directed" else str)
+        name: option_value(run, name, trained_with[name], hints[name])
         for name in names
         if trained_with.get(name) is not None and getattr(data, name) is None
     }

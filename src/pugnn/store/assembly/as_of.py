@@ -8,15 +8,20 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pugnn.errors import PugnnError, percent, shorten
+from pugnn.errors import PugnnError, percent, quoted, shorten
+from pugnn.store.arguments import Request
+from pugnn.store.assembly.inputs import Inputs
 from pugnn.store.ids import IdTable
 from pugnn.store.tables.table import Table
-from pugnn.store.tables.times import EXAMPLE, Moment, Times, cut, day_of
+from pugnn.store.tables.times import EXAMPLE, Moment, Times, cut
 
 #: Nearly all known positives were known by the time of this share of them.
 NEARLY_ALL = 0.9
 #: A warning is due if this share of the edges is later than that.
 MANY_LATER = 0.2
+
+#: Names of tables that always mean something: what each is.
+_PARTS = ("edges", "nodes", "attributes", "positives")
 
 
 class Clock:
@@ -24,34 +29,40 @@ class Clock:
 
     Args:
         tables: all tables, by role.
-        name: of the column of times, if the user named one.
-        moment: the moment, if the user gave one.
-        then: a later one, until which positives became known that are to be found.
+        request: with the names of columns of times; the moment; and a later one, until which positives became known
+            that are to be found.
+        inputs: with the names of tables.
     """
 
-    def __init__(
-        self, tables: Mapping[str, Table], name: str | None, moment: Moment | None, then: Moment | None = None
-    ) -> None:
-        self.moment, self.notes = moment, list[str]()
-        self._whole, self._then = tables, then
+    def __init__(self, tables: Mapping[str, Table], request: Request, inputs: Inputs) -> None:
+        self.moment: Moment | None = request.as_of
+        self.notes: list[str] = []
+        self._whole = tables
+        self._then: Moment | None = request.then
         self._times: dict[str, Times] = {}
-        if name is None:
+        if not request.time:
             return
-        for role, table in tables.items():
-            if role != "truth" and (times := Times.of(table, name)) is not None:
-                self._times[role] = times
-        edges = [role for role in tables if role.startswith("edges")]
-        if not any(role in self._times for role in edges):
-            columns = shorten(tables[edges[0]].names, 20)
-            raise PugnnError(f"{tables[edges[0]].shown} has no column {name!r} (--time); its columns are {columns}")
-        self._reject_mixed_zones()
+        moment, columns = self.moment, dict[str, str]()
+        for name, roles in _named(tables, request.time, inputs).items():
+            columns |= dict.fromkeys(roles, request.time[name])
+            found = {role: times for role in roles if (times := Times.of(tables[role], columns[role])) is not None}
+            if roles and not found:
+                option = f"--time {name}=…" if name else "--time"
+                raise _lacking(tables[roles[0]], f"no column {request.time[name]!r} ({option})")
+            self._times |= found
+        edges = [link for link in inputs.links if link.role in self._times]
+        if not edges:
+            first = inputs.links[0]
+            raise _lacking(tables[first.role], f"no times; name their column, --time {first.name or 'edges'}=COLUMN")
+        self._reject_mixed()
         if moment is None:
             self.notes += self._warning()
             return
         for role, table in tables.items():
             if role not in self._times and role.startswith(("edges", "attributes", "positives")):
+                lacking = repr(columns[role]) if role in columns else "of times"
                 self.notes.append(
-                    f"{table.shown}: has no column {name!r}; all of its rows count as there as of {moment}"
+                    f"{table.shown}: has no column {lacking}; all of its rows count as there as of {moment}"
                 )
 
     def tables(self) -> dict[str, Table]:
@@ -107,29 +118,37 @@ class Clock:
         table, (first, last) = times.table, times.ends
         if first > moment.last:
             raise PugnnError(
-                f"{table.shown}: all rows are later than --as-of {moment}; the first is of {day_of(first)}. Give a "
-                "later moment."
+                f"{table.shown}: all rows are later than --as-of {moment}; the first is of {times.shown(first)}. Give "
+                "a later moment."
             )
         if last <= moment.last:
             if role.startswith("edges"):
-                self.notes.append(f"{table.shown}: no row is later than {moment}; the last is of {day_of(last)}")
+                self.notes.append(f"{table.shown}: no row is later than {moment}; the last is of {times.shown(last)}")
             return table
         later = f"{times.rows_after(moment.last):,} of {times.rows:,} rows"
         self.notes.append(f"{table.shown}: {later} are later than {moment}; they do not exist as of then")
         return cut(times, moment)
 
-    def _reject_mixed_zones(self) -> None:
-        """Raise if times with a time zone would be compared with times without."""
-        whose = [(f"that of {times.table.shown}", times.zoned) for times in self._times.values()]
-        options = (("--as-of", self.moment), ("--then", self._then))
-        whose += [(option, moment.zoned) for option, moment in options if moment is not None]
+    def _reject_mixed(self) -> None:
+        """Raise if numbers would be compared with dates, or times with a time zone with times without."""
+        options = {"--as-of": self.moment, "--then": self._then}
+        whose: list[tuple[str, Times | Moment]] = [
+            (f"that of {each.table.shown}", each) for each in self._times.values()
+        ]
+        whose += [(f"{option} {moment}", moment) for option, moment in options.items() if moment is not None]
         for times in self._times.values():
-            for other, zoned in whose:
-                if {times.zoned, zoned} == {True, False}:
-                    have, has = ("have a time zone", "has none") if times.zoned else ("have no time zone", "has one")
+            at = f"{times.table.shown}: times in the column {times.name!r}"
+            for other, its in whose:
+                if its.number != times.number:
+                    are = "whole numbers" if times.number else "dates"
                     raise PugnnError(
-                        f"{times.table.shown}: times in the column {times.name!r} {have}, but {other} {has}. Write all "
-                        f"of them in UTC, {EXAMPLE}Z, or all without."
+                        f"{at} are {are}, but {other} is not. All must be dates {EXAMPLE}, or all numbers."
+                    )
+                if {times.zoned, its.zoned} == {True, False}:
+                    have, has = ("have a", "has none") if times.zoned else ("have no", "has one")
+                    raise PugnnError(
+                        f"{at} {have} time zone, but {other} {has}. Write all of them in UTC, {EXAMPLE}Z, or all "
+                        "without."
                     )
 
     def _warning(self) -> list[str]:
@@ -142,8 +161,29 @@ class Clock:
         rows, later = sum(times.rows for times in edges), sum(times.rows_after(by) for times in edges)
         if later < MANY_LATER * rows:
             return []
-        nearly = "" if by >= known.ends[1] else "nearly all "
+        nearly, day = "" if by >= known.ends[1] else "nearly all ", known.shown(by)
         return [
-            f"{nearly}known positives were known by {day_of(by)}, but {percent(later / rows)} of the edges are later; "
-            f"what happened afterwards may give them away. Use --as-of {day_of(by)}"
+            f"{nearly}known positives were known by {day}, but {percent(later / rows)} of the edges are later; what "
+            f"happened afterwards may give them away. Use --as-of {day}"
         ]
+
+
+def _named(tables: Mapping[str, Table], wanted: Mapping[str, str], inputs: Inputs) -> dict[str, list[str]]:
+    """The roles of the tables that each name in ``--time`` is for; the empty one is for those without a name there."""
+    own = {link.role: link.name for link in inputs.links}
+    own |= {inputs.role(part, kind): kind for part in ("nodes", "attributes") for kind in inputs.kinds}
+    there = [name for name in dict.fromkeys((*own.values(), *_PARTS)) if name]
+    found: dict[str, list[str]] = {name: [] for name in wanted}
+    for name in wanted:
+        if name and name not in there:
+            raise PugnnError(f"--time {quoted(name)}=…: there is no such table; name one of {shorten(there, 20)}")
+    for role in tables:
+        part = role.partition("[")[0]
+        names = [name for name in (own.get(role) or part, part, "") if name in wanted]
+        if names and role != "truth":
+            found[names[0]].append(role)
+    return found
+
+
+def _lacking(table: Table, what: str) -> PugnnError:
+    return PugnnError(f"{table.shown} has {what}; its columns are {shorten(table.names, 20)}")

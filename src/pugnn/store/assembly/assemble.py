@@ -52,7 +52,7 @@ def assemble(
     headers = {name: name for kind in inputs.kinds for name in names_of(kind)}
     return read_tables(
         tables,
-        {**headers, **request.columns},
+        {**headers, **request.columns, **{f"time of {name}": column for name, column in request.time.items()}},
         lambda opened: _assemble(opened, matrices, request, inputs, place),
         limits,
     )
@@ -65,7 +65,7 @@ def _assemble(
     if request.show and inputs.role("nodes", target) not in tables:
         raise PugnnError("there are no columns to show: --show names columns of the node table, and none was given")
     notes = [note for table in tables.values() for note in table.notes]
-    clock = Clock(tables, columns["time"], request.as_of, request.then)
+    clock = Clock(tables, request, inputs)
     tables = clock.tables()
     edge_tables = _edge_tables(tables, request, inputs)
     tables |= _existing_nodes(clock, tables, edge_tables, request, inputs)
@@ -85,7 +85,7 @@ def _assemble(
     del relations
     shown = edge_tables[0].table.shown if len(edge_tables) == 1 else "edges"
     if not cleaning.edges:
-        raise PugnnError(f"{shown} contains only self loops; a graph needs edges between nodes")
+        raise PugnnError(f"{shown} contains only self loops; a graph needs edges between different nodes")
     no_features = np.zeros((len(node_ids), 0), np.float32)
     graph = Graph(*rows[:2], no_features, node_ids, rows[2], cleaning=cleaning, relations=merged, kinds=sizes)
     if request.recipe is not None:

@@ -194,7 +194,7 @@ def _distinct(links: list[Link]) -> tuple[Link, ...]:
         lacking = next(link for link in links if ONE_KIND in link.ends)
         raise PugnnError(
             f"the relation {quoted(lacking.name)} does not say which kinds of nodes it links, but others do. Name "
-            f"them: --edges user:{lacking.name}:item=FILE"
+            f"them: --edges KIND:{lacking.name}:KIND=FILE"
         )
     times = Counter(link.name for link in links)
     found = [
@@ -211,7 +211,7 @@ def too_many(count: int) -> PugnnError:
     """The error for so many relations, or more."""
     return PugnnError(
         f"there are {count:,} relations or more, and at most {MAX_RELATIONS} can be told apart. Leave out --edge-type "
-        "to read all edges as one, or pool its values into a few."
+        "to read all edges as one, or group its values into a few."
     )
 
 

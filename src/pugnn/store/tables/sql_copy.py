@@ -18,6 +18,7 @@ from pugnn.errors import PugnnError, counted, printable
 from pugnn.store.tables.database import read_only
 from pugnn.store.tables.objects import reject_repeated_names
 from pugnn.store.tables.sql_source import SqlSource
+from pugnn.waiting import StatusLine, status_line
 
 if TYPE_CHECKING:
     from pugnn.store.tables.input_files import Scratch
@@ -52,21 +53,23 @@ def copy_table(source: SqlSource, scratch: Scratch) -> tuple[Path, list[str]]:
     Tables are read more than once, and the order of rows matters, which may differ when a query runs again.
     """
     openers = {"sqlite": _sqlite, "duckdb": _duckdb, "postgresql": _postgresql}
-    with openers[source.kind](source) as (given, rows, notes), scratch.new_file() as (file, path):
-        if not given.names:
-            raise PugnnError(f"{source.shown} has no columns; select some")
-        if "" in given.names:
-            raise PugnnError(f"{source.shown}: a column has an empty name. Give it one: select … as NAME.")
-        reject_repeated_names(given.names, source.shown)
-        types = [_type_in_copy(field, f"{source.shown}: column {field.name!r}") for field in given]
-        schema = pa.schema(list(zip(given.names, types, strict=True)))
-        with pq.ParquetWriter(file, schema, compression="lz4") as writer:
-            for batches in _collected(_batches(source, rows)):
-                columns = [
-                    pa.chunked_array([_as(batch.column(at), kind) for batch in batches], kind)
-                    for at, kind in enumerate(types)
-                ]
-                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+    with status_line() as line:
+        line.say(f"copying {source.shown}")
+        with openers[source.kind](source) as (given, rows, notes), scratch.new_file() as (file, path):
+            if not given.names:
+                raise PugnnError(f"{source.shown} has no columns; select some")
+            if "" in given.names:
+                raise PugnnError(f"{source.shown}: a column has an empty name. Give it one: select … as NAME.")
+            reject_repeated_names(given.names, source.shown)
+            types = [_type_in_copy(field, f"{source.shown}: column {field.name!r}") for field in given]
+            schema = pa.schema(list(zip(given.names, types, strict=True)))
+            with pq.ParquetWriter(file, schema, compression="lz4") as writer:
+                for batches in _collected(_batches(source, rows, line)):
+                    columns = [
+                        pa.chunked_array([_as(batch.column(at), kind) for batch in batches], kind)
+                        for at, kind in enumerate(types)
+                    ]
+                    writer.write_table(pa.Table.from_arrays(columns, schema=schema))
     return path, [f"{source.shown}: {note}" for note in notes]
 
 
@@ -169,7 +172,7 @@ def _as(cells: pa.Array, kind: pa.DataType) -> pa.Array:
     return cells if cells.type == kind else cells.storage.cast(kind)
 
 
-def _batches(source: SqlSource, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _batches(source: SqlSource, batches: Iterator[pa.RecordBatch], line: StatusLine) -> Iterator[pa.RecordBatch]:
     rows = 0
     while True:
         with _explained(f"{source.shown}, after {counted(rows, 'row')}", "Correct the query, or try again."):
@@ -177,6 +180,7 @@ def _batches(source: SqlSource, batches: Iterator[pa.RecordBatch]) -> Iterator[p
         if batch is None:
             return
         rows += len(batch)
+        line.update(f"copying {source.shown}: {counted(rows, 'row')}")
         yield batch
 
 
