@@ -164,7 +164,7 @@ class _Explained:
                 after[columns] = weights[q] * mean[columns]
                 length = np.linalg.norm(after)
                 if length > ROUNDING:  # the row has another length now, or one at all
-                    weight = scales[q] * np.linalg.norm(before) or VIEWS[self.views.names[q]].weight
+                    weight = float(scales[q] * np.linalg.norm(before)) or VIEWS[self.views.names[q]].weight
                     total += weight / length * float(self.directions[q] @ after)
             return total
 
