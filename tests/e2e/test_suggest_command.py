@@ -42,7 +42,7 @@ def test_fewer_of_other_kinds_than_were_asked_for_are_said_to_be_all(pugnn_main,
     shown = pugnn_main("suggest", run, "-n", 10, "--for", "discovery")
     found = json.loads(pugnn_main("suggest", run, "-n", 10, "--for", "discovery", "--json").out)
     assert 0 < len(found) < 10, "some touch a known positive"
-    assert f"There are only {len(found)} nodes to suggest." in shown.out
+    assert f"No more than {len(found)} nodes can be suggested." in shown.out
 
 
 def test_suggestions_of_the_run_are_those_of_the_command(pugnn_main, here, run):

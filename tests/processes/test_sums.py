@@ -96,7 +96,10 @@ def test_one_process_goes_on_where_two_were_stopped(one, two, folder):
 def test_a_whole_graph_is_not_shared(one, two):
     assert one["full graph"] == ""
     for found in two:
-        assert "the whole graph gains nothing from several processes. Give --batch-size" in found["full graph"]
+        assert (
+            "the whole graph gains nothing from several processes. Give --batch-size and a --method"
+            in found["full graph"]
+        )
 
 
 def test_processes_with_other_data_are_told_apart(two):
@@ -109,3 +112,9 @@ def test_batches_with_sampled_neighbours_have_the_same_losses(one, two):
     for backbone, terms in one["sampled"].items():
         for found in two:
             np.testing.assert_allclose(found["sampled"][backbone], terms, rtol=1e-4, atol=1e-5)
+
+
+def test_relations_and_kinds_have_the_same_losses(one, two):
+    assert len(one["relations"]) == 12
+    for found in two:
+        np.testing.assert_allclose(found["relations"], one["relations"], rtol=1e-4, atol=1e-5)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from pugnn import processes
+from pugnn import processes, read_graph
 from pugnn.errors import PugnnError
 from pugnn.graph import Graph
 from pugnn.losses import Sets, confident_prior_matching
@@ -55,10 +55,22 @@ def trained(checkpoint: Checkpoint | None = None, stop: int | None = None) -> tu
     return terms, [parameter.tolist() for parameter in found.model.parameters()]
 
 
-def sampled(backbone: str) -> list[list[float]]:
-    """The terms of every epoch of PU-GNN in batches with sampled neighbours."""
+def untyped() -> Graph:
+    """A random graph with one kind of edge."""
     ends = np.random.default_rng(0).integers(0, NODES, (2, 900))
-    graph = Graph.from_edges(*ends, num_nodes=NODES, features=ROWS.numpy())
+    return Graph.from_edges(*ends, num_nodes=NODES, features=ROWS.numpy())
+
+
+def typed() -> Graph:
+    """A random graph with three relations and two kinds of nodes."""
+    pays, uses = np.random.default_rng(0).integers(0, NODES, (2, 2, 300))
+    edges = {"account:pays:account": pays.T, "account:uses:device": uses.T}
+    accounts = {"id": np.arange(NODES), "vector": ROWS.tolist()}
+    return read_graph(edges, {"account": accounts}, target="account", directed=True).graph
+
+
+def sampled(graph: Graph, backbone: str) -> list[list[float]]:
+    """The terms of every epoch of PU-GNN in batches with sampled neighbours."""
     task = PUTask.from_positives(graph, np.arange(LABELLED), np.arange(85, 90))
     settings = TrainingSettings(backbone=backbone, epochs=12, batch_size=40)
     log = PUGNN(delta=1, near_prior=0.4, far_prior=0.2).fit(task, settings).log
@@ -115,7 +127,8 @@ def findings(folder: Path) -> dict[str, Any]:
         "trained": uninterrupted,
         "stopped": stopped,
         "resumed": trained(Checkpoint(path, "mine", every=4)),
-        "sampled": {backbone: sampled(backbone) for backbone in ("gcn", "gcn-linear", "sage", "gin")},
+        "sampled": {backbone: sampled(untyped(), backbone) for backbone in ("gcn", "gcn-linear", "sage", "gin")},
+        "relations": sampled(typed(), "gcn"),
         "full graph": refusal(lambda: FullGraph(GRAPH, SETS)),
         "other data": refusal(lambda: Checkpoint(path, f"of {processes.rank()}").load(0)),
     }

@@ -165,7 +165,7 @@ class _Explained:
                 length = np.linalg.norm(after)
                 if length > ROUNDING:  # the row has another length now, or one at all
                     weight = float(scales[q] * np.linalg.norm(before)) or VIEWS[self.views.names[q]].weight
-                    total += weight / length * float(self.directions[q] @ after)
+                    total += weight * float(self.directions[q] @ after) / float(length)
             return total
 
         total = base + float(own.sum() + around.sum())

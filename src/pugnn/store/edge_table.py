@@ -23,6 +23,8 @@ from pugnn.store.tables.table import Table
 
 _MIN_WEIGHT = float(np.finfo(np.float32).smallest_subnormal)
 
+_TWO_KINDS = " Where ends are of two kinds, name these: --edges account:RELATION:device=FILE"
+
 
 class Edges(NamedTuple):
     """Positions of both ends of edges, and their weights if there are any."""
@@ -104,7 +106,8 @@ class EdgeTable:
         table, kind, option = self.table, self.link.ends[end], ("source", "target")[end]
         usual = (SOURCE, TARGET)[end]
         if self.one_kind:
-            return require_column(table, option, wanted[option], usual)
+            more = _TWO_KINDS if self.link.name and not kind else ""
+            return require_column(table, option, wanted[option], usual, more=more)
         at = find_column(table, option, wanted[option], (*names_of(kind), *usual), first=True)
         if at is None:
             raise PugnnError(

@@ -84,7 +84,10 @@ class FullGraph:
 
     def __init__(self, graph: Graph, sets: Sets, device: str = "cpu") -> None:
         if processes.count() > 1:
-            raise PugnnError("the whole graph gains nothing from several processes. Give --batch-size, or use one.")
+            raise PugnnError(
+                "the whole graph gains nothing from several processes. Give --batch-size and a --method that uses it, "
+                "such as nnpu; or use one process."
+            )
         self.graph = graph
         self.device = resolve_device(device)
         self.batch = Batch(inputs_on(graph, self.device), sets.to(self.device))

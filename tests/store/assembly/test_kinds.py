@@ -86,6 +86,8 @@ def test_kinds_of_columns_and_sparse_attributes_of_other_kinds():
     assert "item.price" not in data.graph.feature_names
     with pytest.raises(PugnnError, match="no column 'prize'"):
         read_graph(EDGES, NODES, target="user", kinds={"item.prize": "number"})
+    with pytest.raises(PugnnError, match="nodes of the kind shop has no column 'size'"):
+        read_graph(EDGES, NODES, target="user", kinds={"shop.size": "number"})
 
 
 def test_without_any_attributes_features_come_from_the_structure():

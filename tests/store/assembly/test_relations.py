@@ -1,3 +1,4 @@
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -130,6 +131,16 @@ TYPED = {"user:bought:item": ORDERS}
         ({"a\x07": PAYS, "b": DEVICE}, {}, "is not printable"),
         ({"a" * 101: PAYS, "b": DEVICE}, {}, "longer than 100 letters"),
         ({"": PAYS, "b": DEVICE}, {}, "a relation has no name"),
+        (
+            {**TYPED, "knows": PAYS},
+            {"target": "user", "nodes": ACCOUNTS},
+            "'knows' does not say which kinds of nodes it links, but others do. Name them, as in --edges user:knows:",
+        ),
+        ({"user:knows": PAYS, "b": DEVICE}, {"target": "user"}, "or KIND:NAME:KIND, such as user:bought:item; got"),
+        ({":bought:item": ORDERS}, {"target": "item"}, "such as user:bought:item; got ':bought:item'"),
+        (PAYS, {"target": "user"}, "If that is a kind of nodes, name it: --edges user:RELATION:user=FILE"),
+        ({"a": ORDERS, "b": DEVICE}, {}, "Where ends are of two kinds, name these: --edges account:"),
+        (nx.Graph([(1, 2)]), {"edge_type": "kind"}, "no edge of the NetworkX graph has the attribute 'kind'"),
         ({("a", "b"): PAYS, "c": DEVICE}, {}, "a relation is a name, or KIND:NAME:KIND"),
         ({"a": PAYS, "b": DEVICE}, {"edge_type": "kind"}, "Give one of both"),
         (PAYS, {"edge_type": "kind"}, "edges has no column 'kind' (--edge-type)"),

@@ -69,4 +69,4 @@ def suggest(
     if found:
         print_suggestions(found, goal, run, out)
     if len(found) < wanted:
-        typer.echo(f"There are only {counted(len(found), 'node')} to suggest.")
+        typer.echo(f"No more than {counted(len(found), 'node')} can be suggested.")

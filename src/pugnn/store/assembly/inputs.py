@@ -66,7 +66,7 @@ class Inputs:
             _reject_more(nodes, None, "a NetworkX graph")
             edges, nodes, edge_type = networkx_tables(edges, edge_type)
         named = dict(edges) if isinstance(edges, Mapping) and _are_tables(edges) else {"": edges}
-        links = [_link(name, len(named) > 1) for name in named]
+        links = _distinct([_link(name, len(named) > 1) for name in named])
         kinds = list(dict.fromkeys(kind for link in links for kind in link.ends))
         if edge_type is not None and len(named) > 1:
             raise PugnnError(
@@ -81,15 +81,15 @@ class Inputs:
                     "nodes are of several kinds, but the edges do not say which kinds they link. Name them: --edges "
                     "user:NAME:item=orders.csv"
                 )
-            return cls(tables | of_nodes, _distinct(links), (ONE_KIND,), {"target": target, "edge_type": edge_type})
+            return cls(tables | of_nodes, links, (ONE_KIND,), {"target": target, "edge_type": edge_type})
         first = _target_of(kinds, target)
         kinds = [first, *(kind for kind in kinds if kind != first)]
         by_kind = {role: _by_kind(role, given, kinds) for role, given in of_nodes.items()}
         if len(kinds) == 1:  # which is the same as none
-            links = [Link(link.name, (ONE_KIND, ONE_KIND), link.role) for link in links]
+            links = tuple(Link(link.name, (ONE_KIND, ONE_KIND), link.role) for link in links)
             kinds, by_kind = [ONE_KIND], {role: {ONE_KIND: given.get(first)} for role, given in by_kind.items()}
         tables |= {cls.role(role, kind): table for role, given in by_kind.items() for kind, table in given.items()}
-        return cls(tables, _distinct(links), tuple(kinds), {"target": None, "edge_type": edge_type})
+        return cls(tables, links, tuple(kinds), {"target": None, "edge_type": edge_type})
 
     @staticmethod
     def role(role: str, kind: str) -> str:
@@ -172,13 +172,13 @@ def _is_table(given: Any, pairs: bool) -> bool:
 def _link(given: Any, several: bool) -> Link:
     """The relation of a name: ``pays``, ``user:bought:item``, or three names."""
     text = str(given)
-    parts = [*map(str, given)] if isinstance(given, tuple) else text.split(":") if text.count(":") == 2 else [text]
+    parts = [*map(str, given)] if isinstance(given, tuple) else text.split(":")
     role = f"edges[{':'.join(parts)!r}]" if several else "edges"
     if parts == [""] and not several:
         return Link("", (ONE_KIND, ONE_KIND), role)
     if len(parts) == 1:
         return Link(check_name(parts[0].strip(), "relation"), (ONE_KIND, ONE_KIND), role)
-    if len(parts) != 3:
+    if len(parts) != 3 or not all(part.strip() for part in parts):
         raise PugnnError(f"a relation is a name, or KIND:NAME:KIND, such as user:bought:item; got {given!r}")
     one, name, other = (
         check_name(part.strip(), what) for part, what in zip(parts, ("kind", "relation", "kind"), strict=True)
@@ -192,9 +192,10 @@ def _distinct(links: list[Link]) -> tuple[Link, ...]:
         raise too_many(len(links))
     if any(ONE_KIND in link.ends for link in links) and any(ONE_KIND not in link.ends for link in links):
         lacking = next(link for link in links if ONE_KIND in link.ends)
+        kind = next(link.ends[0] for link in links if ONE_KIND not in link.ends)
         raise PugnnError(
             f"the relation {quoted(lacking.name)} does not say which kinds of nodes it links, but others do. Name "
-            f"them: --edges KIND:{lacking.name}:KIND=FILE"
+            f"them, as in --edges {kind}:{lacking.name}:{kind}=FILE"
         )
     times = Counter(link.name for link in links)
     found = [
@@ -218,8 +219,6 @@ def too_many(count: int) -> PugnnError:
 def _target_of(kinds: list[str], target: str | None) -> str:
     """The kind that is looked for."""
     named = shorten(kinds, 20)
-    if ONE_KIND in kinds:
-        return ONE_KIND  # which _distinct rejects
     if target is None and len(kinds) > 1:
         raise PugnnError(f"nodes are of several kinds: {named}. Say which of them is looked for: --target KIND")
     if target is not None and target not in kinds:

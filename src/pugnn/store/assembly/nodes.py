@@ -45,7 +45,8 @@ class KindOfNodes:
         """
         size = len(self.ids)
         if self.nodes is None:
-            origin = "nodes" if self.sparse is None else self.sparse.shown
+            nodes = f"nodes of the kind {self.name}" if self.name else "nodes"
+            origin = nodes if self.sparse is None else self.sparse.shown
             attributes = AttributeTable(other.connection, NO_ROWS, (), True, size, origin, str)
         else:
             attributes = self.nodes.attributes(size)

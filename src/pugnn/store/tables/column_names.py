@@ -64,8 +64,10 @@ def find_column(
     if wanted is not None:
         found = places_of(wanted, names)
         if not found:
+            kind = f". If that is a kind of nodes, name it: --edges {wanted}:RELATION:{wanted}=FILE"
             raise PugnnError(
                 f"{table.shown} has no column {wanted!r} (--{option}); its columns are {shorten(names, 20)}"
+                f"{kind if option == 'target' else ''}"
             )
     else:
         found = [at for at, name in enumerate(names) if normal(name) in usual]
@@ -80,12 +82,14 @@ def find_column(
     return found[0] if found else None
 
 
-def require_column(table: Table, option: str, wanted: str | None, usual: Sequence[str], *, first: bool = False) -> int:
-    """Like :func:`find_column`, but raises if there is none."""
+def require_column(
+    table: Table, option: str, wanted: str | None, usual: Sequence[str], *, first: bool = False, more: str = ""
+) -> int:
+    """Like :func:`find_column`, but raises if there is none; ``more`` says what else may help."""
     at = find_column(table, option, wanted, usual, first=first)
     if at is None:
         raise PugnnError(
             f"{table.shown} has no column {usual[0]!r}; its columns are {shorten(table.names, 20)}. Rename the right "
-            f"one, or name it with --{option} NAME."
+            f"one, or name it with --{option} NAME.{more}"
         )
     return at

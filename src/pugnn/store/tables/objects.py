@@ -85,6 +85,8 @@ def networkx_tables(given: Any, edge_type: str | None) -> tuple[MemoryTable, Mem
         edges["weight"] = [data.get("weight", 1.0) for _, _, data in listed]
     if edge_type is not None:
         edges["edge_type"] = [data.get(edge_type) for _, _, data in listed]
+        if listed and not any(edge_type in data for _, _, data in listed):
+            raise PugnnError(f"no edge of the NetworkX graph has the attribute {edge_type!r} (--edge-type)")
     elif given.is_multigraph() and listed and all(isinstance(key, str) for *_, key in given.edges(keys=True)):
         edges["edge_type"] = [key for *_, key in given.edges(keys=True)]
     nodes: dict[str, Any] = {"id": list(given.nodes)}
