@@ -19,10 +19,9 @@ def layer_parts(model: LayeredViews, graph: Graph, nodes: NDArray[np.int64]) -> 
     Columns are those of the attributes, then one for places in the layers, and one for closeness to known positives,
     each as far as there are any.
     """
-    models, found = [], []
-    for part, layer in model.on_layers(graph):
-        models.append(part)
-        found.append(list(view_parts(part, layer, nodes)))
+    models, layers = zip(*model.on_layers(graph), strict=True)
+    # Node by node: the parts of all nodes on all layers would take much memory.
+    found = (view_parts(part, layer, nodes) for part, layer in zip(models, layers, strict=True))
     for of_node in zip(*found, strict=True):
         yield _added_up(graph.num_nodes, models, of_node, float(model.constant))
 
