@@ -93,7 +93,7 @@ def logistic_regression(views: AnyViews, known: KnownNodes, inverse_penalty: flo
     special, y, v = known.targets()
     models, (nodes, *width) = y.shape[1], views.shape
     each = 1.0  # how much a node counts that is not special
-    others = np.setdiff1d(np.arange(nodes), special)
+    others = np.delete(np.arange(nodes), special)
     if views.kept and len(others) > MAX_UNLABELLED:
         each = len(others) / MAX_UNLABELLED
         sample = np.random.default_rng(0).permutation(others)[:MAX_UNLABELLED]
