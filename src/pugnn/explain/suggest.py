@@ -12,6 +12,7 @@ from pugnn.errors import PugnnError, counted, given, require_choice, require_num
 from pugnn.explain.explanation import plain
 from pugnn.graph import UNREACHABLE, Graph
 from pugnn.graph.arrays import require_numbers
+from pugnn.graph.layers import ALL, layers_of
 from pugnn.models import Backbone
 from pugnn.store.given import as_task
 from pugnn.task import PUTask
@@ -53,6 +54,7 @@ class Suggestion:
 
 def node_rows(model: Backbone, graph: Graph) -> Rows:
     """A row of numbers for every node, similar for similar nodes (:func:`pugnn.views.comparable_rows`)."""
+    graph = layers_of(graph)[ALL]  # which the method has made views of
     return comparable_rows(graph, model.attributes if isinstance(model, LinearViews) else Attributes.of(graph))
 
 

@@ -15,7 +15,6 @@ counts next to nothing, and several that say the same count together.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,8 +95,23 @@ def relation_weights(task: PUTask, seed: int) -> dict[str, float]:
     return {name: value / max(found.values()) for name, value in found.items()}
 
 
-def _ranked(views: JointViews, known: KnownNodes) -> tuple[JointViews, Ranking]:
-    return views, rank(views, known)
+def _fit_layer(
+    method: Views, name: str, layer: Graph, known: KnownNodes, settings: TrainingSettings, *, progress: bool
+) -> tuple[FittedViews, list[LayerPart]]:
+    """The default method on one layer, and the parts of its model."""
+    views = layer_views(layer, attributes=has_attributes(known.task.graph))
+    here, alone = on_layer(known, layer), RunOptions(progress=progress)  # no checkpoint: it is short
+    found = method.fit_views(lambda: (views, rank(views, here)), here, settings, alone)
+    directions = views.split(found.direction[:, :, None])
+    parts = [
+        LayerPart.of(name, own, Attributes.of(own.graph), direction[:, :, 0])
+        for (own, _), direction in zip(views.parts, directions, strict=True)
+    ]
+    parts[0].by_closeness = torch.tensor(found.by_closeness, dtype=torch.float64)
+    if LAYERS_KEPT * sum(4 * np.prod(each.shape) for each, _ in views.parts if each.kept) > available_memory():
+        for each, _ in views.parts:
+            forget_derived(each.graph)
+    return found, parts
 
 
 def fit_layers(method: Views, task: PUTask, settings: TrainingSettings, run: RunOptions) -> FittedMethod:
@@ -105,23 +119,12 @@ def fit_layers(method: Views, task: PUTask, settings: TrainingSettings, run: Run
     from pugnn.methods.base import FittedMethod
 
     known, layers = KnownNodes.of(task, settings.seed), layers_of(task.graph)
-    count, alone = task.graph.num_nodes, RunOptions(progress=run.get("progress", False))  # no checkpoint: it is short
+    count, progress = task.graph.num_nodes, run.get("progress", False)
     fits: dict[str, FittedViews] = {}
     parts: dict[str, list[LayerPart]] = {}
     for number, (name, layer) in enumerate(layers.items()):
-        here = on_layer(known, layer)
-        views = layer_views(layer, attributes=has_attributes(task.graph))
         with part(number / len(layers), (number + 1) / len(layers)):
-            fits[name] = method.fit_views(partial(_ranked, views, here), here, settings, alone)
-        if LAYERS_KEPT * sum(4 * np.prod(each.shape) for each, _ in views.parts if each.kept) > available_memory():
-            for each, _ in views.parts:
-                forget_derived(each.graph)
-        directions = views.split(fits[name].direction[:, :, None])
-        parts[name] = [
-            LayerPart.of(name, own, Attributes.of(own.graph), direction[:, :, 0])
-            for (own, _), direction in zip(views.parts, directions, strict=True)
-        ]
-        parts[name][0].by_closeness = torch.tensor(fits[name].by_closeness, dtype=torch.float64)
+            fits[name], parts[name] = _fit_layer(method, name, layer, known, settings, progress=progress)
     ranks = {name: known.rank(each.scores[:count, 1:]).ranks for name, each in fits.items()}
     # A share within which all that is there is found: that which most layers agree on.
     shares = layer_shares(ranks, float(np.median([each.settled.value for each in fits.values()])))
