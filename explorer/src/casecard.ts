@@ -9,7 +9,7 @@ import { picture } from "./picture";
 import { reasons } from "./reasons";
 import type { Room } from "./room";
 import { caseAddress, goTo, routeTo } from "./route";
-import type { Case, GraphPart, Row, Saved, Verdict } from "./types";
+import type { Case, GraphPart, Nearest, Row, Saved, Verdict } from "./types";
 import { chip, grouped, plural, ringWords, scored, shortened, stateWord, when } from "./words";
 
 const VERDICTS: Partial<Record<Action, Verdict>> = { confirm: "yes", reject: "no", skip: "skip" };
@@ -169,12 +169,27 @@ export class CaseCard {
       el("h3", {}, "Around it"),
       this.part ? picture(this.part, this.node, this.options.blind) : el("p", { class: "quiet" }, "Drawing…"),
       actionButton("picture", "Explore in the graph", (action) => this.perform(action)),
+      el("div", { class: "pair" }, this.nearest(nearest), this.similar(similar)),
+    );
+  }
+
+  private nearest(nearest: Nearest[]): HTMLElement {
+    return el(
+      "div",
+      {},
       el("h3", {}, "Nearest known positives"),
       nearest.length === 0 && el("p", { class: "quiet" }, "No path to a known positive."),
       el("ul", {}, ...nearest.map((found) =>
         el("li", {}, el("a", { href: caseAddress(found.node) }, isolated(found.id)), ` ${plural(found.hops, "hop")}`,
           found.path.length > 2 && el("span", { class: "quiet" }, " by ", ...via(found.path.slice(1, -1)))),
       )),
+    );
+  }
+
+  private similar(similar: Case["similar"]): HTMLElement {
+    return el(
+      "div",
+      {},
       el("h3", {}, "Similar cases, decided"),
       similar.length === 0 && el("p", { class: "quiet" }, "None yet."),
       el("ul", {}, ...similar.map((like) =>

@@ -1,12 +1,16 @@
 // The shell: the run on top, the views below, and keys for all of it.
 
 import "./style.css";
+import { CasesView } from "./cases";
 import { CaseView } from "./caseview";
 import { el, refill } from "./dom";
+import { GraphView } from "./graph";
 import { showHelp } from "./help";
 import { keyOf, listenToKeys, type Action } from "./keys";
+import { LearnView } from "./learn";
 import { ListView } from "./list";
 import { alarm, calm, notices } from "./notices";
+import { QualityView } from "./quality";
 import { QueueView } from "./queue";
 import { Room } from "./room";
 import { goTo, parseRoute, routeTo, type Route, type ViewName } from "./route";
@@ -17,6 +21,10 @@ const MAKERS: Record<ViewName, (room: Room, route: Route) => View> = {
   queue: (room, route) => new QueueView(room, route),
   case: (room, route) => new CaseView(room, route),
   list: (room, route) => new ListView(room, route),
+  graph: (room, route) => new GraphView(room, route),
+  quality: (room, route) => new QualityView(room, route),
+  learn: (room) => new LearnView(room),
+  cases: (_, route) => new CasesView(route),
 };
 
 const PLACES: { view: ViewName; action: Action; words: string }[] = [
