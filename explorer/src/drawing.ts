@@ -117,7 +117,7 @@ export class Drawing {
     const stands = isChosen || this.path.includes(node);
     return {
       ...rest,
-      size: rest.size * (isChosen ? 1.4 : 1),
+      size: rest.size * (isChosen || state !== "open" ? 1.4 : 1),
       color: mixed(this.inks.low, this.inks.high, Math.min(Math.max(row.score ?? 0, 0), 1)),
       ringColor: isChosen ? this.inks.ink : this.inks.rings[state],
       ringSize: isChosen || state !== "open" ? 0.35 : 0.12,
@@ -144,7 +144,7 @@ export class Drawing {
       else {
         // A spiral of the golden angle: no two nodes start at the same place, and every time at the same.
         const [angle, reach] = [2.4 * at, 0.1 + Math.sqrt(at)];
-        const size = 4 + 2 * Math.log10(1 + row.degree);
+        const size = 5 + 2 * Math.log10(1 + row.degree);
         this.graph.addNode(row.node, {
           x: origin.x + reach * Math.cos(angle), y: origin.y + reach * Math.sin(angle), size, row,
         });

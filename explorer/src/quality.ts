@@ -46,16 +46,12 @@ export class QualityView implements View {
     refill(
       this.element,
       el("h1", {}, "How good"),
-      measured
-        ? el("div", { class: "panel" }, measuredTable(measured))
-        : el(
-            "div",
-            { class: "panel" },
-            el("h2", {}, "Nothing is measured yet."),
-            el("p", {}, "Cases that were drawn by chance and checked tell how good the ranking is. ",
-              el("a", { href: routeTo("queue", "audit") }, "Check the audit")),
-          ),
-      expected ? this.expectation(expected) : null,
+      el(
+        "div",
+        { class: "panels" },
+        el("div", { class: "panel" }, measured ? measuredTable(measured) : unmeasured()),
+        expected && this.expectation(expected),
+      ),
     );
     if (hadFocus) this.slider.focus();
   }
@@ -119,6 +115,16 @@ export class QualityView implements View {
   leave(): void {
     clearTimeout(this.waiting);
   }
+}
+
+function unmeasured(): HTMLElement {
+  return el(
+    "div",
+    {},
+    el("h2", {}, "Nothing is measured yet."),
+    el("p", {}, "Cases that were drawn by chance and checked tell how good the ranking is. ",
+      el("a", { href: routeTo("queue", "audit") }, "Check the audit")),
+  );
 }
 
 /** What stays below the line; its ends go with those of the whole, as both rest on the same checks. */

@@ -42,16 +42,9 @@ export class QueueView implements View {
     const words = el("p", { class: "quiet words" });
     refill(
       this.element,
-      el("header", { class: "bar-top" }, el("h1", {}, "Queue"), this.goals(), this.status, this.meter),
+      el("header", { class: "bar-top" }, el("h1", {}, "Queue"), this.goals(), this.status, this.meter, this.steps()),
       words,
       this.place,
-      el(
-        "div",
-        { class: "steps", role: "group", "aria-label": "Move" },
-        actionButton("previous", "Previous", (action) => this.perform(action)),
-        actionButton("next", "Next", (action) => this.perform(action)),
-        actionButton("undo", "Undo", () => this.undo()),
-      ),
     );
     void this.load(nodeOf(route.query.get("case")), words);
   }
@@ -65,6 +58,17 @@ export class QueueView implements View {
         button.setAttribute("aria-pressed", String(goal === this.goal));
         return button;
       }),
+    );
+  }
+
+  private steps(): HTMLElement {
+    const perform = (action: Action): boolean => this.perform(action);
+    return el(
+      "div",
+      { class: "steps", role: "group", "aria-label": "Move" },
+      actionButton("previous", "Previous", perform),
+      actionButton("next", "Next", perform),
+      actionButton("undo", "Undo", perform),
     );
   }
 
