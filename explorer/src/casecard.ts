@@ -84,9 +84,9 @@ export class CaseCard {
   }
 
   private async decide(verdict: Verdict): Promise<void> {
-    if (!this.shown) return;
+    if (!this.shown || (verdict === "note" && this.unsavedNote() === undefined)) return;
     this.deciding = true;
-    const saved = await this.room.decide(this.shown.row, verdict, this.unsavedNote(), this.options.queue);
+    const saved = await this.room.decide(this.shown.row, verdict, this.options.queue, this.unsavedNote());
     this.deciding = false;
     if (!saved) return;
     if (verdict === "note") this.note.blur();
@@ -94,8 +94,9 @@ export class CaseCard {
     else void this.load();
   }
 
-  private unsavedNote(): string {
-    return this.note.value === this.shown?.note ? "" : this.note.value;
+  /** The note as it stands in the field, if it is not the one that is saved. */
+  private unsavedNote(): string | undefined {
+    return this.note.value === this.shown?.note ? undefined : this.note.value;
   }
 
   private show(shown: Case): void {
@@ -106,7 +107,7 @@ export class CaseCard {
     refill(
       this.element,
       this.head(shown),
-      this.decisions(),
+      this.decisions(shown.row),
       el("div", { class: "facets" }, this.columns(shown), reasons(shown, this.options.blind), this.around(shown)),
     );
     this.element.setAttribute("aria-busy", String(this.part === null));
@@ -129,14 +130,14 @@ export class CaseCard {
     );
   }
 
-  private decisions(): HTMLElement {
+  private decisions(row: Row): HTMLElement {
     const perform = (action: Action): boolean => this.perform(action);
     const buttons = [
       actionButton("confirm", "Confirm", perform, "yes"),
       actionButton("reject", "Reject", perform, "no"),
       actionButton("skip", "Skip", perform),
     ];
-    for (const button of buttons) button.disabled = this.room.run.readOnly;
+    for (const button of buttons) button.disabled = !this.room.isOpenTo(row);
     return el("div", { class: "decisions", role: "group", "aria-label": "Decide" }, ...buttons);
   }
 

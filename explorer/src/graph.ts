@@ -160,7 +160,7 @@ export class GraphView implements View {
       actionButton("skip", "Skip", perform),
       actionButton("undo", "Undo", perform),
     ];
-    for (const button of decisions) button.disabled = this.room.run.readOnly;
+    for (const button of decisions.slice(0, 3)) button.disabled = !this.room.isOpenTo(row);
     const folded = foldedAt(row);
     refill(
       this.about,
@@ -243,7 +243,7 @@ export class GraphView implements View {
 
   private async decide(verdict: Verdict): Promise<void> {
     const row = this.chosenRow();
-    if (row) await this.room.decide(row, verdict, "", "graph");
+    if (row) await this.room.decide(row, verdict, "graph");
   }
 
   perform(action: Action): boolean {

@@ -186,7 +186,7 @@ export class ListView implements View {
       actionButton("skip", "Skip", perform),
       actionButton("undo", "Undo", perform),
     ];
-    for (const button of decisions) button.disabled = this.room.run.readOnly;
+    for (const button of decisions.slice(0, 3)) button.disabled = !this.room.isOpenTo(row);
     const focused = this.strip.contains(document.activeElement)
       ? (document.activeElement as HTMLElement).dataset["action"]
       : undefined;
@@ -208,7 +208,7 @@ export class ListView implements View {
   private async decide(verdict: Verdict): Promise<void> {
     const at = this.active;
     const row = this.pages.row(at);
-    if (row && (await this.room.decide(row, verdict, "", "list")) && this.active === at) this.activate(at + 1);
+    if (row && (await this.room.decide(row, verdict, "list")) && this.active === at) this.activate(at + 1);
   }
 
   private async undo(): Promise<void> {

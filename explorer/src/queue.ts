@@ -38,7 +38,10 @@ export class QueueView implements View {
   ) {
     const named = GOALS.find(({ goal }) => goal === route.rest)?.goal;
     // A new run is audited first: what it is worth is not known before.
-    this.goal = named ?? (room.audit.checked < room.audit.drawn ? "audit" : "finds");
+    // Its audit is drawn when the queue is first asked for.
+    const { drawn, checked } = room.audit;
+    const isAudited = drawn > 0 ? checked >= drawn : room.run.readOnly;
+    this.goal = named ?? (isAudited ? "finds" : "audit");
     const words = el("p", { class: "quiet words" });
     refill(
       this.element,
@@ -80,6 +83,7 @@ export class QueueView implements View {
       return;
     }
     words.textContent = this.queue.words;
+    if (this.goal === "audit") this.room.run.audit = { drawn: this.queue.total, checked: this.queue.checked };
     const asked = this.queue.rows.findIndex((row) => row.node === node);
     this.showProgress();
     this.goToPlace(asked >= 0 ? asked : this.nextOpen(-1));

@@ -41,8 +41,17 @@ export class Room {
     else this.drafts.set(node, text);
   }
 
+  /** Whether people may confirm or reject a case: not one that was known before. */
+  isOpenTo(row: Row): boolean {
+    return !this.run.readOnly && row.known === 0;
+  }
+
   /** Saves a decision; null if it was not saved, and then the person has been told. */
-  async decide(row: Row, verdict: Verdict, note: string, queue: string): Promise<Saved | null> {
+  async decide(row: Row, verdict: Verdict, queue: string, note?: string): Promise<Saved | null> {
+    if (row.known !== 0 && (verdict === "yes" || verdict === "no")) {
+      announce(`${row.id} was known before: there is nothing to decide.`);
+      return null;
+    }
     const saved = await this.save(row.id, () =>
       post<Saved>("decisions", { node: row.node, verdict, note, queue }),
     );

@@ -68,16 +68,16 @@ export interface Queue {
 export interface Part {
   name: string;
   value: string;
-  own?: number;
-  around?: number;
-  contribution?: number;
+  own: number | null;
+  around: number | null;
+  contribution: number | null;
 }
 
 export interface Why {
   sentences: string[];
   parts: Part[];
-  nodes: { node: number; id: string; contribution: number; status: string }[];
-  relations: { name: string; contribution: number }[];
+  nodes: { node: number; id: string; contribution: number | null; status: Status; known: Row["known"] }[];
+  relations: { name: string; contribution: number | null }[];
 }
 
 export interface Nearest {
@@ -90,8 +90,8 @@ export interface Nearest {
 export interface Case {
   row: Row;
   columns: { name: string; value: string }[];
-  why: Partial<Why> | null;
-  whyMissing?: string;
+  why: Why | null; // its contributions are null where they would tell the score
+  whyMissing: string;
   nearest: Nearest[];
   similar: { node: number; id: string; status: string; note: string }[];
   degree: number;

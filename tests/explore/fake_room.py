@@ -180,20 +180,22 @@ class Room:
             {"name": "salary paid in", "value": "yes", "own": -0.31, "around": 0.0, "contribution": -0.31},
         ]
         known = [(node // 40) * 40 + 7, ((node // 40) * 40 + 47) % self.nodes]
-        why = {
+        why: Answer = {
             "sentences": [
                 f"{self.text(node)} moves money at night and is two weeks old.",
                 "Three of its neighbours are known positives; without them its score would be 0.41.",
             ],
             "parts": parts,
             "nodes": [
-                {"node": known[0], "id": self.text(known[0]), "contribution": 0.72, "status": "known positive"},
-                {"node": 3, "id": self.text(3), "contribution": -0.2, "status": self.status(3)},
+                {"node": known[0], "id": self.text(known[0]), "contribution": 0.72, "status": "open", "known": 1},
+                {"node": 3, "id": self.text(3), "contribution": -0.2, "status": self.status(3), "known": 0},
             ],
             "relations": [{"name": name, "contribution": 0.4 - 0.5 * at} for at, name in enumerate(self.relations)],
         }
         if blind:
-            why = {"parts": [{"name": part["name"], "value": part["value"]} for part in parts]}
+            nothing = {"own": None, "around": None, "contribution": None}
+            told = ("parts", "nodes", "relations")
+            why = {"sentences": [], **{name: [{**each, **nothing} for each in why[name]] for name in told}}
         decided = list(dict.fromkeys(entry["node"] for entry in self.standing() if entry["node"] != node))[-3:]
         entries = self.entries(node)
         return {
@@ -205,6 +207,7 @@ class Room:
                 {"name": "remarks", "value": "x" * 10_000 if self.hostile else "Two cards, one address."},
             ],
             "why": why,
+            "whyMissing": "",
             "nearest": [
                 {
                     "node": each,
@@ -382,7 +385,7 @@ class Room:
         self.log.append({"seq": len(self.log) + 1, "at": "2026-11-18T21:40:00Z", "who": "ann", **entry})
 
     def post_decisions(self, asked: Answer) -> Answer:
-        self.append({key: asked[key] for key in ("node", "verdict", "note")})
+        self.append({"node": asked["node"], "verdict": asked["verdict"], "note": asked.get("note", "")})
         return self.saved(asked["node"])
 
     def post_undo(self, asked: Answer) -> Answer:
