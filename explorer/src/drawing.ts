@@ -157,7 +157,7 @@ export class Drawing {
     }
     this.recount();
     this.stopLayout();
-    this.stopLayout = layOut(this.graph, () => this.sigma?.refresh());
+    this.stopLayout = layOut(this.graph);
   }
 
   /** How many neighbours of each node are drawn depends on all that was added. */

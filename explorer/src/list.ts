@@ -29,6 +29,7 @@ export class ListView implements View {
   private readonly strip = el("div", { class: "strip", role: "group", "aria-label": "The active row" });
   private pages: Pages;
   private active = 0;
+  private wish: number | null = null; // the row that was asked for while the rows were coming
 
   constructor(
     private readonly room: Room,
@@ -90,7 +91,8 @@ export class ListView implements View {
     }
     await pages.fetch(0);
     if (pages !== this.pages) return;
-    this.activate(place ?? 0);
+    this.activate(this.wish ?? place ?? 0);
+    this.wish = null;
   }
 
   private arrived(): void {
@@ -105,9 +107,12 @@ export class ListView implements View {
     const sortable = (name: string, words: string, className: string): HTMLElement => {
       const sorted = name === this.sort ? (this.descends ? "descending" : "ascending") : "none";
       const arrow = sorted === "none" ? "" : this.descends ? " ↓" : " ↑";
-      const button = el("button", { type: "button", click: () => this.sortBy(name) }, words, arrow);
+      const button = el("button", { type: "button", "data-sort": name, click: () => this.sortBy(name) }, words, arrow);
       return el("div", { role: "columnheader", class: className, "aria-sort": sorted }, button);
     };
+    const focused = this.head.contains(document.activeElement)
+      ? (document.activeElement as HTMLElement).dataset["sort"]
+      : undefined;
     refill(
       this.head,
       el("div", { role: "columnheader", class: "rank" }, "Rank"),
@@ -117,6 +122,7 @@ export class ListView implements View {
       sortable("hops", "Ring", "ring"),
       sortable("status", "Status", "state"),
     );
+    if (focused !== undefined) this.head.querySelector<HTMLElement>(`[data-sort="${CSS.escape(focused)}"]`)?.focus();
     this.list.element.style.setProperty("--columns", String(columns.length));
   }
 
@@ -162,7 +168,11 @@ export class ListView implements View {
   }
 
   private activate(at: number): void {
-    const total = this.pages.total ?? 0;
+    const { total } = this.pages;
+    if (total === null) {
+      this.wish = at;
+      return;
+    }
     this.active = Math.max(Math.min(at, total - 1), 0);
     this.list.reveal(this.active);
     this.list.element.setAttribute("aria-activedescendant", "active-row");
@@ -177,8 +187,7 @@ export class ListView implements View {
       this.query.set("node", String(row.node));
       stayAt(routeTo("list", "", this.query));
     }
-    this.strip.hidden = !row;
-    if (!row) return;
+    this.strip.hidden = this.pages.total === 0;
     const perform = (action: Action): boolean => this.perform(action);
     const decisions = [
       actionButton("confirm", "Confirm", perform, "yes"),
@@ -186,13 +195,13 @@ export class ListView implements View {
       actionButton("skip", "Skip", perform),
       actionButton("undo", "Undo", perform),
     ];
-    for (const button of decisions.slice(0, 3)) button.disabled = !this.room.isOpenTo(row);
+    for (const button of decisions.slice(0, 3)) button.disabled = !row || !this.room.isOpenTo(row);
     const focused = this.strip.contains(document.activeElement)
       ? (document.activeElement as HTMLElement).dataset["action"]
       : undefined;
     refill(
       this.strip,
-      el("p", {}, `Row ${grouped(this.active + 1)}: `, isolated(row.id), " ", chip(stateWord(row))),
+      el("p", {}, `Row ${grouped(this.active + 1)}: `, row ? isolated(row.id) : "…", " ", row && chip(stateWord(row))),
       ...decisions,
       actionButton("open", "Open", perform),
       actionButton("picture", "Graph", perform),

@@ -16,6 +16,8 @@ export class VirtualList {
   private readonly watch: ResizeObserver;
   private count = 0;
   private awaiting = 0;
+  private held = 0; // the row that was revealed last
+  private viewBefore = 0;
 
   constructor(
     label: string,
@@ -24,7 +26,7 @@ export class VirtualList {
   ) {
     this.element = el("div", { class: "virtual", role: "grid", "aria-label": label, tabindex: 0 }, head, this.spacer);
     this.element.addEventListener("scroll", () => this.refresh(), { passive: true });
-    this.watch = new ResizeObserver(() => this.refresh());
+    this.watch = new ResizeObserver(() => this.resized());
     this.watch.observe(this.element);
   }
 
@@ -74,8 +76,17 @@ export class VirtualList {
     this.spacer.replaceChildren(...rows);
   }
 
+  /** A row that was in sight stays in sight when the list becomes lower. */
+  private resized(): void {
+    const below = (this.held + 1) * this.rowHeight - this.element.scrollTop * this.scale;
+    if (below > 0 && below <= this.viewBefore + 1) this.reveal(this.held);
+    this.viewBefore = this.view;
+    this.refresh();
+  }
+
   /** Scrolls as little as shows the row whole. */
   reveal(at: number): void {
+    this.held = at;
     const [scale, view] = [this.scale, this.view];
     const top = this.element.scrollTop * scale;
     const start = at * this.rowHeight;

