@@ -249,10 +249,9 @@ class Audit(Displayed):
 
     def _apply(self, event: Event) -> Audit:
         if "draw" in event:
-            places = [place for _, place, _ in event["nodes"]]
             if not self._drawn:
                 self._before = {*self._verdicts, *event.get("before", ())}
-            self._drawn += places
+            self._drawn += [place for _, place, _ in event["nodes"]]
             self._edges = np.array(event["edges"], np.int64)
         else:
             self._verdicts |= {place: positive for _, place, positive in event["verdicts"]}

@@ -110,7 +110,7 @@ async def _body(scope: Scope, receive: Receive) -> bytes | None:
         message = await receive()
         if message["type"] != "http.request":
             return body
-        body += message.get("body", b"")
+        body += bytes(message.get("body", b""))
         if len(body) > MAX_BODY:
             return None
         if not message.get("more_body", False):

@@ -59,7 +59,7 @@ class Learning:
             audit, run = self._room.audit, self._room.run
             if not audit.verdicts:
                 raise PugnnError("there is nothing to learn from yet: confirm or reject some nodes first")
-            self._out = next_round(run.path)
+            self._out = next_round(run.path.absolute())
             # The verdicts of now: the log goes on, and the new run is to be opened with what it has learnt from.
             checked = _unused(run.path, "verdicts")
             write_parquet(checked, _verdicts(self._room, audit.verdicts))

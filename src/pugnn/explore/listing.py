@@ -145,7 +145,7 @@ class Listing:
             masks.append(run.scores <= wanted.most)
         return np.logical_and.reduce(masks) if masks else None
 
-    def _ring(self, hops: NDArray[np.int32], wanted: int) -> NDArray[np.bool_]:
+    def _ring(self, hops: NDArray[np.int32], wanted: int) -> Any:
         """The nodes at so many hops, −1 for those without a path; the last ring goes on to the farthest."""
         if wanted < 0:
             return hops == UNREACHABLE

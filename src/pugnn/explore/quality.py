@@ -14,8 +14,8 @@ from pugnn.evidence.rank_model import Band, RankModel
 from pugnn.explore.room import Room
 from pugnn.runs.audit_table import measured_title, next_checks
 
-#: Positions of the slider, about.
-STEPS = 200
+#: Positions of the slider, at most; an interval takes ten milliseconds at each.
+STEPS = 80
 
 
 class Quality:

@@ -72,6 +72,7 @@ class Room:
         self._seen: Any = None  # the last event, and size and time of the audit's log, that the above is made from
         self._suggested: dict[str, tuple[list[int], list[str]]] = {}
         self.refresh()
+        self._first = self._seen
 
     # ------------------------------------------------------------------ what is decided
 
@@ -91,6 +92,11 @@ class Room:
                     status[node] = CONFIRMED if positive else REJECTED
                 self.status, self._audit, self._seen = status, audit, seen
             return self.decisions.last
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was decided or drawn since the room was opened."""
+        return bool(self._seen != self._first)
 
     @property
     def audit(self) -> Audit:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pugnn.errors import PugnnError, shown
+from pugnn.errors import PugnnError, WriteError, shown
 from pugnn.explore.case import CaseFile
 from pugnn.explore.cases_export import FORMATS, KINDS, case_rows, export
 from pugnn.explore.learning import Learning
@@ -25,6 +25,7 @@ from pugnn.explore.quality import Quality
 from pugnn.explore.replies import HANDLERS, PAGE, read_page, reply
 from pugnn.explore.room import PLACES, QUEUES, STATUSES, Goal, Room
 from pugnn.explore.surroundings import FIRST, MAX_HOPS, MAX_NODES, ORDERS, By, Surroundings, links_of
+from pugnn.runs.report import renew_report
 from pugnn.runs.run import Run
 from pugnn.store.case_log import Verdict
 
@@ -106,8 +107,11 @@ class Server:
         return Starlette(routes=routes, exception_handlers=HANDLERS)
 
     def close(self) -> None:
-        """End what is running, and let go of the log."""
+        """End what is running, let the report tell what was decided, and let go of the log."""
         self.desk.learning.cancel()
+        if not self._read_only and self.desk.room.changed:
+            with suppress(WriteError):  # the decisions are safe, and the next `pugnn audit` writes it
+                renew_report(self.desk.room.run)
         self.desk.room.decisions.close()
 
     # ------------------------------------------------------------------ reading

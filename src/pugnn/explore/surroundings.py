@@ -31,7 +31,7 @@ MAX_PATHS = 3
 
 @dataclass(frozen=True)
 class Link:
-    """A kind of edge by the name that people know; ``back`` are the same edges in the other direction, if they have one."""
+    """A kind of edge, by its name without a direction; ``back`` are the same edges the other way, if they have one."""
 
     name: str
     edges: Graph | Relation
@@ -41,7 +41,8 @@ class Link:
     def degrees(self) -> Nodes:
         """How many neighbours each node has along it."""
         both = [self.edges] if self.back is None else [self.edges, self.back]
-        return np.sum([np.diff(each.indptr) for each in both], axis=0)
+        found: Nodes = np.sum([np.diff(each.indptr) for each in both], axis=0)
+        return found
 
     def neighbours(self, node: int) -> tuple[Nodes, NDArray[np.float64]]:
         """The neighbours of a node in either direction, and the weight of each."""
@@ -189,7 +190,8 @@ def _common(row: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
     if not len(long):
         return short[:0]
     at = np.minimum(np.searchsorted(long, short), len(long) - 1)
-    return short[long[at] == short]
+    common: NDArray[Any] = short[long[at] == short]
+    return common
 
 
 def _circle(centre: tuple[float, float], nodes: list[int], radius: float) -> dict[int, tuple[float, float]]:

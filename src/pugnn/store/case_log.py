@@ -88,7 +88,7 @@ def connected_to_read(file: Path) -> sqlite3.Connection:
 def events_after(connection: sqlite3.Connection, seq: int) -> list[Event]:
     """The rows after a certain one."""
     rows = connection.execute(_SELECT, (seq,)).fetchall()
-    return [Event(*row[:3], json.loads(row[3]), *row[4:]) for row in rows]
+    return [Event(number, at, who, json.loads(node), *rest) for number, at, who, node, *rest in rows]
 
 
 def live(events: Iterable[Event]) -> list[Event]:
