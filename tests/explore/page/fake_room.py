@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-PAGE = Path(__file__).parents[2] / "src/pugnn/explore/page"
+PAGE = Path(__file__).parents[3] / "src/pugnn/explore/page"
 TOKEN = "token-of-a-test"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -141,7 +141,10 @@ class Room:
             "columns": ["name", "town"],
             "relations": self.relations,
             "rings": [
-                *({"name": f"{hops} hop{'s' * (hops > 1)}", "hops": hops, "count": self.nodes // 3} for hops in (1, 2, 3)),
+                *(
+                    {"name": f"{hops} hop{'s' * (hops > 1)}", "hops": hops, "count": self.nodes // 3}
+                    for hops in (1, 2, 3)
+                ),
                 {"name": "no path", "hops": None, "count": self.nodes // 17},
             ],
             "counts": self.counts(),
@@ -229,7 +232,10 @@ class Room:
         }
 
     def chosen(self, asked: Answer) -> list[int]:
-        if not set(asked) - {"sort", "desc", "offset", "limit", "node"} and asked.get("sort", "score") in ("score", "id"):
+        if not set(asked) - {"sort", "desc", "offset", "limit", "node"} and asked.get("sort", "score") in (
+            "score",
+            "id",
+        ):
             order: Any = range(self.nodes)
             # Both orders are that of the nodes here; the score falls with it.
             falls = (asked.get("desc") == "1") != (asked.get("sort", "score") == "score")
@@ -242,10 +248,14 @@ class Room:
             if (not wanted or any(wanted in text.casefold() for text in (self.text(node), *self.cells(node))))
             and ("status" not in asked or self.status(node) == asked["status"])
             and ("known" not in asked or self.known(node) == int(asked["known"]))
-            and ("hops" not in asked or str(self.hops(node) if self.hops(node) is not None else "none") == asked["hops"])
+            and (
+                "hops" not in asked or str(self.hops(node) if self.hops(node) is not None else "none") == asked["hops"]
+            )
             and low <= self.score(node) <= high
         ]
-        return sorted(nodes, key=lambda node: self.key(node, asked.get("sort", "score")), reverse=asked.get("desc") == "1")
+        return sorted(
+            nodes, key=lambda node: self.key(node, asked.get("sort", "score")), reverse=asked.get("desc") == "1"
+        )
 
     def key(self, node: int, name: str) -> Any:
         if name in ("name", "town"):
@@ -305,7 +315,8 @@ class Room:
         rest = len(left) - len(taken)
         return {
             **self.drawn_part([node], {node: taken}),
-            "left": [{"relation": name, "count": rest // 2} for name in self.relations] or [{"relation": "", "count": rest}],
+            "left": [{"relation": name, "count": rest // 2} for name in self.relations]
+            or [{"relation": "", "count": rest}],
         }
 
     def get_path(self, asked: Answer) -> Answer:
@@ -341,7 +352,12 @@ class Room:
 
     def get_changes(self, asked: Answer) -> Answer:
         nodes = dict.fromkeys(entry["node"] for entry in self.log if entry["seq"] > int(asked["after"]))
-        return {"seq": len(self.log), "rows": [self.row(n) for n in nodes], "counts": self.counts(), "audit": self.audit()}
+        return {
+            "seq": len(self.log),
+            "rows": [self.row(n) for n in nodes],
+            "counts": self.counts(),
+            "audit": self.audit(),
+        }
 
     def get_cases(self, asked: Answer) -> Answer:
         wanted = asked.get("status", "confirmed,rejected,skipped,noted").split(",")

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from explore.fake_room import HOSTILE, PAGE, Room
+from explore.page.fake_room import HOSTILE, PAGE, Room
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
-SOURCE = Path(__file__).parents[2] / "explorer"
+SOURCE = Path(__file__).parents[3] / "explorer"
 AXE = SOURCE / "node_modules/axe-core/axe.min.js"
 #: Addresses, and what is there when each is loaded.
 VIEWS = {
