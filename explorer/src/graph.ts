@@ -275,7 +275,7 @@ export class GraphView implements View {
 }
 
 async function topFinds(): Promise<number[]> {
-  const page = await get<NodesPage>("nodes", { sort: "score", desc: 1, known: 0, offset: 0, limit: TOP });
+  const page = await get<NodesPage>("nodes", { sort: "score", desc: 1, known: 0, status: "open", offset: 0, limit: TOP });
   return page.rows.map((row) => row.node);
 }
 

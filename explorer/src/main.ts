@@ -58,7 +58,8 @@ class Shell {
       el(
         "header",
         { class: "top" },
-        el("p", { class: "run", title: run.path }, el("b", {}, run.title || run.name), " ", el("small", {}, run.name)),
+        el("p", { class: "run", title: run.path }, el("b", {}, run.title || run.name), " ",
+          run.title !== "" && run.title !== run.name && el("small", {}, run.name)),
         el("nav", { "aria-label": "Views" }, ...this.links.values()),
         this.counts,
         help,

@@ -8,12 +8,13 @@ export function measuredTable({ title, rows, notes }: Measured): HTMLElement {
   const line = ({ name, value, low, high, kind }: Measured["rows"][number]): HTMLElement => {
     const words = kind === "share" ? percent : grouped;
     const isKnown = value !== null;
+    const unknown = low !== null && high !== null ? "uncertain" : "not known yet";
     const range = low !== null && high !== null ? `${words(low)} to ${words(high)}` : "";
     return el(
       "tr",
       {},
       el("th", { scope: "row" }, name),
-      el("td", { class: isKnown ? "number" : "number quiet" }, isKnown ? words(value) : "not known yet"),
+      el("td", { class: isKnown ? "number" : "number quiet" }, isKnown ? words(value) : unknown),
       el("td", { class: "number" }, range),
     );
   };

@@ -30,6 +30,7 @@ export class QualityView implements View {
     const taken = route.query.get("taken");
     this.asked = taken === null ? null : Number(taken);
     this.slider.addEventListener("input", () => this.moveTo(this.slider.valueAsNumber));
+    refill(this.element, el("h1", {}, "How good"), el("p", { class: "quiet" }, "Measuring…"));
     void this.load();
   }
 

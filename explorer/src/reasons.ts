@@ -5,7 +5,10 @@ import { caseAddress } from "./route";
 import type { Case, Part, Why } from "./types";
 import { chip, shortened, signed, stateWord } from "./words";
 
-const SHOWN = 8;
+// The strongest of each kind: a case has to fit on one screen.
+const ATTRIBUTES = 6;
+const NEIGHBOURS = 5;
+const RELATIONS = 3;
 
 interface Reason {
   what: Child[];
@@ -23,9 +26,9 @@ function sources({ own, around }: Part): string {
   return own === null || around === null ? "" : `its own ${signed(own)}, from around ${signed(around)}`;
 }
 
-function list(title: string, reasons: Reason[]): HTMLElement[] {
+function list(title: string, reasons: Reason[], most: number): HTMLElement[] {
   if (!reasons.length) return [];
-  const shown = reasons.slice(0, SHOWN);
+  const shown = reasons.slice(0, most);
   const largest = Math.max(...shown.map((reason) => Math.abs(reason.contribution ?? 0)));
   const line = ({ what, contribution, hint }: Reason): HTMLElement =>
     el(
@@ -44,20 +47,22 @@ function lists({ parts, nodes, relations }: Why): HTMLElement[] {
       what: [isolated(part.name), " ", el("b", {}, isolated(shortened(part.value, 80), ""))],
       contribution: part.contribution,
       hint: sources(part),
-    }))),
+    })), ATTRIBUTES),
     ...list("Neighbours", nodes.map((node) => ({
       what: [el("a", { href: caseAddress(node.node) }, isolated(node.id)), " ", chip(stateWord(node))],
       contribution: node.contribution,
-    }))),
+    })), NEIGHBOURS),
     ...list("Kinds of links", relations.map((relation) => ({
       what: [isolated(relation.name)],
       contribution: relation.contribution,
-    }))),
+    })), RELATIONS),
   ];
 }
 
 export function reasons({ why, whyMissing }: Case, blind: boolean): HTMLElement {
   const title = el("h3", {}, blind ? "What is there" : "Why");
   if (!why) return el("section", { class: "why" }, title, el("p", { class: "quiet" }, whyMissing));
-  return el("section", { class: "why" }, title, ...why.sentences.map((words) => el("p", {}, words)), ...lists(why));
+  const sentences = why.sentences.map((words) => el("p", {}, words));
+  const told = blind ? sentences : [el("details", {}, el("summary", {}, "In words"), ...sentences)];
+  return el("section", { class: "why" }, title, ...lists(why), ...(sentences.length ? told : []));
 }
