@@ -58,7 +58,7 @@ const PREFIX_MS = 1500;
 const byKey = new Map(BINDINGS.flatMap((binding) => binding.keys.map((key) => [key, binding.action] as const)));
 
 const SYMBOLS: Record<string, string> = {
-  ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", "g ": "g then ",
+  ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc",
 };
 
 /** The first key of an action as a person reads it. */

@@ -46,7 +46,6 @@ class Shell {
     ]),
   );
   private view: View | null = null;
-  private name: ViewName | null = null;
 
   constructor(private readonly room: Room) {
     const { run } = room;
@@ -90,11 +89,9 @@ class Shell {
 
   private show(): void {
     const route = parseRoute(location.hash);
-    if (route.view === this.name && this.view?.moved?.(route)) return;
     this.view?.leave?.();
     const isFirst = this.view === null;
     this.view = MAKERS[route.view](this.room, route);
-    this.name = route.view;
     calm();
     document.title = `${this.view.title} · ${this.room.run.name}`;
     for (const [view, link] of this.links) {

@@ -1,7 +1,6 @@
 // What the shell asks of a view.
 
 import type { Action } from "./keys";
-import type { Route } from "./route";
 import type { Row } from "./types";
 
 export interface View {
@@ -13,7 +12,5 @@ export interface View {
   perform(action: Action): boolean;
   /** Cases that were decided, here or in another window. */
   changed?(rows: Row[]): void;
-  /** The same view under another address; false if it must be made anew. */
-  moved?(route: Route): boolean;
   leave?(): void;
 }
