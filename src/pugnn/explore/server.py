@@ -16,13 +16,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pugnn.errors import PugnnError, shown
+from pugnn.explore import replies
 from pugnn.explore.case import CaseFile
 from pugnn.explore.cases_export import FORMATS, KINDS, case_rows, export
 from pugnn.explore.learning import Learning
 from pugnn.explore.listing import Listing, Wanted
 from pugnn.explore.parameters import Asked, Sent
 from pugnn.explore.quality import Quality
-from pugnn.explore.replies import HANDLERS, PAGE, read_page, reply
+from pugnn.explore.replies import HANDLERS, read_page, reply
 from pugnn.explore.room import PLACES, QUEUES, STATUSES, Goal, Room
 from pugnn.explore.surroundings import FIRST, MAX_HOPS, MAX_NODES, ORDERS, By, Surroundings, links_of
 from pugnn.runs.run import Run
@@ -58,7 +59,7 @@ class Server:
     Args:
         run: opened.
         open_run: opens another run, which the room has trained.
-        page: the folder of the built page.
+        page: the folder of the built page; by default that of the package.
         who: makes the decisions.
         read_only: make none.
     """
@@ -68,12 +69,12 @@ class Server:
         run: Run,
         open_run: Callable[[Path], Run],
         *,
-        page: Path = PAGE,
+        page: Path | None = None,
         who: str = "",
         read_only: bool = False,
     ) -> None:
         self._open_run, self._who, self._read_only = open_run, who, read_only
-        self.files = read_page(page)
+        self.files = read_page(page or replies.PAGE)
         self.desk = Desk(Room(run, who=who, read_only=read_only), open_run)
 
     def app(self) -> Starlette:
