@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
-from threading import Lock
+from itertools import islice
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -15,17 +17,23 @@ from pugnn.explain.explaining import explain
 from pugnn.explain.explanation import Explanation
 from pugnn.explain.sentences import link_words, why_words
 from pugnn.explain.suggest import node_rows
-from pugnn.explore.room import CONFIRMED, REJECTED, STATUSES, Room
+from pugnn.explore.room import CONFIRMED, OPEN, REJECTED, STATUSES, Room
 from pugnn.explore.surroundings import Surroundings
 from pugnn.runs.audit_table import MAX_NODES_EXPLAINED
 from pugnn.store.case_log import Case
 
 #: Letters of a cell that are sent.
 MAX_LETTERS = 10_000
+#: What a case says that is not explained yet.
+PENDING = "This is a large graph, and why is still being worked out."
 #: Decided cases that look alike.
 SIMILAR = 5
 #: Explanations that are kept.
 KEPT = 200
+#: Nodes of a queue that are explained before anybody asks.
+AHEAD = 2
+#: Seconds that a case waits for its explanation, which takes seconds in a large graph; it can be asked for again.
+PATIENCE = 1.0
 
 
 class CaseFile:
@@ -33,8 +41,10 @@ class CaseFile:
 
     def __init__(self, room: Room, surroundings: Surroundings) -> None:
         self._room, self._surroundings = room, surroundings
-        self._explained: OrderedDict[int, Explanation] = OrderedDict()
-        self._lock = Lock()  # explanations share what they are made from
+        self._explained: OrderedDict[int, Future[Explanation]] = OrderedDict()
+        self._lock = RLock()
+        self._worker = ThreadPoolExecutor(1)  # explanations share what they are made from
+        self._queue: list[int] = []
 
     def of(self, node: int, *, blind: bool) -> dict[str, Any]:
         """A case; ``blind`` without what would sway the person who judges it."""
@@ -49,6 +59,7 @@ class CaseFile:
             "columns": [{"name": name, "value": str(cells[node])[:MAX_LETTERS]} for name, cells in shown],
             "why": why,
             "whyMissing": missing,
+            "whyPending": missing == PENDING,
             "nearest": [
                 {**self._named(path[-1]), "hops": len(path) - 1, "path": self._all_named(path)} for path in paths
             ],
@@ -62,11 +73,16 @@ class CaseFile:
             ],
         }
 
-    def warm(self) -> None:
-        """Make what the first case needs."""
-        others = self._room.run.others
-        if len(others):
-            self.of(int(others[0]), blind=True)
+    def ahead(self, queue: list[int]) -> None:
+        """Explain the first open nodes of a queue, and from now on those that follow the one that is asked for."""
+        self._queue = queue
+        is_open = (node for node in queue if self._room.status[node] == OPEN)
+        for node in islice(is_open, AHEAD):
+            self._explained_soon(node)
+
+    def close(self) -> None:
+        """Explain nothing any more."""
+        self._worker.shutdown(wait=False, cancel_futures=True)
 
     def _why(self, node: int, blind: bool) -> tuple[dict[str, Any] | None, str]:
         """What speaks for and against a node, or why that is not told."""
@@ -76,9 +92,13 @@ class CaseFile:
         if room.graph.num_nodes > MAX_NODES_EXPLAINED:
             return None, f"In graphs of more than {MAX_NODES_EXPLAINED:,} nodes this takes long: `pugnn explain` tells."
         try:
-            found = self._explanation(node)
+            found = self._explained_soon(node).result(PATIENCE)
+        except TimeoutError:
+            return None, PENDING
         except PugnnError as error:
             return None, str(error)
+        for other in self._following(node):
+            self._explained_soon(other)
         parts = [*found.speak_for, *found.speak_against]
         numbers = ("own", "around", "contribution")
         speaking = room.find([part.id for part in found.nodes])
@@ -109,15 +129,22 @@ class CaseFile:
             ],
         }, ""
 
-    def _explanation(self, node: int) -> Explanation:
+    def _explained_soon(self, node: int) -> Future[Explanation]:
         with self._lock:
             if node not in self._explained:
-                run = self._room.run
-                options: dict[str, Any] = {"log_odds": run.log_odds, "order": run.order}
-                self._explained[node] = explain(run.estimator, run.task, [node], **options)[0]
+                self._explained[node] = self._worker.submit(self._explain, node)
                 if len(self._explained) > KEPT:
                     self._explained.popitem(last=False)
             return self._explained[node]
+
+    def _explain(self, node: int) -> Explanation:
+        run = self._room.run
+        return explain(run.estimator, run.task, [node], log_odds=run.log_odds, order=run.order)[0]
+
+    def _following(self, node: int) -> list[int]:
+        """The next nodes of the queue, if this is one of them."""
+        at = self._queue.index(node) + 1 if node in self._queue else len(self._queue)
+        return [other for other in self._queue[at : at + AHEAD] if other < self._room.graph.num_targets]
 
     @cached_property
     def _looks(self) -> NDArray[np.float32]:

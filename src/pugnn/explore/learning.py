@@ -117,8 +117,8 @@ class Learning:
         """Keep the last line that the training says, and see how it ends."""
         assert process.stderr is not None
         said = [""]
-        for line in process.stderr:
-            if line.strip():
+        with process.stderr as lines:
+            for line in filter(str.strip, lines):
                 said = [*said[-9:], line.strip()]
                 self._words = line.strip()
         code = process.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,13 +13,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pugnn.errors import PugnnError, counted
+from pugnn.errors import PugnnError, WriteError, counted
 from pugnn.evidence.audit import Audit
 from pugnn.explain.explanation import plain
 from pugnn.explore.decisions import Decisions
 from pugnn.graph import UNREACHABLE
 from pugnn.runs.audit_log import LOG, read_audit, recording
-from pugnn.runs.audit_table import place_file, write_draw
+from pugnn.runs.audit_table import place_file, progress
+from pugnn.runs.report import renew_report
 from pugnn.runs.report.answers import CHECKS, GOALS
 from pugnn.runs.report.data import cut
 from pugnn.runs.run import Run
@@ -93,10 +95,14 @@ class Room:
                 self.status, self._audit, self._seen = status, audit, seen
             return self.decisions.last
 
-    @property
-    def changed(self) -> bool:
-        """Whether anything was decided or drawn since the room was opened."""
-        return bool(self._seen != self._first)
+    def finish(self) -> None:
+        """Let the report, and the file of an audit that is not done, tell what was decided; let go of the log."""
+        with self.lock, suppress(WriteError):  # the decisions are safe, and the next `pugnn audit` writes these
+            self.refresh()
+            if self._seen != self._first and not self.read_only:
+                progress(self.run, self.audit)
+                renew_report(self.run)
+        self.decisions.close()
 
     @property
     def audit(self) -> Audit:
@@ -226,13 +232,12 @@ class Room:
         return Queued("audit", words, nodes, [reason] * len(nodes), len(nodes) - len(audit.open))
 
     def _draw(self) -> None:
-        """Draw the first nodes of the audit, as `pugnn audit` does."""
+        """Draw the first nodes of the audit, as `pugnn audit` does; the file to fill in can wait (:meth:`finish`)."""
         with recording(self.run) as audit:
             if audit.draws:  # by another process, meanwhile
                 return
             audit.draw(min(CHECKS, audit.left))
             place_file(self.run, audit, None)
-        write_draw(self.run, audit, audit.draws[-1])
 
 
 def _state(file: Path) -> tuple[int, int] | None:

@@ -15,17 +15,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pugnn.errors import PugnnError, WriteError, shown
+from pugnn.errors import PugnnError, shown
+from pugnn.explore import replies
 from pugnn.explore.case import CaseFile
 from pugnn.explore.cases_export import FORMATS, KINDS, case_rows, export
 from pugnn.explore.learning import Learning
 from pugnn.explore.listing import Listing, Wanted
 from pugnn.explore.parameters import Asked, Sent
 from pugnn.explore.quality import Quality
-from pugnn.explore.replies import HANDLERS, PAGE, read_page, reply
+from pugnn.explore.replies import HANDLERS, read_page, reply
 from pugnn.explore.room import PLACES, QUEUES, STATUSES, Goal, Room
 from pugnn.explore.surroundings import FIRST, MAX_HOPS, MAX_NODES, ORDERS, By, Surroundings, links_of
-from pugnn.runs.report import renew_report
 from pugnn.runs.run import Run
 from pugnn.store.case_log import Verdict
 
@@ -50,7 +50,6 @@ class Desk:
     def _warm(self) -> None:
         """Make beforehand what the first requests need."""
         with suppress(PugnnError):  # whoever asks gets the message
-            self.cases.warm()
             self.listing.warm()
 
 
@@ -60,7 +59,7 @@ class Server:
     Args:
         run: opened.
         open_run: opens another run, which the room has trained.
-        page: the folder of the built page.
+        page: the folder of the built page; by default that of the package.
         who: makes the decisions.
         read_only: make none.
     """
@@ -70,12 +69,12 @@ class Server:
         run: Run,
         open_run: Callable[[Path], Run],
         *,
-        page: Path = PAGE,
+        page: Path | None = None,
         who: str = "",
         read_only: bool = False,
     ) -> None:
         self._open_run, self._who, self._read_only = open_run, who, read_only
-        self.files = read_page(page)
+        self.files = read_page(page or replies.PAGE)
         self.desk = Desk(Room(run, who=who, read_only=read_only), open_run)
 
     def app(self) -> Starlette:
@@ -107,12 +106,10 @@ class Server:
         return Starlette(routes=routes, exception_handlers=HANDLERS)
 
     def close(self) -> None:
-        """End what is running, let the report tell what was decided, and let go of the log."""
+        """End what is running, and finish the room."""
         self.desk.learning.cancel()
-        if not self._read_only and self.desk.room.changed:
-            with suppress(WriteError):  # the decisions are safe, and the next `pugnn audit` writes it
-                renew_report(self.desk.room.run)
-        self.desk.room.decisions.close()
+        self.desk.cases.close()
+        self.desk.room.finish()
 
     # ------------------------------------------------------------------ reading
 
@@ -149,6 +146,7 @@ class Server:
         room = self.desk.room
         queue = room.queue(cast(Goal, asked.choice("goal", QUEUES, "audit")))
         rows = room.rows(queue.nodes, blind=queue.goal == "audit")
+        self.desk.cases.ahead(queue.nodes)
         told = [{**row, "reason": reason} for row, reason in zip(rows, queue.reasons, strict=True)]
         numbers = {"checked": queue.checked, "total": len(told)}
         return {"goal": queue.goal, "words": queue.words, "rows": told, **numbers}
@@ -258,7 +256,8 @@ class Server:
     def _switch(self, folder: Path) -> None:
         before = self.desk
         self.desk = Desk(Room(self._open_run(folder), who=self._who), self._open_run)
-        before.room.decisions.close()
+        before.cases.close()
+        before.room.finish()
 
 
 def _wanted(asked: Asked) -> Wanted:

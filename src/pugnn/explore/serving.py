@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from ipaddress import ip_address
 
 import uvicorn
@@ -99,9 +99,11 @@ def _listening(host: str, port: int) -> socket.socket:
         address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         if address[4][0] in ("0.0.0.0", "::"):
             raise PugnnError(f"--host {host} is no address that a browser could name; give that of this machine")
-        listening = socket.socket(address[0], socket.SOCK_STREAM)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address[4])
+        with ExitStack() as failed:
+            listening = failed.enter_context(socket.socket(address[0], socket.SOCK_STREAM))
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address[4])
+            failed.pop_all()
     except OSError as error:
         raise PugnnError(
             f"cannot listen on {host}:{port}: {error.strerror}. Choose another --port or --host."

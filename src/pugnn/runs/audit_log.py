@@ -132,7 +132,7 @@ def _seal(event: Event, before: list[tuple[Event, str]]) -> str:
 
 def _append(file: Path, events: list[Event]) -> None:
     """Add lines that are on disk when this returns; if that fails, the log is as it was."""
-    found, at = _read(file), datetime.now(UTC).isoformat(timespec="seconds")
+    found, at = _read(file), datetime.now(UTC).isoformat(timespec="milliseconds")
     for event in events:
         event["at"] = at
         found.append((event, _seal(event, found)))
