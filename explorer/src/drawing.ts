@@ -3,7 +3,7 @@
 import { createNodeBorderProgram } from "@sigma/node-border";
 import Graph from "graphology";
 import Sigma from "sigma";
-import { onPhone } from "./dom";
+import { onPhone, prefersStillness } from "./dom";
 import { layOut } from "./layout";
 import type { GraphNode, GraphPart } from "./types";
 import { grouped, shortened, stateWord } from "./words";
@@ -204,7 +204,7 @@ export class Drawing {
 
   zoom(how: "in" | "out" | "fit"): void {
     const camera = this.sigma?.getCamera();
-    const duration = { duration: 150 };
+    const duration = { duration: prefersStillness() ? 1 : 150 };
     if (how === "in") void camera?.animatedZoom(duration);
     else if (how === "out") void camera?.animatedUnzoom(duration);
     else void camera?.animatedReset(duration);
