@@ -21,6 +21,7 @@ _NAMES = {
         *("GRAB", "LSDAN", "NNPU", "PUGNN", "UPU", "Centroid", "DistPU", "GraphAny", "LabelPropagation", "Naive"),
         *("SmoothedLogistic", "Views", "make_method"),
     ),
+    "runs.notebook": ("explore",),
     "store": ("TableGraph", "build_store", "open_store", "read_graph"),
     "task": ("PUBenchmark", "PUTask", "draw_benchmark"),
 }
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from pugnn.methods import SmoothedLogistic as SmoothedLogistic
     from pugnn.methods import Views as Views
     from pugnn.methods import make_method as make_method
+    from pugnn.runs.notebook import explore as explore
     from pugnn.store import TableGraph as TableGraph
     from pugnn.store import build_store as build_store
     from pugnn.store import open_store as open_store

@@ -23,6 +23,8 @@ from pugnn.runs.folder import RunFolder, next_free
 from pugnn.runs.report.answers import feedback_command
 from pugnn.runs.run import InputData
 from pugnn.runs.training_run import train_into_folder
+from pugnn.store.case_log import NAME as CASES
+from pugnn.store.case_log import read_verdicts
 from pugnn.store.ids import ids_of, text_column
 from pugnn.task import PUTask
 from pugnn.waiting import part, status_line
@@ -136,12 +138,14 @@ def _with_measured_prior(
 
 
 def _unused_verdicts(run: Path, data: InputData, task: PUTask) -> list[str]:
-    """A note on the verdicts in the audit of an earlier run that no given file has, and the command that takes them."""
+    """A note on verdicts in the audit or case room of an earlier run that no given file has, and how to take them."""
     try:
         recorded = [event for event in read_events(run) if "verdicts" in event]
     except PugnnError as error:
         return [f"the audit of {run} is not used: {run / LOG}: {error}"]
     source_of = {str(name): event["source"] for event in recorded for name, _, _ in event["verdicts"]}
+    if (log := run / CASES).exists():
+        source_of |= dict.fromkeys(map(str, read_verdicts(log)), str(log))
     if not source_of:
         return []
     found, known = ids_of(task.graph).find(text_column(list(source_of))).tolist(), task.known
@@ -152,5 +156,6 @@ def _unused_verdicts(run: Path, data: InputData, task: PUTask) -> list[str]:
     gone = [file for file in files if not os.path.exists(file)]
     first = f" (after {shorten(gone)} is back, or its verdicts are in another file)" if gone else ""
     command = feedback_command(shlex.quote(str(run)), " --checked ".join(map(shlex.quote, files)))
-    words = f"{counted(len(left_out), 'verdict')} in {run / LOG} left out, since no given file has them"
+    places = " and ".join(str(run / name) for name in (LOG, CASES) if (run / name).exists())
+    words = f"{counted(len(left_out), 'verdict')} in {places} left out, since no given file has them"
     return [f"{words}. To learn from them{first}: {command}"]

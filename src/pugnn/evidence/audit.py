@@ -176,7 +176,13 @@ class Audit(Displayed):
         places = [place for _, place, _ in nodes]
         # Not a bare number, not even in part: a spreadsheet would change it.
         name = f"draw-{hashlib.sha256(f'{self.digest} {places}'.encode()).hexdigest()[:8]}"
-        return self._apply({"draw": name, "ranking": self.digest, **how, "nodes": nodes})
+        before = {"before": sorted(self._verdicts)} if self._verdicts and not self._drawn else {}
+        return self._apply({"draw": name, "ranking": self.digest, **how, **before, "nodes": nodes})
+
+    def with_verdicts(self, verdicts: Mapping[int, bool]) -> Audit:
+        """Take verdicts by position that another log holds: they count, and are no event of this one."""
+        self._verdicts |= {int(self._place[node]): yes for node, yes in verdicts.items() if self._place[node] >= 0}
+        return self
 
     def record(self, verdicts: Any, values: Any = None, *, revise: bool = False, source: str = "") -> Audit:
         """Take verdicts: a mapping of ids to verdicts, a table with columns ``id`` and ``verdict``, or the two apart.
@@ -243,10 +249,9 @@ class Audit(Displayed):
 
     def _apply(self, event: Event) -> Audit:
         if "draw" in event:
-            places = [place for _, place, _ in event["nodes"]]
             if not self._drawn:
-                self._before = set(self._verdicts)
-            self._drawn += places
+                self._before = {*self._verdicts, *event.get("before", ())}
+            self._drawn += [place for _, place, _ in event["nodes"]]
             self._edges = np.array(event["edges"], np.int64)
         else:
             self._verdicts |= {place: positive for _, place, positive in event["verdicts"]}

@@ -129,7 +129,7 @@ def measure_checks(
         positive=int(sample.drawn_positive.sum()),
         others=len(sample.others) + len(sample.later),
         unlabelled=sample.size,
-        first=tuple(MeasuredTop(top, *_precision(sample, top)) for top in sorted(tops)),
+        first=tuple(MeasuredTop(top, *measure_precision(sample, top)) for top in sorted(tops)),
         decided=_list(sample, cells, decided, model) if decided else None,
         positives=_band(cells, len(cells.sizes), lambda all_of_them, _: all_of_them, model),
         narrowed=model is not None,
@@ -148,7 +148,7 @@ def _list(sample: CheckedSample, cells: Cells, taken: int, model: Values | None)
     found = _band(cells, at, lambda _, missed: -missed, model)
     return MeasuredList(
         taken,
-        *_precision(sample, taken),
+        *measure_precision(sample, taken),
         _band(cells, at, lambda right, missed: right / np.maximum(right + missed, CERTAIN), model),
         _band(cells, at, lambda right, missed: 2 * right / np.maximum(taken + right + missed, CERTAIN), model),
         Band(0.0 - found.value, 0.0 - found.high, 0.0 - found.low),
@@ -184,7 +184,7 @@ def _band(cells: Cells, at: int, measure: Measure, model: Values | None = None) 
     return Band(min(max(value, ends[0]), ends[1]), *ends)
 
 
-def _precision(sample: CheckedSample, top: int) -> tuple[int, Band]:
+def measure_precision(sample: CheckedSample, top: int) -> tuple[int, Band]:
     """Among the first ``top`` nodes: how many were checked, and the precision."""
     checked = int((sample.verdicts[0] < top).sum())
     return checked, _top_band(sample.cells(top), top)

@@ -17,6 +17,8 @@ from pugnn.evidence.audit import Audit, Event
 from pugnn.evidence.purposes import Choice
 from pugnn.files import locked, replacing
 from pugnn.runs.run import Run
+from pugnn.store.case_log import NAME as CASES
+from pugnn.store.case_log import read_verdicts
 
 #: The log in the folder of a run, one event per line.
 LOG = "audit.jsonl"
@@ -25,14 +27,13 @@ LOG = "audit.jsonl"
 def audit_so_far(run: Run) -> dict[str, Any] | None:
     """How far the audit of a run has come, in plain values: nodes drawn, files to fill in, files read, measured."""
     audit = read_audit(run)
-    if not audit.events:
+    if not audit.events and not audit.verdicts:
         return None
-    read = dict.fromkeys(event["source"] for event in audit.events if event.get("source"))
     return {
         "drawn": len(audit.drawn),
         "open": len(audit.open),
         "files": [str(run.path / draw["file"]) for draw in audit.draws],
-        "checked": list(read),
+        "checked": sources(run, audit),
         "measured": audit.estimate().to_plain() if audit.verdicts else None,
         "choice": None if (choice := last_choice(run, audit)) is None else asdict(choice),
     }
@@ -52,9 +53,33 @@ def read_audit(run: Run) -> Audit:
         run.task, run.others, decided=run.found, prior=run.results.prior, estimate=run.evidence.estimate
     )
     try:
-        return audit.replay(read_events(run.path))
+        audit.replay(read_events(run.path))
     except PugnnError as error:
         raise PugnnError(f"{run.path / LOG}: {error}") from None
+    return audit.with_verdicts(_of_case_room(run, audit))
+
+
+def _of_case_room(run: Run, audit: Audit) -> dict[int, bool]:
+    """The verdicts that were given in the case room of a run, by position, but those that were revised since."""
+    if not (run.path / CASES).exists():
+        return {}
+    recorded = {
+        place: event["at"] for event in audit.events for _, place, _ in event.get("verdicts", ()) if "at" in event
+    }
+    cases = read_verdicts(run.path / CASES)
+    positions = run.task.graph.find(list(cases)).tolist()
+    revised = {int(audit.ranking[place]): at for place, at in recorded.items()}
+    return {
+        node: case.verdict == "yes"
+        for node, case in zip(positions, cases.values(), strict=True)
+        if node >= 0 and case.at >= revised.get(node, "")
+    }
+
+
+def sources(run: Run, audit: Audit) -> list[str]:
+    """The files that hold the verdicts of an audit, in the order in which they were recorded."""
+    read = [event["source"] for event in audit.events if event.get("source")]
+    return [*dict.fromkeys(read), *([str(run.path / CASES)] if _of_case_room(run, audit) else [])]
 
 
 def read_events(folder: Path) -> list[Event]:
@@ -107,7 +132,7 @@ def _seal(event: Event, before: list[tuple[Event, str]]) -> str:
 
 def _append(file: Path, events: list[Event]) -> None:
     """Add lines that are on disk when this returns; if that fails, the log is as it was."""
-    found, at = _read(file), datetime.now(UTC).isoformat(timespec="seconds")
+    found, at = _read(file), datetime.now(UTC).isoformat(timespec="milliseconds")
     for event in events:
         event["at"] = at
         found.append((event, _seal(event, found)))

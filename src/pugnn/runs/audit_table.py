@@ -19,6 +19,7 @@ from pugnn.evidence.rank_model import Band
 from pugnn.explain.explaining import explain
 from pugnn.explain.sentences import link_words, why_words
 from pugnn.files import require_new, write_json
+from pugnn.runs.audit_log import sources
 from pugnn.runs.report.answers import feedback_command
 from pugnn.runs.run import Run
 from pugnn.runs.writers import MAX_IN_CSV, IdColumn, Table, write_scores, write_table
@@ -145,8 +146,7 @@ def next_command(run: Run, audit: Audit, measured: Measurement | None) -> tuple[
         return f"Fill in the column verdict of {file}, yes or no, and then:", f"pugnn audit {folder} {file}"
     if audit.left and measured is not None and measured.unknown(measured.positives):
         return "To know more:", f"pugnn audit {folder} -n {min(MORE, audit.left)}"
-    sources = dict.fromkeys(event["source"] for event in audit.events if "verdicts" in event)
-    files = [source for source in sources if source and os.path.exists(source)] or ["checked.csv"]
+    files = [source for source in sources(run, audit) if os.path.exists(source)] or ["checked.csv"]
     return "To train with what was found:", feedback_command(folder, " --checked ".join(map(shlex.quote, files)))
 
 

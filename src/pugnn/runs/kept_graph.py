@@ -21,6 +21,7 @@ from pugnn.graph.digests import NODES
 from pugnn.runs.run import InputData, count_nodes
 from pugnn.runs.writers import COLUMNS, read_columns
 from pugnn.store.assembly.inputs import named_tables
+from pugnn.store.case_log import is_case_log
 from pugnn.store.opening import Manifest, listed_files, open_with_manifest
 from pugnn.store.stored_arrays import described, feature_arrays, id_arrays, open_array, relation_files, write_array
 from pugnn.store.tables.input_files import matching
@@ -127,8 +128,11 @@ def read_scores(file: Path, graph: Graph) -> tuple[NDArray[np.float64], dict[str
 
 
 def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Size and time of the last change of each table that data options name, as far as they are there."""
+    """Size and time of the last change of each table that data options name, as far as they are there.
+
+    The log of a case room is none of them: it goes on, and what the run has learnt from it is in the model.
+    """
     names = [file for name in BY_NAME if options.get(name) for _, file in named_tables(options[name])]
     given = [options[name] for name in LISTS if options.get(name)]
     names += [name for each in given for name in ([each] if isinstance(each, str) else each)]
-    return file_states(file for name in names for file in matching(name))
+    return file_states(file for name in names for file in matching(name) if not is_case_log(Path(file)))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import Displayed, EmptyTableError, PugnnError, counted, quoted, reject_all, shorten
 from pugnn.graph import Graph
+from pugnn.store.case_log import is_case_log, read_verdicts
 from pugnn.store.ids import ids_of
 from pugnn.store.node_lists import ListableNodes, ListedRows, id_column, read_node_list
 from pugnn.store.tables.access import read_tables
@@ -69,7 +71,8 @@ def read_feedback(
         known_from: where these come from, for messages.
         confirmed: files with the ids of confirmed nodes, in the form of a table of known positives.
         rejected: likewise of rejected nodes.
-        checked: tables with a column ``verdict`` of yes and no, or mappings of ids to verdicts; one, or a list of them.
+        checked: tables with a column ``verdict`` of yes and no, logs of a case room, or mappings of ids to verdicts;
+            one, or a list of them.
         negative: positions of nodes that are known negatives otherwise.
         id: name of the column of ids, if it is not a usual one.
         label: name of a column that says, by 1 and 0, which rows of confirmed and rejected nodes count; for the files
@@ -124,7 +127,9 @@ def _reject_contradictions(
 
 
 def _as_table(given: Any) -> Any:
-    """A table of ids and verdicts as :func:`read_tables` takes it: a mapping of ids to verdicts becomes one."""
+    """A table of ids and verdicts as :func:`read_tables` takes it: logs and mappings of ids to verdicts become one."""
+    if isinstance(given, str | os.PathLike) and is_case_log(file := Path(os.fsdecode(given))):
+        given = {node: case.verdict for node, case in read_verdicts(file).items()}
     if isinstance(given, Mapping) and all(isinstance(each, str) or np.ndim(each) == 0 for each in given.values()):
         return {"id": list(given), "verdict": list(given.values())}
     if isinstance(given, list | tuple | set | frozenset | np.ndarray):

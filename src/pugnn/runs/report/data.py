@@ -106,14 +106,14 @@ def _list(run: Run) -> dict[str, Any]:
     distances = run.task.distances[kept]
     return {
         "kept": len(kept),
-        "names": [_cut(name) for name in run.task.graph.ids[named].tolist()],
+        "names": [cut(name) for name in run.task.graph.ids[named].tolist()],
         "scores": _bytes(run.scores[kept], "<f8"),
         "log_odds": _bytes(run.log_odds[kept], "<f8"),
         "rejected": np.flatnonzero(run.known[kept] < 0).tolist(),
         "hops": _bytes(np.where(distances == UNREACHABLE, -1, distances), "<i4"),
         "nearest": _bytes([index.get(position, NO_SOURCE) for position in nearest.tolist()], "<i4"),
         **_classes(run, kept),
-        "shown": [{"name": _cut(name), "values": [*map(_cut, cells[kept])]} for name, cells in shown.items()],
+        "shown": [{"name": cut(name), "values": [*map(cut, cells[kept])]} for name, cells in shown.items()],
     }
 
 
@@ -121,7 +121,7 @@ def _kept(run: Run) -> NDArray[np.int64]:
     """Positions of the nodes in the list, best first."""
     best = run.order[:MAX_LISTED]
     columns = [run.task.graph.ids[best].tolist(), *(cells[best] for cells in run.data.shown.values())]
-    sizes = sum(np.array([len(island(_cut(cell)).encode("utf-8", "replace")) + 1 for cell in each]) for each in columns)
+    sizes = sum(np.array([len(island(cut(cell)).encode("utf-8", "replace")) + 1 for cell in each]) for each in columns)
     return best[: max(1, np.searchsorted(np.cumsum(sizes), MAX_BYTES_OF_IDS, side="right"))]
 
 
@@ -135,7 +135,7 @@ def _classes(run: Run, kept: NDArray[np.int64]) -> dict[str, Any]:
     column = []
     for node, without_class in zip(kept.tolist(), unknown.tolist(), strict=True):
         name = names[node] if names is not None else "positive" if positive[node] else "not positive"
-        label = (_cut(name), bool(positive[node]))
+        label = (cut(name), bool(positive[node]))
         column.append(-1 if without_class else table.setdefault(label, len(table)))
     return {
         "classes": [{"name": name, "positive": is_positive} for name, is_positive in table],
@@ -148,6 +148,7 @@ def _bytes(values: Any, kind: str) -> str:
     return b64encode(np.asarray(values, dtype=kind).tobytes()).decode("ascii")
 
 
-def _cut(value: object) -> str:
+def cut(value: object) -> str:
+    """An id or a cell as a list shows it."""
     text = str(value)
     return text if len(text) <= MAX_ID_LENGTH else text[: MAX_ID_LENGTH - 1] + "…"

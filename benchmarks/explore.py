@@ -1,0 +1,135 @@
+"""The server of the case room on a large run: seconds of what a page asks for, and its memory.
+
+    python benchmarks/explore.py > results/explore.txt                  # a million nodes
+    python benchmarks/explore.py --nodes 100000
+
+A synthetic graph with a hub, all of it in a store; a run of it; and a server in a process of its own, which is asked
+over the network as a browser does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from measuring import machine, sized, table
+
+#: Each request is made so many times; the median counts.
+TIMES = sized(5, 1)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--nodes", type=int, default=sized(1_000_000, 2_000))
+    options.add_argument("--folder", type=Path, help="where to keep the run, and to find it again")
+    given = options.parse_args()
+    print(machine())
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.folder or Path(temporary)
+        run = folder / f"run-{given.nodes}"
+        if not run.exists():
+            make_run(folder, run, given.nodes)
+        measure(run, given.nodes)
+
+
+def make_run(folder: Path, run: Path, nodes: int) -> None:
+    """A run on a synthetic graph; its first node is a hub that touches a tenth of all nodes."""
+    made = folder / f"synthetic-{nodes}"
+    pugnn("synthetic", "--nodes", str(nodes), "--out", str(made))
+    edges = pq.read_table(made / "edges.parquet")
+    ids = pq.read_table(made / "nodes.parquet", columns=["id"])["id"]
+    spokes = np.random.default_rng(0).choice(np.arange(1, nodes), nodes // 10, replace=False)
+    of_hub = [pa.repeat(ids[0], len(spokes)), ids.take(pa.array(spokes))]
+    columns = [column.cast(edges.schema.types[at]) for at, column in enumerate(of_hub)]
+    rest = [pa.nulls(len(spokes), kind) for kind in edges.schema.types[2:]]
+    pq.write_table(
+        pa.concat_tables([edges, pa.table([*columns, *rest], schema=edges.schema)]), folder / "edges.parquet"
+    )
+    store = folder / f"store-{nodes}"
+    parts = ["--edges", str(folder / "edges.parquet"), "--nodes", str(made / "nodes.parquet")]
+    pugnn("build", *parts, "--out", str(store))
+    pugnn("fit", "--store", str(store), "--positives", str(made / "positives.parquet"), "--out", str(run))
+
+
+def pugnn(*command: str) -> None:
+    subprocess.run([sys.executable, "-m", "pugnn", *command], check=True, capture_output=True)
+
+
+def measure(run: Path, nodes: int) -> None:
+    """Times and memory of a server on a run."""
+    began = time.perf_counter()
+    serving = [sys.executable, "-m", "pugnn", "explore", str(run), "--no-browser", "--json", "--read-only"]
+    server = subprocess.Popen(serving, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        assert server.stdout is not None
+        url = json.loads(server.stdout.readline())["url"]
+        opened = time.perf_counter() - began
+        rows = [["the server answers", f"{opened:.2f}", ""]]
+
+        def ask(name: str, path: str) -> dict[str, object]:
+            seconds = []
+            for _ in range(TIMES):
+                started = time.perf_counter()
+                with urllib.request.urlopen(f"{url}api/{path}") as reply:
+                    content = reply.read()
+                seconds.append(time.perf_counter() - started)
+            rows.append([name, f"{seconds[0]:.3f}", f"{np.median(seconds):.3f}"])
+            found: dict[str, object] = json.loads(content)
+            return found
+
+        ask("the run", "run")
+        best = ask("first rows", "nodes?limit=100")["rows"][0]["node"]  # type: ignore[index]
+        ask("first case", f"case/{best}?blind=1")
+        for name, query in LISTS.items():
+            ask(name, f"nodes?limit=100&{query}")
+        ask("last rows", f"nodes?limit=100&offset={nodes - 100}")
+        ask("place of a node", f"nodes/place?node={best}&sort=id")
+        ask("neighbourhood, 1 hop", f"graph?nodes={best}&hops=1")
+        ask("neighbourhood, 2 hops", f"graph?nodes={best}&hops=2")
+        ask(f"around a hub of {nodes // 10:,}", "graph?nodes=0&hops=1")
+        ask("expanding the hub", "expand?node=0&have=&by=score&count=100")
+        ask("path", f"path?node={best}")
+        ask("another case", f"case/{best + 1}?blind=1")
+        for goal in ("finds", "discovery", "learning"):
+            ask(f"queue: {goal}", f"queue?goal={goal}")
+        ask("quality", "quality")
+        rows.append(["memory, MB", f"{memory_of(server.pid):,.0f}", ""])
+        print(f"\n{nodes:,} nodes: seconds of the first request, and the median of {TIMES}")
+        print(table(["", "first", "median"], rows), flush=True)
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait()
+
+
+#: What people do with the list.
+LISTS = {
+    "sort by id": "sort=id&desc=0",
+    "sort by hops": "sort=hops&desc=0",
+    "search": "q=12345",
+    "search and filter": "q=77&decided=1&hops=2",
+    "filter by score": "min=0.2&max=0.4",
+    "filter by status": "status=open",
+}
+
+
+def memory_of(process: int) -> float:
+    """What a process has in memory, in MB."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "2")
+    main()

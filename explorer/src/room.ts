@@ -1,0 +1,127 @@
+// What the whole room knows: the run, the counts, and the decisions as they are saved.
+
+import { get, post, Refused, Unreachable } from "./api";
+import { alarm, announce } from "./notices";
+import type { AuditCount, Changes, Counts, Row, Run, Saved, Verdict } from "./types";
+
+const POLL_MS = 3000;
+
+const DONE: Record<Verdict, string> = { yes: "confirmed", no: "rejected", skip: "skipped", note: "note saved" };
+
+type Listener = (rows: Row[]) => void;
+
+export class Room {
+  private readonly listeners: Listener[] = [];
+  private readonly ownDecisions: number[] = []; // numbers in the log, for undo
+  private readonly drafts = new Map<number, string>();
+  private seq = 0;
+  private saving = "";
+
+  constructor(readonly run: Run) {}
+
+  static async enter(): Promise<Room> {
+    return new Room(await get<Run>("run"));
+  }
+
+  onChange(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+
+  get audit(): AuditCount {
+    return this.run.audit;
+  }
+
+  /** Notes that were begun and not saved yet, by node. */
+  draft(node: number): string | undefined {
+    return this.drafts.get(node);
+  }
+
+  keepDraft(node: number, text: string | null): void {
+    if (text === null) this.drafts.delete(node);
+    else this.drafts.set(node, text);
+  }
+
+  /** Whether people may confirm or reject a case: not one that was known before. */
+  isOpenTo(row: Row): boolean {
+    return !this.run.readOnly && row.known === 0;
+  }
+
+  /** Saves a decision; null if it was not saved, and then the person has been told. */
+  async decide(row: Row, verdict: Verdict, queue: string, note?: string): Promise<Saved | null> {
+    if (row.known !== 0 && (verdict === "yes" || verdict === "no")) {
+      announce(`${row.id} was known before: there is nothing to decide.`);
+      return null;
+    }
+    const saved = await this.save(row.id, () =>
+      post<Saved>("decisions", { node: row.node, verdict, note, queue }),
+    );
+    if (!saved) return null;
+    this.ownDecisions.push(saved.seq);
+    this.keepDraft(row.node, null);
+    this.take(saved, [saved.row]);
+    announce(`${saved.row.id} ${DONE[verdict]}${this.progress(queue)}`);
+    return saved;
+  }
+
+  /** Takes back the last decision of this window, or of the room if this window made none. */
+  async undo(): Promise<Saved | null> {
+    const seq = this.ownDecisions.at(-1);
+    const undone = await this.save("the undo", () => post<Saved>("undo", seq === undefined ? {} : { seq }));
+    if (!undone) return null;
+    this.ownDecisions.pop();
+    this.take(undone, [undone.row]);
+    announce(`Undone: ${undone.row.id} is ${undone.row.status} again`);
+    return undone;
+  }
+
+  private progress(queue: string): string {
+    return queue === "audit" ? `, ${this.audit.checked} of ${this.audit.drawn} checked` : "";
+  }
+
+  private async save(what: string, send: () => Promise<Saved>): Promise<Saved | null> {
+    if (this.run.readOnly) {
+      alarm("This room is read-only: nothing is saved.");
+      return null;
+    }
+    if (this.saving) {
+      announce(`Still saving ${this.saving}`);
+      return null;
+    }
+    this.saving = what;
+    document.body.classList.add("saving");
+    try {
+      return await send();
+    } catch (error) {
+      // 409: undone or decided again elsewhere, so there is nothing left to undo.
+      if (error instanceof Refused && error.status === 409) this.ownDecisions.pop();
+      const words = error instanceof Unreachable ? "Not known to be saved" : "Not saved";
+      alarm(`${words}: ${what}. ${(error as Error).message}`);
+      return null;
+    } finally {
+      this.saving = "";
+      document.body.classList.remove("saving");
+    }
+  }
+
+  private take(state: { counts: Counts; audit: AuditCount }, rows: Row[]): void {
+    this.run.counts = state.counts;
+    this.run.audit = state.audit;
+    for (const listener of this.listeners) listener(rows);
+  }
+
+  /** Asks every three seconds what other windows decided. */
+  async follow(): Promise<never> {
+    for (;;) {
+      try {
+        const news = await get<Changes>("changes", { after: this.seq });
+        // A shorter log is that of another run: another window opened it.
+        if (news.seq < this.seq) location.reload();
+        if (news.seq > this.seq) this.take(news, news.rows);
+        this.seq = news.seq;
+      } catch {
+        // The banner tells; the next round tries again.
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+}

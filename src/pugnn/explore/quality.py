@@ -1,0 +1,126 @@
+"""How good the list is: what the audit has measured, and what to expect of the first so many nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pugnn.evidence.audit import Audit
+from pugnn.evidence.bands import Prior
+from pugnn.evidence.measured import Measurement, measure_precision
+from pugnn.evidence.rank_model import Band, RankModel
+from pugnn.explore.room import Room
+from pugnn.runs.audit_table import measured_title, next_checks
+
+#: Positions of the slider, at most; an interval takes ten milliseconds at each.
+STEPS = 80
+
+
+class Quality:
+    """The numbers of a room, computed again after every verdict."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._steps = slider_steps(len(room.run.others))
+        self._of: dict[str, Any] = {}
+        self._audit: Audit | None = None
+
+    def now(self) -> dict[str, Any]:
+        """What is measured and what is expected by now."""
+        audit = self._room.audit
+        if audit is not self._audit:  # the room makes another one when a verdict comes in
+            self._of = {"measured": measured_of(audit), "expected": self._expected(audit)}
+            self._audit = audit
+        return self._of
+
+    def _expected(self, audit: Audit) -> dict[str, Any] | None:
+        if len(audit.sample().drawn):
+            return self._measured(audit)
+        return self._from_hidden_positives()
+
+    def _measured(self, audit: Audit) -> dict[str, Any]:
+        """By the audit: the same numbers as :meth:`pugnn.Audit.choose` has for a budget."""
+        sample, measured = audit.sample(), audit.estimate()
+        found = np.cumsum(audit.probabilities())
+        bands = [measure_precision(sample, taken)[1] for taken in self._steps.tolist()]
+        values = [
+            Band(
+                min(max(float(found[taken - 1]), taken * band.low), taken * band.high),
+                taken * band.low,
+                taken * band.high,
+            )
+            for taken, band in zip(self._steps.tolist(), bands, strict=True)
+        ]
+        return self._told(values, [not measured.unknown(band) for band in bands], measured.positives)
+
+    def _from_hidden_positives(self) -> dict[str, Any] | None:
+        """By positives that were hidden, as the report of the run tells it; ``None`` where they tell nothing."""
+        evidence, size = self._room.run.evidence, len(self._room.run.others)
+        estimate = evidence.estimate
+        if estimate is None or not estimate["signal"] or len(ranks := estimate["hidden"].get("ranks", [])) < 2:
+            return None
+        prior = Prior(**estimate["prior"])
+        model = RankModel.of(np.array(ranks), size, bounds=prior.bounds)
+        usual = RankModel.of(np.array(ranks), size, bounds=(prior.value, prior.value))
+        values = []
+        for taken in self._steps.tolist():
+            band, value = (each.precision(taken / size) for each in (model, usual))
+            values.append(Band(taken * min(max(value.value, band.low), band.high), taken * band.low, taken * band.high))
+        positives = Band(*(size * share for share in (prior.value, prior.low, prior.high)))
+        return self._told(values, [False] * len(values), positives)
+
+    def _told(self, finds: list[Band], known: list[bool], positives: Band) -> dict[str, Any]:
+        run = self._room.run
+        scores = run.scores[run.others[self._steps - 1]].tolist()
+        steps = zip(self._steps.tolist(), scores, finds, known, strict=True)
+        return {
+            "steps": [
+                {"taken": taken, "score": score, "finds": _ends(band), "known": sure}
+                for taken, score, band, sure in steps
+            ],
+            "positives": _ends(positives),
+        }
+
+
+def measured_of(audit: Audit) -> dict[str, Any] | None:
+    """What the audit has measured, a row for each number; ``None`` before the first verdict."""
+    if not audit.verdicts:
+        return None
+    measured = audit.estimate()
+    return {
+        "title": measured_title(measured),
+        "rows": _rows(measured),
+        "notes": next_checks(audit, measured),
+    }
+
+
+def slider_steps(size: int) -> NDArray[np.int64]:
+    """Numbers of first nodes, from 1 to all, denser at the top.
+
+    Example:
+        >>> slider_steps(5), len(slider_steps(10**6)) <= STEPS
+        (array([1, 2, 3, 4, 5]), True)
+    """
+    round_ones = [digit * 10**power for power in range(len(str(size))) for digit in (1, 2, 5)]
+    spread = np.geomspace(1, max(size, 1), STEPS - len(round_ones)).round().astype(np.int64)
+    steps = np.union1d(spread, round_ones)
+    return steps[steps <= size]
+
+
+def _rows(measured: Measurement) -> list[dict[str, Any]]:
+    def row(name: str, band: Band, kind: str = "share") -> dict[str, Any]:
+        value = None if measured.unknown(band) else band.value
+        return {"name": name, "value": value, "low": band.low, "high": band.high, "kind": kind}
+
+    rows = [row(f"precision of the first {top.taken:,}", top.precision) for top in measured.first]
+    rows.append(row(f"positives among {measured.unlabelled:,} unlabelled", measured.positives, "count"))
+    if (decided := measured.decided) is not None:
+        rows.append(row(f"precision of the {decided.taken:,} decided positive", decided.precision))
+        rows += [row("their recall", decided.recall), row("their F1", decided.f1)]
+    return rows
+
+
+def _ends(band: Band) -> list[float]:
+    return [band.value, band.low, band.high]

@@ -1,0 +1,144 @@
+"""The queue of the case room, by keyboard: what is shown, what is saved, and what is not."""
+
+import re
+
+import pytest
+
+from explore.page.fake_room import Room
+
+pytestmark = [
+    pytest.mark.browser,
+    # Playwright's own event loop, and connections that a browser has left open.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def shown(page):
+    """The id of the case on the screen, once all of it is there."""
+    page.wait_for_selector(".card[aria-busy=false]")
+    return page.locator(".card h2 bdi").inner_text()
+
+
+def press(page, key, expected):
+    page.keyboard.press(key)
+    page.wait_for_function("id => document.querySelector('.card h2 bdi')?.textContent === id", arg=expected)
+
+
+def test_an_audit_by_keyboard_alone_to_its_end(served, opened):
+    server = served(drawn=4)
+    page = opened(server.address)
+    assert shown(page) == "A-0001"
+    assert page.locator(".progress").inner_text() == "case 1 · 0 of 4 checked"
+    press(page, "c", "A-0002")
+    assert page.locator("#said").inner_text() == "A-0001 confirmed, 1 of 4 checked"
+    press(page, "r", "A-0003")
+    press(page, "s", "A-0004")
+    page.keyboard.press("c")
+    page.wait_for_selector("text=Every case here has been seen.")
+    assert page.locator(".progress").inner_text() == "3 of 4 checked"
+    assert [entry["verdict"] for entry in server.room.log] == ["yes", "no", "skip", "yes"]
+    press(page, "k", "A-0004")
+    assert page.locator(".card .chip").first.inner_text() == "confirmed"
+
+
+def test_no_score_is_told_in_the_audit_before_the_decision(served, opened):
+    server = served(drawn=4)
+    page = opened(server.address, "#/queue/audit")
+    shown(page)
+    text = page.locator(".card").inner_text()
+    assert "hidden until you decide" in text
+    assert "Rank" not in text
+    assert not re.search(r"[+−]\d\.\d\d|0\.9\d\d", text)
+    assert "score" not in page.locator(".picture").inner_html()
+    press(page, "c", "A-0002")
+    press(page, "k", "A-0001")
+    assert shown(page) == "A-0001"
+    assert "0.987" in page.locator(".card").inner_text()
+
+
+def test_undo_brings_the_case_back(served, opened):
+    server = served(drawn=4)
+    page = opened(server.address)
+    shown(page)
+    press(page, "c", "A-0002")
+    press(page, "u", "A-0001")
+    page.wait_for_function("() => document.querySelector('.card .chip').textContent === 'open'")
+    assert page.locator("#said").inner_text() == "Undone: A-0001 is open again"
+    assert page.locator(".progress").inner_text() == "case 1 · 0 of 4 checked"
+
+
+def test_a_note_is_typed_without_deciding_and_goes_with_the_decision(served, opened):
+    server = served(drawn=4)
+    page = opened(server.address)
+    shown(page)
+    page.keyboard.press("n")
+    page.keyboard.type("crs? two cards")
+    assert server.room.log == []
+    page.keyboard.press("Escape")
+    press(page, "c", "A-0002")
+    assert [(entry["verdict"], entry["note"]) for entry in server.room.log] == [("yes", "crs? two cards")]
+    page.keyboard.press("n")
+    page.keyboard.type("ask Ann")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".history li")
+    assert server.room.log[-1]["verdict"] == "note"
+    assert shown(page) == "A-0002"
+
+
+def test_what_was_not_saved_is_never_shown_as_saved(served, opened):
+    server = served(drawn=4)
+    page = opened(server.address)
+    shown(page)
+    server.room.full = True
+    page.keyboard.press("c")
+    page.wait_for_selector("#alarm:not(:empty)")
+    assert page.locator("#alarm").inner_text() == "Not saved: A-0001. the disk is full; nothing was changed"
+    assert shown(page) == "A-0001"
+    assert page.locator(".card .chip").first.inner_text() == "open"
+    server.room.full = False
+    press(page, "c", "A-0002")
+    assert page.locator("#alarm").inner_text() == ""
+
+
+def test_a_server_that_is_gone_and_comes_back(served, opened):
+    server = served(drawn=4)
+    page = opened(server.address)
+    shown(page)
+    server.stop()
+    page.keyboard.press("c")
+    page.wait_for_selector("#gone:not([hidden])")
+    assert page.locator("#alarm").inner_text().startswith("Not known to be saved: A-0001")
+    assert shown(page) == "A-0001"
+    assert "0 of 4 checked" in page.locator(".progress").inner_text()
+    server.start()
+    page.wait_for_selector("#gone", state="hidden")
+    press(page, "c", "A-0002")
+    assert len(server.room.log) == 1
+
+
+def test_two_windows_see_each_other(served, opened):
+    server = served(drawn=4)
+    one, two = opened(server.address), opened(server.address, "#/list")
+    shown(one)
+    press(one, "c", "A-0002")
+    two.wait_for_selector(".spacer .chip.confirmed")
+    assert "1 confirmed" in two.locator(".counts").inner_text()
+    two.keyboard.press("u")
+    two.wait_for_selector(".spacer .chip.confirmed", state="detached")
+    one.wait_for_function("() => document.querySelector('.progress').textContent.includes('0 of 4')")
+
+
+def test_a_room_that_is_read_only(served, opened):
+    room = Room(drawn=4)
+    room.read_only = True
+    page = opened(served(room).address)
+    shown(page)
+    assert page.locator(".decisions button:enabled").count() == 0
+    page.keyboard.press("c")
+    page.wait_for_selector("text=This room is read-only: nothing is saved.")
+
+
+def test_the_whole_case_is_on_one_screen(served, opened):
+    page = opened(served().address, "#/queue/finds")
+    shown(page)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 800

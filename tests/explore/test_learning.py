@@ -1,0 +1,90 @@
+"""Fit again, in a process of its own: the new run stands beside, and nothing is overwritten."""
+
+import json
+import time
+
+import pytest
+
+from e2e.own_tables import snapshot
+
+
+def wait(client, seconds=120):
+    end = time.monotonic() + seconds
+    while (found := client.get("api/learn"))["state"] == "running":
+        assert time.monotonic() < end, found
+        time.sleep(0.1)
+    return found
+
+
+@pytest.fixture
+def checked(client):
+    for at, row in enumerate(client.get("api/queue")["rows"]):
+        client.post("decisions", node=row["node"], verdict="yes" if at % 2 else "no", queue="audit")
+    return client
+
+
+def test_the_next_round(checked, run):
+    before = snapshot(run)
+    assert checked.post("learn")["state"] == "running"
+    assert checked.send("learn").status_code == 400  # one at a time
+    assert checked.send("open", run="mine-2").status_code == 400  # it is not done
+    found = wait(checked)
+    assert found["state"] == "done", found
+    assert found["run"] == "mine-2"
+    assert found["seconds"] > 0
+    after = snapshot(run)
+    del before["cases.sqlite-shm"]  # SQLite's shared memory: whoever reads the log is in it
+    assert {name: after[name] for name in before} == before
+    record = json.loads((run.with_name("mine-2") / "run.json").read_text())
+    assert record["parent"]["run"] == "../mine"
+    assert record["labelled"] == 20
+    assert record["negative"] == 10
+    moved = record["changes"]
+    told = [(each["id"], each["before"], each["after"]) for each in found["changes"]["rose"]]
+    assert told == [(each["id"], each["rank_before"], each["rank_now"]) for each in moved["rose"][:10]]
+    assert "10 nodes confirmed and 10 rejected" in found["changes"]["words"][0]
+    assert found["measured"]["before"]["title"].startswith("Measured on 20 checks")
+
+    for wrong in ("../mine-2", str(run), "mine", ""):
+        assert checked.send("open", run=wrong).status_code == 400
+    assert checked.post("open", run="mine-2") == {"ok": True}
+    assert checked.get("api/run")["name"] == "mine-2"
+    assert checked.get("api/run")["parent"] == "mine"
+    assert checked.get("api/learn")["state"] == "idle"
+    assert checked.get("api/queue")["checked"] == 0
+
+
+def test_the_new_run_does_not_depend_on_later_decisions(checked, run):
+    from pugnn.cli.input_data import open_run
+
+    checked.post("learn")
+    assert wait(checked)["state"] == "done"
+    checked.post("undo")
+    assert len(open_run(run.with_name("mine-2")).task.negative) == 10
+
+
+def test_nothing_to_learn_from(client):
+    found = client.send("learn")
+    assert found.status_code == 400
+    assert "confirm or reject" in found.json()["error"]
+
+
+def test_cancelling(checked, run):
+    checked.post("learn")
+    assert checked.post("learn/cancel")["state"] == "cancelled"
+    assert wait(checked)["state"] == "cancelled"
+    assert not run.with_name("mine-2").exists()
+    assert checked.post("learn")["state"] == "running"  # and again
+    checked.server.close()
+    assert checked.server.desk.learning.now()["state"] == "cancelled"
+
+
+def test_a_training_that_fails_says_why(checked, run):
+    file = run / "run.json"
+    record = json.loads(file.read_text())
+    record["options"]["edges"] = ["nowhere.csv"]
+    file.write_text(json.dumps(record))
+    checked.post("learn")
+    found = wait(checked)
+    assert found["state"] == "failed"
+    assert "nowhere.csv" in found["error"]
