@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,7 +42,9 @@ def main() -> None:
         run = folder / f"run-{given.nodes}"
         if not run.exists():
             make_run(folder, run, given.nodes)
-        measure(run, given.nodes)
+        copy = Path(temporary) / "copy"  # without the decisions of an earlier measurement
+        shutil.copytree(run, copy)
+        measure(copy, given.nodes)
 
 
 def make_run(folder: Path, run: Path, nodes: int) -> None:
@@ -70,11 +73,10 @@ def pugnn(*command: str) -> None:
 def measure(run: Path, nodes: int) -> None:
     """Times and memory of a server on a run."""
     began = time.perf_counter()
-    serving = [sys.executable, "-m", "pugnn", "explore", str(run), "--no-browser", "--json", "--read-only"]
-    server = subprocess.Popen(serving, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen([sys.executable, "-c", SERVE, str(run)], stdout=subprocess.PIPE)
     try:
         assert server.stdout is not None
-        url = json.loads(server.stdout.readline())["url"]
+        url = server.stdout.readline().decode().strip()
         opened = time.perf_counter() - began
         rows = [["the server answers", f"{opened:.2f}", ""]]
 
@@ -82,16 +84,16 @@ def measure(run: Path, nodes: int) -> None:
             seconds = []
             for _ in range(TIMES):
                 started = time.perf_counter()
-                with urllib.request.urlopen(f"{url}api/{path}") as reply:
-                    content = reply.read()
+                found = ask_now(f"{url}api/{path}")
                 seconds.append(time.perf_counter() - started)
             rows.append([name, f"{seconds[0]:.3f}", f"{np.median(seconds):.3f}"])
-            found: dict[str, object] = json.loads(content)
             return found
 
+        audit = ask("the audit's queue, drawn", "queue?goal=audit")["rows"]
+        first = audit[0]["node"]  # type: ignore[index]
+        ask("first case, why may be pending", f"case/{first}?blind=1")
         ask("the run", "run")
         best = ask("first rows", "nodes?limit=100")["rows"][0]["node"]  # type: ignore[index]
-        ask("first case", f"case/{best}?blind=1")
         for name, query in LISTS.items():
             ask(name, f"nodes?limit=100&{query}")
         ask("last rows", f"nodes?limit=100&offset={nodes - 100}")
@@ -101,10 +103,20 @@ def measure(run: Path, nodes: int) -> None:
         ask(f"around a hub of {nodes // 10:,}", "graph?nodes=0&hops=1")
         ask("expanding the hub", "expand?node=0&have=&by=score&count=100")
         ask("path", f"path?node={best}")
-        ask("another case", f"case/{best + 1}?blind=1")
+        started = time.perf_counter()
+        while ask_now(f"{url}api/case/{best}")["whyPending"]:
+            pass
+        rows.append(["another case, with why", f"{time.perf_counter() - started:.3f}", ""])
         for goal in ("finds", "discovery", "learning"):
             ask(f"queue: {goal}", f"queue?goal={goal}")
-        ask("quality", "quality")
+        ask("quality, from hidden positives", "quality")
+        seconds = []
+        for row in audit[:10]:  # type: ignore[index]
+            started = time.perf_counter()
+            decide(url, row["node"])
+            seconds.append(time.perf_counter() - started)
+        rows.append(["a decision, on disk", f"{seconds[0]:.3f}", f"{np.median(seconds):.3f}"])
+        ask("quality, measured", "quality")
         rows.append(["memory, MB", f"{memory_of(server.pid):,.0f}", ""])
         print(f"\n{nodes:,} nodes: seconds of the first request, and the median of {TIMES}")
         print(table(["", "first", "median"], rows), flush=True)
@@ -112,6 +124,19 @@ def measure(run: Path, nodes: int) -> None:
         server.send_signal(signal.SIGINT)
         server.wait()
 
+
+#: Serves a run as `pugnn explore` does, but without the page, which is not measured here.
+SERVE = """
+import sys, tempfile
+from pathlib import Path
+from pugnn.cli.input_data import open_run
+from pugnn.explore.server import Server
+from pugnn.explore.serving import serve
+with tempfile.TemporaryDirectory() as page:
+    (Path(page) / "index.html").touch()
+    server = Server(open_run(Path(sys.argv[1])), open_run, page=Path(page))
+    serve(server, host="127.0.0.1", port=0, token=None, started=lambda url: print(url, flush=True))
+"""
 
 #: What people do with the list.
 LISTS = {
@@ -122,6 +147,20 @@ LISTS = {
     "filter by score": "min=0.2&max=0.4",
     "filter by status": "status=open",
 }
+
+
+def decide(url: str, node: int) -> None:
+    """Confirm a node."""
+    content = json.dumps({"node": node, "verdict": "yes", "queue": "audit"}).encode()
+    request = urllib.request.Request(f"{url}api/decisions", content, {"Content-Type": "application/json"})
+    urllib.request.urlopen(request).close()
+
+
+def ask_now(address: str) -> dict[str, object]:
+    """The reply to a request."""
+    with urllib.request.urlopen(address) as reply:
+        found: dict[str, object] = json.loads(reply.read())
+        return found
 
 
 def memory_of(process: int) -> float:

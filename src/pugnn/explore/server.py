@@ -50,6 +50,7 @@ class Desk:
     def _warm(self) -> None:
         """Make beforehand what the first requests need."""
         with suppress(PugnnError):  # whoever asks gets the message
+            self.room.find([self.room.plain_id(0)])
             self.listing.warm()
 
 

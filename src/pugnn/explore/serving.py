@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from ipaddress import ip_address
 
 import uvicorn
@@ -56,7 +56,9 @@ def serve(
             timeout_keep_alive=30,
             timeout_graceful_shutdown=3,
         )
-        _Announcing(config, lambda: started(f"http://{named}:{port}/{token}/")).run(sockets=[listening])
+        announcing = _Announcing(config, lambda: started(f"http://{named}:{port}/{token}/"))
+        with suppress(KeyboardInterrupt):  # the usual way to end a room
+            announcing.run(sockets=[listening])
 
 
 class _Announcing(uvicorn.Server):

@@ -63,16 +63,17 @@ def _of_case_room(run: Run, audit: Audit) -> dict[int, bool]:
     """The verdicts that were given in the case room of a run, by position, but those that were revised since."""
     if not (run.path / CASES).exists():
         return {}
-    recorded = {
-        place: event["at"] for event in audit.events for _, place, _ in event.get("verdicts", ()) if "at" in event
+    recorded = {  # when, by position
+        int(audit.ranking[place]): event.get("at", "")
+        for event in audit.events
+        for _, place, _ in event.get("verdicts", ())
     }
     cases = read_verdicts(run.path / CASES)
-    positions = run.task.graph.find(list(cases)).tolist()
-    revised = {int(audit.ranking[place]): at for place, at in recorded.items()}
+    positions = run.task.graph.find(list(cases)).tolist() if cases else []
     return {
         node: case.verdict == "yes"
         for node, case in zip(positions, cases.values(), strict=True)
-        if node >= 0 and case.at >= revised.get(node, "")
+        if node >= 0 and case.at >= recorded.get(node, "")
     }
 
 
