@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Beside the source, or elsewhere where that is read-only.
 export COVERAGE_FILE ?= $(shell test -w . && echo .coverage || mktemp -u)
 
-.PHONY: demo test coverage test-elsewhere test-data test-slow lint format docs results studies benchmarks cora clean clean-kernels
+.PHONY: demo page test coverage test-elsewhere test-data test-slow lint format docs results studies benchmarks cora clean clean-kernels
 
 demo: $(READY)
 	$(BIN)/pugnn demo
@@ -49,6 +49,11 @@ format: $(READY)
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	PUGNN_SITE=$(CURDIR)/site $(BIN)/pytest -q tests/docs/test_site.py
+
+# src/pugnn/explore/page: the page of the case room from explorer/; needs Node.js. Fails if what is committed differs.
+page:
+	cd explorer && npm ci --no-audit --no-fund && npm run build
+	git diff --exit-code -- src/pugnn/explore/page
 
 # docs/results: every table of the paper, hours on two cores; needs PUGNN_DATA for DBLP. Stopped, it goes on next time.
 results: $(READY)
