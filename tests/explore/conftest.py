@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from explore.rooms import HOSTILE, Client, fit, opened, stub_page, write_tables
+from rooms import HOSTILE, Client, fit, opened, stub_page, write_tables
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,10 @@ from threading import Event
 import numpy as np
 import pytest
 
-from explore.rooms import opened
 from pugnn.explain import explain
 from pugnn.explore.case import CaseFile
 from pugnn.explore.surroundings import Surroundings
+from rooms import opened
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from explore.rooms import HOSTILE, opened
 from pugnn.explore.cases_export import KINDS, case_rows, export
 from pugnn.files import is_formula
+from rooms import HOSTILE, opened
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import sqlite3
 
 import pytest
 
-from explore.rooms import rows_of
 from pugnn.errors import PugnnError, WriteError
 from pugnn.explore.decisions import DecidedSinceError, Decisions
 from pugnn.store.case_log import Case, read_log, read_verdicts
+from rooms import rows_of
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from explore.rooms import HOST, TOKEN, Client
 from pugnn.explore.guard import MAX_BODY, Guard
+from rooms import HOST, TOKEN, Client
 
 
 def decision(**more):

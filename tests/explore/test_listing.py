@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from explore.rooms import opened
 from pugnn.errors import PugnnError
 from pugnn.explore.listing import KEPT, Listing, Wanted
+from rooms import opened
 
 
 @pytest.fixture

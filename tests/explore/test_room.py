@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from explore.rooms import opened
 from pugnn.cli import app
 from pugnn.cli.input_data import open_run
 from pugnn.errors import PugnnError
 from pugnn.explore.room import QUEUES
 from pugnn.runs.audit_log import audit_so_far, read_audit, read_events, recording
+from rooms import opened
 
 
 def decide(room, node, verdict, note=None, queue="list"):

@@ -5,9 +5,9 @@ import sqlite3
 
 import pytest
 
-from explore.rooms import HOSTILE, TOKEN, Client
 from pugnn.errors import PugnnError
 from pugnn.explore.replies import read_page
+from rooms import HOSTILE, TOKEN, Client
 
 
 def test_the_page_and_its_parts(client):

@@ -6,11 +6,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from explore.rooms import opened
 from pugnn.errors import PugnnError
 from pugnn.explore import surroundings
 from pugnn.explore.surroundings import FIRST, Link, Surroundings, links_of
 from pugnn.graph.relations import Relation
+from rooms import opened
 
 
 @pytest.fixture

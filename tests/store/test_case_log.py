@@ -7,7 +7,7 @@ from pugnn.errors import PugnnError
 from pugnn.explore.decisions import Decisions
 from pugnn.graph import Graph
 from pugnn.store import read_feedback
-from pugnn.store.case_log import is_case_log, live, read_log, read_verdicts
+from pugnn.store.case_log import is_sqlite, live, read_log, read_verdicts
 
 
 @pytest.fixture
@@ -45,9 +45,9 @@ def test_a_log_without_verdicts_is_no_mistake(log):
 def test_other_files(tmp_path):
     graph, file = Graph.from_edges(["a"], ["b"], ids=["a", "b"]), tmp_path / "checked.csv"
     file.write_text("id,verdict\nb,yes\n")
-    assert not is_case_log(file)
-    assert not is_case_log(tmp_path)
-    assert not is_case_log(tmp_path / "nothing")
+    assert not is_sqlite(file)
+    assert not is_sqlite(tmp_path)
+    assert not is_sqlite(tmp_path / "nothing")
     assert feedback(graph, file).confirmed.tolist() == [1]
     broken = tmp_path / "x.sqlite"
     broken.write_bytes(b"SQLite format 3\0 and nothing else")

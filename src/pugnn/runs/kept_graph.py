@@ -21,7 +21,7 @@ from pugnn.graph.digests import NODES
 from pugnn.runs.run import InputData, count_nodes
 from pugnn.runs.writers import COLUMNS, read_columns
 from pugnn.store.assembly.inputs import named_tables
-from pugnn.store.case_log import is_case_log
+from pugnn.store.case_log import is_sqlite
 from pugnn.store.opening import Manifest, listed_files, open_with_manifest
 from pugnn.store.stored_arrays import described, feature_arrays, id_arrays, open_array, relation_files, write_array
 from pugnn.store.tables.input_files import matching
@@ -134,5 +134,6 @@ def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:
     """
     names = [file for name in BY_NAME if options.get(name) for _, file in named_tables(options[name])]
     given = [options[name] for name in LISTS if options.get(name)]
-    names += [name for each in given for name in ([each] if isinstance(each, str) else each)]
-    return file_states(file for name in names for file in matching(name) if not is_case_log(Path(file)))
+    lists = [name for each in given for name in ([each] if isinstance(each, str) else each)]
+    names += [name for name in lists if not is_sqlite(Path(name))]  # a database is named by its address
+    return file_states(file for name in names for file in matching(name))

@@ -109,7 +109,7 @@ def current_cases(events: Iterable[Event]) -> dict[Any, Case]:
     return found
 
 
-def is_case_log(file: Path) -> bool:
+def is_sqlite(file: Path) -> bool:
     """Whether this is a SQLite file."""
     try:
         with file.open("rb") as content:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pugnn.errors import Displayed, EmptyTableError, PugnnError, counted, quoted, reject_all, shorten
 from pugnn.graph import Graph
-from pugnn.store.case_log import is_case_log, read_verdicts
+from pugnn.store.case_log import is_sqlite, read_verdicts
 from pugnn.store.ids import ids_of
 from pugnn.store.node_lists import ListableNodes, ListedRows, id_column, read_node_list
 from pugnn.store.tables.access import read_tables
@@ -128,7 +128,7 @@ def _reject_contradictions(
 
 def _as_table(given: Any) -> Any:
     """A table of ids and verdicts as :func:`read_tables` takes it: logs and mappings of ids to verdicts become one."""
-    if isinstance(given, str | os.PathLike) and is_case_log(file := Path(os.fsdecode(given))):
+    if isinstance(given, str | os.PathLike) and is_sqlite(file := Path(os.fsdecode(given))):
         given = {node: case.verdict for node, case in read_verdicts(file).items()}
     if isinstance(given, Mapping) and all(isinstance(each, str) or np.ndim(each) == 0 for each in given.values()):
         return {"id": list(given), "verdict": list(given.values())}

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from explore.page.fake_room import Room, Server
+from fake_room import Room, Server
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # Without software WebGL a canvas stays blank, and nothing says so.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from explore.page.fake_room import HOSTILE, PAGE, Room
+from fake_room import HOSTILE, PAGE, Room
 
 pytestmark = [
     pytest.mark.browser,

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from explore.page.fake_room import Room
+from fake_room import Room
 
 pytestmark = [
     pytest.mark.browser,

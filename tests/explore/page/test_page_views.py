@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from explore.page.fake_room import Room
+from fake_room import Room
 
 pytestmark = [
     pytest.mark.browser,

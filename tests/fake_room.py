@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-PAGE = Path(__file__).parents[3] / "src/pugnn/explore/page"
+PAGE = Path(__file__).parents[1] / "src/pugnn/explore/page"
 TOKEN = "token-of-a-test"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
