@@ -17,6 +17,7 @@ from explore.rooms import served
 from pugnn.errors import PugnnError
 from pugnn.explore.serving import is_loopback, serve
 
+
 def test_a_thousand_at_once_are_bounded(run, page):
     with served(run, page) as (process, url):
         host, port = url.split("/")[2].split(":")
