@@ -3,8 +3,8 @@
     python benchmarks/explore.py > results/explore.txt                  # a million nodes
     python benchmarks/explore.py --nodes 100000
 
-A synthetic graph with a hub, all of it in a store; a run of it; and a server in a process of its own, which is asked
-over the network as a browser does.
+A synthetic graph with ten times as many edges as nodes and with a hub; a run of it, with two columns to show; and a
+server in a process of its own, which is asked over the network as a browser does, and then by a browser.
 """
 
 from __future__ import annotations
@@ -66,10 +66,9 @@ def make_run(folder: Path, run: Path, nodes: int) -> None:
     pq.write_table(
         pa.concat_tables([edges, pa.table([*columns, *rest], schema=edges.schema)]), folder / "edges.parquet"
     )
-    store = folder / f"store-{nodes}"
-    parts = ["--edges", str(folder / "edges.parquet"), "--nodes", str(made / "nodes.parquet")]
-    pugnn("build", *parts, "--out", str(store))
-    pugnn("fit", "--store", str(store), "--positives", str(made / "positives.parquet"), "--out", str(run))
+    tables = ["--edges", folder / "edges.parquet", "--nodes", made / "nodes.parquet"]
+    positives = ["--positives", made / "positives.parquet", "--show", "x0,x1"]
+    pugnn("fit", *map(str, [*tables, *positives, "--out", run]))
 
 
 def pugnn(*command: str) -> None:
@@ -184,6 +183,7 @@ serve(server, host="127.0.0.1", port=0, token=None, started=lambda url: print(ur
 LISTS = {
     "sort by id": "sort=id&desc=0",
     "sort by hops": "sort=hops&desc=0",
+    "sort by a column": "sort=x0&desc=0",
     "search": "q=12345",
     "search and filter": "q=77&decided=1&hops=2",
     "filter by score": "min=0.2&max=0.4",
