@@ -52,7 +52,7 @@ def _cases(room: Room) -> list[int]:
     noted = [node for node, case in room.cases.items() if case.note]
     nodes = dict.fromkeys([*noted, *np.flatnonzero(room.status > OPEN).tolist()])
     # Of those within a millisecond, too, the last comes first.
-    return sorted(reversed(nodes), key=lambda node: room.cases.get(node, Case()).at, reverse=True)
+    return sorted(nodes, key=lambda node: room.cases.get(node, Case()).at)[::-1]
 
 
 def _table(room: Room) -> dict[str, list[Any]]:
