@@ -3,8 +3,8 @@
     python benchmarks/explore.py > results/explore.txt                  # a million nodes
     python benchmarks/explore.py --nodes 100000
 
-A synthetic graph with a hub, all of it in a store; a run of it; and a server in a process of its own, which is asked
-over the network as a browser does.
+A synthetic graph with ten times as many edges as nodes and with a hub; a run of it, with two columns to show; and a
+server in a process of its own, which is asked over the network as a browser does, and then by a browser.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from measuring import machine, sized, table
+from pugnn.explore.replies import PAGE
 
 #: Each request is made so many times; the median counts.
 TIMES = sized(5, 1)
@@ -44,7 +47,10 @@ def main() -> None:
             make_run(folder, run, given.nodes)
         copy = Path(temporary) / "copy"  # without the decisions of an earlier measurement
         shutil.copytree(run, copy)
+        shutil.copytree(run, again := Path(temporary) / "again")
         measure(copy, given.nodes)
+        if chromium := shutil.which("chromium"):
+            browse(again, chromium)
 
 
 def make_run(folder: Path, run: Path, nodes: int) -> None:
@@ -60,24 +66,32 @@ def make_run(folder: Path, run: Path, nodes: int) -> None:
     pq.write_table(
         pa.concat_tables([edges, pa.table([*columns, *rest], schema=edges.schema)]), folder / "edges.parquet"
     )
-    store = folder / f"store-{nodes}"
-    parts = ["--edges", str(folder / "edges.parquet"), "--nodes", str(made / "nodes.parquet")]
-    pugnn("build", *parts, "--out", str(store))
-    pugnn("fit", "--store", str(store), "--positives", str(made / "positives.parquet"), "--out", str(run))
+    tables = ["--edges", folder / "edges.parquet", "--nodes", made / "nodes.parquet"]
+    positives = ["--positives", made / "positives.parquet", "--show", "x0,x1"]
+    pugnn("fit", *map(str, [*tables, *positives, "--out", run]))
 
 
 def pugnn(*command: str) -> None:
     subprocess.run([sys.executable, "-m", "pugnn", *command], check=True, capture_output=True)
 
 
-def measure(run: Path, nodes: int) -> None:
-    """Times and memory of a server on a run."""
+@contextmanager
+def served(run: Path) -> Iterator[tuple[subprocess.Popen[bytes], str, float]]:
+    """A server, its address, and seconds until it answered."""
     began = time.perf_counter()
     server = subprocess.Popen([sys.executable, "-c", SERVE, str(run)], stdout=subprocess.PIPE)
     try:
         assert server.stdout is not None
         url = server.stdout.readline().decode().strip()
-        opened = time.perf_counter() - began
+        yield server, url, time.perf_counter() - began
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait()
+
+
+def measure(run: Path, nodes: int) -> None:
+    """Times and memory of a server on a run."""
+    with served(run) as (server, url, opened):
         rows = [["the server answers", f"{opened:.2f}", ""]]
 
         def ask(name: str, path: str) -> dict[str, object]:
@@ -89,9 +103,16 @@ def measure(run: Path, nodes: int) -> None:
             rows.append([name, f"{seconds[0]:.3f}", f"{np.median(seconds):.3f}"])
             return found
 
+        def why(name: str, path: str) -> None:
+            started = time.perf_counter()
+            while ask_now(f"{url}api/{path}")["whyPending"]:
+                pass
+            rows.append([name, f"{time.perf_counter() - started:.3f}", ""])
+
         audit = ask("the audit's queue, drawn", "queue?goal=audit")["rows"]
         first = audit[0]["node"]  # type: ignore[index]
         ask("first case, why may be pending", f"case/{first}?blind=1")
+        why("first case, with why", f"case/{first}?blind=1")
         ask("the run", "run")
         best = ask("first rows", "nodes?limit=100")["rows"][0]["node"]  # type: ignore[index]
         for name, query in LISTS.items():
@@ -103,45 +124,66 @@ def measure(run: Path, nodes: int) -> None:
         ask(f"around a hub of {nodes // 10:,}", "graph?nodes=0&hops=1")
         ask("expanding the hub", "expand?node=0&have=&by=score&count=100")
         ask("path", f"path?node={best}")
-        started = time.perf_counter()
-        while ask_now(f"{url}api/case/{best}")["whyPending"]:
-            pass
-        rows.append(["another case, with why", f"{time.perf_counter() - started:.3f}", ""])
+        why("a case of the list, with why", f"case/{best}")
         for goal in ("finds", "discovery", "learning"):
             ask(f"queue: {goal}", f"queue?goal={goal}")
         ask("quality, from hidden positives", "quality")
-        seconds = []
+        seconds, cases = [], []
         for row in audit[:10]:  # type: ignore[index]
             started = time.perf_counter()
+            ask_now(f"{url}api/case/{row['node']}?blind=1")
+            cases.append(time.perf_counter() - started)
             decide(url, row["node"])
-            seconds.append(time.perf_counter() - started)
+            seconds.append(time.perf_counter() - started - cases[-1])
+        rows.append(["the next case, with why", f"{cases[1]:.3f}", f"{np.median(cases):.3f}"])
         rows.append(["a decision, on disk", f"{seconds[0]:.3f}", f"{np.median(seconds):.3f}"])
         ask("quality, measured", "quality")
         rows.append(["memory, MB", f"{memory_of(server.pid):,.0f}", ""])
         print(f"\n{nodes:,} nodes: seconds of the first request, and the median of {TIMES}")
         print(table(["", "first", "median"], rows), flush=True)
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.wait()
 
 
-#: Serves a run as `pugnn explore` does, but without the page, which is not measured here.
+def browse(run: Path, chromium: str) -> None:
+    """The page in a browser, on a server that has just begun to answer: seconds from its first byte, and its size."""
+    from playwright.sync_api import sync_playwright
+
+    rows = []
+    with served(run) as (_, url, _), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--headless", "--no-sandbox"])
+        for name in ("first", "again"):
+            page = browser.new_page()
+            page.goto(url, wait_until="commit")
+            page.wait_for_selector("html[data-ready]", state="attached", timeout=60_000)
+            ready = page.evaluate(SINCE_FIRST_BYTE)
+            page.wait_for_selector(".card[aria-busy=false]", timeout=60_000)
+            rows.append([name, f"{ready:.2f}", f"{page.evaluate(SINCE_FIRST_BYTE):.2f}"])
+            page.close()
+        browser.close()
+    print(
+        f"\nthe page, {sum(file.stat().st_size for file in PAGE.rglob('*') if file.is_file()) / 1000:,.0f} kB:", end=""
+    )
+    print(" seconds from its first byte")
+    print(table(["", "interactive", "first case on screen"], rows), flush=True)
+
+
+SINCE_FIRST_BYTE = "(performance.now() - performance.getEntriesByType('navigation')[0].responseStart) / 1000"
+
+#: Serves a run as `pugnn explore` does.
 SERVE = """
-import sys, tempfile
+import sys
 from pathlib import Path
 from pugnn.cli.input_data import open_run
 from pugnn.explore.server import Server
 from pugnn.explore.serving import serve
-with tempfile.TemporaryDirectory() as page:
-    (Path(page) / "index.html").touch()
-    server = Server(open_run(Path(sys.argv[1])), open_run, page=Path(page))
-    serve(server, host="127.0.0.1", port=0, token=None, started=lambda url: print(url, flush=True))
+server = Server(open_run(Path(sys.argv[1])), open_run)
+serve(server, host="127.0.0.1", port=0, token=None, started=lambda url: print(url, flush=True))
 """
 
 #: What people do with the list.
 LISTS = {
     "sort by id": "sort=id&desc=0",
     "sort by hops": "sort=hops&desc=0",
+    "sort by a column": "sort=x0&desc=0",
     "search": "q=12345",
     "search and filter": "q=77&decided=1&hops=2",
     "filter by score": "min=0.2&max=0.4",

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import csv
 import sqlite3
+import subprocess
+import sys
 import warnings
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -35,6 +38,28 @@ HOSTILE = [
     "; DROP TABLE events; --",
     "x" * 10_240,
 ]
+
+#: Serves a run with a page of its own.
+SERVE = """
+import sys
+from pathlib import Path
+from pugnn.cli.input_data import open_run
+from pugnn.explore.server import Server
+from pugnn.explore.serving import serve
+server = Server(open_run(Path(sys.argv[1])), open_run, page=Path(sys.argv[2]), who="me")
+serve(server, host="127.0.0.1", port=0, token=None, started=lambda url: print(url, flush=True))
+"""
+
+
+@contextmanager
+def served(run: Path, page: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server as a process of its own, and its address."""
+    command = [sys.executable, "-c", SERVE, str(run), str(page)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
 
 
 def write_tables(folder: Path, ids: list[str], *, names: list[str] | None = None, relations: bool = False) -> list[str]:

@@ -1,68 +1,21 @@
-"""A real server: it survives being killed, is bounded, and ends when it is told to."""
+"""A real server: it is bounded, and ends when it is told to."""
 
 import concurrent.futures
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 
 import httpx
 import pytest
 
+from explore.rooms import served
 from pugnn.errors import PugnnError
 from pugnn.explore.serving import is_loopback, serve
-from pugnn.store.case_log import current_cases, read_log
-
-#: Serves a run with a page of its own.
-SERVE = """
-import sys
-from pathlib import Path
-from pugnn.cli.input_data import open_run
-from pugnn.explore.server import Server
-from pugnn.explore.serving import serve
-server = Server(open_run(Path(sys.argv[1])), open_run, page=Path(sys.argv[2]), who="me")
-serve(server, host="127.0.0.1", port=0, token=None, started=lambda url: print(url, flush=True))
-"""
-#: Times that the server is killed.
-KILLS = 3
-
-
-@contextmanager
-def served(run, page):
-    command = [sys.executable, "-c", SERVE, str(run), str(page)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            yield process, process.stdout.readline().strip()
-        finally:
-            process.kill()
-
-
-def test_no_acknowledged_decision_is_lost_to_a_kill(run, page):
-    saved = {}
-    for kill in range(KILLS):
-        with served(run, page) as (process, url), httpx.Client(base_url=url) as client:
-            assert client.get("api/changes").json()["seq"] == len(saved)
-            for node in range(12 + 15 * kill, 60):
-                try:
-                    content = {"node": node, "verdict": "yes" if node % 2 else "no", "note": str(kill)}
-                    reply = client.post("api/decisions", json=content)
-                except httpx.TransportError:
-                    break
-                assert reply.status_code == 200
-                saved[reply.json()["seq"]] = (node, content["verdict"])
-                if node == 20 + 15 * kill:
-                    os.kill(process.pid, signal.SIGKILL)
-        events = read_log(run / "cases.sqlite")
-        kept = {event.seq: (int(event.node[1:]), event.verdict) for event in events}
-        assert saved.items() <= kept.items()
-        assert len(kept) <= len(saved) + 1  # one may have been on disk without an answer
-        saved = kept
-    assert len(current_cases(events)) == len({node for node, _ in saved.values()})
 
 
 def test_a_thousand_at_once_are_bounded(run, page):

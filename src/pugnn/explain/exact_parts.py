@@ -37,9 +37,11 @@ from torch import Tensor
 from pugnn.explain.parts import MAX_NUMBERS, NOTHING, Parts
 from pugnn.graph import Graph
 from pugnn.graph.arrays import dense
-from pugnn.graph.smoothing import LANES
+from pugnn.graph.smoothing import LANES, smoother_of
 from pugnn.models import Propagation, inputs_on
-from pugnn.views import FAR, ROUNDING, VIEWS, LinearViews, relative_walks
+from pugnn.views import FAR, ROUNDING, VIEWS, LinearViews, relative_walks, views_of
+from pugnn.views.attributes import inverse_lengths
+from pugnn.views.node_views import EXACT
 
 Matrix = NDArray[np.float64]
 
@@ -81,7 +83,10 @@ class _Explained:
 
     def __init__(self, model: LinearViews, graph: Graph) -> None:
         self.closeness = _Closeness(model, graph) if model.by_closeness else None
-        self.views, self.constant = model.views(graph), float(model.constant)
+        self.names, self.constant = tuple(VIEWS)[: len(model.direction)], float(model.constant)
+        self.views = views_of(graph, model.attributes, ())
+        # The length of rows of few attributes is found node by node, so those of all nodes are not smoothed.
+        self.known_scales = model.views(graph).scales if self.views.width > EXACT else None
         self.directions: Matrix = model.direction.double().numpy()
 
     @cached_property
@@ -101,21 +106,22 @@ class _Explained:
 
     def parts(self, nodes: NDArray[np.int64]) -> Iterator[Parts]:
         """Of nodes that are explained together."""
-        count, names = self.views.graph.num_nodes, self.views.names
+        count, names = self.views.graph.num_nodes, self.names
         start = np.zeros((count, len(nodes)), np.float32)
         start[nodes, np.arange(len(nodes))] = 1.0
         # The weight of every node in a view of these, before rows are scaled to length 1, (N, n) each
-        spreads = [self.views.images(name, start, transposed=True) for name in names]
-        scales = np.stack([self.views.scales[name][nodes].astype(np.float64) for name in names])
+        mean = smoother_of(self.views.graph).mean(start, transposed=True) if len(names) > 1 else None
+        spreads = [self.views.images(name, start, mean, transposed=True) for name in names]
         sums = np.zeros((len(names), len(self.mean), len(nodes)))
         by_node = np.zeros((count, len(nodes)))
-        at_mean = self.directions @ self.mean
+        for block, rows in self.blocks():
+            for q, spread in enumerate(spreads):
+                sums[q] += rows.T @ spread[block].astype(np.float64)
+        scales, at_mean = self._scales(nodes, sums), self.directions @ self.mean
         for block, rows in self.blocks():
             along = np.asarray(rows @ self.directions.T) - at_mean
             for q, spread in enumerate(spreads):
-                weights = spread[block].astype(np.float64)
-                sums[q] += rows.T @ weights
-                by_node[block] += scales[q] * weights * along[:, q : q + 1]
+                by_node[block] += scales[q] * spread[block] * along[:, q : q + 1]
         walks = spreads[names.index("smoothed")] if "smoothed" in names else None
         if walks is None and self.closeness is not None:
             walks = self.views.images("smoothed", start, transposed=True)
@@ -125,6 +131,13 @@ class _Explained:
             ended = np.zeros(0) if walks is None else walks[:, at].astype(np.float64)
             found = sums[:, :, at].copy(), scales[:, at].copy(), by_node[:, at].copy()
             yield self._parts_of(node, columns, ended, *found)
+
+    def _scales(self, nodes: NDArray[np.int64], sums: Matrix) -> Matrix:
+        """The weight of each view over the length of its rows of some nodes, which are ``sums``."""
+        if self.known_scales is not None:
+            return np.stack([self.known_scales[name][nodes].astype(np.float64) for name in self.names])
+        weights = np.array([VIEWS[name].weight for name in self.names])
+        return weights[:, None] * inverse_lengths((sums**2).sum(axis=1), ROUNDING)
 
     def _parts_of(
         self, node: int, spreads: list[Matrix], walks: Matrix, sums: Matrix, scales: Matrix, by_node: Matrix
@@ -164,7 +177,7 @@ class _Explained:
                 after[columns] = weights[q] * mean[columns]
                 length = np.linalg.norm(after)
                 if length > ROUNDING:  # the row has another length now, or one at all
-                    weight = float(scales[q] * np.linalg.norm(before)) or VIEWS[self.views.names[q]].weight
+                    weight = float(scales[q] * np.linalg.norm(before)) or VIEWS[self.names[q]].weight
                     total += weight * float(self.directions[q] @ after) / float(length)
             return total
 

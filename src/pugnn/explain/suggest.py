@@ -118,7 +118,7 @@ def suggest(
     sorted_by = scores if log_odds is None else log_odds
     order = np.argsort(-sorted_by, kind="stable") if order is None else order
     rank = task.ranks(sorted_by, order)
-    candidates = order[np.isin(order, np.setdiff1d(task.unlabelled, task.negative))]
+    candidates = order[np.isin(order, task.unlabelled) & ~np.isin(order, task.negative)]
     if count > len(candidates):
         words = f"there are only {len(candidates):,} that are neither known positives nor known negatives"
         raise PugnnError(f"cannot suggest {counted(count, 'node')}: {words}. Ask for fewer.")

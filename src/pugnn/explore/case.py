@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from threading import RLock
@@ -13,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.explain.explaining import explain
+from pugnn.explain.explaining import EXACT, explain
 from pugnn.explain.explanation import Explanation
 from pugnn.explain.sentences import link_words, why_words
 from pugnn.explain.suggest import node_rows
 from pugnn.explore.room import CONFIRMED, OPEN, REJECTED, STATUSES, Room
 from pugnn.explore.surroundings import Surroundings
+from pugnn.graph.smoothing import LANES
 from pugnn.runs.audit_table import MAX_NODES_EXPLAINED
 from pugnn.store.case_log import Case
 
@@ -32,8 +34,10 @@ SIMILAR = 5
 KEPT = 200
 #: Nodes of a queue that are explained before anybody asks.
 AHEAD = 2
+#: From so many nodes on, several are explained together if that is exact: it takes hardly longer than for one.
+LARGE = 100_000
 #: Seconds that a case waits for its explanation, which takes seconds in a large graph; it can be asked for again.
-PATIENCE = 1.0
+PATIENCE = 0.5
 
 
 class CaseFile:
@@ -45,6 +49,9 @@ class CaseFile:
         self._lock = RLock()
         self._worker = ThreadPoolExecutor(1)  # explanations share what they are made from
         self._queue: list[int] = []
+        exact = type(room.run.estimator.model_) in EXACT
+        self._together = LANES if exact and room.graph.num_nodes >= LARGE else 1
+        self._ahead = max(AHEAD, self._together)
 
     def of(self, node: int, *, blind: bool) -> dict[str, Any]:
         """A case; ``blind`` without what would sway the person who judges it."""
@@ -76,9 +83,15 @@ class CaseFile:
     def ahead(self, queue: list[int]) -> None:
         """Explain the first open nodes of a queue, and from now on those that follow the one that is asked for."""
         self._queue = queue
-        is_open = (node for node in queue if self._room.status[node] == OPEN)
-        for node in islice(is_open, AHEAD):
-            self._explained_soon(node)
+        if self._room.graph.num_nodes > MAX_NODES_EXPLAINED:
+            return
+        is_open = (node for node in queue if self._room.status[node] == OPEN and node < self._room.graph.num_targets)
+        self._explained_soon(list(islice(is_open, self._ahead)))
+
+    def warm(self) -> None:
+        """Make beforehand what finds similar cases, when the first of a queue are explained."""
+        with suppress(RuntimeError):  # closed meanwhile
+            self._worker.submit(lambda: self._looks)
 
     def close(self) -> None:
         """Explain nothing any more."""
@@ -92,13 +105,15 @@ class CaseFile:
         if room.graph.num_nodes > MAX_NODES_EXPLAINED:
             return None, f"In graphs of more than {MAX_NODES_EXPLAINED:,} nodes this takes long: `pugnn explain` tells."
         try:
-            found = self._explained_soon(node).result(PATIENCE)
+            found = self._explained_soon([node])[0].result(PATIENCE)
         except TimeoutError:
             return None, PENDING
         except PugnnError as error:
             return None, str(error)
-        for other in self._following(node):
-            self._explained_soon(other)
+        following = self._following(node)
+        missing = sum(other not in self._explained for other in following)
+        if missing > self._ahead // 2 or missing == len(following):
+            self._explained_soon(following)
         parts = [*found.speak_for, *found.speak_against]
         numbers = ("own", "around", "contribution")
         speaking = room.find([part.id for part in found.nodes])
@@ -129,22 +144,32 @@ class CaseFile:
             ],
         }, ""
 
-    def _explained_soon(self, node: int) -> Future[Explanation]:
+    def _explained_soon(self, nodes: list[int]) -> list[Future[Explanation]]:
         with self._lock:
-            if node not in self._explained:
-                self._explained[node] = self._worker.submit(self._explain, node)
-                if len(self._explained) > KEPT:
-                    self._explained.popitem(last=False)
-            return self._explained[node]
+            if new := {node: Future[Explanation]() for node in nodes if node not in self._explained}:
+                self._explained |= new
+                for at in range(0, len(new), self._together):
+                    self._worker.submit(self._explain, dict(islice(new.items(), at, at + self._together)))
+            found = [self._explained[node] for node in nodes]
+            while len(self._explained) > KEPT:
+                self._explained.popitem(last=False)
+            return found
 
-    def _explain(self, node: int) -> Explanation:
+    def _explain(self, nodes: dict[int, Future[Explanation]]) -> None:
+        """Explain nodes together, and tell those who wait for one of them."""
         run = self._room.run
-        return explain(run.estimator, run.task, [node], log_odds=run.log_odds, order=run.order)[0]
+        try:
+            found = explain(run.estimator, run.task, list(nodes), log_odds=run.log_odds, order=run.order)
+            for future, explanation in zip(nodes.values(), found, strict=True):
+                future.set_result(explanation)
+        except BaseException as error:  # whoever waits is told
+            for future in nodes.values():
+                future.set_exception(error)
 
     def _following(self, node: int) -> list[int]:
         """The next nodes of the queue, if this is one of them."""
         at = self._queue.index(node) + 1 if node in self._queue else len(self._queue)
-        return [other for other in self._queue[at : at + AHEAD] if other < self._room.graph.num_targets]
+        return [other for other in self._queue[at : at + self._ahead] if other < self._room.graph.num_targets]
 
     @cached_property
     def _looks(self) -> NDArray[np.float32]:

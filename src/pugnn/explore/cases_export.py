@@ -51,7 +51,8 @@ def _cases(room: Room) -> list[int]:
     """Positions of all cases, newest first; those that were recorded from a file come last."""
     noted = [node for node, case in room.cases.items() if case.note]
     nodes = dict.fromkeys([*noted, *np.flatnonzero(room.status > OPEN).tolist()])
-    return sorted(nodes, key=lambda node: room.cases.get(node, Case()).at, reverse=True)
+    # Of those within a millisecond, too, the last comes first.
+    return sorted(nodes, key=lambda node: room.cases.get(node, Case()).at)[::-1]
 
 
 def _table(room: Room) -> dict[str, list[Any]]:

@@ -17,6 +17,7 @@ from pugnn.errors import PugnnError
 from pugnn.explore.room import STATUSES, Room
 from pugnn.explore.surroundings import links_of
 from pugnn.graph import UNREACHABLE
+from pugnn.graph.stored import TextIds
 from pugnn.runs.run import MAX_RINGS
 
 #: Filtered lists and answers to searches that are kept.
@@ -94,8 +95,10 @@ class Listing:
         return found
 
     def warm(self) -> None:
-        """Make what the first search and the usual order need."""
-        self.nodes(Wanted())
+        """Make all orders, and what the first search needs."""
+        for sort in ("score", "hops", "id", *self._run.data.shown):
+            with self._lock:  # for one at a time: others may ask between two
+                self._order(sort)
         self._searched("")
 
     # ------------------------------------------------------------------ orders
@@ -114,11 +117,11 @@ class Listing:
         if sort == "hops":
             return np.argsort(self._run.task.distances[: self._targets], kind="stable")
         if sort == "id":
-            return _sorted_texts(self._run.task.graph.ids[: self._targets].tolist())
+            return _sorted_texts(_texts_of(self._run.task.graph.ids)[: self._targets])
         if sort not in self._run.data.shown:
             names = ", ".join(("score", "id", "hops", "status", *self._run.data.shown))
             raise PugnnError(f"the list cannot be sorted by {sort!r}; it can by {names}")
-        return _sorted_texts(self._run.data.shown[sort].tolist())
+        return _sorted_texts(_texts_of(self._run.data.shown[sort]))
 
     # ------------------------------------------------------------------ filters
 
@@ -167,20 +170,26 @@ class Listing:
     @cached_property
     def _texts(self) -> pa.Array:
         """All that is shown of each target, in small letters."""
-        columns = [self._run.task.graph.ids[: self._targets].tolist()]
-        columns += [cells.tolist() for cells in self._run.data.shown.values()]
-        arrays = [pa.array(map(str, column), pa.large_string(), size=self._targets) for column in columns]
+        arrays = [_texts_of(self._run.task.graph.ids)[: self._targets]]
+        arrays += [_texts_of(cells) for cells in self._run.data.shown.values()]
         return pc.utf8_lower(pc.binary_join_element_wise(*arrays, pa.scalar(SEPARATOR, pa.large_string())))
 
 
-def _sorted_texts(values: list[Any]) -> NDArray[Any]:
+def _sorted_texts(values: pa.Array) -> NDArray[Any]:
     """The order of a column: by number if all its cells are numbers, else by text in any case of its letters."""
     try:
-        return np.argsort(np.array(values, np.float64), kind="stable")
-    except (ValueError, TypeError):
-        texts = pc.utf8_lower(pa.array(map(str, values), pa.large_string(), size=len(values)))
-        found: NDArray[Any] = np.argsort(pc.rank(texts, tiebreaker="first").to_numpy(), kind="stable")
-        return found
+        cells = pc.cast(values, pa.float64())
+    except pa.ArrowInvalid:
+        cells = pc.utf8_lower(values)
+    found: NDArray[Any] = pc.sort_indices(cells).to_numpy()
+    return found
+
+
+def _texts_of(cells: Any) -> pa.Array:
+    """A column as text."""
+    if isinstance(cells, TextIds):
+        return cells.arrow
+    return pa.array(map(str, cells.tolist()), pa.large_string(), size=len(cells))
 
 
 def _keep(cache: OrderedDict[Any, Any], key: Any, value: Any) -> None:

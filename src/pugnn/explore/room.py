@@ -67,7 +67,7 @@ class Room:
         self.rank = run.task.ranks(run.log_odds, run.order)
         known = run.known[: self.graph.num_targets]
         self.decided = (run.scores >= run.results.threshold) & (known >= 0)
-        self.lock = RLock()
+        self.lock, self._suggesting = RLock(), RLock()  # the latter for seconds, while others go on
         self.status: NDArray[np.int8] = np.zeros(self.graph.num_nodes, np.int8)
         self.cases: dict[int, Case] = {}
         self._audit: Audit | None = None
@@ -210,7 +210,7 @@ class Room:
         """Nodes to decide for a goal."""
         if goal == "audit":
             return self._audit_queue()
-        with self.lock:
+        with self._suggesting:
             if goal not in self._suggested:
                 free = len(self.run.others) - len(self.audit.verdicts)
                 name = _GOAL_OF[goal]

@@ -52,6 +52,7 @@ class Desk:
         with suppress(PugnnError):  # whoever asks gets the message
             self.room.find([self.room.plain_id(0)])
             self.listing.warm()
+            self.cases.warm()
 
 
 class Server:

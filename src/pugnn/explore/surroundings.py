@@ -125,9 +125,14 @@ class Surroundings:
         ends = np.flatnonzero(positives)
         farthest = int(self._room.run.task.distances[node])
         # Known positives are no farther than this, so nobody looks beyond; around one of them, near others count.
-        cap = None if farthest == UNREACHABLE else max(farthest, MAX_HOPS)
-        hops = hop_distances(self._graph, [node], cap=cap) if len(ends) else np.zeros(0, np.int32)
-        ends = ends[hops[ends] != UNREACHABLE] if len(ends) else ends
+        cap = farthest if farthest == UNREACHABLE else max(farthest, MAX_HOPS)
+        hops = np.zeros(self._graph.num_nodes, np.int32)
+        # Hop by hop at first: around a hub, one more may be the whole graph.
+        for depth in (*range(1, MAX_HOPS), cap) if len(ends) else ():
+            hops = hop_distances(self._graph, [node], cap=depth)
+            if (hops[ends] != UNREACHABLE).sum() >= most:
+                break
+        ends = ends[hops[ends] != UNREACHABLE]
         found = []
         for end in ends[np.argsort(hops[ends], kind="stable")][:most].tolist():
             path = [end]

@@ -51,7 +51,7 @@ def nearest_sources(
     return found
 
 
-@kernel()
+@kernel(nogil=True)
 def _breadth_first(indptr, indices, start, cap):  # type: ignore[no-untyped-def]
     n = len(indptr) - 1
     distance = np.full(n, UNREACHABLE, dtype=np.int32)

@@ -280,7 +280,8 @@ class Run(Displayed):
         rows = node_rows(self.estimator.model_, self.task.graph)
         options: dict[str, Any] = {"log_odds": self.log_odds, "order": self.order, "seed": self.estimator.seed}
         options |= {"prior": self.estimator.prior_, "threshold": self.results.threshold, "count": count}
-        task = replace(self.task, unlabelled=np.setdiff1d(self.task.unlabelled, list(read_audit(self).verdicts)))
+        free = self.task.unlabelled
+        task = replace(self.task, unlabelled=free[~np.isin(free, list(read_audit(self).verdicts))])
         found = {goal: suggest(task, self.scores, rows, goal=goal, **options) for goal in goals}
         return {goal: [each.to_plain() for each in suggestions] for goal, suggestions in found.items()}
 

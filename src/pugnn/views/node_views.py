@@ -105,7 +105,7 @@ class NodeViews:
         assert self._kept is not None
         if table not in self._kept:
             own = self._kept[0].numpy() if 0 in self._kept else dense(self.rows)
-            rows = _mapped(own, partial(self._image, table)) if table else own
+            rows = _mapped(own, partial(self._image, table, mean=None)) if table else own
             self._kept[table] = torch.from_numpy(rows)
         return self._kept[table].numpy()
 
@@ -168,9 +168,11 @@ class NodeViews:
         some.scales = {name: self.scales[name][nodes] for name in self.names}
         return some
 
-    def images(self, name: str, values: NDArray[np.float32], *, transposed: bool = False) -> NDArray[np.float32]:
-        """What a view makes of columns of numbers in place of the attributes, before rows are scaled."""
-        return self._side_by_side(values, values.shape[1], (name,), transposed=transposed)[0]
+    def images(
+        self, name: str, values: NDArray[np.float32], mean: NDArray[np.float32] | None = None, transposed: bool = False
+    ) -> NDArray[np.float32]:
+        """What a view makes of columns of numbers, of which the mean may be known, before rows are scaled."""
+        return VIEWS[name].sum(partial(self._image, values=values, mean=mean, transposed=transposed))
 
     def _side_by_side(
         self, values: NDArray[np.float32], k: int, names: Sequence[str], *, transposed: bool = False
@@ -186,11 +188,7 @@ class NodeViews:
         return found
 
     def _image(
-        self,
-        table: Table,
-        values: NDArray[np.float32],
-        mean: NDArray[np.float32] | None = None,
-        transposed: bool = False,
+        self, table: Table, values: NDArray[np.float32], mean: NDArray[np.float32] | None, transposed: bool = False
     ) -> NDArray[np.float32]:
         """What columns of numbers are in a table; their mean over neighbours may be known already."""
         if table == "smoothed":
