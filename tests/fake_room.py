@@ -45,6 +45,7 @@ class Room:
         self.nodes, self.drawn, self.hostile = nodes, drawn, hostile
         self.relations = ["pays", "shares a phone with"] if relations else []
         self.read_only, self.full, self.learning = False, False, "idle"
+        self.pending = 0  # times that a case is asked for before it is known why
         self.log: list[Answer] = []
         self.undone: set[int] = set()
         self.requests: list[str] = []
@@ -201,6 +202,8 @@ class Room:
             why = {"sentences": [], **{name: [{**each, **nothing} for each in why[name]] for name in told}}
         decided = list(dict.fromkeys(entry["node"] for entry in self.standing() if entry["node"] != node))[-3:]
         entries = self.entries(node)
+        is_pending = self.pending > 0
+        self.pending -= is_pending
         return {
             "row": self.row(node, blind=blind),
             "columns": [
@@ -209,8 +212,9 @@ class Room:
                 {"name": "opened", "value": "2026-11-02"},
                 {"name": "remarks", "value": "x" * 10_000 if self.hostile else "Two cards, one address."},
             ],
-            "why": why,
-            "whyMissing": "",
+            "why": None if is_pending else why,
+            "whyMissing": "This is a large graph." if is_pending else "",
+            "whyPending": is_pending,
             "nearest": [
                 {
                     "node": each,

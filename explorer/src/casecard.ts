@@ -1,6 +1,6 @@
 // One case with all that is needed to decide it, on one screen.
 
-import { get } from "./api";
+import { get, Unreachable } from "./api";
 import { actionButton } from "./button";
 import { el, isolated, refill } from "./dom";
 import type { Action } from "./keys";
@@ -14,6 +14,7 @@ import { chip, grouped, plural, ringWords, scored, shortened, stateWord, when } 
 
 const VERDICTS: Partial<Record<Action, Verdict>> = { confirm: "yes", reject: "no", skip: "skip" };
 const PATH_SHOWN = 4;
+const ASK_AGAIN_MS = 500;
 
 const TOLD: Record<string, string> = { yes: "confirmed", no: "rejected", skip: "skipped", note: "noted", undo: "undone" };
 
@@ -32,6 +33,8 @@ export class CaseCard {
   private shown: Case | null = null;
   private part: GraphPart | null = null;
   private deciding = false;
+  private why: HTMLElement | null = null;
+  private isAskingWhy = false;
 
   constructor(
     private readonly room: Room,
@@ -56,11 +59,47 @@ export class CaseCard {
         this.shown = await get<Case>(`case/${this.node}`);
       }
       this.show(this.shown);
+      void this.askWhy();
       this.part ??= await get<GraphPart>("graph", { nodes: this.node, hops: 1 });
       this.show(this.shown);
     } catch (error) {
       if (this.shown) alarm((error as Error).message);
       else refill(this.element, el("p", { class: "trouble" }, (error as Error).message));
+    }
+  }
+
+  /** In a large graph it takes a while to work out why: asks again until it is there, or the card is gone. */
+  private async askWhy(): Promise<void> {
+    if (this.isAskingWhy) return;
+    this.isAskingWhy = true;
+    try {
+      while (this.shown?.whyPending) {
+        await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+        if (!this.element.isConnected) return;
+        const { blind } = this.options;
+        const found = await this.again(blind);
+        if (!found || found.whyPending || blind !== this.options.blind || !this.shown.whyPending) continue;
+        const { why, whyMissing, whyPending } = found;
+        this.shown = { ...this.shown, why, whyMissing, whyPending };
+        // The rest of the card stays as it is: somebody may be typing there.
+        const section = reasons(this.shown, blind);
+        this.why?.replaceWith(section);
+        this.why = section;
+      }
+    } catch (error) {
+      alarm((error as Error).message);
+    } finally {
+      this.isAskingWhy = false;
+    }
+  }
+
+  /** The case once more; null while the server is gone. */
+  private async again(blind: boolean): Promise<Case | null> {
+    try {
+      return await get<Case>(`case/${this.node}`, { blind: blind ? 1 : null });
+    } catch (error) {
+      if (error instanceof Unreachable) return null;
+      throw error;
     }
   }
 
@@ -104,11 +143,12 @@ export class CaseCard {
     const typing = document.activeElement === this.note;
     if (!typing) this.note.value = this.room.draft(this.node) ?? shown.note;
     this.note.readOnly = this.room.run.readOnly;
+    this.why = reasons(shown, this.options.blind);
     refill(
       this.element,
       this.head(shown),
       this.decisions(shown.row),
-      el("div", { class: "facets" }, this.columns(shown), reasons(shown, this.options.blind), this.around(shown)),
+      el("div", { class: "facets" }, this.columns(shown), this.why, this.around(shown)),
     );
     this.element.setAttribute("aria-busy", String(this.part === null));
     if (typing) this.note.focus();

@@ -275,8 +275,13 @@ export class GraphView implements View {
 }
 
 async function topFinds(): Promise<number[]> {
-  const page = await get<NodesPage>("nodes", { sort: "score", desc: 1, known: 0, status: "open", offset: 0, limit: TOP });
-  return page.rows.map((row) => row.node);
+  const best = { sort: "score", desc: 1, offset: 0, limit: TOP };
+  // Once all is decided there are no open finds, nor unlabelled ones where all are known.
+  for (const some of [{ known: 0, status: "open" }, { known: 0 }, {}]) {
+    const { rows } = await get<NodesPage>("nodes", { ...best, ...some });
+    if (rows.length) return rows.map((row) => row.node);
+  }
+  return [];
 }
 
 function legend(): HTMLElement {

@@ -59,8 +59,9 @@ function lists({ parts, nodes, relations }: Why): HTMLElement[] {
   ];
 }
 
-export function reasons({ why, whyMissing }: Case, blind: boolean): HTMLElement {
+export function reasons({ why, whyMissing, whyPending }: Case, blind: boolean): HTMLElement {
   const title = el("h3", {}, blind ? "What is there" : "Why");
+  if (whyPending) return el("section", { class: "why" }, title, el("p", { class: "quiet", role: "status" }, "Working out why …"));
   if (!why) return el("section", { class: "why" }, title, el("p", { class: "quiet" }, whyMissing));
   const sentences = why.sentences.map((words) => el("p", {}, words));
   const told = blind ? sentences : [el("details", {}, el("summary", {}, "In words"), ...sentences)];

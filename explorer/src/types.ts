@@ -92,6 +92,7 @@ export interface Case {
   columns: { name: string; value: string }[];
   why: Why | null; // its contributions are null where they would tell the score
   whyMissing: string;
+  whyPending: boolean; // ask again: it is being worked out
   nearest: Nearest[];
   similar: { node: number; id: string; status: string; note: string }[];
   degree: number;

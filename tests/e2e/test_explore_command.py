@@ -2,7 +2,9 @@
 
 import builtins
 import json
+import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +74,15 @@ def test_what_cannot_be_explored(pugnn_main, here, run, page):
     record["degenerate"] = [{"code": next(iter(RANKING_LOST)), "text": ""}]
     (run / "run.json").write_text(json.dumps(record))
     refused(pugnn_main("explore", run), "means nothing", "run again")
+
+
+def test_a_folder_that_cannot_be_written_to(pugnn_main, run, page, served, monkeypatch):
+    (run / "cases.sqlite").touch()
+    for locked in ("mine", "cases.sqlite"):
+        monkeypatch.setattr("os.access", lambda path, mode, locked=locked: mode != os.W_OK or Path(path).name != locked)
+        refused(pugnn_main("explore", run), "cannot be written to", "--read-only")
+    (run / "cases.sqlite").unlink()
+    assert pugnn_main("explore", run, "--read-only", "--no-browser").code == 0
 
 
 def test_others_need_a_token(pugnn_main, run, page):

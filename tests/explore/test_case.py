@@ -1,6 +1,7 @@
 """One case, with all that is needed to decide, and blind."""
 
 import json
+import re
 from threading import Event
 
 import numpy as np
@@ -42,7 +43,22 @@ def test_a_blind_case_tells_neither_score_nor_rank(room, cases):
         numbers = [part[name] for part in case["why"]["parts"] for name in ("own", "around", "contribution")]
         numbers += [part["contribution"] for part in case["why"]["nodes"]]
         assert set(numbers) <= {None}
-        assert [part["name"] for part in case["why"]["parts"]] == [part["name"] for part in open_case["why"]["parts"]]
+        by_strength = sorted(open_case["why"]["parts"], key=lambda part: -abs(part["contribution"]))
+        assert [part["name"] for part in case["why"]["parts"]] == [part["name"] for part in by_strength]
+
+
+def test_a_blind_case_tells_links_but_not_what_speaks_for_or_against(room, cases):
+    told = []
+    for node in room.run.others.tolist():
+        case = cases.of(node, blind=True)
+        told += (words := case["why"]["sentences"])
+        assert not re.search(r"\b(for it|against it|speaks?|odds|score|decided|decision)\b", " ".join(words), re.I)
+        known = int((room.run.known[room.graph.neighbours(node)] == 1).sum())
+        assert any(f"Linked to {known} known positive" in each for each in words) == (known > 0)
+        assert case["nearest"] or "No path leads to a known positive." in words
+        assert case["why"]["parts"]
+    assert any("Linked to" in each for each in told)
+    assert any("hops away" in each for each in told)
 
 
 def test_history_and_note(room, cases):

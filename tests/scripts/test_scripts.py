@@ -28,6 +28,7 @@ ARGUMENTS = {
     "benchmarks/minibatch.py": [["results"], ["gradients"], ["speed"]],
     "benchmarks/relations.py": [[], ["--bipartite"]],
     "examples/ray_train.py": [["edges.csv", "nodes.csv", "positives.csv", "--out", "model", "--workers", "1"]],
+    "scripts/build_room_screenshots.py": [["run", "positives.csv"]],
     "scripts/build_screenshots.py": [["run"]],
 }
 #: Importing these takes longer than the scripts, so all of them are forked from one process that has done it.
@@ -75,7 +76,7 @@ def test_all_scripts_can_be_imported():
 def test_a_script_runs(name, processes, tree):
     if name == "scripts/build_cora.py":
         pytest.skip("downloads its source; tests/paper/test_planetoid.py runs it")
-    if name == "scripts/build_screenshots.py":
+    if "screenshots" in name:
         if shutil.which("chromium") is None:
             pytest.skip("needs Chromium")
         fit = [str(tree / word) if word.endswith(".csv") else word for word in FIT]

@@ -39,7 +39,12 @@ def why_words(explanation: Explanation, linked: int) -> str:
     for side, sign in (("For it", 1), ("Against it", -1)):
         some = sorted((cell for cell in cells if sign * cells[cell] > 0), key=lambda cell: -abs(cells[cell]))
         said += [f"{side}: {', '.join(map(shown, some[:NAMED]))}."] if some else []
-    return " ".join([*said, *([f"Linked to {counted(linked, 'known positive')}."] if linked else [])])
+    return " ".join([*said, *filter(None, [linked_words(linked)])])
+
+
+def linked_words(linked: int) -> str:
+    """To how many known positives a node is linked."""
+    return f"Linked to {counted(linked, 'known positive')}." if linked else ""
 
 
 def signed(value: float) -> str:

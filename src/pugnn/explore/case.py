@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pugnn.errors import PugnnError
 from pugnn.explain.explaining import EXACT, explain
 from pugnn.explain.explanation import Explanation
-from pugnn.explain.sentences import link_words, why_words
+from pugnn.explain.sentences import link_words, linked_words
 from pugnn.explain.suggest import node_rows
 from pugnn.explore.room import CONFIRMED, OPEN, REJECTED, STATUSES, Room
 from pugnn.explore.surroundings import Surroundings
@@ -115,11 +115,13 @@ class CaseFile:
         if missing > self._ahead // 2 or missing == len(following):
             self._explained_soon(following)
         parts = [*found.speak_for, *found.speak_against]
+        if blind:  # those for it first would tell the side of each
+            parts.sort(key=lambda part: -abs(part.contribution))
         numbers = ("own", "around", "contribution")
         speaking = room.find([part.id for part in found.nodes])
         around = zip(self._all_named(speaking), found.nodes, speaking, strict=True)
         linked = int((room.run.known[room.graph.neighbours(node)] == 1).sum())
-        words = [why_words(found, linked), link_words(found)] if blind else found.sentences
+        words = [linked_words(linked), link_words(found)] if blind else found.sentences
         return {
             "sentences": [each for each in words if each],
             "parts": [

@@ -67,6 +67,34 @@ def test_undo_brings_the_case_back(served, opened):
     assert page.locator(".progress").inner_text() == "case 1 · 0 of 4 checked"
 
 
+def test_why_is_asked_for_again_until_it_is_worked_out(served, opened):
+    room = Room(drawn=4)
+    room.pending = 1_000_000
+    page = opened(served(room).address)
+    shown(page)
+    assert page.locator(".why").inner_text().split("\n")[-1] == "Working out why …"
+    page.keyboard.press("n")
+    page.keyboard.type("two cards")
+    page.wait_for_timeout(1200)
+    assert len([path for path in room.requests if "/case/1?" in path]) > 1
+    room.pending = 0
+    page.wait_for_selector(".why .reasons")
+    assert "Working out" not in page.locator(".card").inner_text()
+    assert page.evaluate("document.activeElement.value") == "two cards"
+
+
+def test_why_of_a_case_that_was_left_is_not_asked_for_again(served, opened):
+    room = Room(drawn=4)
+    room.pending = 1_000_000
+    page = opened(served(room).address)
+    shown(page)
+    press(page, "c", "A-0002")
+    page.wait_for_timeout(300)
+    before = len([path for path in room.requests if "/case/1?" in path])
+    page.wait_for_timeout(1500)
+    assert len([path for path in room.requests if "/case/1?" in path]) == before
+
+
 def test_a_note_is_typed_without_deciding_and_goes_with_the_decision(served, opened):
     server = served(drawn=4)
     page = opened(server.address)

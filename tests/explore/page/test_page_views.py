@@ -157,3 +157,24 @@ def test_cases_are_filtered_and_saved(served, opened):
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_selector(".card h2 >> text=A-0001")
+
+
+def test_the_graph_when_everything_is_decided(served, opened):
+    room = Room(30)
+    room.status = lambda node: "confirmed"
+    page = opened(served(room).address, "#/graph")
+    page.wait_for_selector(".drawn li")
+    assert page.locator("#alarm").inner_text() == ""
+
+
+def test_nothing_is_a_share_without_decimals(served, opened):
+    room = Room()
+    row = {"name": "precision", "value": 0.05, "low": 0.0, "high": 0.91, "kind": "share"}
+    measured = {"title": "Measured on 4 checks", "rows": [row], "notes": []}
+    room.get_quality = lambda _: {"measured": measured, "expected": None}
+    page = opened(served(room).address, "#/quality")
+    page.wait_for_selector(".measured tbody tr")
+    words = page.locator(".measured tbody tr").first.inner_text()
+    assert "5.0 %" in words
+    assert "0 % to 91 %" in words
+    assert "0.0 %" not in words

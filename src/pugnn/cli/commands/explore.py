@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -40,6 +41,7 @@ def explore(
 
         pugnn explore runs/mine --read-only --no-browser --port 8000
     """
+    from pugnn.store.case_log import NAME
     from pugnn.store.opening import MANIFEST
 
     if not (run / "run.json").is_file() and (run / MANIFEST).is_file():
@@ -48,6 +50,9 @@ def explore(
     opened = open_run(run)
     if not opened.results.ranked:
         raise PugnnError(f"the ranking of {run} means nothing, see its report; run again first")
+    log = run / NAME
+    if not read_only and not all(os.access(each, os.W_OK) for each in (run, log) if each.exists()):
+        raise PugnnError(f"{run} cannot be written to, so nothing could be decided: --read-only shows it as it is")
     try:
         from pugnn.explore.server import Server
         from pugnn.explore.serving import serve
