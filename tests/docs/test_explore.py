@@ -40,7 +40,7 @@ def test_pictures_are_there_and_small():
 @pytest.mark.slow
 def test_from_tables_to_the_second_round(tmp_path):
     pytest.importorskip("starlette", reason="the case room needs pugnn[explore]")
-    from explore.rooms import Client, stub_page
+    from rooms import Client, stub_page
 
     blocks = [code for kind, code in BLOCK.findall(TEXT) if kind == "sh"][1:]  # all but the installation
     before, after = blocks[: blocks.index(OPEN)], blocks[blocks.index(OPEN) + 1 :]

@@ -12,13 +12,13 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from explore.rooms import served
 from pugnn.store.case_log import read_log
+from rooms import served
 
 #: Posts that are under way at once.
 POSTING = 4
 #: The server is killed after so many seconds of posts, at most.
-MOST = 0.5
+MAX_SECONDS = 0.5
 
 
 def post_until_refused(url, seed):
@@ -45,7 +45,7 @@ def test_no_acknowledged_decision_is_lost_to_a_kill(kills, run, page):
         with served(run, page) as (process, url), ThreadPoolExecutor(POSTING) as threads:
             assert httpx.get(f"{url}api/changes").json()["seq"] == max(before, default=0)
             posting = [threads.submit(post_until_refused, url, f"{kill}-{each}") for each in range(POSTING)]
-            time.sleep(rng.uniform(0, MOST))
+            time.sleep(rng.uniform(0, MAX_SECONDS))
             os.kill(process.pid, signal.SIGKILL)
             found = [each.result() for each in posting]
         saved = {seq: told for of_one, _ in found for seq, told in of_one.items()}

@@ -13,9 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from explore.rooms import served
 from pugnn.errors import PugnnError
 from pugnn.explore.serving import is_loopback, serve
+from rooms import served
 
 
 def test_a_thousand_at_once_are_bounded(run, page):

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 #: Longer titles are cut.
 MAX_TITLE_LENGTH = 120
-
 #: Rings that are shown separately; those further out are merged.
 MAX_RINGS = 8
 
@@ -280,8 +279,8 @@ class Run(Displayed):
         rows = node_rows(self.estimator.model_, self.task.graph)
         options: dict[str, Any] = {"log_odds": self.log_odds, "order": self.order, "seed": self.estimator.seed}
         options |= {"prior": self.estimator.prior_, "threshold": self.results.threshold, "count": count}
-        free = self.task.unlabelled
-        task = replace(self.task, unlabelled=free[~np.isin(free, list(read_audit(self).verdicts))])
+        unchecked = np.isin(self.task.unlabelled, list(read_audit(self).verdicts), invert=True)
+        task = replace(self.task, unlabelled=self.task.unlabelled[unchecked])
         found = {goal: suggest(task, self.scores, rows, goal=goal, **options) for goal in goals}
         return {goal: [each.to_plain() for each in suggestions] for goal, suggestions in found.items()}
 
