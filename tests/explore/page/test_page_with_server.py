@@ -136,7 +136,7 @@ def test_the_graph_the_list_and_the_cases_of_a_real_run(run, explored, opened):
     page.wait_for_selector(".spacer .row .score")
     assert page.locator("#total").inner_text() == f"{NODES} of {NODES} nodes"
     page.keyboard.press("End")
-    page.wait_for_selector("#active-row .score")
+    page.wait_for_selector(f"#active-row[aria-rowindex='{NODES + 1}'] .score")
     page.keyboard.press("s")
     page.wait_for_selector(".spacer .chip.skipped")
     page.keyboard.press("v")
