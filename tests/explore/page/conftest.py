@@ -15,7 +15,7 @@ FLAGS = (
 SIZES = {"laptop": {"width": 1280, "height": 800}, "phone": {"width": 360, "height": 740}}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while Playwright runs, nothing else in this process can have an event loop
 def browser(tmp_path_factory):
     if CHROMIUM is None:
         pytest.skip("no Chromium on the path")
