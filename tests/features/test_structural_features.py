@@ -101,5 +101,5 @@ def test_weights_and_features_of_the_graph_play_no_part():
 def test_threads_change_nothing(monkeypatch, nodes):
     graph = random_graph(nodes, 0.1, seed=0)
     alone = Structure().encode(graph)
-    monkeypatch.setattr("pugnn.features.structural._SMALL", -1)
+    monkeypatch.setattr("pugnn.graph.smoothing._ENTRIES", 8)
     assert np.array_equal(Structure().encode(graph), alone)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -16,17 +13,11 @@ from numpy.typing import NDArray
 from pugnn.graph import Graph
 from pugnn.graph.compiling import kernel
 from pugnn.graph.random import random_bits
-from pugnn.threads import available_threads
+from pugnn.graph.smoothing import neighbour_sums, whole_vectors
 
 #: Number of features, and of hops over which they are smoothed. benchmarks/structural_features.py compares others: with
 #: fewer hops too much randomness remains, and more features do not help.
 WIDTH, HOPS = 32, 80
-
-# The nodes are cut into this many stretches, whatever the number of threads, so that sums are always in the same order.
-_STRETCHES = 64
-
-# In smaller graphs, by nodes and entries of the adjacency, threads would take longer than the work.
-_SMALL = 1 << 16
 
 _HASHED_AT_ONCE = 1 << 18
 
@@ -61,18 +52,17 @@ class Structure:
 
     def encode(self, graph: Graph) -> NDArray[np.float32]:
         """Features of the nodes of a graph, shape ``(N, width)``."""
-        x: NDArray[np.float32] = _signs(hash_ids(graph.ids), self.width)
+        x = whole_vectors(_signs(hash_ids(graph.ids), self.width))
         smoothed = np.empty_like(x)
-        mean = np.zeros(self.width)  # of random signs
-        bounds = np.unique(np.linspace(0, graph.num_nodes, _STRETCHES + 1).astype(np.int64))
-        entries = len(graph.indices) + graph.num_nodes
-        with ThreadPoolExecutor(available_threads()) as pool:
-            in_turn: Callable[..., Iterator[Any]] = pool.map if entries > _SMALL else map
-            for _ in range(self.hops):
-                hop = partial(_smooth, graph.indptr, graph.indices, x, mean, smoothed)
-                mean = sum(in_turn(hop, bounds[:-1], bounds[1:])) / max(entries, 1)
-                x, smoothed = smoothed, x
-        return x
+        own = graph.degrees + 1
+        share = np.where(graph.degrees > 0, 1 / own, 0).astype(np.float32)
+        rows = graph.indptr, graph.indices, None
+        mean = np.zeros(x.shape[1])  # of random signs
+        for _ in range(self.hops):
+            neighbour_sums(rows, x, smoothed, p=share, q=share, x=x)
+            mean = _centre(smoothed, mean, share, own) / max(own.sum(), 1)
+            x, smoothed = smoothed, x
+        return x[:, : self.width]
 
 
 def hash_ids(ids: NDArray[Any]) -> NDArray[np.uint64]:
@@ -95,28 +85,21 @@ def _signs(hashes, width):  # type: ignore[no-untyped-def]
     return signs
 
 
-@kernel(nogil=True)
-def _smooth(indptr, indices, x, mean, smoothed, first, last):  # type: ignore[no-untyped-def]
-    """One hop for a stretch of nodes; returns the sum of the result, weighted by degree plus one."""
+@kernel()
+def _centre(x, mean, share, own):  # type: ignore[no-untyped-def]
+    """Subtract the mean and normalise rows, in place; returns the sum of the result, weighted by degree plus one."""
     width = x.shape[1]
     total = np.zeros(width)
-    for node in range(first, last):
-        degree = indptr[node + 1] - indptr[node]
-        row = smoothed[node]
-        for place in range(width):
-            row[place] = x[node, place] if degree > 0 else 0
-        if degree == 0:
+    for node in range(len(x)):
+        if share[node] == 0:  # a node without an edge keeps its zeros
             continue
-        for entry in range(indptr[node], indptr[node + 1]):
-            neighbour = x[indices[entry]]
-            for place in range(width):
-                row[place] += neighbour[place]
+        row = x[node]
         length = 0.0
         for place in range(width):
-            row[place] = row[place] / (degree + 1) - mean[place]
+            row[place] -= mean[place]
             length += row[place] ** 2
         scale = 1 / np.sqrt(length) if length > 0 else 0.0
         for place in range(width):
             row[place] *= scale
-            total[place] += (degree + 1) * row[place]
+            total[place] += own[node] * row[place]
     return total
