@@ -59,14 +59,16 @@ def _why_missing(estimator: PUNodeClassifier, task: PUTask) -> str:
 def _truth(
     estimate: Estimate, log_odds: NDArray[np.float64], decisions: NDArray[np.int64], truth: PUBenchmark
 ) -> dict[str, Any] | None:
-    nodes = np.intersect1d(truth.task.unlabelled, truth.scored)
+    scored = np.zeros(len(log_odds), dtype=bool)
+    scored[truth.scored] = True
+    nodes = truth.task.unlabelled[scored[truth.task.unlabelled]]
     positive, decided = truth.positive[nodes], decisions[nodes] == 1
     if positive.all() or not positive.any():
         return None
     right = int((positive & decided).sum())
     # Only some of the unlabelled nodes may be test nodes, so these are looked for among the first of all.
     best = truth.task.unlabelled[np.argsort(-log_odds[truth.task.unlabelled], kind="stable")]
-    first = ((part.taken, np.intersect1d(best[: part.taken], nodes)) for part in estimate.first)
+    first = ((part.taken, best[: part.taken][scored[best[: part.taken]]]) for part in estimate.first)
     return {
         "prior": float(positive.mean()),
         "decided": {
