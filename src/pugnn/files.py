@@ -181,5 +181,7 @@ def write_csv(file: TextIO, header: Iterable[str], rows: Iterable[Iterable[Any]]
 
 def _field(value: Any) -> str:
     """A field of a CSV file. (Python's own writer leaves a lone carriage return without quotation marks.)"""
+    if type(value) in (float, int):  # most fields are, and need no more
+        return str(value)
     text = "" if value is None else f"'{value}" if is_formula(value) else str(value)
     return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text

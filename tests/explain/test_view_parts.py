@@ -87,7 +87,7 @@ def test_many_nodes_are_explained_in_parts(monkeypatch):
     graph = graphs()["words"]
     model, nodes = random_model(graph), np.arange(20)
     at_once = [parts.by_node for parts in view_parts(model, graph, nodes)]
-    monkeypatch.setattr("pugnn.explain.exact_parts.MAX_NUMBERS", 3 * graph.num_nodes)
+    monkeypatch.setattr("pugnn.explain.parts.MAX_NUMBERS", 3 * graph.num_nodes)
     for one, other in zip(at_once, view_parts(model, graph, nodes), strict=True):
         np.testing.assert_allclose(one, other.by_node, atol=1e-7)
 
@@ -117,5 +117,5 @@ def test_an_explanation_takes_memory_for_its_nodes_and_never_a_copy_of_the_featu
     np.testing.assert_allclose(found, expected, atol=1e-9)
     features = 8 * (n * columns if kind == "dense" else graph.features.nnz)
     assert peak_of(model, graph, nodes) < min(5 * 8 * n * count, features)
-    monkeypatch.setattr("pugnn.explain.exact_parts.MAX_NUMBERS", n * count)
+    monkeypatch.setattr("pugnn.explain.parts.MAX_NUMBERS", n * count)
     assert peak_of(model, graph, np.arange(10 * count)) < 5 * 8 * n * count, "so many nodes at a time"

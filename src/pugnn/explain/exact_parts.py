@@ -34,10 +34,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.explain.parts import MAX_NUMBERS, NOTHING, Parts
+from pugnn.explain.parts import MAX_NUMBERS, NOTHING, Parts, at_once
 from pugnn.graph import Graph
 from pugnn.graph.arrays import dense
-from pugnn.graph.smoothing import LANES, smoother_of
+from pugnn.graph.smoothing import smoother_of
 from pugnn.models import Propagation, inputs_on
 from pugnn.views import FAR, ROUNDING, VIEWS, LinearViews, relative_walks, views_of
 from pugnn.views.attributes import inverse_lengths
@@ -52,10 +52,9 @@ BLOCK = 2**18
 def view_parts(model: LinearViews, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the log-odds of some nodes, given by position."""
     explained = _Explained(model, graph)
-    # Smoothing takes whole vectors of columns, so fewer nodes than a vector has would save nothing.
-    at_once = max(LANES, MAX_NUMBERS // max(graph.num_nodes, model.direction.numel()))
-    for start in range(0, len(nodes), at_once):
-        yield from explained.parts(nodes[start : start + at_once])
+    together = at_once(max(graph.num_nodes, model.direction.numel()))
+    for start in range(0, len(nodes), together):
+        yield from explained.parts(nodes[start : start + together])
 
 
 class _Closeness:
@@ -112,11 +111,11 @@ class _Explained:
         # The weight of every node in a view of these, before rows are scaled to length 1, (N, n) each
         mean = smoother_of(self.views.graph).mean(start, transposed=True) if len(names) > 1 else None
         spreads = [self.views.images(name, start, mean, transposed=True) for name in names]
-        sums = np.zeros((len(names), len(self.mean), len(nodes)))
-        by_node = np.zeros((count, len(nodes)))
+        side_by_side = np.zeros((len(self.mean), len(names) * len(nodes)))
         for block, rows in self.blocks():
-            for q, spread in enumerate(spreads):
-                sums[q] += rows.T @ spread[block].astype(np.float64)
+            side_by_side += rows.T @ np.concatenate([spread[block] for spread in spreads], axis=1, dtype=np.float64)
+        sums = side_by_side.reshape(-1, len(names), len(nodes)).transpose(1, 0, 2)
+        by_node = np.zeros((count, len(nodes)))
         scales, at_mean = self._scales(nodes, sums), self.directions @ self.mean
         for block, rows in self.blocks():
             along = np.asarray(rows @ self.directions.T) - at_mean
@@ -187,9 +186,9 @@ class _Explained:
 
 def propagation_parts(model: Propagation, graph: Graph, nodes: NDArray[np.int64]) -> Iterator[Parts]:
     """The parts of the odds of some nodes, given by position."""
-    at_once = max(1, MAX_NUMBERS // graph.num_nodes)
+    together = max(1, MAX_NUMBERS // graph.num_nodes)
     inputs = inputs_on(graph, model.labelled.device)
-    for some in model.arriving(inputs, torch.from_numpy(nodes.copy()), at_once):
+    for some in model.arriving(inputs, torch.from_numpy(nodes.copy()), together):
         yield from (_from_positives(model, arriving) for arriving in some.T)
 
 

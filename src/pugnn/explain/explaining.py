@@ -17,7 +17,7 @@ from pugnn.explain.exact_parts import propagation_parts, view_parts
 from pugnn.explain.explanation import AttributePart, Change, Explanation, Kind, Known, NodePart
 from pugnn.explain.gradient_parts import gradient_parts
 from pugnn.explain.layer_parts import layer_parts
-from pugnn.explain.parts import NOTHING, Parts, largest, smallest_change
+from pugnn.explain.parts import NOTHING, Parts, at_once, largest, smallest_change
 from pugnn.explain.sentences import sentences
 from pugnn.graph import UNREACHABLE, hop_distances
 from pugnn.graph.arrays import as_array, positions_within, require_numbers
@@ -30,7 +30,7 @@ from pugnn.training import scores_of
 from pugnn.views import LayeredViews, LinearViews
 from pugnn.waiting import advance
 
-#: Finds that are explained after a training, whether that is exact and fast, or not.
+#: Finds that are explained after a training at most, whether that is exact and fast, or not.
 MAX_EXACT, MAX_BY_GRADIENTS = 20, 3
 #: Parts that are named: for and against.
 MAX_FOR, MAX_AGAINST = 6, 3
@@ -118,7 +118,8 @@ def explain_best(
 ) -> list[Explanation]:
     """Explain the unlabelled nodes that score highest; by default as many as can be explained in a moment."""
     if count is None:
-        count = MAX_EXACT if type(estimator.model_) in EXACT else MAX_BY_GRADIENTS
+        exact = min(MAX_EXACT, at_once(task.graph.num_nodes))
+        count = exact if type(estimator.model_) in EXACT else MAX_BY_GRADIENTS
     order = np.argsort(-log_odds, kind="stable") if order is None else order
     best = order[np.isin(order, task.unlabelled)][:count]
     return explain(estimator, task, best, log_odds=log_odds, order=order, shown=shown)

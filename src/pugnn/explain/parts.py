@@ -105,6 +105,12 @@ def smallest_change(
     return changed
 
 
+def at_once(numbers: int) -> int:
+    """How many nodes are explained together if each takes so many numbers."""
+    # Smoothing takes whole vectors of columns, so fewer nodes than a vector has would save nothing.
+    return max(LANES, MAX_NUMBERS // max(numbers, 1))
+
+
 def explanation_memory(model: Backbone, graph: Graph, count: int) -> int:
     """Bytes that explaining so many nodes of a graph takes at its peak, beside the graph and the model."""
     nodes = graph.num_nodes
@@ -112,7 +118,7 @@ def explanation_memory(model: Backbone, graph: Graph, count: int) -> int:
         held = 6 * 8 * count * nodes
         return sum(held + explanation_memory(part, layer, count) for part, layer in model.on_layers(graph))
     if isinstance(model, LinearViews | Propagation):
-        together = min(max(count, 1), max(LANES, MAX_NUMBERS // max(nodes, 1)))
+        together = min(max(count, 1), at_once(nodes))
         entries = ENTRY_BYTES * len(graph.indices) if isinstance(model, Propagation) else 0
         return NODE_BYTES * nodes + NUMBER_BYTES * nodes * -(-together // LANES) * LANES + entries + BLOCK_BYTES
     device = next(chain(model.parameters(), model.buffers())).device

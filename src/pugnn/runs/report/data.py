@@ -130,7 +130,7 @@ def _classes(run: Run, kept: NDArray[np.int64]) -> dict[str, Any]:
     if run.truth is None:
         return {"classes": None}
     names, positive = run.data.class_of_node, run.truth.positive
-    unknown = np.isin(kept, np.setdiff1d(run.truth.test, run.truth.scored))
+    unknown = np.isin(kept, run.truth.test) & ~np.isin(kept, run.truth.scored)
     table: dict[tuple[str, bool], int] = {}
     column = []
     for node, without_class in zip(kept.tolist(), unknown.tolist(), strict=True):
