@@ -4,7 +4,7 @@
 
 polblogs has no features; those of the others are left aside but for the last line of their table. Means and
 standard deviations over the same 10 draws, macro-F1 and AUC of the test nodes in per cent. `width × hops` are
-`pugnn.features.structural.Structure(width, hops)`; the degrees are log(1 + degree) and its mean over the neighbours,
+`pugnn.features.structure.Structure(width, hops)`; the degrees are log(1 + degree) and its mean over the neighbours,
 standardised.
 
 The second table of each is about new snapshots: a model is trained without 5 % of the nodes and 10 % of the edges
@@ -25,7 +25,7 @@ import torch
 from measuring import machine, sized, table
 from pugnn import PUNodeClassifier
 from pugnn.datasets import Dataset, load_dataset
-from pugnn.features.structural import HOPS, WIDTH, Structure
+from pugnn.features.structure import HOPS, WIDTH, Structure
 from pugnn.graph import Graph
 from pugnn.graph.arrays import Features
 from pugnn.metrics import macro_f1, roc_auc

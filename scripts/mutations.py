@@ -148,7 +148,7 @@ MUTATIONS = [
     _m("features/text.py", "1 + np.log((1 + self.texts)", "np.log((1 + self.texts)", "texts", "mixed"),
     _m("features/vector.py", "numbers.reshape(-1, self.length)", "-numbers.reshape(-1, self.length)", "vectors"),
     _m("features/counts.py", "np.sqrt((counts * counts).sum(axis=1))", "counts.sum(axis=1)", "counts", "attributes"),
-    _m("features/structural.py", "row[place] -= mean[place]", "row[place] += mean[place]", "structure"),
+    _m("features/structure.py", "row[place] -= mean[place]", "row[place] += mean[place]", "structure"),
 ]
 
 

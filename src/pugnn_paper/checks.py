@@ -12,7 +12,7 @@ from itertools import groupby
 
 from pugnn_paper.cells import Cell
 from pugnn_paper.pages.blocks import Block, Heading, Paragraph, table
-from pugnn_paper.pages.page import opening
+from pugnn_paper.pages.repeated import opening
 from pugnn_paper.pages.wording import dataset_name, signed, spread
 from pugnn_paper.records import Record
 from pugnn_paper.rows import Row

@@ -15,8 +15,8 @@ from pugnn.sweep import make_executor
 from pugnn_paper.cells import Cell
 from pugnn_paper.checks import check_cells, checks_page
 from pugnn_paper.pages.blocks import Block, to_html, to_markdown
-from pugnn_paper.pages.page import readings_page, statistics_page, table_page
 from pugnn_paper.pages.rare_page import rare_page
+from pugnn_paper.pages.repeated import readings_page, statistics_page, table_page
 from pugnn_paper.pages.study_page import Share, study_page
 from pugnn_paper.pages.study_summary import StudyResult
 from pugnn_paper.pages.summary import Result

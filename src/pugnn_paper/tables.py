@@ -11,7 +11,7 @@ from pugnn.errors import counted
 from pugnn.waiting import duration
 from pugnn_paper import published
 from pugnn_paper.cells import Cell
-from pugnn_paper.pages.page import TablePage, TableSpec
+from pugnn_paper.pages.repeated import TablePage, TableSpec
 from pugnn_paper.pages.summary import Place, Result
 from pugnn_paper.records import Record
 from pugnn_paper.rows import ABLATION, DELTAS, MORE_METHODS, PAPER_METHODS, PRIORS, READINGS

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import markdown_tables
 from pugnn_paper.pages.blocks import to_html, to_markdown
-from pugnn_paper.pages.page import TablePage, TableSpec, readings_page, statistics_page, table_page
+from pugnn_paper.pages.repeated import TablePage, TableSpec, readings_page, statistics_page, table_page
 from pugnn_paper.pages.summary import Result
 
 #: Eight draws around a mean, with a standard deviation of exactly √(8/7) ≈ 1.07.

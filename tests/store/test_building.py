@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from pugnn import PUNodeClassifier, read_graph
 from pugnn.errors import PugnnError
-from pugnn.features.structural import Structure
+from pugnn.features.structure import Structure
 from pugnn.graph import Graph
 from pugnn.store import build_store, open_store, read_manifest
 from store.messy import messy_tables, write_tables

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from conftest import random_graph
 from dense_views import attribute_rows, dense_view, side_by_side
 from pugnn.errors import PugnnError
-from pugnn.features.structural import Structure
+from pugnn.features.structure import Structure
 from pugnn.graph import Graph
 from pugnn.views import VIEWS, Attributes, NodeViews, View, comparable_rows, forecast_views
 from pugnn.views import node_views as module

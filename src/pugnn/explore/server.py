@@ -21,8 +21,8 @@ from pugnn.explore.case import CaseFile
 from pugnn.explore.cases_export import FORMATS, KINDS, case_rows, export
 from pugnn.explore.learning import Learning
 from pugnn.explore.listing import Listing, Wanted
-from pugnn.explore.parameters import Asked, Sent
 from pugnn.explore.quality import Quality
+from pugnn.explore.queries import Asked, Sent
 from pugnn.explore.replies import HANDLERS, read_page, reply
 from pugnn.explore.room import PLACES, QUEUES, STATUSES, Goal, Room
 from pugnn.explore.surroundings import FIRST, MAX_HOPS, MAX_NODES, ORDERS, By, Surroundings, links_of

@@ -3,6 +3,6 @@
 from pugnn.features.attribute_table import AttributeTable
 from pugnn.features.encoding import Statement, grouped
 from pugnn.features.recipe import Encoded, Recipe
-from pugnn.features.structural import Structure
+from pugnn.features.structure import Structure
 
 __all__ = ["AttributeTable", "Encoded", "Recipe", "Statement", "Structure", "grouped"]

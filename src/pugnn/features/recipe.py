@@ -15,7 +15,7 @@ from pugnn.features.encoding import ENCODINGS, Encoding, FeatureBlocks, Statemen
 from pugnn.features.kinds import EMPTY, Choice, kind_of, needs_text
 from pugnn.features.number_columns import STATISTICS, EdgeColumn, names_of
 from pugnn.features.saved import damaged, entry, from_plain, optional, to_plain
-from pugnn.features.structural import Structure
+from pugnn.features.structure import Structure
 from pugnn.graph import Graph
 
 #: Changes whenever the meaning of saved recipes does.

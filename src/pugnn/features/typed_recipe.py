@@ -14,7 +14,7 @@ from pugnn.features.attribute_table import AttributeTable
 from pugnn.features.encoding import FeatureBlocks, Statement
 from pugnn.features.recipe import FORMAT, Encoded, Recipe, unique_names
 from pugnn.features.saved import damaged, entry
-from pugnn.features.structural import Structure
+from pugnn.features.structure import Structure
 from pugnn.graph import Graph
 
 #: Under this name there is a recipe for nodes of all kinds.

@@ -17,7 +17,7 @@ from pugnn.evidence.bands import HiddenRanks, no_signal
 from pugnn.evidence.hidden_positives import KnownNodes, advantage
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method
-from pugnn.methods.ranking.layers import fit_layers
+from pugnn.methods.ranking.by_layer import fit_layers
 from pugnn.methods.ranking.logistic import Ranking, default_views, rank_once
 from pugnn.models import Backbone, GraphInputs, Output
 from pugnn.priors import Prior, prior_words, settle_prior

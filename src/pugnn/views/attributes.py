@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
-from pugnn.features.structural import Structure
+from pugnn.features.structure import Structure
 from pugnn.graph import Graph
 from pugnn.graph.arrays import dense
 from pugnn.graph.derived import derived

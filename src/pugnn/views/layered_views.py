@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pugnn.errors import PugnnError, shorten
-from pugnn.features.structural import WIDTH
+from pugnn.features.structure import WIDTH
 from pugnn.graph import Graph
 from pugnn.graph.layers import layers_of, structural
 from pugnn.models.backbone import Backbone, Output

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pugnn.errors import PugnnError
-from pugnn.features.structural import WIDTH
+from pugnn.features.structure import WIDTH
 from pugnn.graph import Graph
 from pugnn.models.backbone import Backbone, Output
 from pugnn.models.inputs import GraphInputs

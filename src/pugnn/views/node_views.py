@@ -28,7 +28,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pugnn.features.structural import WIDTH
+from pugnn.features.structure import WIDTH
 from pugnn.graph import Graph
 from pugnn.graph.arrays import dense
 from pugnn.graph.derived import derived

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pugnn.errors import counted
 from pugnn.methods import DEFAULT_METHOD
 from pugnn_paper.pages.blocks import NONE, Block, Heading, Paragraph, Text, columns_table
-from pugnn_paper.pages.page import opening
+from pugnn_paper.pages.repeated import opening
 from pugnn_paper.pages.study_page import METRIC_NAMES, StudyPage, differences, share_words, standings
 from pugnn_paper.pages.study_summary import Metric, StudySummary
 from pugnn_paper.pages.wording import number

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from pugnn_paper.pages.blocks import NONE, Block, Figure, Heading, Line, Paragraph, Text, columns_table, table
-from pugnn_paper.pages.charts import Point, Series, Tick, line_chart
+from pugnn_paper.pages.line_charts import Point, Series, Tick, line_chart
 from pugnn_paper.pages.summary import LEVEL, Entry, Summary
 from pugnn_paper.pages.wording import LEVEL_WORDS, dataset_name, entry_cell, number, p_value, span
 from pugnn_paper.statistics import MIN_PAIRS

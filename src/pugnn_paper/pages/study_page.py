@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from pugnn.metrics import METRICS
 from pugnn.task import Sampling
 from pugnn_paper.pages.blocks import NONE, Block, Heading, Line, Paragraph, Text, columns_table, table
-from pugnn_paper.pages.page import opening
+from pugnn_paper.pages.repeated import opening
 from pugnn_paper.pages.study_summary import Case, Metric, StudyResult, StudySummary
 from pugnn_paper.pages.wording import dataset_name, number, p_value, signed, span, spread
 from pugnn_paper.rows import Row

@@ -27,7 +27,7 @@ def export(
         pugnn export --dataset cora --labels 27
     """
     from pugnn.cli.input_data import read_input
-    from pugnn.task.export import export_tables
+    from pugnn.task.benchmark_tables import export_tables
 
     if data.dataset is None:
         raise PugnnError("specify the data set: --dataset NAME")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pugnn_paper import pages
-from pugnn_paper.pages.charts import STRONG_COLOURS, WEAK_COLOURS, Point, Series, Tick, line_chart
+from pugnn_paper.pages.line_charts import STRONG_COLOURS, WEAK_COLOURS, Point, Series, Tick, line_chart
 from pugnn_paper.rows import MORE_METHODS, PAPER_METHODS
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,7 +9,7 @@ from pugnn.errors import PugnnWarning
 from pugnn.evidence.hidden_positives import KnownNodes
 from pugnn.graph.layers import ALL, fused, layers_of
 from pugnn.methods import METHODS, make_method
-from pugnn.methods.ranking.layers import layer_shares, layer_views, layers_note, rank_layers, relation_weights
+from pugnn.methods.ranking.by_layer import layer_shares, layer_views, layers_note, rank_layers, relation_weights
 from pugnn.metrics import average_precision
 from pugnn.task import PUTask
 from small_relations import of_one, planted_relations, shop
@@ -74,7 +74,7 @@ def test_the_views_of_a_layer_are_its_structure_and_attributes_if_there_are_any(
     parts = layer_views(layer, attributes=features > 0).parts
     factors = [factor for _, factor in parts]
     assert factors == ([0.45, 1.0] if features else [1.0])
-    monkeypatch.setattr("pugnn.methods.ranking.layers.MAX_ENTRIES", 10)
+    monkeypatch.setattr("pugnn.methods.ranking.by_layer.MAX_ENTRIES", 10)
     factors = [factor for _, factor in layer_views(layer, attributes=features > 0).parts]
     assert factors == ([0.45] if features else [1.0]), "the structure of a large layer, if there is nothing else"
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from conftest import random_graph, special_graphs
-from pugnn.features.structural import Structure, hash_ids
+from pugnn.features.structure import Structure, hash_ids
 from pugnn.graph import Graph
 
 

@@ -2,7 +2,7 @@ r"""The default method on a graph with several relations: one model for each lay
 
 A layer is a plain graph (:mod:`pugnn.graph.layers`): that of all relations together, or that of one relation. On each,
 two kinds of views stand side by side: those of the attributes, times 0.45, and where in the layer a node is
-(:class:`pugnn.features.structural.Structure`), which is all there is for nodes without attributes. The method ranks by
+(:class:`pugnn.features.structure.Structure`), which is all there is for nodes without attributes. The method ranks by
 them as on any graph, which gives scores :math:`s_g` of standard deviation 1. Their sum
 
 .. math:: s = \sum_g e^{-2 z_g} s_g
