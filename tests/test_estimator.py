@@ -928,7 +928,7 @@ def test_without_a_signal_nobody_is_decided():
     assert not fitted.estimate_.signal
     assert fitted.estimate_.positives is None
     assert not fitted.predict().any()
-    assert fitted.decided_by_ == "nobody, because no signal was found"
+    assert fitted.decided_by_ == "none, because no signal was found"
     assert not fitted.degenerate_
 
 

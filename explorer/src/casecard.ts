@@ -188,7 +188,7 @@ export class CaseCard {
       "section",
       { class: "columns" },
       el("h3", {}, "The case"),
-      columns.length === 0 && el("p", { class: "quiet" }, "No columns are shown of this run."),
+      columns.length === 0 && el("p", { class: "quiet" }, "This run has no columns to show."),
       el("dl", {}, ...columns.map(({ name, value }) =>
         el("div", {}, el("dt", {}, isolated(name, "")), el("dd", {}, isolated(value, "")))),
       ),

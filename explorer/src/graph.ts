@@ -86,7 +86,7 @@ export class GraphView implements View {
 
   private paint(): void {
     try {
-      this.drawing.show(this.canvas, () => this.unpainted("The browser took the picture away. Reload the page to have it back."));
+      this.drawing.show(this.canvas, () => this.unpainted("The browser dropped the drawing. Reload the page to restore it."));
     } catch {
       this.unpainted("This browser cannot draw the graph (it needs WebGL). The list has all that would be drawn.");
     }

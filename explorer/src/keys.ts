@@ -40,7 +40,7 @@ export const BINDINGS: readonly Binding[] = [
   { action: "toQueue", keys: ["g q"], words: "Go to the queue", group: "Views" },
   { action: "toList", keys: ["g l"], words: "Go to the list", group: "Views" },
   { action: "toGraph", keys: ["g g"], words: "Go to the graph", group: "Views" },
-  { action: "toQuality", keys: ["g h"], words: "Go to how good it is", group: "Views" },
+  { action: "toQuality", keys: ["g h"], words: "Go to quality", group: "Views" },
   { action: "toLearn", keys: ["g f"], words: "Go to fit again", group: "Views" },
   { action: "toCases", keys: ["g c"], words: "Go to the cases", group: "Views" },
   { action: "learn", keys: ["t"], words: "Fit again with what was checked", group: "Learn" },

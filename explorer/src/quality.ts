@@ -123,7 +123,7 @@ function unmeasured(): HTMLElement {
     "div",
     {},
     el("h2", {}, "Nothing is measured yet."),
-    el("p", {}, "Cases that were drawn by chance and checked tell how good the ranking is. ",
+    el("p", {}, "Cases that were drawn at random and checked show how good the ranking is. ",
       el("a", { href: routeTo("queue", "audit") }, "Check the audit")),
   );
 }

@@ -202,7 +202,7 @@ class PUNodeClassifier(Parameters):
         """Scores under scikit-learn's name, shape ``(N, 2)``; column 1 is the score, column 0 is 1 minus it.
 
         With several kinds of nodes, there is a row for each of the target's, ``graph.ids[: graph.num_targets]``. They
-        rank nodes and are no probabilities: only an audit tells how many nodes with such scores are positive.
+        rank nodes and are not probabilities: only an audit tells how many nodes with such scores are positive.
 
         Args:
             graph: another graph with the same features, in any form that :meth:`fit` takes; by default the fitted one.

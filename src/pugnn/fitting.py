@@ -228,7 +228,7 @@ def decide(
     if hidden is None:
         return USUAL, f"scores from {USUAL}"
     if hidden.prior.bounds is None and no_signal(hidden, len(scores)) and not anyway:
-        return ABOVE_ALL_SCORES, "nobody, because no signal was found"
+        return ABOVE_ALL_SCORES, "none, because no signal was found"
     by_f1 = "the top list with the highest expected F1"
     return USUAL, {
         "given": "the share of positives that was given",

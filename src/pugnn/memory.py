@@ -1,4 +1,9 @@
-"""How much memory there is, and how much a run will need."""
+"""How much memory there is, and how much a run will need.
+
+Those who keep to it: sorting of edges (:mod:`pugnn.store.building`), the views that are kept
+(:mod:`pugnn.views.node_views`), plans of trainings (:mod:`pugnn.training.planning`), and explanations
+(:mod:`pugnn.explain.parts`, :mod:`pugnn.runs.training_run`).
+"""
 
 from __future__ import annotations
 

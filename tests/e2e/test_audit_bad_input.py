@@ -46,7 +46,7 @@ def refused(result, *fragments):
 FILES = {
     "another draw": (
         lambda run: f"audit,id,verdict\ndraw-00000000,{names(run)[1]},yes\n",
-        ["checked.csv: the column audit names 'draw-00000000', which is no draw of this audit"],
+        ["checked.csv: the column audit names 'draw-00000000', which is not a draw of this audit"],
     ),
     "not drawn": (
         lambda run: f"audit,id,verdict\n{draw_name(run)},{others(run)[0]},yes\n",
@@ -227,7 +227,7 @@ def test_scores_that_have_changed_since(pugnn_main, run, here):
     assert pugnn_main("audit", here / "other", "-n", 2).code == 0
     filled = (run / "audit-1.csv").read_text().replace(",\n", ",yes\n")
     (here / "filled.csv").write_text(filled)
-    refused(pugnn_main("audit", here / "other", "filled.csv"), "filled.csv: ", "which is no draw of this audit")
+    refused(pugnn_main("audit", here / "other", "filled.csv"), "filled.csv: ", "which is not a draw of this audit")
 
 
 def test_a_run_that_hid_nothing_and_a_store(pugnn_main, here):

@@ -451,7 +451,7 @@ def test_a_config_for_another_method(here, pugnn_main):
 )
 def test_two_spellings_of_one_option(here, pugnn_main, command, keys):
     (here / "my.toml").write_text("".join(f"{key} = 0.1\n" for key in keys))
-    words = f"my.toml: the option '{keys[0].replace('-', '_')}' is there twice; keep one of them"
+    words = f"my.toml: the option '{keys[0].replace('-', '_')}' is given twice; keep one of them"
     assert_refused(pugnn_main(command, "--config", "my.toml"), [words])
 
 

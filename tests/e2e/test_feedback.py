@@ -70,7 +70,7 @@ def test_without_the_earlier_model_it_starts_afresh_and_says_so(checked, pugnn_m
     done = pugnn_main(*GO_ON, "--out", "second")
     assert done.code == 0
     assert "note: the training starts afresh, without the model of the earlier run" in done.err
-    assert "started afresh" in done.out
+    assert "started from scratch" in done.out
     assert not record(checked / "second")["changes"]["warm"]
 
 

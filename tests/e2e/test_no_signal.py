@@ -38,12 +38,12 @@ def test_nothing_is_claimed_without_a_signal(pugnn_main, at_random):
     assert "The known positives, when hidden, rank no better than by chance (p = " in words
     assert "To decide all the same, run again with --decide." in words
     record = json.loads((at_random / "mine" / "run.json").read_text())
-    assert record["decided_by"] == "nobody, because no signal was found"
+    assert record["decided_by"] == "none, because no signal was found"
     assert (record["estimate"]["signal"], record["estimate"]["positives"]) == (False, None)
     assert record["suggestions"]["precision"] == []
     with (at_random / "mine" / "scores.csv").open() as file:
         assert {row["decision"] for row in csv.DictReader(file) if row["known"] == "0"} == {"0"}
-    assert "(nobody, because no signal was found)" in (at_random / "mine" / "report.html").read_text()
+    assert "(none, because no signal was found)" in (at_random / "mine" / "report.html").read_text()
     suggested = pugnn_main("suggest", "mine")
     assert "no signal was found, so these may not be finds" in suggested.err
 
@@ -53,7 +53,7 @@ def test_the_user_may_decide_and_a_config_repeats_it(pugnn_main, at_random, opti
     assert pugnn_main(*COMMAND, *option, "--out", "mine").code == 0
     assert pugnn_main("fit", "--config", "mine/run.json", "--out", "again").code == 0
     records = [json.loads((at_random / name / "run.json").read_text()) for name in ("mine", "again")]
-    assert records[0]["decided_by"] == records[1]["decided_by"] != "nobody, because no signal was found"
+    assert records[0]["decided_by"] == records[1]["decided_by"] != "none, because no signal was found"
     assert records[0]["threshold"] == records[1]["threshold"] < 1
     if count is not None:
         assert records[1]["options"]["budget"] == count

@@ -95,7 +95,7 @@ def test_a_config_may_hold_a_date(pugnn_main, stream):
         ([*TABLES, "--as-of", "2025-06-30"], "needs both: --as-of"),
         ([*TABLES, "--then", "2025-06-30"], "needs both: --as-of"),
         ([*TABLES, "--as-of", "2025-06-30", "--then", "2025-06-30"], "--then 2025-06-30 must be later"),
-        ([*TABLES, "--as-of", "2025-06-30", "--then", "2025-07-15"], "nobody became known between 2025-06-30 and"),
+        ([*TABLES, "--as-of", "2025-06-30", "--then", "2025-07-15"], "no positive became known between 2025-06-30 and"),
         ([*TABLES[:4], *MOMENTS], "--as-of needs --time"),
         ([*TABLES[:2], *MOMENTS], "specify what to read"),
         ([], "give a run folder"),

@@ -156,7 +156,7 @@ def test_probabilities_add_up_to_the_measured_number():
 def test_own_choices_alone_measure_nothing():
     audit = new().record(answers(RANKING[:20]))
     assert audit.estimate().positives.high == 380 - (~POSITIVE[RANKING[:20]]).sum()
-    with pytest.raises(PugnnError, match="no sample"):
+    with pytest.raises(PugnnError, match="not a random sample"):
         audit.probabilities()
 
 

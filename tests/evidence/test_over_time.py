@@ -54,5 +54,5 @@ def test_ties_are_broken_at_random():
 
 def test_it_says_what_was_not_there():
     assert over([1], absent=4).sentences[-1].startswith("4 more became known, but did not exist as of 2025-06-30")
-    with pytest.raises(PugnnError, match="nobody became known between 2025-06-30 and 2025-12-31, besides 2 nodes"):
+    with pytest.raises(PugnnError, match="no positive became known between 2025-06-30 and 2025-12-31, besides 2 nodes"):
         over([12], absent=2)

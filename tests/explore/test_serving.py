@@ -57,7 +57,7 @@ def test_a_host_that_others_can_reach_needs_a_token():
     assert not is_loopback("192.168.1.2")
     assert not is_loopback("example.org")
     how = {"port": 0, "started": print}
-    with pytest.raises(PugnnError, match="give --token"):
+    with pytest.raises(PugnnError, match="set a token with --token"):
         serve(None, host="192.168.1.2", token=None, **how)
     with pytest.raises(PugnnError, match="at least 16"):
         serve(None, host="192.168.1.2", token="short", **how)
@@ -76,7 +76,7 @@ def test_addresses_that_cannot_be_served():
         taken.listen()
         with pytest.raises(PugnnError, match="Choose another --port"):
             serve(Nothing(), host="127.0.0.1", port=taken.getsockname()[1], token=None, started=print)
-    with pytest.raises(PugnnError, match="no address that a browser could name"):
+    with pytest.raises(PugnnError, match="not an address that a browser can open"):
         serve(Nothing(), host="0.0.0.0", port=0, token="x" * 20, started=print)
 
 

@@ -6,6 +6,7 @@ import pytest
 from estimates import CHANGES, ESTIMATE, MEASURED, band
 from pugnn.runs.report.answers import about, answers, feedback_command, is_wide, next_round, what_changed, with_band
 from pugnn.runs.run import Evidence, Results, read_section
+from pugnn.training.scoring import ABOVE_ALL_SCORES
 
 RECORD = {"threshold": 0.5, "prior": 0.18, "estimate": ESTIMATE, "degenerate": []}
 DRAWN = {"drawn": 20, "open": 20, "files": ["runs/mine/audit-1.csv"], "checked": [], "measured": None}
@@ -32,7 +33,7 @@ def test_before_an_audit():
         "of the list finds 5.4 to 8.3 times as many positives as picking at random.",
         "What is measured: Nothing yet. Check 20 nodes drawn for it, about 20 minutes. By the truth that was given, 75 "
         "of the first 100 are positive, and 2,900 of all 17,000.",
-        "What to do next: Check 20 nodes. They are drawn at random from all parts of the list, and your verdicts tell "
+        "What to do next: Check 20 nodes. They are drawn at random from all parts of the list, and your verdicts show "
         "how good it is: pugnn audit runs/mine",
     ]
 
@@ -110,8 +111,8 @@ def test_told_for_as_many_as_are_known():
 def test_no_signal_is_an_answer():
     words = "No signal: the known positives, when hidden, rank no better than by chance (p = 0.43)."
     found = estimate(signal=False, headline=[words, "…"], first=[], decided=None, truth=None)
-    known, measure, later = told(estimate=found, decided_by="nobody, because no signal was found")
-    assert measure.endswith("Nothing yet. An audit of 20 nodes would tell how many positives there are.")
+    known, measure, later = told(estimate=found, threshold=ABOVE_ALL_SCORES)
+    assert measure.endswith("Nothing yet. An audit of 20 nodes would show how many positives there are.")
     assert known == (
         "What is known: No signal. The known positives, when hidden, rank no better than by chance (p = 0.43)."
     )
@@ -159,7 +160,7 @@ def test_what_feedback_changed():
         what_changed(CHANGES)
         == "12 nodes confirmed and 8 rejected since the run mine; training went on from that model."
     )
-    assert what_changed({**CHANGES, "warm": False}).endswith("; training started anew.")
+    assert what_changed({**CHANGES, "warm": False}).endswith("; training started from scratch.")
     assert feedback_command("runs/mine") == (
         "pugnn fit --config runs/mine/run.json --confirmed confirmed.csv --rejected rejected.csv"
     )

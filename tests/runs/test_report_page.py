@@ -236,7 +236,7 @@ def test_the_three_answers_come_first(written):
         "rose-0 812 → 14 0.310 → 0.970",
         "fell-19 812 → 14",
         "What was known",
-        "Scores are no probabilities. Move",
+        "Scores are not probabilities. Move",
     )
 
 

@@ -77,7 +77,7 @@ def read_config(path: Path) -> dict[str, Any]:
     for key, value in given.items():
         name = key.replace("-", "_")
         if name in options:
-            raise PugnnError(f"{path}: the option {name!r} is there twice; keep one of them")
+            raise PugnnError(f"{path}: the option {name!r} is given twice; keep one of them")
         options[name] = value
     return options
 

@@ -167,7 +167,7 @@ def print_run(run: Run) -> None:
     console.print(_summary(run))
     if (changes := run.results.changes) is not None:
         checked = f"{changes['confirmed']:,} confirmed, {changes['rejected']:,} rejected"
-        trained = "continued from the earlier model" if changes["warm"] else "started afresh"
+        trained = "continued from the earlier model" if changes["warm"] else "started from scratch"
         console.print(_changes(changes, {"checked": checked, "training": trained}))
     if run.results.degenerate:
         _print_marked(console, "warning", "This result is degenerate", style="bold reverse")

@@ -202,8 +202,8 @@ class Audit(Displayed):
         def complain(audits: set[str]) -> Complaint:
             if others := sorted(audits - {event["draw"] for event in self.draws}):
                 raise PugnnError(
-                    f"{where}the column audit names {quoted(others[0])}, which is no draw of this audit. Give the file "
-                    "to the run that it was drawn for."
+                    f"{where}the column audit names {quoted(others[0])}, which is not a draw of this audit. Give the "
+                    "file to the run that it was drawn for."
                 )
             return partial(self._complaint, revise=revise, own=not audits)
 
@@ -287,7 +287,9 @@ class Audit(Displayed):
         """The probability of each unlabelled node to be positive, in the order of the ranking."""
         self._require_verdicts()
         if self._verdicts.keys().isdisjoint(self._drawn):
-            raise PugnnError("nodes of your own choice are no sample, so nothing is measured; draw some and check them")
+            raise PugnnError(
+                "nodes you chose yourself are not a random sample, so nothing is measured; draw some and check them"
+            )
         return calibrated(self.sample(), self._narrowing)
 
     def choose(self, **purpose: Any) -> Choice:

@@ -159,6 +159,10 @@ class KnownNodes:
             ranks[mine] = ranks_among(scores[task.labelled[mine], fold], scores[task.unlabelled, fold])
         return RankedPositives(task, self.folds, ranks[~np.isin(task.labelled, task.confirmed)])
 
+    def rank_without_folds(self, scores: NDArray[np.floating]) -> RankedPositives:
+        """The same for columns as those of :meth:`seen`: column 0 knows all, column k + 1 was made without fold k."""
+        return self.rank(scores[:, 1:])
+
     def spreads(self, scores: NDArray[np.floating]) -> NDArray[np.float32]:
         """Standard deviations over the unlabelled nodes, of each column; 1 where all are equal but for rounding."""
         spreads: NDArray[np.float64] = scores[self.task.unlabelled].std(axis=0, dtype=np.float64)

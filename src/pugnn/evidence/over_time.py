@@ -118,8 +118,8 @@ def over_time(
     if not len(ranks):
         gone = f", besides {counted(absent, 'node')} that did not exist before" if absent else ""
         raise PugnnError(
-            f"nobody became known between {as_of} and {then}{gone}, so there is nothing to be found. Choose an earlier "
-            "--as-of or a later --then."
+            f"no positive became known between {as_of} and {then}{gone}, so there is nothing to find. Choose an "
+            "earlier --as-of or a later --then."
         )
     nodes = len(ordered)
     return OverTime(

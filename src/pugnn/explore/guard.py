@@ -93,7 +93,7 @@ class Guard:
             return 403, "the address lacks the token; use the one that `pugnn explore` printed"
         if scope["method"] not in ("GET", "HEAD"):
             if any(origin not in self._origins for origin in headers.get(b"origin", ())):
-                return 403, "another page may not decide anything here"
+                return 403, "requests from other pages are refused"
             kind = headers.get(b"content-type", [""])[0].partition(";")[0].strip()
             if kind != "application/json":
                 return 415, "the body of a request must be application/json"

@@ -89,7 +89,9 @@ def _checked_token(host: str, token: str | None) -> str:
     """The token that was given, or a new one where only this machine can ask."""
     if token is None:
         if not is_loopback(host):
-            raise PugnnError(f"others can reach {host}, so choose who may: give --token as well, and tell it to them")
+            raise PugnnError(
+                f"others can reach {host}, so set a token with --token, and share it with those who may use the room"
+            )
         return secrets.token_urlsafe(24)
     if len(token) < MIN_TOKEN or not token.isascii() or not token.replace("-", "").replace("_", "").isalnum():
         raise PugnnError(f"--token must have at least {MIN_TOKEN} letters, digits, - or _")
@@ -100,7 +102,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         if address[4][0] in ("0.0.0.0", "::"):
-            raise PugnnError(f"--host {host} is no address that a browser could name; give that of this machine")
+            raise PugnnError(f"--host {host} is not an address that a browser can open; give that of this machine")
         with ExitStack() as failed:
             listening = failed.enter_context(socket.socket(address[0], socket.SOCK_STREAM))
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

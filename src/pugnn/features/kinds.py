@@ -1,4 +1,7 @@
-"""The kinds of columns, and how they are guessed."""
+"""The kinds of columns of nodes, and how they are guessed. A date becomes a number.
+
+Columns of edges have rules of their own: :mod:`pugnn.store.edge_columns`.
+"""
 
 from __future__ import annotations
 

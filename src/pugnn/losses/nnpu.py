@@ -55,7 +55,7 @@ class NonNegativeLoss(UnbiasedLoss):
         if self.correction == "clamp":
             return terms | {"negative": negative.clamp(min=-self.beta)}
         # Both branches in one expression that never reads the value, so it also works in a recorded epoch on a GPU.
-        fine = negative >= -self.beta
+        fine = negative >= -self.beta  # the weighted risk, as it enters the loss
         ascent = -self.gamma * negative
         floor = ascent + (-self.beta - ascent).detach()  # the value −β with the gradient of −γ R⁻
         return terms | {

@@ -17,7 +17,7 @@ from pugnn.evidence.bands import HiddenRanks, no_signal
 from pugnn.evidence.hidden_positives import KnownNodes, advantage
 from pugnn.losses import Sets, confident_prior_matching
 from pugnn.methods.base import METHODS, FittedMethod, Method
-from pugnn.methods.ranking.by_layer import fit_layers
+from pugnn.methods.layered import fit_layers
 from pugnn.methods.ranking.logistic import Ranking, default_views, rank_once
 from pugnn.models import Backbone, GraphInputs, Output
 from pugnn.priors import Prior, prior_words, settle_prior
@@ -133,7 +133,7 @@ class Views(Method):
         attributes, prior = Attributes.of(task.graph), fitted.settled.value
         model = LinearViews.ranking(task, attributes, fitted.direction, prior, fitted.by_closeness)
         # The bands speak of this ranking, and so must the ranks.
-        hidden = HiddenRanks(fitted.settled, known.rank(fitted.scores[:, 1:]).ranks)
+        hidden = HiddenRanks(fitted.settled, known.rank_without_folds(fitted.scores).ranks)
         signal = not no_signal(hidden, len(task.unlabelled))
         notes = (
             _views_note(default_views(task.graph), model, task),
@@ -161,7 +161,7 @@ class Views(Method):
         after = views @ trained
         spreads = known.spreads(after)
         after /= spreads
-        evidence = advantage(known.rank(after[:, 1:]).ranks, ranking.hidden.ranks, prior)
+        evidence = advantage(known.rank_without_folds(after).ranks, ranking.hidden.ranks, prior)
         share = _training_share(evidence, settled, len(task.labelled))
         direction = (1 - share) * ranking.direction[:, :, 0] + share / spreads[0] * trained[:, :, 0]
         by_closeness = (1 - share) * float(ranking.by_closeness[0])
@@ -241,22 +241,24 @@ def _train(
     settings = replace(settings, weight_decay=penalty / seen.shape[1])
     labelled_weight, confidence = max(2 * prior, 1.0), 0.0
 
-    def before_epoch(epoch: int, optimizer: Adam) -> None:  # noqa: ARG001
-        nonlocal confidence
-        confidence = min(1.0, 2 * epoch / settings.epochs)
-
-    def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
-        return confident_prior_matching(output.embedding, batch.sets, seen, prior, labelled_weight, confidence)
-
-    def build(num_features: int, settings: TrainingSettings) -> _Directions:  # noqa: ARG001
-        return _Directions(views, weight, bias)
-
     nodes = [task.labelled, task.unlabelled, task.negative]
     if views.kept:  # means over a sample are as good
         rng = np.random.default_rng(derive_seed(settings.seed))
         nodes[1] = rng.permutation(task.unlabelled)[:TRAINING_SAMPLE]
         views = views.subset(np.concatenate(nodes))
         nodes = np.split(np.arange(sum(map(len, nodes))), np.cumsum([len(each) for each in nodes])[:-1])
+
+    def before_epoch(epoch: int, optimizer: Adam) -> None:  # noqa: ARG001
+        nonlocal confidence
+        confidence = min(1.0, 2 * epoch / settings.epochs)
+
+    def objective(output: Output, batch: Batch, seed: Seed) -> dict[str, Tensor]:  # noqa: ARG001
+        # The embedding holds logits: a column for all known positives, and one without each fold.
+        return confident_prior_matching(output.embedding, batch.sets, seen, prior, labelled_weight, confidence)
+
+    def build(num_features: int, settings: TrainingSettings) -> _Directions:  # noqa: ARG001
+        return _Directions(views, weight, bias)
+
     loader = FullGraph(task.graph, Sets.of(*nodes))
     with threads_for(logits.size + weight.size):
         trained = train(loader, objective, settings, build=build, before_epoch=before_epoch, **run)

@@ -148,7 +148,7 @@ def _kind_of(table: Table, at: int, found: tuple[Any, ...]) -> str:
     if kind == "BOOLEAN" or truths == present:
         return "boolean"
     if not table.holds_text(at) and not is_number_type(kind):
-        return f"cells of the type {kind} say nothing of nodes"
+        return f"cells of the type {kind} say nothing about nodes"
     if NEARLY_ALL * present <= max(numbers, days) < present or days == present:
         return "number" if numbers >= days else "date"
     for local, plain in ((local_numbers, "1234.5"), (local_dates, "2024-12-31")):

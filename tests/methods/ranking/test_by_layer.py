@@ -9,7 +9,8 @@ from pugnn.errors import PugnnWarning
 from pugnn.evidence.hidden_positives import KnownNodes
 from pugnn.graph.layers import ALL, fused, layers_of
 from pugnn.methods import METHODS, make_method
-from pugnn.methods.ranking.by_layer import layer_shares, layer_views, layers_note, rank_layers, relation_weights
+from pugnn.methods.layered import layers_note
+from pugnn.methods.ranking.by_layer import layer_shares, layer_views, rank_layers, relation_weights
 from pugnn.metrics import average_precision
 from pugnn.task import PUTask
 from small_relations import of_one, planted_relations, shop

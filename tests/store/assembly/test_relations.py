@@ -110,7 +110,7 @@ def test_names_before_files(tmp_path, monkeypatch):
         "devices": "data/devices.csv.gz",
     }
     assert tables_of("p.csv", "edges") == "p.csv"
-    with pytest.raises(PugnnError, match="'p' is there twice"):
+    with pytest.raises(PugnnError, match="'p' is given twice"):
         tables_of(["a/p.csv", "b/p.csv"], "edges")
 
 

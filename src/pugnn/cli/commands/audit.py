@@ -27,7 +27,7 @@ DRAW, RECORD, PURPOSE = "Drawing nodes to check", "Recording verdicts", "A list 
 
 #: Options of :func:`pugnn.evidence.purposes.choose_list`.
 PURPOSES: dict[str, Any] = {
-    "budget": Annotated[int | None, option("The first so many nodes.", panel=PURPOSE)],
+    "budget": Annotated[int | None, option("The first N nodes.", panel=PURPOSE)],
     "precision": Annotated[float | None, option("The longest list with this precision.", panel=PURPOSE)],
     "recall": Annotated[float | None, option("The shortest list with this recall.", panel=PURPOSE)],
     "cost_miss": Annotated[
@@ -54,10 +54,8 @@ def audit(
     about: Annotated[
         Literal["precision", "count", "both"] | None, option("What to measure. Default: both.", panel=DRAW)
     ] = None,
-    all_of: Annotated[
-        int | None, option("Check all of the first so many nodes.", "--all-of", panel=DRAW, min=1)
-    ] = None,
-    seed: Annotated[int | None, option("Of the draw. Default: 0.", panel=DRAW, min=0)] = None,
+    all_of: Annotated[int | None, option("Check all of the first N nodes.", "--all-of", panel=DRAW, min=1)] = None,
+    seed: Annotated[int | None, option("Seed of the draw. Default: 0.", panel=DRAW, min=0)] = None,
     out: Annotated[
         Path | None, option("File to fill in. Default: audit-1.csv, -2, … in the run folder.", panel=DRAW)
     ] = None,

@@ -22,7 +22,10 @@ def explore(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     port: Annotated[int, typer.Option(help="Default: any that is free.", min=0, max=65535)] = 0,
     host: Annotated[
-        str, typer.Option(help="Address of this machine by which browsers reach it; others than its own need --token.")
+        str,
+        typer.Option(
+            help="Address by which browsers reach this machine; anything but a loopback address needs --token."
+        ),
     ] = "127.0.0.1",
     token: Annotated[str | None, typer.Option(help="Secret part of the page's address. Default: a random one.")] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Look only: nothing can be decided.")] = False,
@@ -63,7 +66,7 @@ def explore(
         if as_json:
             print_json({"url": url})
         else:
-            typer.echo(f"{url}\nCtrl-C ends the room. Whoever has this address can decide.")
+            typer.echo(f"{url}\nCtrl-C ends the room. Anyone with this address can make decisions.")
         if not no_browser:
             webbrowser.open(url)
 

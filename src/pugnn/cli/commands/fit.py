@@ -1,4 +1,9 @@
-"""`pugnn fit`: train on a graph and its known positives."""
+"""`pugnn fit`: train on a graph and its known positives.
+
+Where a new option goes: of the data into ``DataOptions`` of :mod:`pugnn.cli.options`; of a method or of a backbone, it
+is a field of its class, and of the training a field of ``TrainingSettings``, which become options by themselves; of the
+run, it is a parameter of :func:`fit`.
+"""
 
 from __future__ import annotations
 

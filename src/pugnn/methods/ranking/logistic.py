@@ -65,19 +65,19 @@ def rank(views: AnyViews, known: KnownNodes) -> Ranking:
     scores = views @ direction
     spreads = known.spreads(scores)
     scores, direction, by_closeness = scores / spreads, direction / spreads, np.zeros_like(spreads)
-    hidden = known.rank(scores[:, 1:])
+    hidden = known.rank_without_folds(scores)
     if known.turns:
         near = closeness(views.graph, known.seeds())
         near_spreads = known.spreads(near)
         near /= near_spreads
-        both = known.rank((scores + near)[:, 1:])
+        both = known.rank_without_folds(scores + near)
         found = len(known.task.labelled) / len(known.task.unlabelled)
         share = float(expit(2 * (advantage(both.ranks, hidden.ranks, found) - DOUBT)))
         scores += np.float32(share) * near
         spreads = known.spreads(scores)
         scores, direction = scores / spreads, direction / spreads
         by_closeness = np.float32(share) / (near_spreads * spreads)
-        hidden = known.rank(scores[:, 1:])
+        hidden = known.rank_without_folds(scores)
     return Ranking(scores, direction, by_closeness, hidden)
 
 
@@ -92,10 +92,10 @@ def logistic_regression(views: AnyViews, known: KnownNodes, inverse_penalty: flo
     """
     special, y, v = known.targets()
     models, (nodes, *width) = y.shape[1], views.shape
-    each = 1.0  # how much a node counts that is not special
+    weight_of_others = 1.0
     others = np.delete(np.arange(nodes), special)
     if views.kept and len(others) > MAX_UNLABELLED:
-        each = len(others) / MAX_UNLABELLED
+        weight_of_others = len(others) / MAX_UNLABELLED
         sample = np.random.default_rng(0).permutation(others)[:MAX_UNLABELLED]
         views = views.subset(np.concatenate([special, sample]))
         special = np.arange(len(special))
@@ -104,9 +104,10 @@ def logistic_regression(views: AnyViews, known: KnownNodes, inverse_penalty: flo
         w = point[:-1].astype(np.float32).reshape(*width, models)
         g = torch.from_numpy(views @ w + point[-1].astype(np.float32))
         some = g[special].double().numpy()
-        terms = v * (np.logaddexp(0, some) - y * some) - each * np.logaddexp(0, some)
-        value = each * softplus(g).sum(dim=0, dtype=torch.float64).numpy() + terms.sum(axis=0)
-        slope: NDArray[np.float32] = (each * torch.sigmoid(g)).numpy()
+        # All nodes count as unlabelled first; the terms put that right for the special ones.
+        terms = v * (np.logaddexp(0, some) - y * some) - weight_of_others * np.logaddexp(0, some)
+        value = weight_of_others * softplus(g).sum(dim=0, dtype=torch.float64).numpy() + terms.sum(axis=0)
+        slope: NDArray[np.float32] = (weight_of_others * torch.sigmoid(g)).numpy()
         slope[special] = v * (expit(some) - y)
         by_direction = views.transposed(slope).reshape(-1, models)
         gradient = np.concatenate([by_direction, slope.sum(axis=0, dtype=np.float64, keepdims=True)])

@@ -15,6 +15,7 @@ from pugnn.errors import counted, percent, shown
 from pugnn.evidence.bands import REMEDY
 from pugnn.evidence.measured import UNKNOWN_FACTOR, UNKNOWN_WIDTH
 from pugnn.runs.run import Evidence, Results
+from pugnn.training.scoring import ABOVE_ALL_SCORES
 
 #: Precision is told for the first so many nodes.
 TOLD_FOR = 100
@@ -70,7 +71,7 @@ def _known(evidence: Evidence) -> Answer:
         missing = evidence.estimate_missing or "this run hid no known positives."
         return Answer(question, "Nothing.", missing[:1].upper() + missing[1:])
     if not evidence.signal:
-        short, text = estimate["headline"][0].split(": ", 1)
+        short, _, text = estimate["headline"][0].partition(": ")
         return Answer(question, f"{short}.", text[:1].upper() + text[1:])
     first, *rest = estimate["headline"]
     return Answer(question, first, " ".join(rest))
@@ -83,7 +84,7 @@ def _measured(nodes: int, evidence: Evidence) -> Answer:
         time = f"about {counted(count, 'minute')}"
         text = f"Check {counted(count, 'node')} drawn for it, {time}."
         if not evidence.signal:
-            text = f"An audit of {counted(count, 'node')} would tell how many positives there are."
+            text = f"An audit of {counted(count, 'node')} would show how many positives there are."
         if audit is not None:
             text = f"{counted(count, 'node')} drawn for it, none checked: {time}."
         return Answer(question, "Nothing yet.", text + _truth(evidence, nodes))
@@ -187,10 +188,10 @@ def _next(run: Path, nodes: int, evidence: Evidence, results: Results) -> Answer
     if not results.ranked:
         return Answer(question, "Run again.", "This result is degenerate: the notice says what to change.")
     if not evidence.signal:
-        nobody = (results.decided_by or "").startswith("nobody")
-        decide = " To decide all the same, run again with --decide." if nobody else ""
+        none_can_be = results.threshold >= ABOVE_ALL_SCORES
+        decide = " To decide all the same, run again with --decide." if none_can_be else ""
         return Answer(question, "Provide more evidence.", f"{REMEDY}{decide}")
-    text = "They are drawn at random from all parts of the list, and your verdicts tell how good it is:"
+    text = "They are drawn at random from all parts of the list, and your verdicts show how good it is:"
     return Answer(question, f"Check {counted(min(CHECKS, nodes), 'node')}.", text, f"pugnn audit {path}")
 
 
@@ -219,5 +220,5 @@ def with_band(band: Mapping[str, float], unit: str = "%") -> str:
 def what_changed(changes: Mapping[str, Any]) -> str:
     """What a run with feedback was given, and how it went on."""
     told = f"{counted(changes['confirmed'], 'node')} confirmed and {changes['rejected']:,} rejected since the run"
-    how = "training went on from that model" if changes["warm"] else "training started anew"
+    how = "training went on from that model" if changes["warm"] else "training started from scratch"
     return f"{told} {shown(changes['before'])}; {how}."

@@ -18,8 +18,8 @@ from pugnn.graph import Graph
 from pugnn.graph.relations import IN, OUT
 from pugnn.store.arguments import Request
 from pugnn.store.assembly.as_of import Clock
-from pugnn.store.assembly.edge_sums import edge_attributes
 from pugnn.store.assembly.edges import merge_relations, read_edges
+from pugnn.store.assembly.end_attributes import edge_attributes
 from pugnn.store.assembly.given import ONE_KIND, Inputs, Link
 from pugnn.store.assembly.nodes import keep_ids, notes_on_nodes, own_kinds, read_kinds, wanted_in
 from pugnn.store.assembly.places import GraphArrays
@@ -61,6 +61,10 @@ def assemble(
 def _assemble(
     tables: dict[str, Table], matrices: Mapping[str, sp.csr_array], request: Request, inputs: Inputs, place: GraphArrays
 ) -> TableGraph:
+    """Tables that are open, as a graph: what exists as of a time, ids, edges, lists of nodes, features; in this order.
+
+    Reading the edges fills what each :class:`EdgeTable` notes and sums up; features of the ends need that.
+    """
     columns, target = request.columns, inputs.kinds[0]
     if request.show and inputs.role("nodes", target) not in tables:
         raise PugnnError("there are no columns to show: --show names columns of the node table, and none was given")
@@ -71,6 +75,7 @@ def _assemble(
     tables |= _existing_nodes(clock, tables, edge_tables, request, inputs)
     notes += clock.notes
     kinds = read_kinds(tables, matrices, edge_tables, request, inputs)
+
     relations = read_edges(edge_tables, kinds, request, inputs, place)
     notes += [note for kind in kinds.values() if kind.nodes is not None for note in kind.nodes.notes]
     node_ids, notes_on_ids = keep_ids(kinds, edge_tables, place)
@@ -79,6 +84,7 @@ def _assemble(
     listable = ListableNodes(kinds[target].ids, node_ids, usual)
     listed, notes_on_lists, absent = read_lists(tables, request, listable)
     notes += [note for table in edge_tables for note in table.notes] + [*notes_on_ids, *notes_on_lists]
+
     request.say("building the graph")
     rows, merged, cleaning, notes_on_edges = merge_relations(relations, kinds, request, place)
     several = len(relations) > 1
@@ -91,6 +97,7 @@ def _assemble(
     if request.recipe is not None:
         require_names(request.recipe, graph)
     notes += [*notes_on_edges, *notes_on_nodes(kinds, graph.degrees, shown)]
+
     request.say("making features")
     attributes = {}
     for name, kind in kinds.items():
@@ -104,6 +111,7 @@ def _assemble(
     notes += encoded.notes
     features = place.keep_features(encoded.blocks, graph.ids)
     graph = replace(graph, features=features, feature_names=encoded.names, recipe=recipe.to_plain())
+
     task = PUTask.from_positives(graph, listed["positives"]) if "positives" in listed else None
     cells = {} if nodes is None else nodes.cells_as_text(request.show, graph.num_targets)
     later = None if request.then is None else Later(str(request.as_of), str(request.then), absent)

@@ -125,7 +125,7 @@ def tables_of(texts: str | Iterable[str], option: str) -> Any:
         own = name or stem(file)
         if own in named:
             raise PugnnError(
-                f"--{option}: {quoted(own)} is there twice; give each its name, NAME=FILE. Several files of the same "
+                f"--{option}: {quoted(own)} is given twice; give each its name, NAME=FILE. Several files of the same "
                 "kind are one table by a pattern in quotes: 'part-*.csv'"
             )
         named[own] = file

@@ -3,7 +3,7 @@ import pytest
 
 from pugnn.features.number import long_tail
 from pugnn.features.number_columns import EdgeColumn
-from pugnn.store.assembly.edge_sums import EdgeSums, edge_attributes
+from pugnn.store.assembly.end_attributes import EdgeSums, edge_attributes
 
 COLUMNS = [
     EdgeColumn("pays out", "amount", "number"),

@@ -1,4 +1,7 @@
-"""What the columns of edge tables say of the nodes at both ends: counts, sums, means, maxima and shares."""
+"""What the columns of edge tables say of the nodes at both ends: counts, sums, means, maxima and shares.
+
+(Repeated edges are merged in :mod:`pugnn.graph.adjacency`.)
+"""
 
 from __future__ import annotations
 
