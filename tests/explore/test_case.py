@@ -69,7 +69,7 @@ def test_history_and_note(room, cases):
     case = cases.of(node, blind=False)
     assert case["note"] == "second"
     assert [(event["verdict"], event["note"]) for event in case["history"]] == [
-        ("undo", None),
+        ("undo", ""),
         ("note", "second"),
         ("yes", "first"),
     ]

@@ -74,7 +74,10 @@ class CaseFile:
             "degree": len(room.graph.neighbours(node)),
             "note": case.note,
             "history": [
-                {name: getattr(event, name) for name in ("seq", "at", "who", "verdict", "note")}
+                {
+                    **{name: getattr(event, name) for name in ("seq", "at", "who", "verdict")},
+                    "note": event.note or "",
+                }
                 for event in reversed(room.decisions.events)
                 if event.node == known_id
             ],

@@ -130,6 +130,34 @@ def test_from_a_fresh_fit_through_the_audit_to_the_second_round(run, explored, o
     shown(page)
 
 
+def test_cases_that_were_decided_without_a_note_open_again(run, explored, opened):
+    _, url = explored(run)
+    page = opened(url, "#/queue/finds")
+    names = [decide_next(page) for _ in range(2)]
+
+    def chip_of(name, word):
+        """Wait for a case, all of it, and for what was decided of it."""
+        page.wait_for_function("id => document.querySelector('.card h2 bdi')?.textContent === id", arg=name)
+        page.wait_for_function("word => document.querySelector('.card .chip').textContent === word", arg=word)
+        assert shown(page) == name
+
+    page.keyboard.press("k")
+    chip_of(names[1], "confirmed" if int(names[1][2:]) < POSITIVE else "rejected")
+    assert page.locator(".history li").count() == 1
+    page.keyboard.press("u")
+    chip_of(names[1], "open")
+    page.keyboard.press("s")
+    page.wait_for_function("id => document.querySelector('.card h2 bdi')?.textContent !== id", arg=names[1])
+    page.keyboard.press("u")
+    chip_of(names[1], "open")
+    assert page.locator(".history li").count() == 4
+    page.keyboard.press("g")
+    page.keyboard.press("c")
+    page.wait_for_selector(".case-list a")
+    page.keyboard.press("Enter")
+    chip_of(names[0], "confirmed" if int(names[0][2:]) < POSITIVE else "rejected")
+
+
 def test_the_graph_the_list_and_the_cases_of_a_real_run(run, explored, opened):
     _, url = explored(run)
     page = opened(url, "#/list")
