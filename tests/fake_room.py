@@ -44,6 +44,7 @@ class Room:
     def __init__(self, nodes: int = 300, *, drawn: int = 20, hostile: bool = False, relations: bool = True) -> None:
         self.nodes, self.drawn, self.hostile = nodes, drawn, hostile
         self.relations = ["pays", "shares a phone with"] if relations else []
+        self.path = "/home/ann/runs/2026-11-18-accounts"
         self.read_only, self.full, self.learning = False, False, "idle"
         self.pending = 0  # times that a case is asked for before it is known why
         self.log: list[Answer] = []
@@ -127,7 +128,8 @@ class Room:
     def get_run(self, _: Answer) -> Answer:
         return {
             "name": "2026-11-18-accounts",
-            "path": "/home/ann/runs/2026-11-18-accounts",
+            "path": self.path,
+            "seq": len(self.log),
             "title": HOSTILE[0] if self.hostile else "Accounts of November",
             "method": "views",
             "nodes": self.nodes,
@@ -231,7 +233,8 @@ class Room:
             "degree": self.degree(node),
             "note": self.note(node),
             "history": [
-                {key: entry[key] for key in ("seq", "at", "who", "verdict", "note")} for entry in reversed(entries)
+                {**{key: entry[key] for key in ("seq", "at", "who", "verdict")}, "note": entry["note"] or ""}
+                for entry in reversed(entries)
             ],
         }
 
@@ -355,10 +358,12 @@ class Room:
         }
 
     def get_changes(self, asked: Answer) -> Answer:
-        nodes = dict.fromkeys(entry["node"] for entry in self.log if entry["seq"] > int(asked["after"]))
+        new = [entry for entry in self.log if entry["seq"] > int(asked["after"])]
         return {
+            "path": self.path,
             "seq": len(self.log),
-            "rows": [self.row(n) for n in nodes],
+            "rows": [self.row(node) for node in dict.fromkeys(entry["node"] for entry in new)],
+            "events": [{name: entry[name] for name in ("seq", "node", "who", "verdict")} for entry in new],
             "counts": self.counts(),
             "audit": self.audit(),
         }
@@ -405,7 +410,8 @@ class Room:
         self.log.append({"seq": len(self.log) + 1, "at": "2026-11-18T21:40:00Z", "who": "ann", **entry})
 
     def post_decisions(self, asked: Answer) -> Answer:
-        self.append({"node": asked["node"], "verdict": asked["verdict"], "note": asked.get("note", "")})
+        who = {"who": asked["who"]} if "who" in asked else {}
+        self.append({"node": asked["node"], "verdict": asked["verdict"], "note": asked.get("note"), **who})
         return self.saved(asked["node"])
 
     def post_undo(self, asked: Answer) -> Answer:
@@ -414,7 +420,7 @@ class Room:
         if seq not in standing:
             raise Refused(409, "that was undone already")
         node = self.log[seq - 1]["node"]
-        self.append({"node": node, "undo": seq, "verdict": "undo", "note": ""})
+        self.append({"node": node, "undo": seq, "verdict": "undo", "note": None})
         self.undone.add(seq)
         return self.saved(node)
 
@@ -427,7 +433,7 @@ class Room:
         return self.get_learn({})
 
     def post_open(self, _: Answer) -> Answer:
-        self.learning, self.log, self.undone = "idle", [], set()
+        self.learning, self.log, self.undone, self.path = "idle", [], set(), f"{self.path}-2"
         return {"ok": True}
 
     def answer(self, name: str, asked: Answer) -> Answer:
@@ -449,6 +455,8 @@ class Room:
         return gets[name](asked)
 
     def take(self, name: str, asked: Answer) -> Answer:
+        if asked.pop("shows") != self.path:
+            raise Refused(409, "this window shows another run than the room; reload it")
         posts = {
             "decisions": self.post_decisions,
             "undo": self.post_undo,

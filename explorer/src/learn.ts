@@ -1,6 +1,6 @@
 // Fit again with what was checked, and see what that changed.
 
-import { get, post } from "./api";
+import { get } from "./api";
 import { actionButton } from "./button";
 import { el, heads, isolated, refill } from "./dom";
 import type { Action } from "./keys";
@@ -91,7 +91,7 @@ export class LearnView implements View {
 
   private async start(): Promise<void> {
     try {
-      await post<Learning>("learn", {});
+      await this.room.post<Learning>("learn");
       announce("Fitting again has begun.");
     } catch (error) {
       alarm((error as Error).message);
@@ -100,13 +100,13 @@ export class LearnView implements View {
   }
 
   private async cancel(): Promise<void> {
-    await post("learn/cancel", {}).catch((error: Error) => alarm(error.message));
+    await this.room.post("learn/cancel").catch((error: Error) => alarm(error.message));
     await this.follow();
   }
 
   private async open(): Promise<void> {
     try {
-      await post("open", { run: this.newRun });
+      await this.room.post("open", { run: this.newRun });
       location.hash = routeTo("queue");
       location.reload();
     } catch (error) {

@@ -9,7 +9,7 @@ import { showHelp } from "./help";
 import { keyOf, listenToKeys, type Action } from "./keys";
 import { LearnView } from "./learn";
 import { ListView } from "./list";
-import { alarm, calm, notices } from "./notices";
+import { alarm, calm, notices, tellWhyReloaded } from "./notices";
 import { QualityView } from "./quality";
 import { QueueView } from "./queue";
 import { Room } from "./room";
@@ -120,6 +120,7 @@ class Shell {
 try {
   const room = await Room.enter();
   new Shell(room);
+  tellWhyReloaded();
   document.documentElement.dataset["ready"] = "";
   await room.follow();
 } catch (error) {

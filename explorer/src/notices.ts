@@ -31,6 +31,20 @@ export function calm(): boolean {
   return wasAlarmed;
 }
 
+const AFTER_RELOAD = "pugnn-after-reload";
+
+/** Loads the page again, and then says why. */
+export function reloadAnd(words: string): void {
+  sessionStorage.setItem(AFTER_RELOAD, words);
+  location.reload();
+}
+
+export function tellWhyReloaded(): void {
+  const words = sessionStorage.getItem(AFTER_RELOAD);
+  sessionStorage.removeItem(AFTER_RELOAD);
+  if (words) alarm(words);
+}
+
 onReach((here) => {
   gone.hidden = here;
   gone.textContent = here

@@ -1,23 +1,28 @@
 // What the whole room knows: the run, the counts, and the decisions as they are saved.
 
 import { get, post, Refused, Unreachable } from "./api";
-import { alarm, announce } from "./notices";
+import { alarm, announce, reloadAnd } from "./notices";
+import { routeTo } from "./route";
 import type { AuditCount, Changes, Counts, Row, Run, Saved, Verdict } from "./types";
 
 const POLL_MS = 3000;
 
 const DONE: Record<Verdict, string> = { yes: "confirmed", no: "rejected", skip: "skipped", note: "note saved" };
+const BY_OTHERS: Partial<Record<string, string>> = { ...DONE, note: undefined, undo: "took back a decision on" };
 
 type Listener = (rows: Row[]) => void;
 
 export class Room {
   private readonly listeners: Listener[] = [];
   private readonly ownDecisions: number[] = []; // numbers in the log, for undo
+  private readonly decidedHere = new Map<number, { seq: number; verdict: string }>(); // by node
   private readonly drafts = new Map<number, string>();
-  private seq = 0;
+  private seq: number;
   private saving = "";
 
-  constructor(readonly run: Run) {}
+  constructor(readonly run: Run) {
+    this.seq = run.seq;
+  }
 
   static async enter(): Promise<Room> {
     return new Room(await get<Run>("run"));
@@ -41,6 +46,11 @@ export class Room {
     else this.drafts.set(node, text);
   }
 
+  /** Posts what is meant for the run that this window shows: another window may have opened another one. */
+  post<Answer>(path: string, body: object = {}): Promise<Answer> {
+    return post<Answer>(path, { ...body, shows: this.run.path });
+  }
+
   /** Whether people may confirm or reject a case: not one that was known before. */
   isOpenTo(row: Row): boolean {
     return !this.run.readOnly && row.known === 0;
@@ -53,10 +63,11 @@ export class Room {
       return null;
     }
     const saved = await this.save(row.id, () =>
-      post<Saved>("decisions", { node: row.node, verdict, note, queue }),
+      this.post<Saved>("decisions", { node: row.node, id: row.id, verdict, note, queue }),
     );
     if (!saved) return null;
     this.ownDecisions.push(saved.seq);
+    if (verdict !== "note") this.decidedHere.set(row.node, { seq: saved.seq, verdict });
     this.keepDraft(row.node, null);
     this.take(saved, [saved.row]);
     announce(`${saved.row.id} ${DONE[verdict]}${this.progress(queue)}`);
@@ -66,9 +77,10 @@ export class Room {
   /** Takes back the last decision of this window, or of the room if this window made none. */
   async undo(): Promise<Saved | null> {
     const seq = this.ownDecisions.at(-1);
-    const undone = await this.save("the undo", () => post<Saved>("undo", seq === undefined ? {} : { seq }));
+    const undone = await this.save("the undo", () => this.post<Saved>("undo", seq === undefined ? {} : { seq }));
     if (!undone) return null;
     this.ownDecisions.pop();
+    this.decidedHere.delete(undone.row.node);
     this.take(undone, [undone.row]);
     announce(`Undone: ${undone.row.id} is ${undone.row.status} again`);
     return undone;
@@ -109,14 +121,31 @@ export class Room {
     for (const listener of this.listeners) listener(rows);
   }
 
+  /** What others decided on a case after this window did, and otherwise. */
+  private tellOthers({ events, rows }: Changes): void {
+    for (const { seq, node, who, verdict } of events) {
+      const own = this.decidedHere.get(node);
+      const words = BY_OTHERS[verdict];
+      if (!own || !words || seq <= own.seq || verdict === own.verdict) continue;
+      const name = who === this.run.who ? "Another window" : who || "Somebody";
+      alarm(`${name} ${words} ${rows.find((row) => row.node === node)?.id ?? "a case"} after you.`);
+    }
+  }
+
   /** Asks every three seconds what other windows decided. */
-  async follow(): Promise<never> {
+  async follow(): Promise<void> {
     for (;;) {
       try {
         const news = await get<Changes>("changes", { after: this.seq });
-        // A shorter log is that of another run: another window opened it.
-        if (news.seq < this.seq) location.reload();
-        if (news.seq > this.seq) this.take(news, news.rows);
+        if (news.path !== this.run.path || news.seq < this.seq) {
+          history.replaceState(null, "", routeTo("queue")); // the same address is another case there
+          reloadAnd("Another window opened another run, which this one now shows too.");
+          return;
+        }
+        if (news.seq > this.seq) {
+          this.take(news, news.rows);
+          this.tellOthers(news);
+        }
         this.seq = news.seq;
       } catch {
         // The banner tells; the next round tries again.

@@ -32,6 +32,7 @@ export interface Ring {
 export interface Run {
   name: string;
   path: string;
+  seq: number; // of the last event in the log
   title: string;
   method: string;
   nodes: number;
@@ -156,8 +157,10 @@ export interface Saved {
 }
 
 export interface Changes {
+  path: string; // of the run that the room shows now
   seq: number;
   rows: Row[];
+  events: { seq: number; node: number; who: string; verdict: string }[];
   counts: Counts;
   audit: AuditCount;
 }

@@ -63,6 +63,30 @@ def test_a_whole_round(client):
     assert {row["status"] for row in cases["rows"]} == {"confirmed"}
 
 
+def test_a_window_of_another_run_changes_nothing(client):
+    row = client.get("api/queue", goal="finds")["rows"][0]
+    here, own = client.get("api/run")["path"], {"node": row["node"], "id": row["id"], "verdict": "yes"}
+    wrong = ({"shows": f"{here}-2"}, {"shows": here, "id": "another"})
+    for refused in (client.send("decisions", **{**own, **each}) for each in wrong):
+        assert refused.status_code == 409
+        assert refused.json()["error"] == "this window shows another run than the room; reload it"
+    for path in ("undo", "learn", "learn/cancel", "open"):
+        assert client.send(path, shows=f"{here}-2").status_code == 409
+    assert client.get("api/changes")["seq"] == 0
+    assert client.post("decisions", **own, shows=here)["seq"] == 1
+
+
+def test_what_others_did_is_told_with_their_names(client):
+    first = client.post("decisions", node=20, verdict="yes")["seq"]
+    client.room.decisions.add("n20", "no", note=None, queue="list", who="Bob")
+    changes = client.get("api/changes", after=first)
+    assert changes["path"] == client.get("api/run")["path"]
+    assert changes["seq"] == client.get("api/run")["seq"]
+    assert changes["events"] == [{"seq": 2, "node": 20, "who": "Bob", "verdict": "no"}]
+    refused = client.send("undo", seq=first)
+    assert (refused.status_code, refused.json()["error"]) == (409, "Bob rejected n20 after that")
+
+
 def test_lists(client):
     found = client.get("api/nodes", limit=7, offset=3)
     assert found["total"] == 60

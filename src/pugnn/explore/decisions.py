@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from pugnn.errors import PugnnError, WriteError
+from pugnn.errors import PugnnError, WriteError, shown
 from pugnn.store.case_log import (
     SCHEMA,
     Case,
@@ -25,6 +25,9 @@ from pugnn.store.case_log import (
 
 #: Seconds to wait while another process writes.
 PATIENCE = 10.0
+
+#: What somebody has done, in words.
+TOLD = {"yes": "confirmed", "no": "rejected", "skip": "skipped", "note": "wrote a note on"}
 
 
 class DecidedSinceError(PugnnError):
@@ -82,9 +85,11 @@ class Decisions:
             taken = next((event for event in reversed(standing) if seq in (None, event.seq)), None)
             if taken is None:
                 raise DecidedSinceError("there is nothing to undo: this was undone already")
-            later = (event for event in standing if event.seq > taken.seq and event.node == taken.node)
-            if any(event.decides == taken.decides for event in later):
-                raise DecidedSinceError("there is a later decision on this node; undo that one first")
+            for later in reversed(standing):
+                if later.seq > taken.seq and later.node == taken.node and later.decides == taken.decides:
+                    raise DecidedSinceError(
+                        f"{later.who or 'somebody'} {TOLD[later.verdict]} {shown(taken.node)} after that"
+                    )
             self._insert(taken.node, "undo", None, taken.queue, who, taken.seq)
         self.refresh()
         return taken

@@ -126,4 +126,9 @@ def _whole(name: str, text: str | None, least: int, most: float) -> int:
 def _text(name: str, value: object, most: int) -> str:
     if not isinstance(value, str) or len(value) > most:
         raise PugnnError(f"{name} must be a text of at most {most:,} letters")
-    return value.encode("utf-8", "replace").decode()  # halves of letters, which JSON allows, cannot be stored
+    return stored_text(value)
+
+
+def stored_text(text: str) -> str:
+    """A text as it can be stored: halves of letters, which JSON allows, cannot."""
+    return text.encode("utf-8", "replace").decode()

@@ -18,6 +18,10 @@ from pugnn.explore.decisions import DecidedSinceError
 PAGE = Path(__file__).with_name("page")
 
 
+class OtherRunError(PugnnError):
+    """The window that asks shows another run than the room, since a new one was opened in another window."""
+
+
 def read_page(folder: Path) -> dict[str, tuple[str, bytes]]:
     """The files of the page by their addresses, with their types; an error if it was not built."""
     if not (folder / "index.html").is_file():
@@ -61,4 +65,10 @@ def _failed(_: Request, error: Exception) -> Response:
 
 
 #: What becomes of errors; the most specific kind counts.
-HANDLERS: Any = {PugnnError: _refused, DecidedSinceError: _conflict, WriteError: _not_saved, HTTPException: _failed}
+HANDLERS: Any = {
+    PugnnError: _refused,
+    DecidedSinceError: _conflict,
+    OtherRunError: _conflict,
+    WriteError: _not_saved,
+    HTTPException: _failed,
+}

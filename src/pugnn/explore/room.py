@@ -131,6 +131,16 @@ class Room:
         nodes = self.find(dict.fromkeys(event.node for event in self.decisions.events if event.seq > seq))
         return [node for node in nodes if node >= 0]
 
+    def events_since(self, seq: int) -> list[dict[str, Any]]:
+        """What was decided after an event, and by whom, in plain values."""
+        events = [event for event in self.decisions.events if event.seq > seq]
+        found = zip(events, self.find(event.node for event in events), strict=True)
+        return [
+            {"seq": event.seq, "node": node, "who": event.who, "verdict": event.verdict}
+            for event, node in found
+            if node >= 0
+        ]
+
     # ------------------------------------------------------------------ nodes
 
     def require_node(self, node: int) -> None:

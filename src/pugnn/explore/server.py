@@ -22,15 +22,17 @@ from pugnn.explore.cases_export import FORMATS, KINDS, case_rows, export
 from pugnn.explore.learning import Learning
 from pugnn.explore.listing import Listing, Wanted
 from pugnn.explore.quality import Quality
-from pugnn.explore.queries import Asked, Sent
-from pugnn.explore.replies import HANDLERS, read_page, reply
+from pugnn.explore.queries import Asked, Sent, stored_text
+from pugnn.explore.replies import HANDLERS, OtherRunError, read_page, reply
 from pugnn.explore.room import PLACES, QUEUES, STATUSES, Goal, Room
 from pugnn.explore.surroundings import FIRST, MAX_HOPS, MAX_NODES, ORDERS, By, Surroundings, links_of
 from pugnn.runs.run import Run
-from pugnn.store.case_log import Verdict
+from pugnn.store.case_log import Case, Verdict
 
 #: Rows of a list in one reply.
 MAX_ROWS = 500
+
+OTHER_RUN = "this window shows another run than the room; reload it"
 
 Answer = Callable[[Asked], Any]
 
@@ -117,13 +119,13 @@ class Server:
 
     def _run(self, _: Asked) -> dict[str, Any]:
         room, run = self.desk.room, self.desk.room.run
-        room.refresh()
         parent = run.settings.parent or {}
         caveat = (run.evidence.estimate or {}).get("caveat")
         ranked = [] if run.results.ranked else ["The ranking means nothing: the report of the run says why."]
         return {
             "name": shown(run.path.resolve().name),
-            "path": shown(run.path.resolve(), 1000),
+            "path": _path_of(room),
+            "seq": room.refresh(),
             "title": run.settings.title,
             "method": run.settings.options.get("method", ""),
             "nodes": room.graph.num_nodes,
@@ -138,7 +140,7 @@ class Server:
             "columns": list(run.data.shown),
             "relations": [link.name for link in links_of(room.graph) if link.name],
             "rings": self.desk.listing.rings,
-            **self._state(),
+            **_state(room),
             "parent": shown(Path(parent["run"]).name) if parent.get("run") else None,
             "who": room.who,
             "caveats": [*ranked, *([caveat] if caveat else [])],
@@ -180,7 +182,8 @@ class Server:
     def _changes(self, asked: Asked) -> dict[str, Any]:
         room, after = self.desk.room, asked.whole("after", 0)
         seq = room.refresh()
-        return {"seq": seq, "rows": room.rows(room.changed_since(after)), **self._state()}
+        changed = {"rows": room.rows(room.changed_since(after)), "events": room.events_since(after)}
+        return {"path": _path_of(room), "seq": seq, **changed, **_state(room)}
 
     def _cases(self, asked: Asked) -> dict[str, Any]:
         self.desk.room.refresh()
@@ -204,51 +207,46 @@ class Server:
     # ------------------------------------------------------------------ deciding
 
     async def _decide(self, request: Request) -> Response:
-        self._require_writable()
-        sent = await Sent.of(request, "node", "verdict", "note", "queue")
+        room, sent = await self._sent(request, "node", "id", "verdict", "note", "queue")
         verdict = cast(Verdict, sent.choice("verdict", ("yes", "no", "skip", "note")))
         node, note, queue = sent.whole("node"), sent.text("note"), sent.choice("queue", PLACES, "list")
         assert node is not None
         if verdict == "note" and note is None:
             raise PugnnError("a note needs its text")
-        event = await run_in_threadpool(self.desk.room.decide, node, verdict, note, queue)
-        return reply(self._decided(event.seq, node))
+        room.require_node(node)
+        if sent.text("id") not in (None, stored_text(room.texts([node])[0])):
+            raise OtherRunError(OTHER_RUN)
+        event = await run_in_threadpool(room.decide, node, verdict, note, queue)
+        return reply(_decided(room, event.seq, node))
 
     async def _undo(self, request: Request) -> Response:
-        self._require_writable()
-        sent = await Sent.of(request, "seq")
-        _, node = await run_in_threadpool(self.desk.room.undo, sent.whole("seq", optional=True))
-        return reply(self._decided(self.desk.room.decisions.last, node))
+        room, sent = await self._sent(request, "seq")
+        _, node = await run_in_threadpool(room.undo, sent.whole("seq", optional=True))
+        return reply(_decided(room, room.decisions.last, node))
 
-    def _decided(self, seq: int, node: int) -> dict[str, Any]:
-        case = self.desk.room.cases.get(node)
-        note = "" if case is None else case.note
-        return {"seq": seq, "row": self.desk.room.rows([node])[0], "note": note, **self._state()}
-
-    def _state(self) -> dict[str, Any]:
-        return {"counts": self.desk.room.counts, "audit": self.desk.room.progress}
-
-    def _require_writable(self) -> None:
+    async def _sent(self, request: Request, *names: str) -> tuple[Room, Sent]:
+        """What a window posts, and the room it is for; a window says which run it shows, as positions are of a run."""
         if self._read_only:
             raise HTTPException(403, "this room is read-only; start it without --read-only to decide")
+        room, sent = self.desk.room, await Sent.of(request, "shows", *names)
+        if sent.text("shows") not in (None, _path_of(room)):
+            raise OtherRunError(OTHER_RUN)
+        return room, sent
 
     # ------------------------------------------------------------------ learning
 
     async def _learn(self, request: Request) -> Response:
-        self._require_writable()
-        await Sent.of(request)
+        await self._sent(request)
         await run_in_threadpool(self.desk.learning.start)
         return reply(self.desk.learning.now())
 
     async def _cancel(self, request: Request) -> Response:
-        self._require_writable()
-        await Sent.of(request)
+        await self._sent(request)
         await run_in_threadpool(self.desk.learning.cancel)
         return reply(self.desk.learning.now())
 
     async def _open(self, request: Request) -> Response:
-        self._require_writable()
-        sent = await Sent.of(request, "run")
+        _, sent = await self._sent(request, "run")
         folder = self.desk.learning.new_run
         if folder is None or sent.text("run") != folder.name:
             raise PugnnError("only the run that was trained here can be opened, once it is done")
@@ -260,6 +258,19 @@ class Server:
         self.desk = Desk(Room(self._open_run(folder), who=self._who), self._open_run)
         before.cases.close()
         before.room.finish()
+
+
+def _path_of(room: Room) -> str:
+    return shown(room.run.path.resolve(), 1000)
+
+
+def _state(room: Room) -> dict[str, Any]:
+    return {"counts": room.counts, "audit": room.progress}
+
+
+def _decided(room: Room, seq: int, node: int) -> dict[str, Any]:
+    note = room.cases.get(node, Case()).note
+    return {"seq": seq, "row": room.rows([node])[0], "note": note, **_state(room)}
 
 
 def _wanted(asked: Asked) -> Wanted:

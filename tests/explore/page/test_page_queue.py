@@ -156,6 +156,33 @@ def test_two_windows_see_each_other(served, opened):
     one.wait_for_function("() => document.querySelector('.progress').textContent.includes('0 of 4')")
 
 
+def test_a_window_follows_when_another_one_opens_the_next_run(served, opened):
+    room = Room(drawn=4)
+    server = served(room)
+    page = opened(server.address, "#/case/3")
+    shown(page)
+    room.post_open({})
+    page.keyboard.press("c")
+    page.wait_for_selector("#alarm:has-text('Another window opened another run')")
+    assert shown(page) == "A-0001"
+    assert room.log == []
+    assert "#/queue" in page.evaluate("location.hash")
+    press(page, "c", "A-0002")
+    assert len(room.log) == 1
+
+
+def test_what_somebody_else_decides_after_this_window_is_told(served, opened):
+    room = Room(drawn=4)
+    page = opened(served(room).address)
+    shown(page)
+    press(page, "c", "A-0002")
+    room.post_decisions({"node": 1, "verdict": "yes", "who": "bob"})
+    room.post_decisions({"node": 2, "verdict": "no", "who": "bob"})
+    room.post_decisions({"node": 1, "verdict": "no", "who": "bob"})
+    page.wait_for_selector("#alarm:not(:empty)")
+    assert page.locator("#alarm").inner_text() == "bob rejected A-0001 after you."
+
+
 def test_a_room_that_is_read_only(served, opened):
     room = Room(drawn=4)
     room.read_only = True
