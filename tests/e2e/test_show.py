@@ -37,11 +37,23 @@ def test_columns_are_shown_as_they_are_in_files_terminal_report_and_explanations
     assert "Name, of \\u003ci>n5\\u003c/i>" in page
     assert "<i>n5</i>" not in page
     record = json.loads((named / "mine/run.json").read_text())
-    assert record["options"]["show"] == "name, member"
+    assert record["options"]["show"] == ["name, member"]
     assert {each["id"]: each["shown"]["name"] for each in record["explanations"]}["n5"] == "Name, of <i>n5</i>"
     (one,) = json.loads(pugnn_main("explain", "mine", "n5", "--json").out)
     assert one["shown"] == {"name": "Name, of <i>n5</i>", "member": rows["n5"]["member"]}
     assert "name: Name, of <i>n5</i>" in pugnn_main("explain", "mine", "n5").out
+
+
+def test_the_option_can_be_repeated(pugnn_main, named):
+    assert pugnn_main(*FIT, "--show", "member", "--show", "name", "--out", "mine").code == 0
+    rows = {row["id"]: row for row in table(named / "mine/scores.csv")}
+    assert (rows["n5"]["member"], rows["n5"]["name"]) == ("007", "Name, of <i>n5</i>")
+    file = named / "mine/run.json"
+    record = json.loads(file.read_text())
+    record["options"]["show"] = "member,name"  # as earlier versions wrote it
+    file.write_text(json.dumps(record))
+    (one,) = json.loads(pugnn_main("explain", "mine", "n5", "--json").out)
+    assert list(one["shown"]) == ["member", "name"]
 
 
 def test_a_new_snapshot_can_be_scored_with_columns_shown(pugnn_main, named):

@@ -71,7 +71,7 @@ def _from_tables(options: dict[str, Any], recipe: Mapping[str, Any] | None) -> I
             data = read_store(given.pop("store"), **given, on_phase=line.say)
         else:
             kinds = named_kinds(given.pop("column", ()))
-            show = [name.strip() for name in given.pop("show", "").split(",") if name.strip()]
+            show = [name.strip() for name in ",".join(given.pop("show", ())).split(",") if name.strip()]
             data = read_graph(**by_name(given), kinds=kinds, recipe=recipe, show=show, on_phase=line.say)
     if "store" in options and recipe is not None and data.graph.recipe != recipe:
         words = f"the features in {options['store']} were made by a recipe different from the model's"

@@ -116,7 +116,7 @@ class DataOptions:
         column: how to read an attribute: NAME=KIND with number, amount, category, boolean, text, vector, counts or
             ignore;
             'w_*=counts' for many; item.price=number for nodes of another kind. Repeatable.
-        show: columns of the node table to show with the results, as they are: name,city.
+        show: columns of the node table to show with the results, as they are: name,city. Repeatable.
         label_ratio: share of nodes to draw as known positives from a named data set. Default: 0.01.
         label_ratio_of: what it is a share of: all_nodes, all_positives, train_positives or train_nodes. Default:
             all_nodes.
@@ -144,7 +144,7 @@ class DataOptions:
     as_of: str | None = None
     label: str | None = None
     column: list[str] | None = None
-    show: str | None = None
+    show: list[str] | None = None
     label_ratio: float | None = None
     label_ratio_of: str | None = None
     labels: int | None = None
