@@ -36,7 +36,7 @@ def test_a_database_that_has_changed_since(here, bank, pugnn_main):
     connection.execute("insert into edges values ('n0', 'n11')")
     connection.commit()
     connection.close()
-    assert_refused(pugnn_main("suggest", "mine"), ["the data have changed since mine was trained"])
+    assert_refused(pugnn_main("evaluate", "mine"), ["the data have changed since mine was trained"])
 
 
 def test_the_password_is_nowhere(here, postgresql_server, pugnn_main, monkeypatch):

@@ -62,7 +62,7 @@ def test_undo_gives_back_what_was_before(log):
 def test_what_was_undone_or_decided_again_cannot_be_undone(log):
     first = add(log, "a", "yes")
     second = add(log, "a", "no")
-    with pytest.raises(DecidedSinceError, match="(confirmed|rejected|skipped) . after that"):
+    with pytest.raises(DecidedSinceError, match=r"(confirmed|rejected|skipped) . after that"):
         log.undo(first, who="me")
     log.undo(second, who="me")
     for seq in (second, 99):
@@ -79,7 +79,7 @@ def test_two_writers_see_each_other(log):
     assert [event.node for event in other.refresh()] == ["a"]
     add(other, "a", "no")
     assert verdicts(log) == {"a": ("yes", "")}
-    with pytest.raises(DecidedSinceError, match="(confirmed|rejected|skipped) . after that"):
+    with pytest.raises(DecidedSinceError, match=r"(confirmed|rejected|skipped) . after that"):
         log.undo(1, who="me")
     assert verdicts(log) == {"a": ("no", "")}
     assert [event.seq for event in log.events] == [1, 2]

@@ -2,10 +2,13 @@
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
 from e2e.own_tables import snapshot
+from pugnn.cli.input_data import open_run
+from rooms import Client
 
 
 def wait(client, seconds=120):
@@ -55,8 +58,6 @@ def test_the_next_round(checked, run):
 
 
 def test_the_new_run_does_not_depend_on_later_decisions(checked, run):
-    from pugnn.cli.input_data import open_run
-
     checked.post("learn")
     assert wait(checked)["state"] == "done"
     checked.post("undo")
@@ -67,6 +68,17 @@ def test_nothing_to_learn_from(client):
     found = client.send("learn")
     assert found.status_code == 400
     assert "confirm or reject" in found.json()["error"]
+
+
+def test_other_tables_than_those_of_the_run_are_not_learnt_from(run, page, monkeypatch):
+    opened = open_run(run)
+    monkeypatch.setattr("rooms.open_run", lambda _: replace(opened, changed="edges differ"))
+    client = Client(run, page)
+    assert any("edges differ" in words for words in client.get("api/run")["caveats"])
+    client.post("decisions", node=20, verdict="yes")
+    found = client.send("learn")
+    assert found.status_code == 400
+    assert "learn from other data: edges differ. Restore them" in found.json()["error"]
 
 
 def test_cancelling(checked, run):

@@ -77,6 +77,28 @@ def test_a_graph_that_is_damaged_is_not_used(here, name):
         open_run(here / "mine")
 
 
+@pytest.mark.parametrize(
+    ("table", "content", "words"),
+    [
+        ("edges.csv", "source,target\nn0,n7\n", "edges differ"),
+        ("nodes.csv", "nothing\n", "nodes.csv"),
+        ("wrong.csv", "id\nn8\nn9\n", "unlabelled is now"),
+    ],
+)
+def test_a_run_whose_tables_have_changed_is_looked_at_as_it_was_trained(here, table, content, words):
+    kept = everything(open_run(here / "mine"))
+    write(table, content)(here)
+    with pytest.warns(PugnnWarning, match=rf"{words}.*with its own copy"):
+        found = open_run(here / "mine", as_trained=True)
+    assert everything(found) == kept
+    assert words in found.changed
+    with pytest.raises(PugnnError):
+        open_run(here / "mine")
+    shutil.rmtree(here / "mine" / "graph")
+    with pytest.raises(PugnnError):
+        open_run(here / "mine", as_trained=True)
+
+
 def test_scores_that_are_no_longer_all_there_are_computed_again(here, no_tables):
     kept = open_run(here / "mine")
     (here / "mine" / "scores.parquet").unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pugnn.cli.config import option_value, read_record
 from pugnn.cli.options import FEEDBACK, FOR_DRAWS, FOR_GRAPHS, GIVEN_BY_NAME, DataOptions, flag
-from pugnn.errors import PugnnError, counted
+from pugnn.errors import PugnnError, PugnnWarning, counted
 from pugnn.files import remove_unfinished
 from pugnn.waiting import status_line
 
@@ -182,14 +183,15 @@ def _from_dataset(name: str, options: DataOptions, seed: int, known: bool) -> In
     return _with_feedback(found, vars(options), f"the {counted(len(benchmark.task.labelled), 'label')} drawn")
 
 
-def open_run(folder: Path) -> Run:
+def open_run(folder: Path, *, as_trained: bool = False) -> Run:
     """Open a run and its data.
 
     Without the graph in its folder, or with tables that have been written to since, these are read again: they must be
-    where they were, and as they were.
+    where they were, and as they were. ``as_trained``, the graph in the folder does where they are not, with a warning:
+    for commands that look at what was trained, and train nothing.
     """
     from pugnn.features import Statement
-    from pugnn.runs.kept_graph import open_kept, read_scores
+    from pugnn.runs.kept_graph import read_scores
     from pugnn.runs.run import Evidence, Results, Run, Settings, read_section
     from pugnn.runs.writers import read_log
     from pugnn.training import scores_of
@@ -202,12 +204,8 @@ def open_run(folder: Path) -> Run:
         if not is_sound:
             words = f"{file} was changed after the run: its entry {entry!r} is missing or of another form"
             raise PugnnError(f"{words}. Restore it, or train again with `pugnn fit`.")
-    kept = open_kept(folder, record, given, estimator)
-    data = kept or read_input(DataOptions(**given), seed=estimator.seed, recipe=estimator.recipe_)
+    data, changed = _data_of(folder, record, given, estimator, as_trained)
     assert data.task is not None
-    changed = "" if kept else _differences(data.task, record)
-    if changed:
-        raise PugnnError(f"the data have changed since {folder} was trained: {changed}. Train again with `pugnn fit`.")
     log_odds, shown = read_scores(folder / "scores.parquet", data.graph) or (None, {})
     estimator.restore(data.task, log_odds)
     return Run(
@@ -226,7 +224,34 @@ def open_run(folder: Path) -> Run:
         log_odds=estimator.decision_function(),
         check_up=record.get("check_up", {}),
         log=read_log(folder / "log.csv"),
+        changed=changed,
     )
+
+
+def _data_of(
+    folder: Path, record: dict[str, Any], given: dict[str, Any], estimator: PUNodeClassifier, as_trained: bool
+) -> tuple[InputData, str]:
+    """The data of a run, and how its tables differ from them, in words."""
+    from pugnn.runs.kept_graph import open_kept
+
+    if kept := open_kept(folder, record, given, estimator):
+        return kept, ""
+    copy = open_kept(folder, record, given, estimator, as_trained=True) if as_trained else None
+    try:
+        data = read_input(DataOptions(**given), seed=estimator.seed, recipe=estimator.recipe_)
+        assert data.task is not None
+        changed = _differences(data.task, record)
+    except PugnnError as error:  # the tables are no longer of the same form
+        if copy is None:
+            raise
+        changed = str(error)
+    if not changed:
+        return data, ""
+    words = f"the data have changed since {folder} was trained: {changed.rstrip('.')}."
+    if copy is None:
+        raise PugnnError(f"{words} Train again with `pugnn fit`.")
+    warnings.warn(f"{words} The run is shown with its own copy of them, as it was trained.", PugnnWarning, 2)
+    return copy, changed
 
 
 def read_run(folder: Path) -> tuple[dict[str, Any], dict[str, Any], PUNodeClassifier]:

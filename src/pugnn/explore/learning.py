@@ -59,6 +59,11 @@ class Learning:
             audit, run = self._room.audit, self._room.run
             if not audit.verdicts:
                 raise PugnnError("there is nothing to learn from yet: confirm or reject some nodes first")
+            if run.changed:
+                words = (
+                    "its tables have changed since this run was trained, so the next one would learn from other data"
+                )
+                raise PugnnError(f"{words}: {run.changed}. Restore them, or train with `pugnn fit` on the terminal.")
             self._out = next_round(run.path.absolute())
             # The verdicts of now: the log goes on, and the new run is to be opened with what it has learnt from.
             checked = _unused(run.path, "verdicts")

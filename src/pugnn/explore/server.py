@@ -122,6 +122,7 @@ class Server:
         parent = run.settings.parent or {}
         caveat = (run.evidence.estimate or {}).get("caveat")
         ranked = [] if run.results.ranked else ["The ranking means nothing: the report of the run says why."]
+        changed = [f"Shown as it was trained; its tables are others by now: {run.changed}."] if run.changed else []
         return {
             "name": shown(run.path.resolve().name),
             "path": _path_of(room),
@@ -143,7 +144,7 @@ class Server:
             **_state(room),
             "parent": shown(Path(parent["run"]).name) if parent.get("run") else None,
             "who": room.who,
-            "caveats": [*ranked, *([caveat] if caveat else [])],
+            "caveats": [*ranked, *changed, *([caveat] if caveat else [])],
         }
 
     def _queue(self, asked: Asked) -> dict[str, Any]:

@@ -81,12 +81,17 @@ def keep_graph(folder: Path, data: InputData) -> None:
 
 
 def open_kept(
-    folder: Path, record: Mapping[str, Any], options: Mapping[str, Any], estimator: PUNodeClassifier
+    folder: Path,
+    record: Mapping[str, Any],
+    options: Mapping[str, Any],
+    estimator: PUNodeClassifier,
+    *,
+    as_trained: bool = False,
 ) -> InputData | None:
     """The data of a run without reading any table; ``None`` if it has not kept them, or a table has changed since.
 
-    A table that is gone has not changed. ``record`` is the content of ``run.json``, ``options`` are its data options,
-    and the estimator is the model of the run, which remembers the known nodes.
+    A table that is gone has not changed; ``as_trained``, no table matters. ``record`` is the content of ``run.json``,
+    ``options`` are its data options, and the estimator is the model of the run, which remembers the known nodes.
     """
     path = folder / NAME
     try:
@@ -99,7 +104,7 @@ def open_kept(
     task = given.with_feedback(known["confirmed"], known["rejected"])
     digests = record["data"].get("digests", {})
     same = (
-        all(then.get(file) == state for file, state in input_states(options).items())
+        (as_trained or all(then.get(file) == state for file, state in input_states(options).items()))
         and all(digests.get(part) == digest for part, digest in graph.digests.items() if part != NODES)
         and all(record.get(name) == count for name, count in count_nodes(task).items())
     )

@@ -190,6 +190,7 @@ class Run(Displayed):
         log_odds: by position; they differ even where scores are rounded to 1.
         check_up: what was found before training (:class:`pugnn.checkup.CheckUp`), in plain values.
         log: one record per epoch; empty where nothing was trained.
+        changed: how the tables differ now, in words, if the run is open with its copy of them instead.
     """
 
     path: Path
@@ -202,6 +203,7 @@ class Run(Displayed):
     log_odds: NDArray[np.float64]
     check_up: dict[str, Any] = field(default_factory=dict)
     log: Sequence[Mapping[str, float]] = ()
+    changed: str = ""
 
     def __repr__(self) -> str:
         return (

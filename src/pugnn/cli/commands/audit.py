@@ -87,7 +87,7 @@ def audit(
         raise PugnnError("draw nodes, with -n or --all-of, or record files or ask for a list; not both at once")
     if revise and not checked:
         raise PugnnError("--revise goes with the file whose verdicts are to be recorded")
-    opened = open_run(run)
+    opened = open_run(run, as_trained=True)
     if checked:
         with recording(opened) as audit:
             before = audit.verdicts

@@ -53,7 +53,7 @@ def explain(
         raise PugnnError("name the nodes to explain by their ids, or give --top N for the best finds")
     if out is not None:
         require_new(out)
-    opened = open_run(run)
+    opened = open_run(run, as_trained=True)
     task, columns = opened.task, opened.data.shown
     if ids:
         nodes = _positions(task.graph, ids)

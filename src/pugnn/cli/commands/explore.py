@@ -50,7 +50,7 @@ def explore(
     if not (run / "run.json").is_file() and (run / MANIFEST).is_file():
         words = "is a graph store, in which no node has a score yet"
         raise PugnnError(f"{run} {words}. Train on it: pugnn fit --store {run} --positives FILE --out RUN")
-    opened = open_run(run)
+    opened = open_run(run, as_trained=True)
     if not opened.results.ranked:
         raise PugnnError(f"the ranking of {run} means nothing, see its report; run again first")
     log = run / NAME

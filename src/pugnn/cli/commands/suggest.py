@@ -54,7 +54,7 @@ def suggest(
 
     if out is not None:
         require_new(out)
-    opened = open_run(run)
+    opened = open_run(run, as_trained=True)
     if not opened.results.ranked:
         print_notes([f"the ranking of {run} means nothing, see its report; run again first"], "warning")
     if not opened.evidence.signal and goal == "precision":
