@@ -222,6 +222,7 @@ class Room:
                     "node": each,
                     "id": self.text(each),
                     "hops": 2,
+                    "confirmed": self.known(each) != 1,
                     "path": [{"node": step, "id": self.text(step)} for step in (node, 3, each)],
                 }
                 for each in known

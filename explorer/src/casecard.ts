@@ -8,9 +8,9 @@ import { alarm } from "./notices";
 import { picture } from "./picture";
 import { reasons } from "./reasons";
 import type { Room } from "./room";
-import { caseAddress, goTo, routeTo } from "./route";
+import { caseAddress, goTo, graphAddress } from "./route";
 import type { Case, GraphPart, Nearest, Row, Saved, Verdict } from "./types";
-import { chip, grouped, plural, ringWords, scored, shortened, stateWord, when } from "./words";
+import { chip, grouped, isUndecided, plural, ringWords, scored, shortened, stateWord, when } from "./words";
 
 const VERDICTS: Partial<Record<Action, Verdict>> = { confirm: "yes", reject: "no", skip: "skip" };
 const PATH_SHOWN = 4;
@@ -53,8 +53,8 @@ export class CaseCard {
     const blind = this.options.blind ? 1 : null;
     try {
       this.shown = await get<Case>(`case/${this.node}`, { blind });
-      // Decided in the meantime: there is nothing left to sway.
-      if (blind && this.shown.row.status !== "open" && this.shown.row.status !== "skipped") {
+      // Decided in the meantime, or known before: there is nothing left to sway.
+      if (blind && !isUndecided(this.shown.row)) {
         this.options.blind = false;
         this.shown = await get<Case>(`case/${this.node}`);
       }
@@ -116,8 +116,8 @@ export class CaseCard {
     const verdict = VERDICTS[action];
     if (verdict) void this.decide(verdict);
     else if (action === "note") this.note.focus();
-    else if (action === "picture") goTo(routeTo("graph", this.node));
-    else if (action === "open") goTo(caseAddress(this.node));
+    else if (action === "picture") goTo(graphAddress(this.node, this.options.blind));
+    else if (action === "open") goTo(caseAddress(this.node, this.options.blind));
     else return false;
     return true;
   }
@@ -221,7 +221,8 @@ export class CaseCard {
       el("h3", {}, "Nearest known positives"),
       nearest.length === 0 && el("p", { class: "quiet" }, "No path to a known positive."),
       el("ul", {}, ...nearest.map((found) =>
-        el("li", {}, el("a", { href: caseAddress(found.node) }, isolated(found.id)), ` ${plural(found.hops, "hop")}`,
+        el("li", {}, el("a", { href: caseAddress(found.node) }, isolated(found.id)),
+          found.confirmed && " ", found.confirmed && chip("confirmed"), ` ${plural(found.hops, "hop")}`,
           found.path.length > 2 && el("span", { class: "quiet" }, " by ", ...via(found.path.slice(1, -1)))),
       )),
     );

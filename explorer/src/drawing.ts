@@ -69,6 +69,14 @@ export class Drawing {
     this.sigma?.refresh();
   };
 
+  /** All of one colour, as that tells the score. */
+  private isBlind = false;
+  set blind(blind: boolean) {
+    if (blind === this.isBlind) return;
+    this.isBlind = blind;
+    this.sigma?.refresh();
+  }
+
   constructor(private readonly clicked: (node: number) => void) {
     this.scheme.addEventListener("change", this.repaint);
   }
@@ -118,7 +126,7 @@ export class Drawing {
     return {
       ...rest,
       size: rest.size * (isChosen || state !== "open" ? 1.4 : 1),
-      color: mixed(this.inks.low, this.inks.high, Math.min(Math.max(row.score ?? 0, 0), 1)),
+      color: mixed(this.inks.low, this.inks.high, this.isBlind ? 0.5 : Math.min(Math.max(row.score ?? 0, 0), 1)),
       ringColor: isChosen ? this.inks.ink : this.inks.rings[state],
       ringSize: isChosen || state !== "open" ? 0.35 : 0.12,
       label: nameOf(row),

@@ -7,11 +7,11 @@ import { Drawing, foldedAt } from "./drawing";
 import type { Action } from "./keys";
 import { alarm, announce } from "./notices";
 import type { Room } from "./room";
-import { caseAddress, goTo, nodeOf, routeTo, stayAt, type Route } from "./route";
+import { caseAddress, goTo, graphAddress, nodeOf, routeTo, stayAt, type Route } from "./route";
 import type { GraphNode, GraphPart, NodesPage, Row, Verdict } from "./types";
 import { askWish, type Wish } from "./unfold";
 import type { View } from "./view";
-import { chip, grouped, plural, scored, stateWord } from "./words";
+import { chip, grouped, isUndecided, plural, scored, stateWord } from "./words";
 
 const TOP = 8; // finds that are drawn when no case is named
 const SMALL = 30; // so many neighbours unfold without a question
@@ -31,6 +31,7 @@ export class GraphView implements View {
     void this.expand();
   });
   private readonly root: number | null;
+  private readonly blind: boolean;
   private chosen: number | null = null;
   private path: number[] = [];
   private left = false;
@@ -40,6 +41,7 @@ export class GraphView implements View {
     route: Route,
   ) {
     this.root = nodeOf(route.rest);
+    this.blind = this.root !== null && route.query.has("blind");
     const perform = (action: Action): boolean => this.perform(action);
     refill(
       this.element,
@@ -84,6 +86,12 @@ export class GraphView implements View {
     }
   }
 
+  /** Until the case is decided, nothing here tells a score to whoever checks the audit. */
+  private get isBlind(): boolean {
+    const root = this.blind && this.root !== null ? this.drawing.row(this.root) : null;
+    return this.blind && (root === null || isUndecided(root));
+  }
+
   private paint(): void {
     try {
       this.drawing.show(this.canvas, () => this.unpainted("The browser dropped the drawing. Reload the page to restore it."));
@@ -100,12 +108,16 @@ export class GraphView implements View {
     this.chosen = node;
     this.drawing.choose(node);
     this.showText();
-    const query = node === this.root ? null : new URLSearchParams({ node: String(node) });
+    const query = new URLSearchParams({
+      ...(this.blind ? { blind: "1" } : {}), ...(node === this.root ? {} : { node: String(node) }),
+    });
     stayAt(routeTo("graph", this.root ?? "", query));
   }
 
   /** The picture in words, most relevant first: what the chosen node is linked with, then the rest. */
   private showText(): void {
+    this.drawing.blind = this.isBlind;
+    this.element.classList.toggle("blind", this.isBlind);
     const rows = this.inOrder();
     const near = new Set(this.chosen === null ? [] : this.drawing.neighbours(this.chosen).map((row) => row.node));
     this.count.textContent = `${plural(this.drawing.graph.order, "node")}, ${plural(this.drawing.graph.size, "link")} drawn`;
@@ -128,7 +140,8 @@ export class GraphView implements View {
   }
 
   private inOrder(): GraphNode[] {
-    return this.drawing.rows().sort((a, b) => (b.score ?? 2) - (a.score ?? 2) || a.node - b.node);
+    const byScore = (a: GraphNode, b: GraphNode): number => (this.isBlind ? 0 : (b.score ?? 2) - (a.score ?? 2));
+    return this.drawing.rows().sort((a, b) => byScore(a, b) || a.node - b.node);
   }
 
   private item(row: GraphNode, isNear: boolean): HTMLElement {
@@ -141,7 +154,7 @@ export class GraphView implements View {
         "button",
         { type: "button", class: isNear ? "near" : "", "aria-current": isChosen ? "true" : null, click: () => this.choose(row.node) },
         isolated(row.id), " ", chip(stateWord(row)),
-        el("small", {}, ` ${scored(row.score)}`, folded > 0 && ` +${grouped(folded)}`,
+        el("small", {}, !this.isBlind && ` ${scored(row.score)}`, folded > 0 && ` +${grouped(folded)}`,
           this.path.includes(row.node) && " on the path", isNear && " linked"),
       ),
     );
@@ -165,7 +178,7 @@ export class GraphView implements View {
     refill(
       this.about,
       el("h2", {}, isolated(row.id), " ", chip(stateWord(row))),
-      el("p", { class: "quiet" }, `Score ${scored(row.score)} · ${plural(row.degree, "link")}${folded ? `, ${grouped(folded)} folded` : ""}`),
+      el("p", { class: "quiet" }, `Score ${this.isBlind ? "hidden until you decide" : scored(row.score)} · ${plural(row.degree, "link")}${folded ? `, ${grouped(folded)} folded` : ""}`),
       ...row.cells.map((text, at) =>
         el("p", {}, el("small", {}, this.room.run.columns[at] ?? "", " "), isolated(text, ""))),
       el("div", { class: "steps" }, actionButton("open", "Open", perform), ...decisions),
@@ -185,7 +198,7 @@ export class GraphView implements View {
       announce(`All neighbours of ${row.id} are drawn.`);
       return;
     }
-    const wish = folded <= SMALL ? { relation: "", by: "score" as const, count: folded } : await this.ask(row, folded);
+    const wish = folded <= SMALL ? { relation: "", by: this.order, count: folded } : await this.ask(row, folded);
     if (!wish || this.left) return;
     try {
       const part = await this.more(row.node, wish);
@@ -199,10 +212,14 @@ export class GraphView implements View {
     }
   }
 
+  private get order(): Wish["by"] {
+    return this.isBlind ? "known" : "score";
+  }
+
   private async ask(row: GraphNode, folded: number): Promise<Wish | null> {
     const unknown = this.room.run.relations.map((relation) => ({ relation, count: null }));
-    const left = await this.more(row.node, { relation: "", by: "score", count: 0 }).then((part) => part.left, () => unknown);
-    return askWish(row, folded, left ?? unknown);
+    const left = await this.more(row.node, { relation: "", by: this.order, count: 0 }).then((part) => part.left, () => unknown);
+    return askWish(row, folded, left ?? unknown, this.isBlind);
   }
 
   private more(node: number, { relation, by, count }: Wish): Promise<GraphPart> {
@@ -257,8 +274,8 @@ export class GraphView implements View {
     else if (action === "zoomIn") this.drawing.zoom("in");
     else if (action === "zoomOut") this.drawing.zoom("out");
     else if (action === "fit") this.drawing.zoom("fit");
-    else if (action === "picture" && this.chosen !== null) goTo(routeTo("graph", this.chosen));
-    else if ((action === "open" || action === "note") && this.chosen !== null) goTo(caseAddress(this.chosen));
+    else if (action === "picture" && this.chosen !== null) goTo(graphAddress(this.chosen, this.isBlind));
+    else if ((action === "open" || action === "note") && this.chosen !== null) goTo(caseAddress(this.chosen, this.isBlind));
     else return false;
     return true;
   }
@@ -288,7 +305,7 @@ function legend(): HTMLElement {
   return el(
     "p",
     { class: "legend quiet" },
-    "Colour: ", el("i", { class: "ramp" }), " score low to high. Ring: ",
+    el("span", { class: "tells-score" }, "Colour: ", el("i", { class: "ramp" }), " score low to high. "), "Ring: ",
     ...["known positive", "confirmed", "rejected", "skipped"].flatMap((word) => [chip(word), " "]),
     "Click a node to see more of its neighbours.",
   );

@@ -49,7 +49,7 @@ function dot(node: GraphNode, spot: Spot, options: { chosen: boolean; named: boo
     shape(state, spot, options.chosen ? 9 : 6),
     options.named && svg("text", { x: spot.x, y: spot.y + (options.chosen ? 23 : 18) }, shortened(node.id, 14)),
   );
-  if (!options.chosen) group.addEventListener("click", () => goTo(caseAddress(node.node)));
+  if (!options.chosen) group.addEventListener("click", () => goTo(caseAddress(node.node, options.blind)));
   return group;
 }
 

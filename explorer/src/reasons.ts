@@ -41,15 +41,15 @@ function list(title: string, reasons: Reason[], most: number): HTMLElement[] {
   return [el("h4", {}, title), el("ul", { class: "reasons" }, ...shown.map(line))];
 }
 
-function lists({ parts, nodes, relations }: Why): HTMLElement[] {
+function lists({ parts, nodes, relations }: Why, blind: boolean): HTMLElement[] {
   return [
-    ...list("Attributes", parts.map((part) => ({
+    ...list(blind ? "Attributes that weigh most, in the order of the columns" : "Attributes", parts.map((part) => ({
       what: [isolated(part.name), " ", el("b", {}, isolated(shortened(part.value, 80), ""))],
       contribution: part.contribution,
       hint: sources(part),
-    })), ATTRIBUTES),
-    ...list("Neighbours", nodes.map((node) => ({
-      what: [el("a", { href: caseAddress(node.node) }, isolated(node.id)), " ", chip(stateWord(node))],
+    })), blind ? Infinity : ATTRIBUTES),
+    ...list("Nearby nodes", nodes.map((node) => ({
+      what: [el("a", { href: caseAddress(node.node, blind) }, isolated(node.id)), " ", chip(stateWord(node))],
       contribution: node.contribution,
     })), NEIGHBOURS),
     ...list("Kinds of links", relations.map((relation) => ({
@@ -65,5 +65,5 @@ export function reasons({ why, whyMissing, whyPending }: Case, blind: boolean): 
   if (!why) return el("section", { class: "why" }, title, el("p", { class: "quiet" }, whyMissing));
   const sentences = why.sentences.map((words) => el("p", {}, words));
   const told = blind ? sentences : [el("details", {}, el("summary", {}, "In words"), ...sentences)];
-  return el("section", { class: "why" }, title, ...lists(why), ...(sentences.length ? told : []));
+  return el("section", { class: "why" }, title, ...lists(why, blind), ...(sentences.length ? told : []));
 }

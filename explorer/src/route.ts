@@ -24,7 +24,10 @@ export function routeTo(view: ViewName, rest: string | number = "", query: URLSe
   return `#/${view}${rest === "" ? "" : `/${rest}`}${text ? `?${text}` : ""}`;
 }
 
-export const caseAddress = (node: number): string => routeTo("case", node);
+/** Where no score is told before the case is decided. */
+const blindly = (blind: boolean): URLSearchParams | null => (blind ? new URLSearchParams({ blind: "1" }) : null);
+export const caseAddress = (node: number, blind = false): string => routeTo("case", node, blindly(blind));
+export const graphAddress = (node: number, blind = false): string => routeTo("graph", node, blindly(blind));
 
 /** A number from an address, or null where it is none. */
 export function nodeOf(text: string | null): number | null {

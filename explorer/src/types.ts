@@ -85,6 +85,7 @@ export interface Nearest {
   node: number;
   id: string;
   hops: number;
+  confirmed: boolean; // in this room; neither ring nor score counts it
   path: { node: number; id: string }[];
 }
 

@@ -16,6 +16,7 @@ export function askWish(
   row: GraphNode,
   folded: number,
   relations: { relation: string; count: number | null }[],
+  blind: boolean,
 ): Promise<Wish | null> {
   const kinds = relations.filter(({ relation }) => relation !== "");
   const relation = choice(
@@ -23,7 +24,8 @@ export function askWish(
       [name, count === null ? name : `${name} (${grouped(count)} left)`])],
     "",
   );
-  const by = choice([["score", "highest score first"], ["known", "known and confirmed first"], ["weight", "strongest link first"]], "score");
+  const orders: [string, string][] = [["known", "known and confirmed first"], ["weight", "strongest link first"]];
+  const by = choice(blind ? orders : [["score", "highest score first"], ...orders], "");
   const count = el("input", { type: "number", min: 1, max: Math.min(MOST, folded), value: Math.min(30, folded), required: true });
   const dialog = el(
     "dialog",

@@ -29,6 +29,10 @@ export function stateWord(row: Pick<Row, "known" | "status">): string {
   return row.known === 1 ? "known positive" : row.known === -1 ? "known negative" : "open";
 }
 
+/** Whether it is still to be said what a node is. */
+export const isUndecided = ({ known, status }: Pick<Row, "known" | "status">): boolean =>
+  known === 0 && (status === "open" || status === "skipped");
+
 export function chip(word: string): HTMLElement {
   return el("span", { class: `chip ${word.replaceAll(" ", "-")}` }, word);
 }

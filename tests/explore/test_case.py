@@ -10,6 +10,7 @@ import pytest
 from pugnn.explain import explain
 from pugnn.explore.case import CaseFile
 from pugnn.explore.surroundings import Surroundings
+from pugnn.graph.measures import hop_distances
 from rooms import opened
 
 
@@ -35,7 +36,7 @@ def test_a_case_tells_what_explain_tells(room, cases):
 
 def test_a_blind_case_tells_neither_score_nor_rank(room, cases):
     for node in room.run.others[:5].tolist():
-        open_case, case = cases.of(node, blind=False), cases.of(node, blind=True)
+        case = cases.of(node, blind=True)
         text, score = json.dumps(case), f"{room.run.scores[node]:.3f}"
         assert case["row"]["score"] is case["row"]["rank"] is case["row"]["decided"] is None
         assert score not in text
@@ -43,8 +44,10 @@ def test_a_blind_case_tells_neither_score_nor_rank(room, cases):
         numbers = [part[name] for part in case["why"]["parts"] for name in ("own", "around", "contribution")]
         numbers += [part["contribution"] for part in case["why"]["nodes"]]
         assert set(numbers) <= {None}
-        by_strength = sorted(open_case["why"]["parts"], key=lambda part: -abs(part["contribution"]))
-        assert [part["name"] for part in case["why"]["parts"]] == [part["name"] for part in by_strength]
+        names = [part["name"] for part in case["why"]["parts"] if len(part["name"]) == 1]
+        assert names == [name for name in ("x", "y", "z") if name in names], "in the order of the columns"
+        around = hop_distances(room.graph, [node])[[each["node"] for each in case["why"]["nodes"]]].tolist()
+        assert around == sorted(around), "the nearest first"
 
 
 def test_a_blind_case_tells_links_but_not_what_speaks_for_or_against(room, cases):
@@ -59,6 +62,15 @@ def test_a_blind_case_tells_links_but_not_what_speaks_for_or_against(room, cases
         assert case["why"]["parts"]
     assert any("Linked to" in each for each in told)
     assert any("hops away" in each for each in told)
+
+
+def test_the_nearest_that_was_only_confirmed_is_marked(room, cases):
+    node = int(room.run.others[0])
+    other = next(each for each in room.graph.neighbours(node).tolist() if not room.run.known[each])
+    room.decide(other, "yes", None, "list")
+    nearest = {each["node"]: each["confirmed"] for each in cases.of(node, blind=False)["nearest"]}
+    assert nearest.pop(other)
+    assert not any(nearest.values())
 
 
 def test_history_and_note(room, cases):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pugnn.errors import PugnnError
+from pugnn.explain.attribute_columns import Columns
 from pugnn.explain.explaining import EXACT, explain
 from pugnn.explain.explanation import Explanation
 from pugnn.explain.sentences import link_words, linked_words
@@ -68,7 +69,13 @@ class CaseFile:
             "whyMissing": missing,
             "whyPending": missing == PENDING,
             "nearest": [
-                {**self._named(path[-1]), "hops": len(path) - 1, "path": self._all_named(path)} for path in paths
+                {
+                    **self._named(path[-1]),
+                    "hops": len(path) - 1,
+                    "path": self._all_named(path),
+                    "confirmed": bool(room.run.known[path[-1]] != 1),
+                }
+                for path in paths
             ],
             "similar": self._similar(node),
             "degree": len(room.graph.neighbours(node)),
@@ -117,12 +124,13 @@ class CaseFile:
         missing = sum(other not in self._explained for other in following)
         if missing > self._ahead // 2 or missing == len(following):
             self._explained_soon(following)
-        parts = [*found.speak_for, *found.speak_against]
-        if blind:  # those for it first would tell the side of each
-            parts.sort(key=lambda part: -abs(part.contribution))
+        parts, nodes = [*found.speak_for, *found.speak_against], list(found.nodes)
+        if blind:  # any order by what they contribute, those for it first, would tell something of the score
+            parts.sort(key=lambda part: self._places.get(part.name, len(self._places)))
+            nodes.sort(key=lambda part: (part.hops is None, part.hops, str(part.id)))
         numbers = ("own", "around", "contribution")
-        speaking = room.find([part.id for part in found.nodes])
-        around = zip(self._all_named(speaking), found.nodes, speaking, strict=True)
+        speaking = room.find([part.id for part in nodes])
+        around = zip(self._all_named(speaking), nodes, speaking, strict=True)
         linked = int((room.run.known[room.graph.neighbours(node)] == 1).sum())
         words = [linked_words(linked), link_words(found)] if blind else found.sentences
         return {
@@ -175,6 +183,12 @@ class CaseFile:
         """The next nodes of the queue, if this is one of them."""
         at = self._queue.index(node) + 1 if node in self._queue else len(self._queue)
         return [other for other in self._queue[at : at + self._ahead] if other < self._room.graph.num_targets]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The places of attributes among the columns."""
+        graph = self._room.graph
+        return {name: at for at, name in enumerate(Columns(graph, graph.num_features).names)}
 
     @cached_property
     def _looks(self) -> NDArray[np.float32]:

@@ -56,6 +56,38 @@ def test_no_score_is_told_in_the_audit_before_the_decision(served, opened):
     assert "0.987" in page.locator(".card").inner_text()
 
 
+def test_the_graph_of_an_audit_case_tells_no_score_before_the_decision(served, opened):
+    server = served(drawn=4)
+    page = opened(server.address, "#/queue/audit")
+    shown(page)
+    page.keyboard.press("v")
+    page.wait_for_selector(".drawn li >> nth=3")
+    view = page.locator(".graph-view")
+    assert "hidden until you decide" in view.inner_text()
+    assert not re.search(r"0\.\d\d\d|score low", view.inner_text())
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    shown(page)
+    assert "hidden until you decide" in page.locator(".card").inner_text()
+    page.go_back()
+    page.wait_for_selector(".drawn li >> nth=3")
+    page.keyboard.press("Home")
+    page.locator(".drawn button", has_text="A-0001").click()
+    page.keyboard.press("c")
+    page.wait_for_selector(".about .chip.confirmed")
+    assert "Score 0.987" in view.inner_text()
+    assert "score low to high" in view.inner_text()
+
+
+def test_enter_on_an_audit_case_tells_no_score(served, opened):
+    page = opened(served(drawn=4).address, "#/queue/audit")
+    shown(page)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h1:text('Case')", state="attached")
+    shown(page)
+    assert "hidden until you decide" in page.locator(".card").inner_text()
+
+
 def test_undo_brings_the_case_back(served, opened):
     server = served(drawn=4)
     page = opened(server.address)
