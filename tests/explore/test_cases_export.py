@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pytest
 from pugnn.explore.cases_export import KINDS, case_rows, export
 from pugnn.files import is_formula
 from rooms import HOSTILE, opened
+from rooms import fit as fit_run
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def test_the_list_of_cases(room):
 
 def test_csv_runs_nothing(room):
     rows = list(csv.reader(io.StringIO(export(room, "csv").decode(), newline="")))
-    assert rows[0] == ["id", "status", "note", "at", "who", "rank", "score", "name", "city"]
+    assert rows[0] == ["id", "status", "verdict", "note", "at", "who", "rank", "score", "name", "city"]
     assert len(rows) == 1 + len(HOSTILE)
     cells = [cell for row in rows[1:] for cell in row]
     assert not any(is_formula(cell) and not cell.startswith("'") for cell in cells)
@@ -57,6 +59,25 @@ def test_the_case_file_is_one_page_without_scripts(room):
     assert "http://evil" in page
     assert "href" not in page
     assert "src=" not in page.replace("img src=x", "")
+
+
+def test_the_case_file_is_easy_to_read(room):
+    page = export(room, "html").decode()
+    assert '<td class="short">confirmed</td>' in page
+    assert re.search(r'<td class="short">\d{4}-\d\d-\d\d \d\d:\d\d UTC</td>', page)
+    assert re.search(r'<td class="short">0\.\d\d\d</td>', page)
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in page
+    assert "\N{REPLACEMENT CHARACTER}gpj.exe" in page
+
+
+def test_the_csv_is_a_table_of_checked_nodes(run, tmp_path):
+    room = opened(run)
+    for node, verdict in ((20, "yes"), (21, "no"), (22, "skip"), (23, "note")):
+        room.decide(node, verdict, "a note", "list")
+    (tmp_path / "cases.csv").write_bytes(export(room, "csv"))
+    fit = ["--config", str(run / "run.json"), "--checked", str(tmp_path / "cases.csv")]
+    record = json.loads((fit_run(tmp_path, fit, name="next") / "run.json").read_text())
+    assert (record["labelled"], record["negative"]) == (11, 1)
 
 
 def test_no_cases_are_a_file_too(run):

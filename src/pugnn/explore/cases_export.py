@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Collection
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,7 +24,15 @@ from pugnn.templates import content_policy, fill_template, resource
 MAX_LISTED = 1_000
 #: What cases can be asked for by: a status, or having a note.
 KINDS = (*STATUSES[1:], "noted")
-COLUMNS = ("id", "status", "note", "at", "who", "rank", "score")
+COLUMNS = ("id", "status", "verdict", "note", "at", "who", "rank", "score")
+#: Of one line in a case file.
+SHORT = ("status", "at", "who", "rank", "score")
+#: Letters that change the direction of others.
+BIDI_CONTROLS = dict.fromkeys(
+    [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\N{REPLACEMENT CHARACTER}"
+)
+#: As `pugnn fit --checked` takes them.
+VERDICTS = {"confirmed": "yes", "rejected": "no"}
 
 
 def case_rows(room: Room, kinds: Collection[str], text: str) -> tuple[list[dict[str, Any]], int]:
@@ -62,6 +71,7 @@ def _table(room: Room) -> dict[str, list[Any]]:
     targets = [node < room.graph.num_targets for node in nodes]
     table["id"] = [room.plain_id(node) for node in nodes]
     table["status"] = [STATUSES[room.status[node]] for node in nodes]
+    table["verdict"] = [VERDICTS.get(status, "") for status in table["status"]]
     table |= {name: [getattr(case, name) for case in cases] for name in ("note", "at", "who")}
     table["rank"] = [int(room.rank[node]) or None if ours else None for node, ours in zip(nodes, targets, strict=True)]
     table["score"] = [float(room.run.scores[node]) if ours else None for node, ours in zip(nodes, targets, strict=True)]
@@ -93,17 +103,31 @@ def _column(cells: list[Any]) -> NDArray[Any]:
 def _html(room: Room) -> bytes:
     """A case file: one page that needs nothing besides itself."""
     table, style, audit = _table(room), resource(__package__, "cases.css"), room.audit
+    del table["verdict"]  # which the status tells in other words
+    table["at"] = [_readable(at) for at in table["at"]]
+    table["score"] = [None if score is None else f"{score:.3f}" for score in table["score"]]
     measured = audit.estimate() if audit.verdicts else None
     values = {
         "title": room.run.settings.title or shown(room.run.path.resolve().name),
         "columns": list(table),
-        "rows": list(zip(*table.values(), strict=True)),
+        "rows": [list(map(_seen, row)) for row in zip(*table.values(), strict=True)],
+        "short": SHORT,
         "counts": room.counts,
         "measured": None if measured is None else (measured_title(measured), measured_rows(measured)),
         "style": style,
         "policy": content_policy(style),
     }
     return fill_template(__package__, "cases.html", values).encode("utf-8", "replace")
+
+
+def _readable(at: str) -> str:
+    """A time of the log to the minute."""
+    return f"{datetime.fromisoformat(at):%Y-%m-%d %H:%M} UTC" if at else ""
+
+
+def _seen(cell: Any) -> Any:
+    """A cell of which no letter reorders what is around it."""
+    return cell.translate(BIDI_CONTROLS) if isinstance(cell, str) else cell
 
 
 #: Formats by name: the type of the content, and what makes it.
