@@ -91,7 +91,9 @@ class Guard:
             return 421, "this is not the name of the case room; use the address that `pugnn explore` printed"
         if not compare_digest(token.encode("utf-8", "replace"), self._token.encode()):
             return 403, "the address lacks the token; use the one that `pugnn explore` printed"
-        if scope["method"] not in ("GET", "HEAD"):
+        if scope["method"] not in ("GET", "HEAD", "POST"):
+            return 405, "the case room answers GET and POST only"
+        if scope["method"] == "POST":
             if any(origin not in self._origins for origin in headers.get(b"origin", ())):
                 return 403, "requests from other pages are refused"
             kind = headers.get(b"content-type", [""])[0].partition(";")[0].strip()
@@ -132,4 +134,4 @@ def _given(body: bytes, receive: Receive) -> Receive:
 async def _refuse(send: Send, status: int, words: str, *, location: str = "") -> None:
     headers = [(b"content-type", b"application/json"), *([(b"location", location.encode())] if location else [])]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps({"error": words}).encode()})
+    await send({"type": "http.response.body", "body": json.dumps({"error": words}).encode() if words else b""})
