@@ -81,6 +81,26 @@ def test_other_tables_than_those_of_the_run_are_not_learnt_from(run, page, monke
     assert "learn from other data: edges differ. Restore them" in found.json()["error"]
 
 
+def test_what_was_decided_during_the_training_is_told(checked, run):
+    checked.post("learn")
+    row = checked.get("api/queue", goal="finds")["rows"][-1]
+    checked.post("decisions", node=row["node"], verdict="yes")
+    assert wait(checked)["newer"] == 1
+    checked.post("open", run="mine-2")
+    words = "1 verdict in mine is newer than this training: fit again from there."
+    assert words in checked.get("api/run")["caveats"]
+
+
+def test_files_that_are_not_there_are_named_with_the_folder(checked, run, tmp_path, monkeypatch):
+    options = checked.room.run.data.options
+    monkeypatch.setitem(options, "edges", ["edges.csv"])
+    monkeypatch.chdir(tmp_path)
+    found = checked.send("learn")
+    assert found.status_code == 400
+    assert found.json()["error"].startswith(f"edges.csv is not there, seen from {tmp_path}")
+    assert "Start `pugnn explore` in the folder" in found.json()["error"]
+
+
 def test_cancelling(checked, run):
     checked.post("learn")
     assert checked.post("learn/cancel")["state"] == "cancelled"

@@ -44,8 +44,8 @@ def test_orders(room, listing):
         (Wanted(text="nothing like it"), lambda _: False),
         (Wanted(statuses=frozenset({"confirmed", "skipped"})), lambda row: row["status"] in ("confirmed", "skipped")),
         (Wanted(decided=True), lambda row: row["decided"]),
-        (Wanted(decided=False, known=False), lambda row: not row["decided"] and not row["known"]),
-        (Wanted(known=True), lambda row: row["known"] != 0),
+        (Wanted(decided=False, known=0), lambda row: not row["decided"] and not row["known"]),
+        (Wanted(known=1), lambda row: row["known"] == 1),
         (Wanted(hops=1), lambda row: row["hops"] == 1),
         (Wanted(hops=-1), lambda row: row["hops"] is None),
         (Wanted(least=0.3, most=0.7), lambda row: 0.3 <= row["score"] <= 0.7),
@@ -54,6 +54,13 @@ def test_orders(room, listing):
 def test_filters(room, listing, wanted, belongs):
     expected = [row["node"] for row in rows(room, room.run.order) if belongs(row)]
     assert listing.nodes(wanted).tolist() == expected
+
+
+def test_known_negatives_are_no_positives(room, listing):
+    room.run.known[20] = -1
+    assert listing.nodes(Wanted(known=-1)).tolist() == [20]
+    assert 20 not in listing.nodes(Wanted(known=1))
+    assert 20 not in listing.nodes(Wanted(known=0))
 
 
 def test_relations(relations_run):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import numpy as np
 from pugnn.errors import PugnnError
 from pugnn.explore.quality import measured_of
 from pugnn.explore.room import Room
+from pugnn.runs.kept_graph import input_files
 from pugnn.runs.report.answers import next_round, what_changed
 from pugnn.runs.run import Run
 from pugnn.store import write_parquet
@@ -45,11 +47,18 @@ class Learning:
         self._out, self._words, self._error = Path(), "", ""
         self._began = self._ended = 0.0
         self._compared: dict[str, Any] = {}
+        self._learnt: dict[int, bool] = {}  # the verdicts that it began with
 
     @property
     def new_run(self) -> Path | None:
         """The folder of the run that was trained; ``None`` before it is done."""
         return self._out if self._state == "done" else None
+
+    @property
+    def newer(self) -> int:
+        """Verdicts that were given, changed or taken back since the training began: it does not know them."""
+        now, then = self._room.audit.verdicts, self._learnt
+        return sum(now.get(node) != then.get(node) for node in now.keys() | then.keys())
 
     def start(self) -> None:
         """Begin to train with what was decided up to now."""
@@ -64,7 +73,13 @@ class Learning:
                     "its tables have changed since this run was trained, so the next one would learn from other data"
                 )
                 raise PugnnError(f"{words}: {run.changed}. Restore them, or train with `pugnn fit` on the terminal.")
+            if gone := [file for file in input_files(run.data.options) if not os.path.exists(file)]:
+                words = (
+                    f"{gone[0]} is not there, seen from {Path.cwd()}: a run names files as `pugnn fit` was told them"
+                )
+                raise PugnnError(f"{words}. Start `pugnn explore` in the folder where that ran to fit again.")
             self._out = next_round(run.path.absolute())
+            self._learnt = dict(audit.verdicts)
             # The verdicts of now: the log goes on, and the new run is to be opened with what it has learnt from.
             checked = _unused(run.path, "verdicts")
             write_parquet(checked, _verdicts(self._room, audit.verdicts))
@@ -115,7 +130,7 @@ class Learning:
                 "words": self._words,
                 "run": "" if idle else self._out.name,
                 "error": self._error,
-                **(self._compared if self._state == "done" else {}),
+                **({**self._compared, "newer": self.newer} if self._state == "done" else {}),
             }
 
     def _watch(self, process: subprocess.Popen[str]) -> None:

@@ -36,7 +36,7 @@ class Wanted:
         text: that the id or a shown column contains, in any case of its letters.
         statuses: of the nodes; all if empty.
         decided: whether they are decided positive; ``None`` for either.
-        known: whether they are known; ``None`` for either.
+        known: 1 for known positives, −1 for known negatives, 0 for all others; ``None`` for any.
         hops: to the nearest known positive; −1 for nodes without a path, ``None`` for any.
         relation: in which they have a link; any if empty.
         least: lowest score.
@@ -48,7 +48,7 @@ class Wanted:
     text: str = ""
     statuses: frozenset[str] = frozenset()
     decided: bool | None = None
-    known: bool | None = None
+    known: int | None = None
     hops: int | None = None
     relation: str = ""
     least: float | None = None
@@ -136,7 +136,7 @@ class Listing:
         if wanted.decided is not None:
             masks.append(room.decided == wanted.decided)
         if wanted.known is not None:
-            masks.append((known != 0) == wanted.known)
+            masks.append(known == wanted.known)
         if wanted.hops is not None:
             masks.append(self._ring(hops, wanted.hops))
         if wanted.relation:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pugnn.errors import PugnnError, shown
+from pugnn.errors import PugnnError, counted, shown
 from pugnn.explore import replies
 from pugnn.explore.case import CaseFile
 from pugnn.explore.cases_export import FORMATS, KINDS, case_rows, export
@@ -29,6 +29,8 @@ from pugnn.explore.surroundings import FIRST, MAX_HOPS, MAX_NODES, ORDERS, By, S
 from pugnn.runs.run import Run
 from pugnn.store.case_log import Case, Verdict
 
+#: What nodes can be asked for by: unknown, known positives, known negatives.
+KNOWN = ("0", "1", "-1")
 #: Rows of a list in one reply.
 MAX_ROWS = 500
 
@@ -38,10 +40,10 @@ Answer = Callable[[Asked], Any]
 
 
 class Desk:
-    """All that a page can ask of one run."""
+    """All that a page can ask of one run; ``caveats`` are what else it should know of it."""
 
-    def __init__(self, room: Room, open_run: Callable[[Path], Run]) -> None:
-        self.room = room
+    def __init__(self, room: Room, open_run: Callable[[Path], Run], caveats: tuple[str, ...] = ()) -> None:
+        self.room, self.caveats = room, caveats
         self.listing = Listing(room)
         self.surroundings = Surroundings(room)
         self.cases = CaseFile(room, self.surroundings)
@@ -144,7 +146,7 @@ class Server:
             **_state(room),
             "parent": shown(Path(parent["run"]).name) if parent.get("run") else None,
             "who": room.who,
-            "caveats": [*ranked, *changed, *([caveat] if caveat else [])],
+            "caveats": [*ranked, *changed, *self.desk.caveats, *([caveat] if caveat else [])],
         }
 
     def _queue(self, asked: Asked) -> dict[str, Any]:
@@ -256,7 +258,8 @@ class Server:
 
     def _switch(self, folder: Path) -> None:
         before = self.desk
-        self.desk = Desk(Room(self._open_run(folder), who=self._who), self._open_run)
+        room = Room(self._open_run(folder), who=self._who)
+        self.desk = Desk(room, self._open_run, _not_learnt(before.learning.newer, before.room))
         before.cases.close()
         before.room.finish()
 
@@ -274,6 +277,15 @@ def _decided(room: Room, seq: int, node: int) -> dict[str, Any]:
     return {"seq": seq, "row": room.rows([node])[0], "note": note, **_state(room)}
 
 
+def _not_learnt(newer: int, room: Room) -> tuple[str, ...]:
+    """What a run that was just trained does not know of the verdicts in the room before."""
+    if not newer:
+        return ()
+    are = "is" if newer == 1 else "are"
+    name = shown(room.run.path.resolve().name)
+    return (f"{counted(newer, 'verdict')} in {name} {are} newer than this training: fit again from there.",)
+
+
 def _wanted(asked: Asked) -> Wanted:
     sort = asked.text("sort") or "score"
     descending = asked.flag("desc")
@@ -283,7 +295,7 @@ def _wanted(asked: Asked) -> Wanted:
         text=asked.text("q"),
         statuses=asked.choices("status", STATUSES),
         decided=asked.flag("decided"),
-        known=asked.flag("known"),
+        known=int(asked.choice("known", KNOWN, "")) if asked.text("known") else None,
         hops=-1 if asked.text("hops") == "none" else asked.whole("hops") if asked.text("hops") else None,
         relation=asked.text("relation"),
         least=asked.number("min"),

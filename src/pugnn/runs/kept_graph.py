@@ -133,7 +133,12 @@ def read_scores(file: Path, graph: Graph) -> tuple[NDArray[np.float64], dict[str
 
 
 def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Size and time of the last change of each table that data options name, as far as they are there.
+    """Size and time of the last change of each table that data options name, as far as they are there."""
+    return file_states(input_files(options))
+
+
+def input_files(options: Mapping[str, Any]) -> list[str]:
+    """The files of tables that data options name.
 
     The log of a case room is none of them: it goes on, and what the run has learnt from it is in the model.
     """
@@ -141,4 +146,4 @@ def input_states(options: Mapping[str, Any]) -> dict[str, list[int]]:
     given = [options[name] for name in LISTS if options.get(name)]
     lists = [name for each in given for name in ([each] if isinstance(each, str) else each)]
     names += [name for name in lists if not is_sqlite(Path(name))]  # a database is named by its address
-    return file_states(file for name in names for file in matching(name))
+    return [file for name in names for file in matching(name)]
