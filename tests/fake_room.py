@@ -46,6 +46,7 @@ class Room:
         self.relations = ["pays", "shares a phone with"] if relations else []
         self.path = "/home/ann/runs/2026-11-18-accounts"
         self.read_only, self.full, self.learning = False, False, "idle"
+        self.newer = 0  # verdicts that the training does not know
         self.pending = 0  # times that a case is asked for before it is known why
         self.log: list[Answer] = []
         self.undone: set[int] = set()
@@ -389,6 +390,7 @@ class Room:
                 "run": "2026-11-18-accounts-2",
                 "changes": {"rose": moves, "fell": moves[:2], "words": ["Of the first 100, 12 are new."]},
                 "measured": {"before": None, "after": None},
+                "newer": self.newer,
             }
         return answer
 

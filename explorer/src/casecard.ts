@@ -10,7 +10,7 @@ import { reasons } from "./reasons";
 import type { Room } from "./room";
 import { caseAddress, goTo, graphAddress } from "./route";
 import type { Case, GraphPart, Nearest, Row, Saved, Verdict } from "./types";
-import { chip, grouped, isUndecided, plural, ringWords, scored, shortened, stateWord, when } from "./words";
+import { chip, grouped, isUndecided, plural, RING, ringWords, scored, shortened, stateWord, when } from "./words";
 
 const VERDICTS: Partial<Record<Action, Verdict>> = { confirm: "yes", reject: "no", skip: "skip" };
 const PATH_SHOWN = 4;
@@ -41,7 +41,7 @@ export class CaseCard {
     private readonly node: number,
     private readonly options: CardOptions,
   ) {
-    this.note.addEventListener("input", () => room.keepDraft(node, this.note.value));
+    this.note.addEventListener("input", () => this.shown && room.keepDraft(this.shown.row, this.note.value));
     this.note.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void this.decide("note");
     });
@@ -141,7 +141,7 @@ export class CaseCard {
   private show(shown: Case): void {
     // What is being typed stays as it is while the case around it is drawn again.
     const typing = document.activeElement === this.note;
-    if (!typing) this.note.value = this.room.draft(this.node) ?? shown.note;
+    if (!typing) this.note.value = this.room.draft(shown.row) ?? shown.note;
     this.note.readOnly = this.room.run.readOnly;
     this.why = reasons(shown, this.options.blind);
     refill(
@@ -165,7 +165,8 @@ export class CaseCard {
       "header",
       {},
       el("h2", {}, isolated(row.id), " ", chip(stateWord(row))),
-      el("dl", { class: "facts" }, ...facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
+      el("dl", { class: "facts" }, ...facts.map(([name, value]) => 
+        el("div", { title: name === "Ring" ? RING : null }, el("dt", {}, name), el("dd", {}, value)))),
       this.options.reason !== undefined && el("p", { class: "reason" }, el("b", {}, "Why now: "), this.options.reason),
     );
   }

@@ -92,7 +92,7 @@ export class CasesView implements View {
       "li",
       { class: at === this.active ? "active" : "", focusin: () => this.activate(at, false) },
       el("a", { href: caseAddress(row.node) }, isolated(row.id)),
-      el("span", { class: "quiet cells" }, isolated(row.cells.join(" · "), "")),
+      el("span", { class: "quiet cells" }, ...row.cells.flatMap((cell, at) => [at > 0 && " · ", isolated(cell, "")])),
       chip(stateWord(row)),
       el("span", { class: "number" }, scored(row.score)),
       el("span", { class: "quiet" }, isolated(row.who, ""), `, ${when(row.at)}`),

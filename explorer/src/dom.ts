@@ -4,6 +4,9 @@ export type Child = Node | string | number | null | undefined | false;
 type Attribute = string | number | boolean | null | undefined | ((event: Event) => void);
 export type Attributes = Record<string, Attribute>;
 
+/** Text of which no letter reorders what is around it: marks of direction are seen, as on the terminal. */
+export const visible = (text: string): string => text.replace(/\p{Bidi_Control}/gu, "\uFFFD");
+
 function fill(made: Element, attributes: Attributes, children: Child[]): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") made.addEventListener(name, value);
@@ -37,7 +40,7 @@ export function svg<Tag extends keyof SVGElementTagNameMap>(
 export function append(parent: Element, children: Child[]): void {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
-    parent.append(child instanceof Node ? child : String(child));
+    parent.append(child instanceof Node ? child : visible(String(child)));
   }
 }
 
@@ -48,7 +51,7 @@ export function refill(parent: Element, ...children: Child[]): void {
 
 /** Text of unknown direction, kept from reordering the words around it. */
 export function isolated(text: string, className = "id"): HTMLElement {
-  return el("bdi", { class: className, title: text.length > 60 ? text.slice(0, 1000) : null }, text);
+  return el("bdi", { class: className, title: text.length > 60 ? visible(text.slice(0, 1000)) : null }, text);
 }
 
 export function labelled(words: string, control: HTMLElement, className = ""): HTMLElement {

@@ -3,7 +3,8 @@
 import { createNodeBorderProgram } from "@sigma/node-border";
 import Graph from "graphology";
 import Sigma from "sigma";
-import { onPhone, prefersStillness } from "./dom";
+import type { NodeLabelDrawingFunction } from "sigma/rendering";
+import { onPhone, prefersStillness, visible } from "./dom";
 import { layOut } from "./layout";
 import type { GraphNode, GraphPart } from "./types";
 import { grouped, shortened, stateWord } from "./words";
@@ -52,7 +53,7 @@ export const foldedAt = (row: GraphNode): number => Math.max(row.degree - row.sh
 
 function nameOf(row: GraphNode): string {
   const folded = foldedAt(row);
-  return `\u2068${shortened(row.id, NAME_LENGTH)}\u2069${folded ? `  +${grouped(folded)}` : ""}`;
+  return `\u2068${visible(shortened(row.id, NAME_LENGTH))}\u2069${folded ? `  +${grouped(folded)}` : ""}`;
 }
 
 export class Drawing {
@@ -99,16 +100,9 @@ export class Drawing {
       labelSize: onPhone() ? 11 : 12,
       labelRenderedSizeThreshold: 7,
       labelDensity: 0.6,
+      defaultDrawNodeLabel: this.nameDrawer(false),
       // The background of a hovered label is white in sigma, whatever the scheme is: the label alone is enough.
-      defaultDrawNodeHover: (context, data, settings) => {
-        context.font = `600 ${settings.labelSize}px ${settings.labelFont}`;
-        context.lineWidth = 4;
-        context.strokeStyle = this.inks.page;
-        context.fillStyle = this.inks.ink;
-        const [x, y] = [data.x + data.size + 3, data.y + settings.labelSize / 3];
-        context.strokeText(data.label ?? "", x, y);
-        context.fillText(data.label ?? "", x, y);
-      },
+      defaultDrawNodeHover: this.nameDrawer(true),
       nodeReducer: (node, { row, ...rest }) => this.nodeLook(node, row, rest),
       edgeReducer: (edge) => this.edgeLook(edge),
       zIndex: true,
@@ -117,6 +111,22 @@ export class Drawing {
     for (const canvas of Object.values(this.sigma.getCanvases())) {
       canvas.addEventListener("webglcontextlost", lost, { once: true });
     }
+  }
+
+  /** Draws a name to the right of its node, or to the left where it would be cut off. */
+  private nameDrawer(isHovered: boolean): NodeLabelDrawingFunction<NodeAttributes, EdgeAttributes> {
+    return (context, { x, y, size, label }, { labelFont, labelSize, labelWeight }) => {
+      if (!label) return;
+      context.font = `${isHovered ? 600 : labelWeight} ${labelSize}px ${labelFont}`;
+      context.lineWidth = 4;
+      context.strokeStyle = this.inks.page;
+      context.fillStyle = this.inks.ink;
+      const [away, width] = [size + 3, context.measureText(label).width];
+      const fits = x + away + width <= context.canvas.clientWidth;
+      const [left, base] = [fits ? x + away : Math.max(x - away - width, 0), y + labelSize / 3];
+      if (isHovered) context.strokeText(label, left, base);
+      context.fillText(label, left, base);
+    };
   }
 
   private nodeLook(node: string, row: GraphNode, rest: Omit<NodeAttributes, "row">): Record<string, unknown> {

@@ -35,9 +35,9 @@ export class Filters {
       "div",
       { class: "tools", id: "filters", hidden: !isUsed },
       labelled("Status", select("status", statuses(run))),
-      labelled("Known before", select("known", [["0", "no"], ["1", "positive"]])),
+      labelled("Known before", select("known", [["0", "no"], ["1", "positive"], ["-1", "negative"]])),
       labelled("The model says", select("decided", [["1", "positive"], ["0", "not positive"]])),
-      labelled("Ring", select("hops", run.rings.map((ring) => [
+      labelled("Ring: hops to a known positive", select("hops", run.rings.map((ring) => [
         ring.hops === null ? "none" : String(ring.hops), `${ring.name} (${grouped(ring.count)})`,
       ]))),
       run.relations.length > 0 && labelled("Has a link", select("relation", run.relations.map((name) => [name, name]))),

@@ -11,7 +11,7 @@ export function showHelp(): void {
   const dialog = el(
     "dialog",
     { "aria-labelledby": "help-title" },
-    el("h2", { id: "help-title" }, "Keys"),
+    el("form", { method: "dialog", class: "dialog-top" }, el("h2", { id: "help-title" }, "Keys"), el("button", {}, "Close")),
     el("label", { class: "check" }, single, "Single keys work (switch them off if you press them by chance)"),
     el(
       "div",
@@ -27,7 +27,6 @@ export function showHelp(): void {
         ),
       ),
     ),
-    el("form", { method: "dialog" }, el("button", {}, "Close")),
   );
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);

@@ -26,6 +26,11 @@ export class LearnView implements View {
     void this.follow();
   }
 
+  private get canStart(): boolean {
+    const { readOnly, counts } = this.room.run;
+    return !readOnly && counts.confirmed + counts.rejected > 0;
+  }
+
   private async follow(): Promise<void> {
     clearTimeout(this.waiting);
     try {
@@ -45,7 +50,7 @@ export class LearnView implements View {
     const perform = (action: Action): boolean => this.perform(action);
     const { confirmed, rejected } = this.room.run.counts;
     const start = actionButton("learn", learning.state === "idle" ? "Fit again" : "Fit once more", perform, "yes");
-    start.disabled = this.room.run.readOnly;
+    start.disabled = !this.canStart;
     const focused = (document.activeElement as HTMLElement | null)?.dataset["action"];
     refill(
       this.element,
@@ -75,12 +80,14 @@ export class LearnView implements View {
     );
   }
 
-  private outcome({ run = "", changes, measured }: Learning, perform: (action: Action) => boolean): HTMLElement {
+  private outcome({ run = "", changes, measured, newer = 0 }: Learning, perform: (action: Action) => boolean): HTMLElement {
     const tables: [string, Measured | null | undefined][] = [["Before", measured?.before], ["After", measured?.after]];
     return el(
       "div",
       { class: "panel" },
       el("h2", {}, "What changed"),
+      newer > 0 && el("p", { class: "trouble" }, `${plural(newer, "verdict")} ${newer === 1 ? "is" : "are"} newer than this `,
+        "training, which has not learnt from it: fit once more, and open that run."),
       ...(changes?.words ?? []).map((words) => el("p", {}, words)),
       changes && el("div", { class: "pair" }, moves("Rose", changes.rose), moves("Fell", changes.fell)),
       ...tables.flatMap(([words, table]) => (table ? [el("h3", {}, words), measuredTable(table)] : [])),
@@ -115,7 +122,11 @@ export class LearnView implements View {
   }
 
   perform(action: Action): boolean {
-    if (action === "learn" && this.state !== "running" && !this.room.run.readOnly) void this.start();
+    if (action === "learn" && this.state !== "running") {
+      if (this.room.run.readOnly) alarm("This room is read-only: nothing is trained.");
+      else if (this.canStart) void this.start();
+      else announce("There is nothing to learn from yet: confirm or reject some cases first.");
+    }
     else if (action === "cancel" && this.state === "running") void this.cancel();
     else if (action === "openRun" && this.newRun) void this.open();
     else return false;

@@ -2,7 +2,7 @@
 
 import { get, type Parameters } from "./api";
 import { actionButton } from "./button";
-import { el, isolated, refill } from "./dom";
+import { el, isolated, onPhone, refill } from "./dom";
 import { Filters, FILTERS } from "./filters";
 import type { Action } from "./keys";
 import { alarm } from "./notices";
@@ -12,9 +12,9 @@ import { caseAddress, goTo, nodeOf, routeTo, stayAt, type Route } from "./route"
 import type { Row, Verdict } from "./types";
 import type { View } from "./view";
 import { VirtualList } from "./virtual";
-import { chip, grouped, ringWords, scored, stateWord } from "./words";
+import { chip, grouped, RING, ringWords, scored, stateWord } from "./words";
 
-const SHOWN_COLUMNS = 3;
+const SHOWN_COLUMNS = { desktop: 3, phone: 1 };
 const VERDICTS: Partial<Record<Action, Verdict>> = { confirm: "yes", reject: "no", skip: "skip" };
 
 export class ListView implements View {
@@ -22,6 +22,7 @@ export class ListView implements View {
   readonly hasRows = true;
   readonly element = el("div", { class: "list-view" });
   private readonly query: URLSearchParams;
+  private readonly columns = onPhone() ? SHOWN_COLUMNS.phone : SHOWN_COLUMNS.desktop;
   private readonly filters: Filters;
   private readonly list: VirtualList;
   private readonly head = el("div", { class: "row head", role: "row", "aria-rowindex": 1 });
@@ -97,18 +98,21 @@ export class ListView implements View {
 
   private arrived(): void {
     const total = this.pages.total ?? 0;
-    this.total.textContent = total ? `${grouped(total)} of ${grouped(this.room.run.nodes)} nodes` : "No node fits.";
+    const { nodes, columns } = this.room.run;
+    const seen = columns.length > this.columns ? ` · ${this.columns} of ${columns.length} columns, all of them in the case` : "";
+    this.total.textContent = total ? `${grouped(total)} of ${grouped(nodes)} nodes${seen}` : "No node fits.";
     this.list.length = total;
     this.showStrip();
   }
 
   private drawHead(): void {
-    const columns = this.room.run.columns.slice(0, SHOWN_COLUMNS);
+    const columns = this.room.run.columns.slice(0, this.columns);
     const sortable = (name: string, words: string, className: string): HTMLElement => {
       const sorted = name === this.sort ? (this.descends ? "descending" : "ascending") : "none";
       const arrow = sorted === "none" ? "" : this.descends ? " ↓" : " ↑";
       const button = el("button", { type: "button", "data-sort": name, click: () => this.sortBy(name) }, words, arrow);
-      return el("div", { role: "columnheader", class: className, "aria-sort": sorted }, button);
+      const title = name === "hops" ? RING : null;
+      return el("div", { role: "columnheader", class: className, "aria-sort": sorted, title }, button);
     };
     const focused = this.head.contains(document.activeElement)
       ? (document.activeElement as HTMLElement).dataset["sort"]
@@ -145,7 +149,7 @@ export class ListView implements View {
       ? [
           cell("rank number", row.rank === null ? "–" : grouped(row.rank)),
           cell("name", isolated(row.id)),
-          ...row.cells.slice(0, SHOWN_COLUMNS).map((text) => cell("cell", isolated(text, ""))),
+          ...row.cells.slice(0, this.columns).map((text) => cell("cell", isolated(text, ""))),
           cell("score number", scored(row.score)),
           cell("ring", ringWords(row.hops)),
           cell("state", chip(stateWord(row))),

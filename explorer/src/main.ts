@@ -9,11 +9,12 @@ import { showHelp } from "./help";
 import { keyOf, listenToKeys, type Action } from "./keys";
 import { LearnView } from "./learn";
 import { ListView } from "./list";
-import { alarm, calm, notices, tellWhyReloaded } from "./notices";
+import { alarm, calm, notices, tellWhyReloaded, watchReach } from "./notices";
 import { QualityView } from "./quality";
 import { QueueView } from "./queue";
 import { Room } from "./room";
 import { goTo, parseRoute, routeTo, type Route, type ViewName } from "./route";
+import type { Run } from "./types";
 import type { View } from "./view";
 import { grouped, plural } from "./words";
 
@@ -54,6 +55,7 @@ class Shell {
     const caveats = [...(run.readOnly ? ["This room is read-only: nothing can be decided."] : []), ...run.caveats];
     refill(
       document.getElementById("room") as HTMLElement,
+      notices,
       el(
         "header",
         { class: "top" },
@@ -66,7 +68,6 @@ class Shell {
       caveats.length > 0 && el("details", { class: "caveats" },
         el("summary", {}, plural(caveats.length, "caveat")), el("ul", {}, ...caveats.map((words) => el("li", {}, words)))),
       this.main,
-      notices,
     );
     room.onChange((rows) => {
       this.showCounts();
@@ -117,8 +118,17 @@ class Shell {
   }
 }
 
+/** What starts the room again at the address of this page. */
+function commandAgain({ path, readOnly }: Run): string {
+  const quoted = /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+  const host = ["127.0.0.1", "localhost"].includes(location.hostname) ? "" : ` --host ${location.hostname}`;
+  const token = location.pathname.split("/")[1] ?? "";
+  return `pugnn explore ${quoted}${host} --port ${location.port} --token=${token}${readOnly ? " --read-only" : ""}`;
+}
+
 try {
   const room = await Room.enter();
+  watchReach(commandAgain(room.run));
   new Shell(room);
   tellWhyReloaded();
   document.documentElement.dataset["ready"] = "";

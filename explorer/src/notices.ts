@@ -1,7 +1,7 @@
 // What happened, in words: for screen readers and eyes alike.
 
 import { onReach } from "./api";
-import { el } from "./dom";
+import { el, refill, visible } from "./dom";
 
 const SHOWN_MS = 6000;
 
@@ -14,7 +14,7 @@ export const notices = el("div", { id: "notices" }, gone, alarmed, said);
 
 export function announce(words: string): void {
   alarmed.textContent = "";
-  said.textContent = words;
+  said.textContent = visible(words);
   clearTimeout(hiding);
   hiding = setTimeout(() => said.replaceChildren(), SHOWN_MS);
 }
@@ -22,7 +22,7 @@ export function announce(words: string): void {
 /** What went wrong stays until something else happens. */
 export function alarm(words: string): void {
   said.textContent = "";
-  alarmed.textContent = words;
+  alarmed.textContent = visible(words);
 }
 
 export function calm(): boolean {
@@ -45,10 +45,12 @@ export function tellWhyReloaded(): void {
   if (words) alarm(words);
 }
 
-onReach((here) => {
-  gone.hidden = here;
-  gone.textContent = here
-    ? ""
-    : "The server does not answer. Nothing is saved until it does: start `pugnn explore` again. This page keeps trying.";
-  if (here) announce("The server answers again.");
-});
+/** Tells when the server is gone, and the command that brings it back to this address. */
+export function watchReach(command: string): void {
+  onReach((here) => {
+    gone.hidden = here;
+    refill(gone, !here && "The server does not answer, and nothing is saved until it does. This page keeps trying: start ",
+      !here && "the room again with the same port and token, and your other options: ", !here && el("code", {}, command));
+    if (here) announce("The server answers again.");
+  });
+}

@@ -89,7 +89,7 @@ export class QualityView implements View {
     refill(
       this.answer,
       el("p", {}, el("b", {}, `The first ${grouped(step.taken)}`), ` (score from ${scored(step.score)})`,
-        !step.known && " · not measured so far down: a guess"),
+        !step.known && " · nothing was measured here: a guess"),
       el(
         "dl",
         { class: step.known ? "tiles" : "tiles pale-words" },

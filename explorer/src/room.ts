@@ -16,7 +16,6 @@ export class Room {
   private readonly listeners: Listener[] = [];
   private readonly ownDecisions: number[] = []; // numbers in the log, for undo
   private readonly decidedHere = new Map<number, { seq: number; verdict: string }>(); // by node
-  private readonly drafts = new Map<number, string>();
   private seq: number;
   private saving = "";
 
@@ -36,14 +35,18 @@ export class Room {
     return this.run.audit;
   }
 
-  /** Notes that were begun and not saved yet, by node. */
-  draft(node: number): string | undefined {
-    return this.drafts.get(node);
+  /** A note that was begun in this window and not saved yet; it outlives a reload. */
+  draft(row: Row): string | null {
+    return sessionStorage.getItem(this.draftOf(row));
   }
 
-  keepDraft(node: number, text: string | null): void {
-    if (text === null) this.drafts.delete(node);
-    else this.drafts.set(node, text);
+  keepDraft(row: Row, text: string | null): void {
+    if (text === null) sessionStorage.removeItem(this.draftOf(row));
+    else sessionStorage.setItem(this.draftOf(row), text);
+  }
+
+  private draftOf({ node, id }: Row): string {
+    return `pugnn-note ${this.run.path} ${node} ${id}`;
   }
 
   /** Posts what is meant for the run that this window shows: another window may have opened another one. */
@@ -68,7 +71,7 @@ export class Room {
     if (!saved) return null;
     this.ownDecisions.push(saved.seq);
     if (verdict !== "note") this.decidedHere.set(row.node, { seq: saved.seq, verdict });
-    this.keepDraft(row.node, null);
+    this.keepDraft(row, null);
     this.take(saved, [saved.row]);
     announce(`${saved.row.id} ${DONE[verdict]}${this.progress(queue)}`);
     return saved;

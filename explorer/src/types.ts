@@ -185,6 +185,7 @@ export interface Learning {
   words?: string;
   run?: string;
   error?: string;
+  newer?: number; // verdicts that the training does not know
   changes?: { rose: Move[]; fell: Move[]; words: string[] } | null;
   measured?: { before: Measured | null; after: Measured | null } | null;
 }

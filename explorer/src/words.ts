@@ -18,6 +18,7 @@ export function between([value, low, high]: Interval, words: (value: number) => 
   return `${words(value)} (${words(low)} to ${words(high)})`;
 }
 
+export const RING = "Hops to the nearest known positive";
 export function ringWords(hops: number | null): string {
   if (hops === null) return "no path";
   return hops === 0 ? "known" : plural(hops, "hop");

@@ -136,6 +136,29 @@ def test_hostile_texts_are_harmless_and_nothing_hangs_over(busy, opened, size, s
     assert dark == (scheme == "dark")
 
 
+def test_marks_of_direction_are_seen_and_turn_nothing_round(busy, opened):
+    server = busy(hostile=True)
+    page = opened(server.address)
+    for view, ready in VIEWS.items():
+        page.goto("about:blank")
+        page.goto(server.address + view)
+        page.wait_for_selector(ready)
+        assert "\u202e" not in page.locator("main").text_content(), view
+    cells = page.locator(".case-list .cells").first
+    assert cells.locator("bdi").count() == 2
+    assert "\N{REPLACEMENT CHARACTER}drawkcab" in page.locator(".case-list").inner_text()
+
+
+def test_the_keys_can_be_closed_without_scrolling(served, opened):
+    page = opened(served().address)
+    page.wait_for_selector(".card[aria-busy=false]")
+    page.keyboard.press("?")
+    box = page.locator("dialog button").bounding_box()
+    assert box["y"] + box["height"] < 800
+    page.click("dialog button")
+    page.wait_for_selector("dialog", state="detached")
+
+
 @pytest.mark.skipif(not AXE.is_file(), reason="needs `npm ci` in explorer")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(busy, opened, scheme):

@@ -4,6 +4,8 @@ import time
 
 import pytest
 
+from fake_room import Room
+
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -109,6 +111,41 @@ def test_decisions_go_down_the_list(served, opened):
     assert [entry["verdict"] for entry in server.room.log] == ["yes", "no", "undo"]
     page.keyboard.press("Enter")
     page.wait_for_selector(".card h2 >> text=A-0002")
+
+
+def covered(page):
+    """Which buttons that decide lie under the words on what was done."""
+    return page.evaluate(
+        """() => {
+          const said = document.querySelector("#said").getBoundingClientRect();
+          return [...document.querySelectorAll("button[data-action]")].filter((button) => {
+            const box = button.getBoundingClientRect();
+            return box.left < said.right && box.right > said.left && box.top < said.bottom && box.bottom > said.top;
+          }).map((button) => button.dataset.action);
+        }"""
+    )
+
+
+@pytest.mark.parametrize("size", ["laptop", "phone"])
+@pytest.mark.parametrize(("route", "there"), [("#/list", "#active-row .score"), ("#/queue", ".card[aria-busy=false]")])
+def test_what_was_done_is_said_beside_the_buttons(served, opened, size, route, there):
+    page = opened(served(nodes=200).address, route, size=size)
+    page.wait_for_selector(there)
+    page.keyboard.press("c")
+    page.wait_for_selector("#said:not(:empty)")
+    assert covered(page) == []
+
+
+@pytest.mark.parametrize(("size", "seen"), [("laptop", 3), ("phone", 1)])
+def test_how_many_of_the_columns_are_seen_is_told(served, opened, size, seen):
+    room = Room(200)
+    run, row = room.get_run, room.row
+    room.get_run = lambda asked: {**run(asked), "columns": ["name", "town", "opened", "remarks"]}
+    room.row = lambda node, **how: {**row(node, **how), "cells": [*room.cells(node), "2026", "Two cards"]}
+    page = opened(served(room).address, "#/list", size=size)
+    page.wait_for_selector("#active-row .score")
+    assert page.locator("#active-row .cell:visible").count() == seen
+    assert page.locator("#total").inner_text() == f"200 of 200 nodes · {seen} of 4 columns, all of them in the case"
 
 
 def test_a_known_positive_is_not_decided(served, opened):

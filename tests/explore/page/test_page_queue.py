@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from fake_room import Room
+from fake_room import TOKEN, Room
 
 pytestmark = [
     pytest.mark.browser,
@@ -145,6 +145,22 @@ def test_a_note_is_typed_without_deciding_and_goes_with_the_decision(served, ope
     assert shown(page) == "A-0002"
 
 
+def test_a_note_that_was_begun_outlives_a_reload(served, opened):
+    server = served(drawn=4)
+    page = opened(server.address)
+    shown(page)
+    page.keyboard.press("n")
+    page.keyboard.type("two cards")
+    page.reload()
+    shown(page)
+    assert page.locator("textarea").input_value() == "two cards"
+    press(page, "c", "A-0002")
+    assert page.locator("textarea").input_value() == ""
+    assert server.room.log[0]["note"] == "two cards"
+    press(page, "u", "A-0001")
+    assert page.evaluate("sessionStorage.length") == 0
+
+
 def test_what_was_not_saved_is_never_shown_as_saved(served, opened):
     server = served(drawn=4)
     page = opened(server.address)
@@ -167,6 +183,8 @@ def test_a_server_that_is_gone_and_comes_back(served, opened):
     server.stop()
     page.keyboard.press("c")
     page.wait_for_selector("#gone:not([hidden])")
+    command = f"pugnn explore {server.room.path} --port {server.port} --token={TOKEN}"
+    assert page.locator("#gone code").inner_text() == command
     assert page.locator("#alarm").inner_text().startswith("Not known to be saved: A-0001")
     assert shown(page) == "A-0001"
     assert "0 of 4 checked" in page.locator(".progress").inner_text()

@@ -106,7 +106,7 @@ def test_the_slider_tells_what_to_expect(served, opened):
     assert page.locator(".answer dd").first.inner_text() == "40 (32 to 51)"
     page.focus("#taken")
     page.keyboard.press("End")
-    assert "a guess" in page.locator(".answer").inner_text()
+    assert "nothing was measured here: a guess" in page.locator(".answer").inner_text()
     assert page.locator("#taken").get_attribute("aria-valuetext") == "the first 200"
     assert page.evaluate("location.hash") == "#/quality?taken=200"
     assert page.locator("text=not known yet").count() == 1
@@ -121,8 +121,33 @@ def test_what_is_measured_follows_each_check(served, opened):
     page.wait_for_selector("text=Measured on 1 checks")
 
 
+def test_there_is_something_to_learn_from_after_a_verdict(served, opened):
+    room = Room()
+    page = opened(served(room).address, "#/learn")
+    page.wait_for_selector("[data-action=learn]:disabled")
+    page.keyboard.press("t")
+    page.wait_for_selector("#said:has-text('nothing to learn from yet')")
+    room.post_decisions({"node": 1, "verdict": "yes"})
+    page.wait_for_selector("[data-action=learn]:enabled")
+    room.learning, room.newer = "done", 2
+    page.reload()
+    page.wait_for_selector("text=2 verdicts are newer than this training")
+
+
+def test_nothing_is_trained_in_a_room_that_is_read_only(served, opened):
+    room = Room()
+    room.post_decisions({"node": 1, "verdict": "yes"})
+    room.read_only = True
+    page = opened(served(room).address, "#/learn")
+    page.wait_for_selector("[data-action=learn]:disabled")
+    page.keyboard.press("t")
+    page.wait_for_selector("text=This room is read-only: nothing is trained.")
+    assert room.learning == "idle"
+
+
 def test_fit_again_watch_cancel_and_open(served, opened):
     room = Room()
+    room.post_decisions({"node": 1, "verdict": "yes"})
     page = opened(served(room).address, "#/learn")
     page.wait_for_selector("[data-action=learn]")
     page.keyboard.press("t")
@@ -157,6 +182,38 @@ def test_cases_are_filtered_and_saved(served, opened):
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_selector(".card h2 >> text=A-0001")
+
+
+def test_names_in_the_graph_are_not_cut_off(served, opened):
+    page = opened(served().address, "#/graph/3", size="phone")
+    drawn(page, 6)
+    page.evaluate(
+        """() => {
+          window.ends = [];
+          const {fillText} = CanvasRenderingContext2D.prototype;
+          CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+            window.ends.push(x + this.measureText(text).width - this.canvas.clientWidth);
+            fillText.call(this, text, x, y);
+          };
+        }"""
+    )
+    page.keyboard.press("End")
+    page.keyboard.press("0")
+    page.wait_for_timeout(500)
+    ends = page.evaluate("window.ends")
+    assert len(ends) > 3
+    assert max(ends) <= 0
+
+
+def test_a_long_name_leaves_the_buttons_of_the_graph_in_sight(served, opened):
+    room = Room()
+    room.text = lambda node: f"{node} " + "long name " * 19
+    row = room.row
+    room.row = lambda node, **how: {**row(node, **how), "cells": ["word " * 39] * 2}
+    page = opened(served(room).address, "#/graph/3")
+    page.wait_for_selector(".about [data-action=confirm]")
+    about, button = (page.locator(each).bounding_box() for each in (".about", ".about [data-action=confirm]"))
+    assert button["y"] + button["height"] <= about["y"] + about["height"]
 
 
 def test_the_graph_when_everything_is_decided(served, opened):

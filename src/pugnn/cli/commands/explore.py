@@ -66,7 +66,8 @@ def explore(
         if as_json:
             print_json({"url": url})
         else:
-            typer.echo(f"{url}\nCtrl-C ends the room. Anyone with this address can make decisions.")
+            may = "look" if read_only else "make decisions"
+            typer.echo(f"{url}\nCtrl-C ends the room. Anyone with this address can {may}.")
         if not no_browser:
             webbrowser.open(url)
 
