@@ -175,6 +175,7 @@ def _describe_ends(
     Columns have the name of their relation if there are several.
     """
     further = {table.table.names[at] for table in edges for at in table.further}
+    for_edges = further & request.kinds.keys()
     chosen = {}
     for kind, own in attributes.items():
         sums = [
@@ -188,6 +189,11 @@ def _describe_ends(
             columns, amounts = edge_attributes(sums, own.num_nodes)
             own = attributes[kind] = own.with_edges(columns, tuple(column for each in sums for column in each.of))
         wanted = own_kinds(request, inputs, kind)
-        named = {name: how for name, how in wanted.items() if name in own.names or name not in further}
+        named = {name: how for name, how in wanted.items() if name in own.names or name not in for_edges}
+        if unread := [name for name, how in wanted.items() if name not in named and how not in CHOICES]:
+            raise PugnnError(
+                f"the column {unread[0]!r} of edges cannot be read as {wanted[unread[0]]!r}; a column of edges can be "
+                f"{', '.join(CHOICES)}"
+            )
         chosen[kind] = amounts | ({} if request.recipe is not None else expand_kinds(named, own.names, own.origin))
     return chosen
