@@ -70,6 +70,8 @@ def test_after_the_checks_the_next_round_is_trained(tmp_path):
     (tmp_path / "mine-2").mkdir()
     assert next_round(tmp_path / "mine") == tmp_path / "mine-3"
     assert next_round(tmp_path / "mine-2").name == "mine-3"
+    (tmp_path / "mine-3.partial").mkdir()  # a run that was stopped
+    assert next_round(tmp_path / "mine").name == "mine-4"
 
 
 def test_wide_intervals_are_called_unknown():

@@ -18,6 +18,7 @@ import numpy as np
 from pugnn.errors import PugnnError
 from pugnn.explore.quality import measured_of
 from pugnn.explore.room import Room
+from pugnn.runs.folder import next_free
 from pugnn.runs.report.answers import next_round, what_changed
 from pugnn.runs.run import Run
 from pugnn.store import write_parquet
@@ -61,7 +62,7 @@ class Learning:
                 raise PugnnError("there is nothing to learn from yet: confirm or reject some nodes first")
             self._out = next_round(run.path.absolute())
             # The verdicts of now: the log goes on, and the new run is to be opened with what it has learnt from.
-            checked = _unused(run.path, "verdicts")
+            checked = next_free(run.path, "verdicts", suffix=".parquet")
             write_parquet(checked, _verdicts(self._room, audit.verdicts))
             command = [
                 "fit",
@@ -172,11 +173,3 @@ def _verdicts(room: Room, verdicts: dict[int, bool]) -> dict[str, Any]:
     ids[:] = [room.plain_id(node) for node in verdicts]
     said[:] = ["yes" if positive else "no" for positive in verdicts.values()]
     return {"id": ids, "verdict": said}
-
-
-def _unused(folder: Path, name: str) -> Path:
-    """The first of ``name-1.parquet``, ``name-2.parquet``, … that is not in a folder."""
-    number = 1
-    while (file := folder / f"{name}-{number}.parquet").exists():
-        number += 1
-    return file

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import shlex
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from typing import Any
 from pugnn.errors import counted, percent, shown
 from pugnn.evidence.bands import REMEDY
 from pugnn.evidence.measured import UNKNOWN_FACTOR, UNKNOWN_WIDTH
+from pugnn.runs.folder import next_free
 from pugnn.runs.run import Evidence, Results
 from pugnn.training.scoring import ABOVE_ALL_SCORES
 
@@ -196,11 +196,8 @@ def _next(run: Path, nodes: int, evidence: Evidence, results: Results) -> Answer
 
 
 def next_round(run: Path) -> Path:
-    """A folder for the next run: ``mine-2`` after ``mine``, ``mine-3`` after that, the first that is not there."""
-    name, number = re.sub(r"-[1-9]\d?$", "", run.name), 2
-    while os.path.lexists(run.with_name(f"{name}-{number}")):
-        number += 1
-    return run.with_name(f"{name}-{number}")
+    """A folder for the next run: ``mine-2`` after ``mine``, ``mine-3`` after that, the first that is free."""
+    return next_free(run.parent, re.sub(r"-[1-9]\d?$", "", run.name), first=2)
 
 
 def about(number: float, to_whole: Callable[[float], int] = round) -> str:
