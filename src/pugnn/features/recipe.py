@@ -229,8 +229,8 @@ class Recipe(Displayed):
             name, kind = entry(column, "name", str, "a column"), entry(column, "kind", str, "a column")
             if kind not in ENCODINGS:
                 raise PugnnError(
-                    f"the column {name!r} is of the kind {kind!r}, which is not installed here. Install the package that "
-                    "provides it, or import the module that registers it."
+                    f"the column {name!r} is of the kind {kind!r}, which is not installed here. Install the package "
+                    "that provides it, or import the module that registers it."
                 )
             encodings.append(from_plain(ENCODINGS[kind], column, f"column {name!r}", column=name))
         ignored = {
