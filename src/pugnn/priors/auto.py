@@ -96,7 +96,7 @@ def _estimate(by: str, hidden: RankedPositives) -> float:
 
 @PRIORS.register("auto")
 def auto(hidden: RankedPositives) -> float:
-    """See :func:`settle_prior`."""
+    """The share that is decided positive for the highest expected F1, see :func:`settle_prior`."""
     return settle_prior("auto", hidden).value
 
 
