@@ -9,7 +9,7 @@ from planted import evidence
 from pugnn import LabelPropagation, PUNodeClassifier
 from pugnn.errors import PugnnError
 from pugnn.methods import METHODS, PUGNN
-from pugnn.metrics import METRICS, measure, metric
+from pugnn.metrics import METRICS, in_words, measure, metric
 from pugnn.models import BACKBONES
 from pugnn.priors import PRIORS, settle_prior
 from pugnn.registry import Registry
@@ -194,6 +194,8 @@ def test_a_metric_and_a_prior_of_another_package():
     assert type(found["error"]) is float
     assert (METRICS.provider("error"), METRICS.provider("f1")) == ("plug-in", "pugnn")
     assert METRICS.provider("precision_at_20") == "pugnn"
+    words = [(each.short, value) for each, value in in_words({"error": 25, "f1": None, "not here": 3, "test_nodes": 9})]
+    assert words == [("F1", "not defined"), ("error rate", "25.0 %")]
     settled = settle_prior("half-median", evidence(0.2, apart=2.5))
     assert settled.by == "half-median"
     assert PRIORS.provider("half-median") == "plug-in"

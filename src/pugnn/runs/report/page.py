@@ -15,6 +15,7 @@ from pugnn.evidence.bands import lift
 from pugnn.explain.sentences import score_words, signed
 from pugnn.features import grouped
 from pugnn.files import replacing
+from pugnn.metrics import in_words
 from pugnn.runs.audit_log import audit_so_far
 from pugnn.runs.report import charts
 from pugnn.runs.report.answers import (
@@ -82,6 +83,7 @@ def render(run: Run) -> str:
         "choice": (run.evidence.audit or {}).get("choice"),
         "precision": _precision(run.evidence),
         "goals": GOALS,
+        "metrics": in_words(run.evidence.metrics or {}),
         "summary": summary(run),
         "steps": next_steps(run),
         "axis": axis,
