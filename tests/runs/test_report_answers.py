@@ -4,7 +4,15 @@ from pathlib import Path
 import pytest
 
 from estimates import CHANGES, ESTIMATE, MEASURED, band
-from pugnn.runs.report.answers import about, answers, feedback_command, is_wide, next_round, what_changed, with_band
+from pugnn.runs.report.answers import (
+    about,
+    answers,
+    feedback_command,
+    next_round,
+    unknown_share,
+    what_changed,
+    with_band,
+)
 from pugnn.runs.run import Evidence, Results, read_section
 from pugnn.training.scoring import ABOVE_ALL_SCORES
 
@@ -138,8 +146,8 @@ def test_small_lists_and_collapsed_runs():
 
 
 @pytest.mark.parametrize(("low", "high", "wide"), [(0.2, 0.6, False), (0.2, 0.71, True)])
-def test_a_share_is_wide_beyond_one_half(low, high, wide):
-    assert is_wide(band(0.5, low, high)) == wide
+def test_a_share_unknown_share_beyond_one_half(low, high, wide):
+    assert unknown_share(band(0.5, low, high)) == wide
 
 
 def test_numbers_and_bands_in_words():

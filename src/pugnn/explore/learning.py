@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from threading import RLock, Thread
 from time import monotonic
@@ -18,6 +16,7 @@ import numpy as np
 from pugnn.errors import PugnnError
 from pugnn.explore.quality import measured_of
 from pugnn.explore.room import Room
+from pugnn.processes import end_process
 from pugnn.runs.folder import next_free
 from pugnn.runs.report.answers import next_round, what_changed
 from pugnn.runs.run import Run
@@ -93,12 +92,7 @@ class Learning:
                 self._state = "cancelled"
         if process is None or not running:
             return
-        with suppress(ProcessLookupError):
-            process.send_signal(signal.SIGINT)
-        try:
-            process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
+        end_process(process, PATIENCE)
 
     def now(self) -> dict[str, Any]:
         """How far it has come, in plain values."""
